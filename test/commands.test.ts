@@ -68,7 +68,7 @@ it('git and lint leave alone what the pages have people make in the clone', () =
 
 it.each([
   ['lab', ['bench', 'masking'], /^npm run lab --: openssl does not start .* install it/],
-  ['lab', ['python'], /^python3 is not there; on Debian .* brings all of it/],
+  ['lab', ['python'], /^python3 is missing; on Debian, install it with .*python3-cryptography/],
   ['gate', ['vectors'], /^python3 does not start: install it, then run the command again/],
 ])('npm run %s -- %s says what to do where a program is missing, without a stack', async (script, words, advice) => {
   const missing = runWith({ PATH: '/nowhere' }, scripts[script] ?? '', ...words);

@@ -1,17 +1,17 @@
-/** `npm run lab -- <name>`: the proofs and measurements of BASA. */
+/** `npm run lab -- <name>`: runs the proofs and measurements of BASA. */
 import { type Named, runNamed } from '@basa/testkit/programs/named.ts';
 
-/** Groups of programs, each of which reads its own options. */
+/** Groups of programs. Each program reads its own options. */
 const GROUPS: Readonly<Record<string, string>> = {
   prove: './proofs/main.ts',
   trial: './trials/main.ts',
   drill: './drills/main.ts',
 };
 
-/** Programs without options of their own. */
+/** Programs without options. */
 const PROGRAMS: Readonly<Record<string, Named>> = {
   python: {
-    about: 'the client in Python: its tests, beside Node devices, and before the conformance kit',
+    about: 'the Python client: its tests, together with Node devices, and the conformance kit',
     program: new URL('./python/main.ts', import.meta.url),
     isPlain: true,
   },
@@ -22,7 +22,7 @@ const group = GROUPS[words[0] ?? ''];
 if (Object.hasOwn(PROGRAMS, words[0] ?? '')) {
   await runNamed('lab', PROGRAMS);
 } else if (group === undefined) {
-  // Loaded only here: they bring the whole command line with them.
+  // Loaded only here, because these modules load the whole command line.
   const { runInProcess } = await import('@basa/cli/internal/shell/run-in-process.ts');
   const { runLab } = await import('./commands/lab.ts');
   await runInProcess((streams) => runLab(words, streams));

@@ -70,5 +70,5 @@ it('a wrong name says which there are', async () => {
     stderr: { write: (text: string) => errors.push(text) },
   });
   expect(result).toBe(2);
-  expect(errors.join('')).toContain('an experiment is one of rates, table1, large-scale');
+  expect(errors.join('')).toContain('is not an experiment; use one of rates, table1, large-scale');
 });

@@ -1,7 +1,7 @@
 /**
- * The server and everybody who colludes with it, as one pool: all ciphertexts and uploads that were ever seen, all keys
- * that were issued to colluders or released, all seeds that colluders drew or the server forged. It opens every
- * ciphertext with every key, and subtracts every mask it knows from every upload. It knows no honest input.
+ * The server and its colluders as one adversary. It has all ciphertexts and uploads that were ever sent, all keys that colluders got or the
+ * authority released, and all seeds that colluders drew or the server forged. It opens every ciphertext with every key, and subtracts every
+ * known mask from every upload. It knows no honest input.
  */
 import { applyMasksInPlace, type MaskTerm, type Modulus, Secret, toHex } from '@basa/masking';
 import type { Environment } from '@basa/simulator';
@@ -20,7 +20,7 @@ export interface SeenUpload {
   readonly terms: readonly NamedTerm[];
 }
 
-/** Different keys, seeds it drew, was told or opened, and different uploads it saw. */
+/** The number of different keys, of seeds that it drew, got or opened, and of uploads that it saw. */
 export interface Held {
   readonly keys: number;
   readonly seeds: number;

@@ -1,4 +1,4 @@
-/** Each attack in plain words, for the page Sees and for `npm run lab -- attacks`: its title, its story, and the outcome. */
+/** The title, story and outcome of each attack in plain words, for the page Sees and for `npm run lab -- attacks`. */
 
 export interface AttackWords {
   readonly title: string;
@@ -9,202 +9,216 @@ export interface AttackWords {
 export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   A1: {
     title: 'A spy takes a place, gets its key and vanishes',
-    story: 'The next honest device is given the same place, and the spy’s key opens what was meant for it.',
+    story:
+      'The next honest device gets the same place. The spy’s key then opens the messages that are sealed to that device.',
   },
   A2: {
-    title: 'The same spy does it twice',
-    story: 'With the keys of two places, the spy and the server together can open everybody’s update.',
+    title: 'The same spy takes two places',
+    story: 'With the keys of two places, the spy and the server together can open every device’s update.',
   },
   B1: {
-    title: 'A late upload meets another one in the same place',
-    story: 'Both are hidden by the same masks, so subtracting one from the other shows how the two updates differ.',
+    title: 'Two uploads arrive for the same place',
+    story:
+      'One upload is late, so its place was given to another device. Both are hidden by the same masks, so the server can subtract them and see how the two updates differ.',
   },
   B2: {
-    title: 'A late upload meets a spy’s in the same place',
-    story: 'The spy knows its own update; what is left after subtracting it is the honest one.',
+    title: 'A late upload and a spy’s upload arrive for the same place',
+    story: 'The spy knows its own update. Subtracting it leaves the honest update.',
   },
   C1: {
-    title: 'A lost upload is sent again, and has changed',
-    story: 'A device whose upload seems lost trains again and hides the new update with the old masks.',
+    title: 'A lost upload is sent again with a different update',
+    story:
+      'The device trains again, and hides the new update with the old masks. The server subtracts the two uploads.',
   },
   D1: {
-    title: 'Everybody is told to be the last one',
-    story: 'The last one in line is hidden only by what the others sent, and all of that was forged by the server.',
+    title: 'Every device is told that it is the last one',
+    story:
+      'The update of the last device is hidden only by masks from the others, and the server has forged all of them.',
   },
   D2: {
-    title: 'One message is kept back',
-    story: 'The server hides one device’s message from another, so that one mask never goes in.',
+    title: 'The server withholds one message',
+    story: 'The server does not deliver one device’s message to another, so one mask is missing from the upload.',
   },
   E1: {
     title: 'An old key is used again',
-    story: 'A spy keeps the key of one round and opens what is sealed in the next one.',
+    story: 'A spy keeps its key from one group, and opens the messages of the next group with it.',
   },
   G1: {
-    title: 'All but one are told that their work is out of date',
-    story: 'Their updates shrink to nothing, so the sum of all is the update of the one that is left.',
+    title: 'All devices but one are told that their updates are out of date',
+    story:
+      'Old updates get less weight, and theirs shrink to nothing. The sum is then the update of the one remaining device.',
   },
   H1: {
     title: 'The numbers are too small for the sum',
-    story: 'Large updates overflow, as a car’s mileage counter does, and the sum comes out wrong.',
+    story: 'The sum of large updates overflows, like the mileage counter of a car, and the result is wrong.',
   },
   I1: {
-    title: 'The server lies about a round having failed',
-    story: 'Devices that believe it send their update once more; two sums that differ by one device show its update.',
+    title: 'The server claims that a group has failed',
+    story:
+      'Devices that believe it send their update again. Two sums that differ by one device reveal that device’s update.',
   },
   J1: {
-    title: 'A spy copies the name tag of a victim and leaves',
-    story: 'The keys for a device that left are released, and they would fit the victim as well.',
+    title: 'A spy copies a victim’s identifier and leaves',
+    story: 'The authority releases the keys of devices that left. The same keys would open the victim’s messages.',
   },
   K1: {
-    title: 'All but one are told to hardly learn',
-    story: 'A tiny learning rate turns their updates into zeros, and the sum is the update of the one that is left.',
+    title: 'All devices but one are told to learn very slowly',
+    story:
+      'A tiny learning rate turns their updates into zeros. The sum is then the update of the one remaining device.',
   },
   L1: {
-    title: 'A model that is blind in one spot',
+    title: 'A model in which only one device can change a certain part',
     story:
-      'The server sends a model in which only one device can change a certain part, so that part of the sum is its own.',
+      'The server prepares the model so that all other devices leave this part unchanged. This part of the sum is then that one device’s update.',
   },
   M1: {
-    title: 'All but one are shown an old model again',
+    title: 'All devices but one are given an old model',
     story:
-      'With it there is nothing to learn, their updates are zeros, and the sum is the update of the one that is left.',
+      'The server has chosen an old model from which nothing can be learned, so their updates are zeros. The sum is then the update of the one remaining device.',
   },
   N1: {
     title: 'A device runs twice',
-    story: 'Two copies give the same update to two rounds; comparing the sums shows what the third device sent.',
+    story:
+      'Two copies of the device give the same update to two groups. Comparing the two sums reveals the update of another device.',
   },
   O1: {
-    title: 'All but one get a model on which nothing can be learned',
+    title: 'All devices but one get a model from which nothing can be learned',
     story:
-      'Their updates are almost nothing. If the server may add the update of the one device with a normal model to them, the sum is that device’s update.',
+      'Their updates are almost zero. If the server could add the update of the one device with a normal model to them, the sum would be that device’s update.',
   },
   P1: {
-    title: 'Devices give the same update twice, in two groups',
+    title: 'Devices give nearly the same update to two groups',
     story:
-      'A device that trains twice on the same model gets nearly the same update; sums of groups that overlap can then be subtracted.',
+      'A device that trains twice on the same model gets nearly the same update. The server can then subtract the sums of groups that overlap.',
   },
   Q1: {
-    title: 'One of four authorities lies to everybody',
-    story: 'It shows other rules of the task, tells another time and another end of a round, to stop devices.',
+    title: 'One of four authorities lies to every device',
+    story: 'It tries to stop devices with false rules of the task, a false time, and a false outcome of a group.',
   },
   Q2: {
     title: 'One of four authorities lies, and another one is slow',
-    story: 'Too few say the same in time, so that no round is ever opened.',
+    story: 'Too few authorities agree in time, so no sum can be opened.',
   },
   Q3: {
     title: 'An answer that never ends',
-    story: 'The authority sends one byte every two seconds, so that a device waits for ever.',
+    story: 'The authority sends one byte every two seconds, so that a device never stops waiting.',
   },
   R1: {
-    title: 'The authority is set back to yesterday',
+    title: 'The authority is restored from yesterday’s backup',
     story:
-      'It has forgotten that a round was opened and opens it again without one device; the difference is that device’s update.',
+      'It no longer knows that a sum was opened, and opens it again without one device. The difference between the two sums is that device’s update.',
   },
   S1: {
-    title: 'A spy copies what a victim sealed for the authority',
-    story: 'The copy stands in the spy’s own upload, so that the masks of the spy’s group contain the victim’s mask.',
+    title: 'A spy copies a victim’s sealed secrets',
+    story:
+      'The spy puts the copy into its own upload, so the released masks of the spy’s group include the victim’s mask.',
   },
   S2: {
-    title: 'One update is put into two groups',
-    story: 'Two sums that share some of their updates can be subtracted, and the difference shows the others.',
+    title: 'The server puts one update into two groups',
+    story: 'The server subtracts two sums that share some of their updates. The difference reveals the other updates.',
   },
   S3: {
-    title: 'Every authority is told about another group',
-    story: 'Each of them would release the masks of a group that too few have agreed to, and the groups overlap.',
+    title: 'The server tells each authority about a different group',
+    story:
+      'Each authority would release the masks of a group to which too few authorities have agreed, and the groups overlap.',
   },
   S4: {
     title: 'A task for which two of four authorities are enough',
-    story: 'With one authority on its side, the server needs only one more for each of two groups that overlap.',
+    story: 'The server colludes with one authority, so it needs only one more for each of two overlapping groups.',
   },
   S5: {
     title: 'A group that is too small',
-    story: 'The sum of a group of one is that device’s update.',
+    story: 'The sum of a group with only one device is that device’s update.',
   },
   S6: {
     title: 'A spy fills a group with its own uploads',
-    story: 'The spy knows all of them, so what is left of the sum is the update of the one honest device.',
+    story: 'The spy knows its own uploads. Subtracting them from the sum leaves the update of the one honest device.',
   },
   S7: {
-    title: 'A device gives two updates on one version of the model',
-    story: 'They are nearly the same, so the sums of two groups can be compared with each other.',
+    title: 'A device gives two updates for one version of the model',
+    story: 'The two updates are nearly the same, so the server can compare the sums of two groups.',
   },
   S8: {
-    title: 'The server swaps what devices have sealed',
+    title: 'The server replaces sealed secrets of devices',
     story:
-      'It puts in secrets of its own for all devices but one. What is left of the released masks is the mask of that one.',
+      'It replaces the secrets of all devices but one with its own. It then subtracts its own masks from the released sum of masks, and has the mask of that one device.',
   },
   S9: {
     title: 'Two versions of the model in one group',
     story:
-      'On a model that the server has prepared for it, an update can be almost nothing, and the sum is what the others gave.',
+      'The server can prepare a model whose updates are almost zero. The sum is then made of the other updates only.',
   },
   S10: {
-    title: 'An authority on the server’s side opens all it can',
-    story: 'It hands its secrets over. One share of every mask must stay hidden from it.',
+    title: 'An authority that colludes with the server opens everything it can',
+    story: 'It gives its secrets to the server. One share of every mask must stay hidden from it.',
   },
   S11: {
     title: 'A spy seals different secrets for different authorities',
-    story: 'Honest authorities would then disagree about the upload, and one of them would look like a liar.',
+    story: 'Honest authorities would then disagree about the upload, and one of them would seem to lie.',
   },
   S12: {
-    title: 'An authority gives out a wrong sum of masks',
-    story: 'The server would compute a wrong model and not notice it.',
+    title: 'An authority returns a wrong sum of masks',
+    story: 'The server would compute a wrong model without noticing.',
   },
   S13: {
-    title: 'The authority is set back to before it agreed to a group',
-    story: 'It has forgotten that group and would agree to another one that overlaps with it.',
+    title: 'The authority is restored from a backup that is older than its last agreement',
+    story: 'It no longer knows the group to which it agreed, and would agree to an overlapping group.',
   },
   S14: {
-    title: 'A device is told that its update expired, in the name of another hour',
-    story: 'It would give the update again, although it is in a sum already.',
+    title: 'A device gets a statement that its update expired, but about another hour',
+    story: 'It would give the update again, although the update is already in a sum.',
   },
   S15: {
     title: 'The clock of an authority is set back',
-    story: 'What was over would be open again.',
+    story: 'Time limits that have passed would be open again.',
   },
   S16: {
-    title: 'An update that was called expired is added all the same',
-    story: 'The device has given it again by then, so it would be in two sums.',
+    title: 'An update is added to a sum after it was declared expired',
+    story: 'The device has already given the update again, so it would be in two sums.',
   },
   S17: {
-    title: 'The server keeps uploads until their hour is long over',
-    story: 'If the authority still had its key, a thief of the key could later open the uploads that the server kept.',
+    title: 'The server keeps uploads until long after their hour has ended',
+    story: 'If the authority still had the key of that hour, a thief of the key could open the uploads.',
   },
   S18: {
-    title: 'The server takes the noise off a private sum',
-    story: 'If it could compute the noise itself, or get it twice, the sum would be bare again.',
+    title: 'The server removes the noise from a private sum',
+    story:
+      'If it could compute the noise, or get the same sum again with different noise, the sum would no longer be private.',
   },
   S19: {
     title: 'The server listens while uploads are checked',
-    story: 'A check needs only four words of a mask; any other word would show a part of an update.',
+    story: 'A check needs only four words of a mask. Any other word would reveal a part of an update.',
   },
   S20: {
     title: 'A device crashes right after it sent its update',
-    story: 'If it had not written that down before, it would give the same update again to another group.',
+    story: 'If it had not recorded the upload before sending it, it would give the same update to another group.',
   },
   S21: {
     title: 'The server says that an update expired',
-    story: 'A device that believes a single authority would give the update again, although it is in a sum.',
+    story:
+      'A device that trusts the word of a single authority would give the update again, although it is already in a sum.',
   },
   S22: {
-    title: 'A restored authority follows the votes of others',
-    story: 'It has forgotten its own vote, and would be the third voice for two groups that overlap.',
+    title: 'A restored authority votes like the others',
+    story: 'It no longer knows its own vote, and would be the third vote for each of two overlapping groups.',
   },
   S23: {
-    title: 'Two groups under one number',
-    story: 'An authority that agrees to a number, and not to the list of uploads, would release both groups.',
+    title: 'Two groups with the same number',
+    story:
+      'An authority that agrees only to the number, not to the list of uploads, would release the masks of both groups.',
   },
   S24: {
     title: 'A device seals a secret with ML-KEM that only some authorities can open',
-    story: 'Honest authorities would disagree about the update, and one of them would look like a liar.',
+    story: 'Honest authorities would disagree about the update, and one of them would seem to lie.',
   },
   S25: {
-    title: 'Somebody records uploads and breaks X25519 years later',
-    story: 'If anybody could compute the randomness of ML-KEM, a quantum computer would open the recorded updates.',
+    title: 'An attacker records uploads and breaks X25519 years later',
+    story:
+      'If the attacker could compute the randomness of ML-KEM, a quantum computer would be enough to open the recorded updates.',
   },
   S26: {
-    title: 'An authority states an ML-KEM key that is none',
-    story: 'Devices that do not check it would fail to seal anything, although the other authorities are enough.',
+    title: 'An authority publishes an invalid ML-KEM key',
+    story: 'Devices that do not check the key could not seal anything, although the other authorities would be enough.',
   },
 };
 
@@ -221,7 +235,7 @@ export function resultText({ findings, isSumWrong, hasSum }: Outcome, isStop = f
   const others = findings.filter((finding) => !isUpdate(finding));
   const found = [...(learned.length === 0 ? [] : [`the server learns ${learned.join(', ')}`]), ...others];
   if (found.length > 0) return found.join('; ');
-  if (isStop) return 'everything goes on';
+  if (isStop) return 'the task continues';
   if (isSumWrong) return 'the sum is wrong';
   return hasSum ? 'the server learns only the sum of a whole group' : 'the server learns nothing';
 }

@@ -35,8 +35,8 @@ export interface Attack {
   /** `paper` mode, or `sealed` mode without one of its rules; `mutant` names the rule. */
   readonly mutant?: string;
   /**
-   * Only for an attack on the service, which no check refuses: the rule that keeps the service going. Such an attack
-   * has several authorities, with slot keys.
+   * The rule that keeps the service running, for an attack that tries to stop the service and that no check refuses. These attacks use
+   * several authorities, with slot keys.
    */
   readonly stoppedBy?: string;
   broken(setting: AttackSetting): AttackResult;

@@ -53,7 +53,7 @@ export interface Rule<Answer> {
   readonly graceMs: number;
 }
 
-/** Returns the answers that count, of those that came before the wait ended. */
+/** Returns the valid answers that arrived before the wait ended. */
 export function inTime<Answer>(arrivals: readonly Arrival<Answer>[], rule: Rule<Answer>): readonly Answer[] {
   const poll = new Poll<Answer>(arrivals.length, rule.isEnough);
   let untilMs = Number.POSITIVE_INFINITY;

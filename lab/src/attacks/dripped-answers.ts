@@ -1,4 +1,4 @@
-/** Q3: an authority sends its answer a byte at a time, so that it is never silent and never done. */
+/** Q3: an authority sends its answer one byte at a time, so the connection is never idle and the answer never ends. */
 import { type AttemptSoFar, timeLeftMs } from '@basa/protocol';
 import type { Attack, AttackResult } from './attack.ts';
 import { stopping } from './council-scene.ts';
@@ -9,9 +9,9 @@ const A_DAY_MS = 24 * 3_600_000;
 
 export const Q3: Attack = {
   id: 'Q3',
-  schedule: 'an authority is asked for the policy; it sends a byte of its answer every two seconds',
-  mutant: 'a client that gives an answer up when nothing is heard for 30 s, and at no other time',
-  stoppedBy: 'an answer has 30 s, and a second more for every 8 kB of it',
+  schedule: 'a device asks an authority for the policy; the authority sends one byte of its answer every two seconds',
+  mutant: 'a client that gives up only after 30 s without any byte',
+  stoppedBy: 'an answer must arrive within 30 s, plus one second for every 8 kB',
   broken: () => dripped(({ silentMs }) => TIMEOUT.timeoutMs - silentMs),
   sealed: () => dripped((attempt) => timeLeftMs(attempt, TIMEOUT)),
 };
@@ -22,5 +22,5 @@ function dripped(leftMs: (attempt: AttemptSoFar) => number): AttackResult {
     const attempt = { elapsedMs: receivedBytes * DRIP_MS, silentMs: 0, sentBytes: 0, receivedBytes };
     if (leftMs(attempt) < DRIP_MS) return stopping([]);
   }
-  return stopping(['the device waits for ever']);
+  return stopping(['the device never stops waiting']);
 }

@@ -1,4 +1,4 @@
-/** D1 and D2: a malicious server lies about the position, and forges or omits what was sealed to it. */
+/** D1 and D2: a malicious server lies about the position of a user, and forges or omits the messages that are sealed to it. */
 import type { Attack } from './attack.ts';
 import {
   type ChainLink,
@@ -16,7 +16,7 @@ import { closeBuffer, tell } from './server-moves.ts';
 
 export const D1: Attack = {
   id: 'D1',
-  schedule: 'everybody is told "k = K-1" and given ciphertexts the server forged',
+  schedule: 'the server tells every user "k = K-1" and sends forged ciphertexts',
   broken(setting) {
     const scene = new PaperScene(setting);
     const last = scene.world.bufferSize - 1;
@@ -65,7 +65,7 @@ export const D1: Attack = {
 
 export const D2: Attack = {
   id: 'D2',
-  schedule: 'the server keeps c_02 back from U2; U1 colludes',
+  schedule: 'the server withholds c_02 from U2; U1 colludes',
   broken(setting) {
     const scene = new PaperScene(setting);
     scene.contribute('U0');

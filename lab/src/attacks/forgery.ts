@@ -1,4 +1,4 @@
-/** Forgeries that a malicious server can make with its own key and everybody's public keys: tickets, inboxes, fake deposits. */
+/** Forgeries that a malicious server can make with its own key and the public keys of all parties: tickets, inboxes and fake deposits. */
 import { toHex } from '@basa/masking';
 import {
   authorityMessages,

@@ -37,7 +37,7 @@ export const A2: Attack = {
     giveSlotAgain(scene, u1, ctx, 1);
     // Eve asks for a second slot of the same buffer, with her own deposit and the server's consent.
     eve.leave();
-    eve.ledger = EMPTY_LEDGER; // a colluder follows no rule of its own
+    eve.ledger = EMPTY_LEDGER; // a colluder follows no rule
     giveSlotAgain(scene, eve, ctx, 2);
     scene.go(u2);
     scene.go(u3);

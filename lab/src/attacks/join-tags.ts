@@ -17,7 +17,7 @@ import { closeBuffer } from './server-moves.ts';
 export const J1: Attack = {
   id: 'J1',
   schedule: 'U0 uploads too late; Eve repeats its join nonce, signs for its self seed and is accepted with U1 and U2',
-  mutant: 'self keys that are bound to a tag the user chooses',
+  mutant: 'self keys that are bound to a tag that the user chooses',
   broken: (setting) => {
     const { environment } = setting;
     const suite = keysOfNonceAlone(environment.tools.suite);

@@ -12,8 +12,8 @@ export interface Judgement {
   /** Those whose sum over honest accepted users the adversary can compute, as it should. */
   readonly sumsFound: number;
   /**
-   * Those that cannot be computed, because the server told the user of a dropped slot another story than the authority,
-   * which then withholds the key of that slot: a lying server has spoilt its own sum.
+   * Sums that cannot be computed: the server told the user of a dropped slot something else than the authority, so the authority withholds
+   * the key of that slot. The lying server has only spoilt its own sum.
    */
   readonly sumsWithheld: number;
 }

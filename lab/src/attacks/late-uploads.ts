@@ -27,7 +27,7 @@ export const B1: Attack = {
 
 export const B2: Attack = {
   id: 'B2',
-  schedule: 'half of the late bytes of Ua arrive; Ub, who colludes, is accepted at k = 2',
+  schedule: 'half of the late bytes of Ua arrive; Ub is accepted at k = 2; Ub colludes',
   broken(setting) {
     const scene = new PaperScene(setting);
     lateAtTwo(scene, DIMENSION / 2);

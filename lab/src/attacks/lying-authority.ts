@@ -1,4 +1,4 @@
-/** Q1: the first of four authorities answers at once, and wrongly: with another policy, another time, or another end of a buffer. */
+/** Q1: the first of four authorities answers fastest, with a wrong policy, a wrong time, or a wrong outcome of a buffer. */
 import { equalBytes } from '@basa/masking';
 import {
   agreedOutcome,
@@ -18,8 +18,8 @@ const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 export const Q1: Attack = {
   id: 'Q1',
   schedule:
-    'the first of four authorities shows a device another policy; it says that it is ten years later; it says of a buffer that three others gave up that it is open; each time it answers first',
-  mutant: 'a device that takes the first answers, and looks at them when it does not ask any more',
+    'the first of four authorities sends a device a wrong policy; it sends a time ten years in the future; it says that a buffer is open that the three others gave up; it always answers first',
+  mutant: 'a device that takes the first answers, and checks them only afterwards',
   stoppedBy: 'the answers of the other three',
   broken: (setting) => lied(setting, 'the first answers'),
   sealed: (setting) => lied(setting, 'the first good answers'),

@@ -6,7 +6,7 @@ import { LEVEL } from './sample-update.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
-/** Logged by the server: tiny weights leave tiny gradients. They are not zero, so that no block vanishes. */
+/** The server logs this model. Its tiny weights cause tiny gradients, which are not zero, so that no block vanishes. */
 const QUIET_VERSION = 1;
 const NORMAL_VERSION = 2;
 const QUIET = 1.5 / LEVEL;
@@ -15,7 +15,7 @@ const VICTIM = 'U2';
 export const O1: Attack = {
   id: 'O1',
   schedule:
-    'version 1 is a model on which updates nearly vanish, version 2 a normal one; U0 and U1 train on version 1, U2 on version 2, and the server seats all of them in one buffer',
+    'version 1 is a model on which updates nearly vanish, and version 2 is a normal model; U0 and U1 train on version 1, and U2 trains on version 2; the server puts all of them into one buffer',
   mutant: 'a task that mixes versions in a buffer, as the paper does',
   broken: (setting) => isolated(setting, 'unsafeMixed'),
   sealed: (setting) => isolated(setting, 'one'),
@@ -34,7 +34,7 @@ function isolated(setting: AttackSetting, versions: Versions): AttackResult {
   }
   const victim = scene.honest(VICTIM);
   const update = scene.update(victim);
-  // The server shows the victim the buffer of the others, then one of its own version.
+  // The server shows the victim the buffer of the others, then a buffer of the victim's version.
   scene.lies.seat = () => server.buffer(shared as Ctx);
   const answer = scene.offer(victim, update, 'upload', NORMAL_VERSION);
   tellTheTruth(scene);

@@ -66,7 +66,7 @@ export class PaperScene {
     this.world.now = millis(this.world.now + PAPER_LEASE_MS);
   }
 
-  /** An honest user masks a new update by what it was told. Nothing has left the device yet. */
+  /** An honest user masks a new update with the information that it got. Nothing has left the device yet. */
   mask(name: string, connection: PaperConnection, inputName = name): PaperPrepared {
     const prepared = this.#prepare(name, connection);
     this.#inputs.push({ name: inputName, vector: prepared.input });
@@ -108,7 +108,7 @@ export class PaperScene {
     granted(this.world.upload(this.user(name), prepared));
   }
 
-  /** The server signs whatever it likes. */
+  /** The server signs any statement. */
   forgeTicket(name: string, slot: number): PaperTicket {
     const body = { ctx: this.world.buffer.ctx, slot: slot as Slot, user: this.user(name) };
     return { ...body, signature: this.world.signer.sign(paperTicketCodec.statement(body)) };

@@ -1,6 +1,6 @@
 /**
- * Calculates what an adversary learned: it adds and subtracts the adversary's vectors in every way, and compares each
- * result with the true inputs, which only the referee knows. Sums of several inputs do not count as findings.
+ * Computes the information that an adversary has: adds and subtracts the adversary's vectors in every combination, and compares each result
+ * with the true inputs. Only the referee knows these. Sums of several inputs do not count as findings.
  */
 
 /** The vector that an honest user masked: x, without guard words and weight. */
@@ -103,7 +103,7 @@ function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, k) => sum + value * (b[k] as number), 0);
 }
 
-/** Every honest x and every difference of two; zero is known to everybody. */
+/** Every honest x and every difference of two, without zero, which is no secret. */
 function targetsOf(inputs: readonly HonestInput[], size: number): readonly Target[] {
   const own = inputs
     .filter(({ vector }) => vector.some((value) => value !== 0))

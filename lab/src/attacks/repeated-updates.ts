@@ -1,4 +1,7 @@
-/** P1: one device contributes several updates on one version, in sums of overlapping groups: with deterministic training they subtract. */
+/**
+ * P1: one device contributes several updates on one version, in sums of overlapping groups. With deterministic training the updates are
+ * equal, so the sums can be subtracted.
+ */
 import type { Versions } from '@basa/protocol';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
@@ -7,8 +10,8 @@ import { closeBuffer } from './server-moves.ts';
 export const P1: Attack = {
   id: 'P1',
   schedule:
-    'U0 and U1 train on the same version twice, with the same result; the server seats them with U2 the first time and with U3 the second time',
-  mutant: 'a device that gives updates on a version as often as it is asked to',
+    'U0 and U1 train on the same version twice, with the same result; the server puts them into a buffer with U2, and then into a buffer with U3',
+  mutant: 'a device that gives any number of updates on one version',
   broken: (setting) => overlapping(setting, 'unsafeMixed'),
   sealed: (setting) => overlapping(setting, 'one'),
 };

@@ -7,8 +7,9 @@ import { closeBuffer } from './server-moves.ts';
 
 export const I1: Attack = {
   id: 'I1',
-  schedule: 'a buffer of U0, U1 and V closes; U0 and U1 are told "aborted" and resubmit beside Eve; V is kept back',
-  mutant: "a user that resubmits on the server's word",
+  schedule:
+    'a buffer of U0, U1 and V closes; the server tells U0 and U1 "aborted", and they submit again together with Eve; V is kept out',
+  mutant: 'a user that submits again because the server says so',
   broken: (setting) =>
     resubmission(setting, (_, device) => {
       // The rule is removed: no outcome of the authority is requested.

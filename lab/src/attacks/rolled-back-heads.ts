@@ -9,8 +9,8 @@ import { closeBuffer } from './server-moves.ts';
 export const R1: Attack = {
   id: 'R1',
   schedule:
-    'a buffer of U0, U1, U2 and V closes; the authority is rolled back to before that; the server replays the head of an older roll-back and closes again without V',
-  mutant: 'an authority that takes every head for one that it has met',
+    'a buffer of U0, U1, U2 and V closes; the authority is rolled back to a state before the close; the server replays the head of an older rollback, and closes the buffer again without V',
+  mutant: 'an authority that treats every head as already known',
   broken: (setting) => closedTwice(setting, () => {}),
   sealed: (setting) => closedTwice(setting, meet),
 };

@@ -1,6 +1,6 @@
 /**
- * `sealed` mode on a scene: a federation whose server belongs to the adversary. It sees every deposit and upload, has
- * the keys of its colluders and everything that the authority releases, and may lie in every message it sends.
+ * A federation in `sealed` mode whose server belongs to the adversary. The adversary sees every deposit and upload, has the keys of its
+ * colluders and everything that the authority releases, and may lie in every message.
  */
 import { modulusSize, toHex } from '@basa/masking';
 import {
@@ -75,7 +75,7 @@ export class SealedScene {
     return device;
   }
 
-  /** The update of a device; `version` stands for training again. */
+  /** The update of a device. Another `version` means that the device trained again. */
   update(device: FederationDevice, version = 0): Float32Array {
     const words = this.world.environment.randomWords(1000 + 100 * version + device.number);
     return sampleUpdate(words, this.world.policy.dimension);
@@ -137,7 +137,9 @@ export class SealedScene {
     return { ...exact, findings: [...exact.findings, ...near] };
   }
 
-  /** The same device in another process: it has the content of the folder, and nothing of what the first one does next. */
+  /**
+   * The same device in another process. It starts with the content of the folder, and does not see the later changes of the first process.
+   */
   secondProcess(device: FederationDevice): FederationDevice {
     const twin = new FederationDevice(this.world, device.number, device.signer);
     Object.assign(twin, { deltaId: device.deltaId, ledger: device.ledger, certificate: device.certificate });

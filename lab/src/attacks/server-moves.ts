@@ -10,8 +10,8 @@ export function giveSlotAgain(scene: SealedScene, device: FederationDevice, ctx:
 }
 
 /**
- * The server tells the device that it comes after these deposits. If user and authority believed it, the buffer would
- * be closed at once with all of them.
+ * The server tells the device that it comes after these deposits. If user and authority believed it, the buffer would be closed immediately
+ * with all of them.
  */
 export function tell(
   scene: SealedScene,

@@ -1,4 +1,4 @@
-/** Q2: one of four authorities signs votes for another close, and one is a little slow: two votes for the close arrive in time. */
+/** Q2: one of four authorities signs votes for another close, and one is a little slow, so only two votes for the close arrive early. */
 import {
   type CloseAnswerOf,
   type CloseRequest,
@@ -30,9 +30,9 @@ const ATTEMPTS = 4;
 export const Q2: Attack = {
   id: 'Q2',
   schedule:
-    'a buffer of four authorities is full; one of them signs a vote for another close whenever it is asked; another one answers 0.7 s later than the rest',
-  mutant: 'a server that counts every signed answer among those that it needs',
-  stoppedBy: 'only a vote for this close counts, and the slow one is waited for',
+    'a buffer of four authorities is full; one authority always signs a vote for another close; another authority answers 0.7 s later than the rest',
+  mutant: 'a server that counts every signed answer, even if it is for another close',
+  stoppedBy: 'only a vote for this close counts, and the server waits for the slow authority',
   broken: (setting) => closedBy(setting, isCloseAnswer),
   sealed: (setting) => closedBy(setting, (ports, buffer, one, request) => isUsefulAnswer(ports, buffer, request, one)),
 };

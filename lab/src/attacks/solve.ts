@@ -49,7 +49,7 @@ export function describeCombination(combination: Combination, nameOf: (symbol: n
   );
 }
 
-/** A mask that occurs in only one row hides that row for ever: the row can be left out. */
+/** A mask that occurs in only one row always hides that row, so the row can be left out. */
 function withoutLoneMasks(rows: readonly MaskedRow[]): readonly MaskedRow[] {
   let left = rows;
   for (;;) {

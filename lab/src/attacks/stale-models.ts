@@ -12,9 +12,9 @@ const TINY = 1e-12;
 export const M1: Attack = {
   id: 'M1',
   schedule:
-    'version 0 leaves nothing to learn, version 1 does; all but U2 are shown the signed entry of version 0 again',
+    'nothing can be learned from version 0, but from version 1; the server shows all users but U2 the signed entry of version 0 again',
   mutant:
-    'mixed versions, and a device that believes every entry the authority ever signed, and looks for zeros before it quantises',
+    'mixed versions, and a device that accepts every entry that the authority ever signed, and looks for zeros before it quantises',
   broken: (setting) =>
     replayed(setting, 'unsafeMixed', (_, device, { entry }) => {
       device.blocks = [];
@@ -49,7 +49,7 @@ function replayed(setting: AttackSetting, versions: Versions, believe: Believe):
   return scene.result();
 }
 
-/** Asks like the client: with a nonce, and what it has seen in its ledger. A replay is refused, and it asks again. */
+/** Asks like the client: with a nonce, and with the versions in its ledger. A replay is refused, and the device asks again. */
 function newestVersion(scene: SealedScene, device: FederationDevice, shown?: NewestModel): number {
   const { authority, policy, randomBytes, task } = scene.world;
   const nonce = randomBytes(16);

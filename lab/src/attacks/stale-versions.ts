@@ -13,7 +13,7 @@ const STALENESS = { kind: 'polynomial', exponent: 0.5 } as const;
 
 export const G1: Attack = {
   id: 'G1',
-  schedule: 'all but U2 are told a huge t, so that their weighted updates quantise to zero',
+  schedule: 'the server tells all users but U2 a huge t, so that their weighted updates quantise to zero',
   broken(setting) {
     const scene = new PaperScene(setting, { staleness: STALENESS });
     for (const name of ['U0', 'U1', 'U2']) {

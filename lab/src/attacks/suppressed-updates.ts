@@ -21,7 +21,7 @@ function trained(scene: SealedScene, device: FederationDevice, rate: number): Fl
 
 export const K1: Attack = {
   id: 'K1',
-  schedule: 'the server tells all but U2 to train at a tiny rate, so that their updates quantise to zero',
+  schedule: 'the server tells all users but U2 to train at a tiny rate, so that their updates quantise to zero',
   mutant: 'a device that trains by the server’s hint, and looks for zeros before it quantises',
   broken(setting) {
     const scene = new SealedScene(setting, ALL_OF_THREE);
@@ -58,8 +58,8 @@ const DEAD: Block = [64, 64];
 
 export const L1: Attack = {
   id: 'L1',
-  schedule: 'on the model of the server the updates of all but U2 vanish on one block of parameters',
-  mutant: 'blocks that are judged before they are quantised',
+  schedule: 'the server chooses a model on which the updates of all users but U2 vanish in one block of parameters',
+  mutant: 'blocks that are checked before they are quantised',
   broken: (setting) => deadBlock(setting, []),
   sealed: (setting) => deadBlock(setting, TENSORS),
 };

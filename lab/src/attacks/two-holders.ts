@@ -1,7 +1,7 @@
 /**
- * N1: two processes have the folder of one device open, and each gives its update to a buffer of its own. The lock
- * keeps the second one out; packages/client/test/device-lock.test.ts shows that with real processes, and this attack
- * shows why it is needed. A second process that comes after the first finds the earlier contribution in the ledger.
+ * N1: two processes open the folder of one device, and each gives the update to a different buffer. The lock stops the second process;
+ * packages/client/test/device-lock.test.ts shows this with real processes. This attack shows why the lock is needed. A second process that
+ * starts after the first one has ended finds the earlier contribution in the ledger.
  */
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
@@ -9,8 +9,8 @@ import { closeBuffer } from './server-moves.ts';
 
 export const N1: Attack = {
   id: 'N1',
-  schedule: 'U0 and U1 each run twice on one folder; their updates go into a buffer with V and into one with Eve',
-  mutant: 'a folder that a second process opens while the first one has it',
+  schedule: 'U0 and U1 each run twice on one folder; their updates enter a buffer with V and another buffer with Eve',
+  mutant: 'a folder that a second process opens while the first process uses it',
   broken: (setting) => twoProcesses(setting, 'at once'),
   sealed: (setting) => twoProcesses(setting, 'one after the other'),
 };

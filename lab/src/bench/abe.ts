@@ -1,4 +1,4 @@
-/** One seed under one attribute, as BASA seals it, beside the bare operations of mcl in the same run. */
+/** Measures sealing one seed under one attribute, as BASA does, and compares it with the bare operations of mcl in the same run. */
 import {
   abeSealing,
   createMclGroup,
@@ -52,7 +52,7 @@ export async function benchAbe(): Promise<BenchResult> {
   const text = [
     `CP-ABE (BSW07) on BLS12-381, mcl in WebAssembly, one thread, best and median of ${ROUNDS} runs.`,
     'Encrypt and decrypt are seal and open of one 32-byte seed, with encoding, key derivation and AEAD;',
-    'decrypt decodes three points and checks curve, subgroup and infinity of each; its key is decoded once before.',
+    'decrypt decodes three points, and checks that each is on the curve, in the subgroup and not infinity. Its key is decoded once before.',
     '',
     formatTable(
       ['operation', 'best ms', 'median ms'],

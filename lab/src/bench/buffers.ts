@@ -1,4 +1,7 @@
-/** Cost by buffer size: buffers of 10 to 300 slots with slot keys, or 1000; batches of the one-shot mode; and a real close beside its masks. */
+/**
+ * Cost by buffer size: buffers of 10 to 300 slots (or 1000) with slot keys, batches of the one-shot mode, and a real close compared with
+ * its mask expansions.
+ */
 import { nodeTools } from '@basa/virtual-time';
 import { measureClose } from './buffers/close.ts';
 import { closeText } from './buffers/close-text.ts';

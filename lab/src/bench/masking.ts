@@ -72,11 +72,11 @@ export async function benchMasking(): Promise<BenchResult> {
   const header = ['d', 'openssl ms', ...groups.flatMap((group) => [`${group} ms`, 'ratio'])];
   const text = [
     `Masking with K = 10 (${EXPANSIONS} expansions), one thread, ${kernel.name} kernel, best of many runs.`,
-    `Limit: openssl speed aes-128-ctr, ${opensslGBps} GB/s; node:crypto update() alone ${round(nodeUpdateGBps)} GB/s.`,
+    `Limit: openssl speed aes-128-ctr, ${opensslGBps} GB/s; only node:crypto update(), ${round(nodeUpdateGBps)} GB/s.`,
     '',
     formatTable(header, rows),
     '',
-    `A client masks ${HEADLINE_D.toLocaleString('en')} elements of the ring on two threads in ${threads.ms} ms, of which ${threads.callerMs} ms are work of its own thread.`,
+    `A client masks ${HEADLINE_D.toLocaleString('en')} elements of the ring on two threads in ${threads.ms} ms. Its main thread works for ${threads.callerMs} ms of that time.`,
   ].join('\n');
   return { text, json: { masking: { ...headline, threads, opensslGBps, nodeUpdateGBps: round(nodeUpdateGBps) } } };
 
@@ -124,7 +124,7 @@ function opensslBytesPerSecond(): number {
   const { stdout: output, error } = spawnSync('openssl', flags, { encoding: 'utf8' });
   if (error !== undefined)
     throw new MissingError(
-      `openssl does not start (${error.message}), and this is measured beside it; install it (Debian: apt-get install openssl)`,
+      `openssl does not start (${error.message}), and this benchmark compares with it; install it (Debian: apt-get install openssl)`,
     );
   const rate = Number(/^\+F:.*:([\d.]+)\s*$/m.exec(output)?.[1]);
   if (!(rate > 0)) throw new Error(`openssl speed printed no rate:\n${output}`);

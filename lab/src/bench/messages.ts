@@ -1,6 +1,6 @@
 /**
- * The messages that one user sends and receives in `sealed` mode, from a real run of every slot: with real slot keys,
- * and with seeds and keys of the lengths of CP-ABE. Only the vector is counted instead of made.
+ * Sizes of the messages that one user sends and receives in `sealed` mode, from a real run of every slot, with real slot keys and with
+ * seeds and keys of the lengths of CP-ABE. The vector is not made; its size is computed.
  */
 
 import { elementBits, type Modulus, packedLength, RING_32, ring } from '@basa/masking';
@@ -115,7 +115,7 @@ export function benchMessages(): BenchResult {
     }
   }
 
-  const about = `One user's messages in sealed mode, d = ${DIMENSION.toLocaleString('en')}; bytes a parameter where it says B/d.`;
+  const about = `Messages of one user in sealed mode, d = ${DIMENSION.toLocaleString('en')}. B/d means bytes per parameter.`;
   const header = ['engine', 'K', 'bits', 'deposit B', 'upload B/d', 'last slot B/d', 'all up B/d', 'all down B'];
   return { text: `${about}\n\n${formatTable(header, rows)}`, json: { sizes: json } };
 }

@@ -1,4 +1,4 @@
-/** Deposits and durable uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server in the same run. */
+/** Deposits and durable uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server in the same run. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -156,8 +156,8 @@ function tableOf(results: readonly Measured[]): string {
 }
 
 function notes(): string {
-  return `${AT_ONCE} requests at once, best of ${ROUNDS} rounds; nodes, database, authority and senders share one machine, so that more nodes cannot
-be faster than its cores allow: CPU is processor time of one upload, at the nodes and at the database.`;
+  return `${AT_ONCE} concurrent requests, best of ${ROUNDS} rounds. Nodes, database, authority and senders share one machine, so its cores limit
+the speed of several nodes. CPU is the processor time of one upload, at the nodes and at the database.`;
 }
 
 function jsonOf({ place, size, ...numbers }: Measured): object {

@@ -1,4 +1,4 @@
-/** A contribution of a device in Python beside one of a Node device: processor time of their processes, at the same services. */
+/** Compares the processor time of one contribution of a Python device and of a Node device, with the same services. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,8 +34,8 @@ export async function benchPython(): Promise<BenchResult> {
     (python / node).toFixed(2),
   ]);
   const text = [
-    `One contribution of ${model.dimension} parameters, K = ${BUFFER}, from the update to the acknowledgement: processor time of the`,
-    `device's process, medians of ${TURNS}. ${versions}. The aim is twice Node's.`,
+    `Processor time of one contribution of ${model.dimension} parameters, K = ${BUFFER}, from the update to the acknowledgement, of the`,
+    `device's process, medians of ${TURNS}. ${versions}. The goal is at most twice the time of Node.`,
     '',
     formatTable(['mode', 'Node, ms', 'Python, ms', 'times Node'], rows),
   ].join('\n');

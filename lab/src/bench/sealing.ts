@@ -1,4 +1,4 @@
-/** One seed sealed and opened by each engine, in processor time, beside the operations that each of them needs at least. */
+/** Processor time to seal and open one seed with each engine, compared with the operations that it needs at least. */
 import { diffieHellman, generateKeyPairSync } from 'node:crypto';
 import { createMclGroup } from '@basa/abe';
 import { SEALINGS, type Sealing } from '@basa/protocol';
@@ -122,8 +122,8 @@ function partsText(parts: readonly CouncilCost[]): string {
     ]);
   });
   return [
-    'The sealed parts of one upload of the one-shot mode, in the same processor time; in brackets: more than with X25519 alone.',
-    'A device seals to keys that it has sealed to before, or to new ones, which it expands first; an authority opens the parts that it holds.',
+    'The sealed parts of one upload of the one-shot mode, in processor time. The increase over only X25519 is in brackets.',
+    'A device seals to known keys, or to new keys that it must expand first. An authority opens the parts that it holds.',
     '',
     formatTable(['council, sealing', 'bytes', 'seal, ms', 'seal to new keys, ms', 'open, ms'], rows),
   ].join('\n');

@@ -1,4 +1,4 @@
-/** The server under load: durable uploads beside what bounds them, seats, deposits, keys, closes, memory, cost by step. */
+/** Measures the server under load: durable uploads compared with their limits, seats, deposits, keys, closes, memory, and cost by step. */
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ export async function benchServer({ quick }: { readonly quick: boolean }): Promi
   }
   const main = results.find(({ name }) => name === FOUR_MEGABYTES.name) as Measured;
   const [small] = results as [Measured];
-  const notes = `${AT_ONCE} requests at once; a second: best of the rounds; server, discarders, senders and disk share one machine. One-shot uploads are sent by two processes, to the discarder and to the server alike; ms are processor time an upload.`;
+  const notes = `${AT_ONCE} concurrent requests. Numbers per second are the best of the rounds. Server, discarding servers, senders and disk share one machine. Two processes send one-shot uploads, both to the discarding server and to the server. Milliseconds are processor time per upload.`;
   return {
     text: [
       shotsTable(shots),

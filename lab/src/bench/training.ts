@@ -1,4 +1,4 @@
-/** Samples per second of the four models on one core and on all, beside the matrix product of the same kernel. */
+/** Samples per second of the four models on one core and on all cores, compared with the matrix product of the same kernel. */
 import { availableParallelism } from 'node:os';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { type Timing, timeInTurn } from './measure.ts';
@@ -44,7 +44,7 @@ export async function benchTraining(): Promise<BenchResult> {
     relaxed?.[name].toFixed(0) ?? '-',
   ]);
   const text = [
-    `Training steps of ${BATCH} examples, wasm SIMD, best of several. Samples a second; the ceiling is the same kernel's`,
+    `Training steps of ${BATCH} examples, wasm SIMD, best of several. Numbers are samples per second. The ceiling is the same kernel's`,
     `matrix product in the same run: ${gemmGflops.toFixed(1)} GFLOP/s on one core.`,
     '',
     formatTable(['model', 'one core', 'of GEMM', `${cores} workers`, 'relaxed'], rows),

@@ -1,7 +1,7 @@
 /**
- * `npm run lab -- attacks`: every attack of docs/threat-model.md, with real cryptography and the real state machines, against the mode
- * it breaks and against `sealed` with both of its engines; then those of a server with one of four authorities, and those on the one-shot
- * mode. What was learned is calculated from what the adversary holds.
+ * `npm run lab -- attacks`: runs every attack of docs/threat-model.md with real cryptography and the real state machines, against the mode
+ * that it breaks and against `sealed` with both engines. Then it runs the attacks of a server that colludes with one of four authorities,
+ * and the attacks on the one-shot mode. The result of an attack is computed from the data that the adversary holds.
  */
 
 import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
@@ -21,10 +21,10 @@ interface Played {
 
 export const attacks: Command = command({
   name: 'attacks',
-  summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
+  summary: 'run the attacks on the protocol of the paper, and show the checks that stop them in sealed mode',
   flags: {},
   notes: [
-    'Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed, then those of a server with one of four authorities and those on the one-shot mode; each takes a second or two.',
+    'Runs attacks A1 to R1 against paper mode (or against a mutant of sealed mode) and against sealed mode. Then runs the attacks of a server that colludes with one of four authorities, and the attacks on the one-shot mode. Each attack takes a second or two.',
   ],
   opening: 'preparing the attacks',
   async run({ terminal, signal }) {
@@ -47,7 +47,7 @@ export const attacks: Command = command({
     }
     const broken = played.filter((one) => allFindings(one).length > 0);
     terminal.line(
-      `\n${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned or stopped anything.`,
+      `\n${broken.length} of ${played.length} attacks succeed against sealed mode, with slot keys and CP-ABE.`,
     );
     const councils = await playCouncils(terminal);
     const oneShot = await playOneShot(terminal);
@@ -59,7 +59,7 @@ export const attacks: Command = command({
   },
 });
 
-/** Plays attacks on the unmodified core, and on one without the rule that stops them. */
+/** Runs each attack against the unmodified core, and against a core without the rule that stops the attack. */
 async function playMutants(
   terminal: Terminal,
   { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },
@@ -73,31 +73,33 @@ async function playMutants(
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
     const { name, unpatchedHolds, learned: without, broken } = verdict;
-    terminal.line(`    the core as it is: ${unpatchedHolds ? 'nothing but the sum' : 'MORE THAN THE SUM'}`);
-    terminal.line(`    ${name}: ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
+    terminal.line(
+      `    unmodified core: ${unpatchedHolds ? 'the server learns only the sum' : 'THE SERVER LEARNS MORE THAN THE SUM'}`,
+    );
+    terminal.line(`    with the mutant "${name}": ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
   const stopped = verdicts.filter(isStopped).length;
-  terminal.line(`\n${stopped} of ${verdicts.length} attacks on ${of} are stopped, each by the rule that is named.`);
+  terminal.line(`\n${stopped} of ${verdicts.length} attacks on ${of} are stopped, each by the named rule.`);
   return verdicts;
 }
 
 async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_COUNCILS: mutants } = await import('../proofs/mutants/of-councils.ts');
-  const heading = 'Four authorities, of which three are needed, one of them with the server:';
+  const heading = 'Four authorities, three of them needed, one of them colluding with the server:';
   return playMutants(terminal, { heading, of: 'several authorities', mutants });
 }
 
 async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
   const { ONE_SHOT_ATTACKS } = await import('../attacks/one-shot/registry.ts');
-  const heading = 'The one-shot mode; S1 to S26 are the rules that stop these attacks (docs/evidence.md):';
+  const heading = 'The one-shot mode. Rules S1 to S26 stop these attacks (docs/evidence.md):';
   return playMutants(terminal, { heading, of: 'the one-shot mode', mutants }, ({ caughtBy }) => {
     const attack = ONE_SHOT_ATTACKS.find(({ schedule }) => schedule === caughtBy);
     for (const line of attack === undefined ? [] : wordsOf(attack)) terminal.line(line);
   });
 }
 
-/** In the words of the page "What the server sees". */
+/** Returns the texts that the page "What the server sees" shows. */
 function wordsOf({ id, schedule }: Pick<Attack, 'id' | 'schedule'>): readonly string[] {
   const { title, story } = ATTACK_WORDS[id] ?? { title: schedule, story: '' };
   return [`\n${id}  ${title}`, `    ${story}`, `    schedule: ${schedule}`];
@@ -107,7 +109,7 @@ function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {
   return unpatchedHolds && caught;
 }
 
-/** The words of the page, then the checks that refused something. */
+/** Returns the texts of the page, then the checks that refused a step of the attack. */
 export function linesOf(one: Played): readonly string[] {
   const { attack, broken, sealed } = one;
   const { mutant, stoppedBy } = attack;
@@ -120,7 +122,7 @@ export function linesOf(one: Played): readonly string[] {
     `    ${weaker}: ${resultText(weak, isStop)}.`,
     `    Sealed mode: ${resultText(strong, isStop)}.`,
     ...refusalsOf(sealed).map(({ by, reason }) => `      The ${by} refuses: ${REFUSALS[reason].sentence}`),
-    ...(isStop ? [`      By this rule everything goes on: ${stoppedBy}.`] : []),
+    ...(isStop ? [`      This rule keeps the task running: ${stoppedBy}.`] : []),
   ];
 }
 

@@ -1,33 +1,36 @@
-/** `npm run lab -- bench <name>`: one benchmark, as a table or ending with one line of JSON. */
+/** `npm run lab -- bench <name>`: runs one benchmark, and prints a table or a last line of JSON. */
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
 import { yes } from '@basa/cli/internal/shell/flag.ts';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import type { BenchResult } from '../bench/result.ts';
 
 const FLAGS = {
-  quick: yes('fewer sizes, for the buffers, the server and the protocols'),
-  whole: yes('K = 1000 as well, for the buffers: a quarter of an hour of one core'),
+  quick: yes('measure fewer sizes (buffers, server and protocols only)'),
+  whole: yes('also measure K = 1000 (buffers only): takes 15 minutes on one core'),
 };
 type BenchOptions = CommandInput<typeof FLAGS>['flags'];
 
 type Benchmark = (options: BenchOptions) => BenchResult | Promise<BenchResult>;
 
 const ABOUT = {
-  abe: 'attribute-based encryption, beside the bare operations of its library',
-  browser: 'masking in a worker of Chromium, beside the same in Node',
-  buffers: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
-  masking: 'expanding and adding masks, beside openssl speed on the same bytes',
-  messages: 'bytes of every message of a user, by K and width',
-  nodes: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
-  protocols: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
-  python: 'a contribution of a device in Python, beside one of a Node device',
+  abe: 'attribute-based encryption, compared with the bare operations of its library',
+  browser: 'masking in a Chromium worker, compared with Node',
+  buffers:
+    'cost for users, server and authority with buffers of K = 10 to 300, and a close compared with its mask expansions',
+  masking: 'expanding and adding masks, compared with openssl speed on the same bytes',
+  messages: 'size of every message of a user, by K and width',
+  nodes: 'deposits and uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server',
+  protocols:
+    'computation and traffic of a user and of the server: BASA compared with plain, SecAgg, SecAgg+ and LightSecAgg',
+  python: 'one contribution of a Python device, compared with a Node device',
   sealing:
-    'one seed sealed and opened with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
-  server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
-  training: 'samples a second of the four models, beside the matrix product of the same kernel',
+    'sealing and opening one seed with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
+  server:
+    'durable uploads, compared with node:http and bare TCP servers that discard the data; also deposits, keys and closes',
+  training: 'training samples per second of the four models, compared with the matrix product of the same kernel',
 } as const;
 
-/** Loaded when they are asked for. */
+/** Each benchmark is loaded only when it runs. */
 const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
   abe: async () => (await import('../bench/abe.ts')).benchAbe,
   browser: async () => (await import('../bench/browser.ts')).benchBrowser,
@@ -44,7 +47,7 @@ const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
 
 export const bench: Command = command({
   name: 'bench',
-  summary: 'measures one part of the product, beside a named limit or peer',
+  summary: 'measure one part of the product, and compare it with a named limit or alternative',
   takes: ABOUT,
   flags: FLAGS,
   opening: 'measuring',
@@ -62,7 +65,7 @@ function isBenchmark(name: string): name is keyof typeof ABOUT {
   return Object.hasOwn(ABOUT, name);
 }
 
-/** Reports a missing program like any other mistake of a command. */
+/** Reports a missing program like any other error of a command. */
 async function measured(run: Benchmark, options: BenchOptions): Promise<BenchResult> {
   try {
     return await run(options);

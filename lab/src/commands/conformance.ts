@@ -20,19 +20,23 @@ import {
 import { needed, text, whole } from '@basa/cli/internal/shell/flag.ts';
 import type { Check, Verdict } from '@basa/conformance/report.ts';
 
-const onlyFlag = text({ help: 'only scenes whose name holds this text', default: '', without: 'all of them' });
+const onlyFlag = text({
+  help: 'run only the scenes whose name contains this text',
+  default: '',
+  without: 'all scenes',
+});
 
 export const conformanceClient: Command = command({
   name: 'conformance client',
-  summary: 'plays server and authorities against any client',
+  summary: 'test any client against our server and authorities',
   takes: {
     '-- <command>':
-      'how the client is started; it contributes one update, and ends with 0 once the server has it. It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY (several with commas), BASA_TASK, BASA_ENROLMENT_TOKEN, BASA_IDENTITY (its folder), BASA_UPDATE (a file of float32) and BASA_PIECE_BYTES',
+      'command that starts the client. The client contributes one update, and exits with 0 once the server has it. It gets its settings from environment variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY (several are separated by commas), BASA_TASK, BASA_ENROLMENT_TOKEN, BASA_IDENTITY (its folder), BASA_UPDATE (a file of float32 values) and BASA_PIECE_BYTES',
   },
   takesMany: true,
   flags: {
     only: onlyFlag,
-    seconds: whole({ help: 'kill a run of the client after n seconds', min: 1, max: 86_400, default: 120 }),
+    seconds: whole({ help: 'stop the client if it runs longer than n seconds', min: 1, max: 86_400, default: 120 }),
   },
   opening: 'starting server and authorities',
   async run(input) {
@@ -67,14 +71,14 @@ export const conformanceClient: Command = command({
 
 export const conformanceServer: Command = command({
   name: 'conformance server',
-  summary: 'plays a client against any server and its authorities',
+  summary: 'test any server and its authorities with our client',
   flags: {
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
     token: needed({ help: "an operator's token", variable: 'BASA_OPERATOR_TOKEN' }),
     only: onlyFlag,
   },
-  notes: ['Makes a task of its own with three devices, and leaves it paused.'],
+  notes: ['Creates its own task with three devices, and leaves that task paused.'],
   opening: 'making a task',
   async run(input) {
     const { flags } = input;
@@ -98,7 +102,8 @@ export const conformanceServer: Command = command({
 async function keyOf(file: string): Promise<Uint8Array> {
   const { fromHex } = await import('@basa/masking');
   const key = fromHex((await readFile(file, 'utf8')).trim());
-  if (key === undefined) throw new CommandError('the key of the server that was started cannot be read');
+  if (key === undefined)
+    throw new CommandError('the key file of the server that was started is not valid hex; run the command again');
   return key;
 }
 
@@ -110,6 +115,7 @@ function printing({ terminal }: Pick<CommandInput, 'terminal'>): (check: Check) 
 function resultOf({ terminal }: Pick<CommandInput, 'terminal'>, verdict: Verdict): CommandResult {
   const { held, failed } = verdict;
   terminal.line(`${held} of ${held + failed} checks hold.`);
-  if (held + failed === 0) throw new CommandError('no scene has such a name; leave --only out to see them all');
+  if (held + failed === 0)
+    throw new CommandError('no scene has a name with the text of --only; remove --only to run all scenes');
   return { json: verdict, exitCode: failed > 0 ? EXIT_CODE.failed : EXIT_CODE.fine };
 }

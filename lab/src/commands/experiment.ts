@@ -1,4 +1,4 @@
-/** `npm run lab -- experiment`: the tables and figures of the paper and ours, in virtual time with measured costs. */
+/** `npm run lab -- experiment`: makes the tables and figures of the paper, and our own, in virtual time with measured costs. */
 import { availableParallelism } from 'node:os';
 import { dampingFlag, placesOf } from '@basa/cli/internal/flags/learning.ts';
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
@@ -6,7 +6,7 @@ import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/s
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
-/** The results of this repository, seen from its root. The first folder counts for studies that both have. */
+/** The result folders of this repository, relative to its root. If both have a study, the first one counts. */
 const PUBLISHED = ['docs/results/paper-networks', 'docs/results/experiments'];
 
 const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
@@ -15,59 +15,63 @@ const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
 
 const FLAGS = {
   profile: choice(PROFILES, {
-    help: "smoke: seconds; small: MNIST, minutes to an hour; full: the paper's networks, which want a GPU",
+    help: "smoke takes seconds; small trains on MNIST in minutes to an hour; full trains the paper's networks and needs a GPU",
     default: 'smoke',
   }),
   out: text({
     value: 'folder',
-    help: 'where CSV, JSON, pictures, report.html and finished trainings go; a run that was interrupted goes on from there',
+    help: 'folder for CSV, JSON, figures, report.html and finished trainings. An interrupted run continues from there',
     without: 'basa-experiments/<profile>',
   }),
   costs: text({
     value: 'file',
-    help: 'a costs.json (or costs.json.gz) of an earlier run instead of measuring this machine',
+    help: 'use the costs.json (or costs.json.gz) of an earlier run instead of measuring this machine',
   }),
-  hasty: yes('measure costs in seconds instead of minutes, for a look: not for a table'),
-  noisy: yes('keep costs whose samples spread by more than 20 %, marked in the report'),
+  hasty: yes('measure costs in seconds instead of minutes: good enough for a quick look, not for a published table'),
+  noisy: yes('keep costs whose samples spread by more than 20 %, and mark them in the report'),
   datasets: parsed<readonly string[]>(
-    { value: 'names', help: `only these, with commas: ${DATASETS.join(', ')}` },
+    { value: 'names', help: `only these datasets, separated by commas: ${DATASETS.join(', ')}` },
     DATASETS.join(', '),
     (given) => (given.split(',').every((name) => DATASETS.includes(name)) ? given.split(',') : undefined),
   ),
   leaf: text({
     value: 'folder',
-    help: "LEAF's FEMNIST (its JSON files) instead of the synthetic stand-in",
+    help: "use LEAF's FEMNIST (its JSON files) instead of synthetic data",
   }),
-  seeds: whole({ help: 'only the first n seeds; a later run adds the others', min: 1 }),
-  'server-rate': positive({ help: "of asynchronous protocols, instead of the task's" }),
+  seeds: whole({ help: 'run only the first n seeds; a later run adds the others', min: 1 }),
+  'server-rate': positive({ help: "server's learning rate in asynchronous protocols, instead of the task's" }),
   damping: { ...dampingFlag, without: '0.5' },
   places: parsed<number | 'auto' | 'unlimited'>(
-    { value: 'n', help: 'that train at a time, auto as the server, or unlimited', without: 'auto' },
+    {
+      value: 'n',
+      help: 'number of users that train at the same time, auto (as the server does), or unlimited',
+      without: 'auto',
+    },
     'a whole number from 2 on, auto or unlimited',
     (given) => (given === 'unlimited' ? given : placesOf(given)),
   ),
-  concurrency: whole({ help: "users that want to train at a time, instead of the study's", min: 2 }),
+  concurrency: whole({ help: "number of users that want to train at the same time, instead of the study's", min: 2 }),
   beta: parsed<number>(
-    { value: 'seconds', help: "mean of the exponential delay, instead of the study's" },
+    { value: 'seconds', help: "mean of the exponential delay, instead of the study's value" },
     'seconds from 0 on',
     (given) => (Number(given) >= 0 && Number(given) < Number.POSITIVE_INFINITY ? Number(given) : undefined),
   ),
-  train: yes('choose rates and train, report nothing; --finished reports later'),
+  train: yes('choose rates and train, but write no report; use --finished for that later'),
   orders: text({
     value: 'folder',
-    help: 'write what has to be trained as files for lab/gpu/train.py, and train nothing',
+    help: 'write the required trainings to this folder as files for lab/gpu/train.py, and train nothing',
   }),
-  finished: yes('report what earlier runs finished, train nothing'),
-  minutes: positive({ value: 'n', help: 'begin no training that would end later than n minutes from now' }),
-  workers: whole({ help: 'threads that train', min: 1, max: 1024, without: 'one a core' }),
+  finished: yes('report the trainings that earlier runs finished, and train nothing'),
+  minutes: positive({ value: 'n', help: 'start no training that would end later than n minutes from now' }),
+  workers: whole({ help: 'number of threads that train', min: 1, max: 1024, without: 'one per core' }),
 };
 
 export const experiment: Command = command({
   name: 'experiment',
-  summary: 'runs an experiment of the paper, or ours, and writes its report',
+  summary: 'run an experiment of the paper, or one of ours, and write its report',
   takes: {
     '<name>':
-      'rates, table1, large-scale, scalability, concurrency, admission, versions, stragglers, sums, liars, dropouts, bandwidth, quantisation, ablation, scale, capacity, model-check, privacy, several with commas, or all; costs: measure what all of them charge, and nothing else',
+      'rates, table1, large-scale, scalability, concurrency, admission, versions, stragglers, sums, liars, dropouts, bandwidth, quantisation, ablation, scale, capacity, model-check, privacy, several of them separated by commas, or all. The name costs only measures the costs that all of them use',
   },
   flags: FLAGS,
   opening: 'preparing the experiment',
@@ -116,22 +120,26 @@ export const experiment: Command = command({
       terminal.clearStatus();
       if (flags.orders !== undefined) {
         terminal.line(
-          `${flags.orders} has what must be trained next. Train it and run this command again, until nothing is left:`,
+          `The next trainings are in ${flags.orders}. Train them with the command below, then run this command again, until nothing is left:`,
         );
         terminal.line(`  python3 lab/gpu/train.py ${flags.orders} ${folder}/trained.jsonl`);
         return { json: { folder, orders: flags.orders } };
       }
       if (flags.train) {
-        terminal.line(`${folder}/trained.jsonl has what was trained; the same command with --finished reports it`);
+        terminal.line(
+          `The finished trainings are in ${folder}/trained.jsonl. Run the same command with --finished to report them.`,
+        );
         return { json: { folder } };
       }
       for (const outcome of outcomes) print(outcome, experiments.claimLines(outcome), terminal.line);
-      terminal.line(`\n${folder}/report.html has the tables and figures; costs.json what was charged`);
+      terminal.line(
+        `\nThe tables and figures are in ${folder}/report.html, and the costs that were used are in costs.json.`,
+      );
       const [only] = outcomes;
       return { json: outcomes.length === 1 && only !== undefined ? jsonOf(only) : { outcomes: outcomes.map(jsonOf) } };
     } catch (error) {
       if (error instanceof experiments.NoisyMachineError) throw new CommandError(error.message, 1);
-      if (input.signal.aborted) terminal.line(`interrupted; the same command goes on from ${folder}`);
+      if (input.signal.aborted) terminal.line(`Interrupted. Run the same command again to continue from ${folder}.`);
       throw error;
     }
   },
@@ -143,22 +151,22 @@ function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
   const wanted = name.split(',');
   const wrong = wanted.find((one) => !names.includes(one));
   if (wrong !== undefined)
-    throw new CommandError(`an experiment is one of ${names.join(', ')}, all or costs, got "${wrong}"`);
+    throw new CommandError(`"${wrong}" is not an experiment; use one of ${names.join(', ')}, all or costs`);
   return all.filter((study) => wanted.includes(study.name));
 }
 
-/** Readers want to know first how many findings hold, and which do not. */
+/** Shows first how many claims hold, then those that do not. */
 export const summary: Command = command({
   name: 'summary',
-  summary: 'tells which claims hold, do not hold or are not decided, of the results of experiments',
-  flags: { out: text({ value: 'folder', help: 'where the results are', without: PUBLISHED.join(' and ') }) },
+  summary: 'list the claims of the experiments that do not hold or are not decided, and count those that hold',
+  flags: { out: text({ value: 'folder', help: 'folder with the results', without: PUBLISHED.join(' and ') }) },
   async run(input) {
     const folders = input.flags.out === undefined ? PUBLISHED : [input.flags.out];
     const { readClaims } = await import('../experiments/index.ts');
     const claims = readClaims(folders);
     if (claims === undefined)
       throw new CommandError(
-        `${folders.join(' and ')} has no results; run an experiment into it, or name another folder with --out`,
+        `there are no results in ${folders.join(' and ')}; run an experiment first, or give another folder with --out`,
       );
     const rest = claims.filter(({ verdict }) => verdict !== 'holds');
     input.terminal.line(`${claims.length - rest.length} of ${claims.length} claims hold`);

@@ -1,4 +1,4 @@
-/** The program of the laboratory: its commands. */
+/** The commands of the laboratory. */
 import { runProgram, type Streams } from '@basa/cli/internal/shell/cli.ts';
 import type { Program } from '@basa/cli/internal/shell/help.ts';
 import { attacks } from './attacks.ts';
@@ -9,16 +9,16 @@ import { sizes } from './sizes.ts';
 
 const LAB: Program = {
   name: 'npm run lab --',
-  about: 'what proves and measures BASA',
+  about: 'proofs and measurements of BASA',
   commands: [attacks, bench, experiment, summary, conformanceClient, conformanceServer, sizes],
   closing: [
-    'Groups, with a list of their own:',
-    '  npm run lab -- prove [part]       the long checks of the protocol: explorer, oracle, faults, mutants and more',
-    '  npm run lab -- trial <name>       the product as real processes, under load, faults and attack',
-    '  npm run lab -- python             the client in Python: its tests, beside Node devices, and before the kit',
-    '  npm run lab -- drill <name>       day two: upgrade, restore and rotation under load; nothing may be lost',
+    'Groups of programs (each prints its own list):',
+    '  npm run lab -- prove [part]       long checks of the protocol: explorer, oracle, faults, mutants and more',
+    '  npm run lab -- trial <name>       the product as real processes, under load, with faults and under attack',
+    '  npm run lab -- python             the Python client: its tests, together with Node devices, and the conformance kit',
+    '  npm run lab -- drill <name>       operations under load: upgrade, restore and rotation without losing data',
     '',
-    'Every command takes --help and --json.',
+    'Every command accepts --help and --json.',
   ],
 };
 

@@ -1,4 +1,7 @@
-/** `npm run lab -- sizes`: lines of code and words of pages by room, beside the budgets of the services. It only reports, and never fails. */
+/**
+ * `npm run lab -- sizes`: counts lines of code and words of pages by folder, and compares them with the budgets. It only reports, and never
+ * fails.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,9 +33,9 @@ const PARTS: readonly { readonly what: string; readonly budget: number; readonly
 
 export const sizes: Command = command({
   name: 'sizes',
-  summary: 'counts lines and words by room, beside the budgets of the services',
+  summary: 'count lines of code and words of pages by folder, and compare them with the budgets',
   flags: {},
-  notes: ['Lines of every code file that git tracks, and words of every page.'],
+  notes: ['Counts the lines of every code file that git tracks, and the words of every page.'],
   async run({ terminal }) {
     const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trimEnd().split('\n');
     const code = files.filter((file) => CODE.test(file) && !WRITTEN.test(file));

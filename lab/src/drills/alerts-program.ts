@@ -3,7 +3,7 @@ import { runDrill } from './program.ts';
 
 await runDrill(
   'alerts',
-  `Starts a Prometheus (package prometheus) over both services with the rules of deploy/prometheus in a shorter time, provokes trouble,
-and waits for the alerts. Rules that need a full disk or a slow database are tried with promtool only (deploy/prometheus/alerts.test.yml).`,
+  `Starts Prometheus (package prometheus) for both services, with the rules of deploy/prometheus and shorter times. It then causes problems,
+and waits for the alerts. Rules about a full disk or a slow database are tested only with promtool (deploy/prometheus/alerts.test.yml).`,
   async () => (await import('./alerts.ts')).runAlerts,
 );

@@ -69,7 +69,7 @@ export async function runAlerts({ seed, engine, onLine }: DrillInput): Promise<A
   }
 }
 
-/** One of them lies about every second update. They go on until the drill ends, whatever is away. */
+/** One of them lies about every second update. They continue until the drill ends, even while a service is down. */
 async function startDevices(basa: TestProcesses, work: SoakWork): Promise<void> {
   const tokens = await basa.authority.tokens(basa.task, DEVICES, Date.now() + 86_400_000);
   for (const [n, token] of tokens.entries()) void new SoakDevice(work, n === 0).live(token).catch(() => {});
@@ -89,7 +89,7 @@ async function stumble(basa: TestProcesses): Promise<void> {
   void stumbling();
 }
 
-/** Its folder of the beginning, beside the witness of now. */
+/** The folder from the beginning of the drill, with the current witness. */
 async function rollBack(basa: TestProcesses): Promise<void> {
   await basa.stop('authority');
   const witnessFile = join(basa.folder, 'authority.witness');

@@ -17,7 +17,7 @@ export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'aut
   readonly engine: TrialEngine;
   /** Further lines of the policy. */
   readonly policy?: Partial<TaskPolicy>;
-  /** How many nodes of the server share one PostgreSQL; by default one server keeps its own folder. */
+  /** The number of server nodes that share one PostgreSQL. By default there is one server with its own folder. */
   readonly nodes?: number;
   onExchange?(exchange: Exchange): void;
   onLine(line: string): void;
@@ -58,7 +58,7 @@ export class Drill {
     this.#onLine = onLine;
   }
 
-  /** With devices at work and a version made, which `work` is done beside; then the verdict. */
+  /** Starts devices, waits for a version, does `work` while the devices continue, and returns the verdict. */
   static async run<Result>(options: DrillOptions, work: (drill: Drill) => Promise<Result>): Promise<Result & Verdict> {
     const database = options.nodes === undefined ? undefined : await CrashDatabase.open();
     try {
@@ -100,7 +100,7 @@ export class Drill {
     return new Drill({ bundle, basa, fleet, database }, options);
   }
 
-  /** Devices in new folders take the place of those that were there. */
+  /** Replaces the devices with devices in new folders. */
   async newDevices(folder: string): Promise<void> {
     this.fleet = await enrolled({ basa: this.basa, bundle: this.bundle, seed: this.#seed, folder });
   }
@@ -120,7 +120,7 @@ export class Drill {
     for (let n = 0; n < DEVICE_PROCESSES; n++) this.#devices.push(await this.fleet.start(n, {}, []));
   }
 
-  /** Killed where they stand. */
+  /** Kills the processes without a clean stop. */
   async stopDevices(): Promise<void> {
     for (const child of this.#devices.splice(0)) {
       child.kill('SIGKILL');
@@ -142,7 +142,7 @@ export class Drill {
     this.#onLine(line);
   }
 
-  /** Killed where they stand, or stopped in order. */
+  /** Kills the processes, or stops them cleanly. */
   async stopServices(how: 'kill' | 'stop'): Promise<void> {
     for (const name of [...this.basa.servers, ...this.basa.authorities]) {
       if (how === 'kill') this.basa.children.get(name)?.kill('SIGKILL');

@@ -1,25 +1,26 @@
-/** `npm run lab -- drill <name>`: what operators do in the life of a service, with devices at work; nothing may be lost. */
+/** `npm run lab -- drill <name>`: practises the work of operators while devices contribute. Nothing may be lost. */
 import { runNamed } from '@basa/testkit/programs/named.ts';
 
 await runNamed('lab -- drill', {
   upgrade: {
-    about: 'three nodes on PostgreSQL and their authority get a version with a newer format, one after the other',
+    about: 'upgrade three nodes on PostgreSQL and their authority to a newer format, one after the other',
     program: at('upgrade-program.ts'),
   },
   restore: {
-    about: 'server and authority go on in other folders and at other ports, from their backups',
+    about: 'restore server and authority from backups, in other folders and on other ports',
     program: at('restore-program.ts'),
   },
   alerts: {
-    about: 'a real Prometheus over both services: their trouble is provoked, and its alert fires',
+    about: 'cause problems in both services, and check that the alerts of a real Prometheus fire',
     program: at('alerts-program.ts'),
   },
   succession: {
-    about: 'an authority of several, and the only one of a task, are lost and replaced; devices are not enrolled again',
+    about:
+      'lose and replace one of several authorities, and the only authority of a task, without enrolling devices again',
     program: at('succession-program.ts'),
   },
   rotation: {
-    about: 'certificates, the secret of the vault and epoch keys change under load',
+    about: 'replace certificates, the secret of the vault and epoch keys under load',
     program: at('rotation-program.ts'),
   },
 });

@@ -1,4 +1,4 @@
-/** A drill as a program: its options, its lines, and its counts, with `--json` as the last line. */
+/** Runs a drill as a program: reads its options, and prints its progress and its counts. With `--json`, the last line is a JSON object. */
 import { parseArgs } from 'node:util';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
@@ -15,7 +15,7 @@ interface DrillReport {
   readonly problems: readonly string[];
 }
 
-/** `about` says in sentences what the drill does. */
+/** `about` describes the drill in sentences, for its help. */
 export async function runDrill(
   name: string,
   about: string,

@@ -1,4 +1,4 @@
-/** The time for which devices were refused: from the first request of an upload that was not taken to the one that was, as the balancer saw them. */
+/** The time for which devices were refused, as the balancer saw it: from the first refused request of an upload to the accepted one. */
 import { HEADER } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 

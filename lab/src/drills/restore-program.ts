@@ -3,7 +3,7 @@ import { runDrill } from './program.ts';
 
 await runDrill(
   'restore',
-  `Moves server and authority to other folders and ports by backup and restore, with devices that go on. Then loses both, restores
-older backups, and goes on in a new task that begins with the newest model that was saved.`,
+  `Moves server and authority to other folders and ports with backup and restore, while devices continue. Then loses both, restores
+older backups, and continues in a new task that starts from the newest saved model.`,
   async () => (await import('./restore.ts')).runRestore,
 );

@@ -1,7 +1,7 @@
 /**
- * A restore on other machines, twice. A move: both services are stopped, backed up, and go on in other folders and at other ports with the
- * devices that they had. A loss: both come from backups that are older than what they did last, and the work goes on in a new task that begins
- * with the newest model that was saved.
+ * Restores both services on other machines, twice. First a move: both services are stopped, backed up, and continue in other folders and on
+ * other ports with the same devices. Then a loss: both are restored from backups that lack their last records, and work continues in a new
+ * task that starts from the newest saved model.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import type { DrillInput } from './program.ts';
 export interface RestoreReport {
   /** The move: from the stop of both services until a version was made at the new place. */
   readonly awayMs: number;
-  /** The loss: updates that were acknowledged after the backup, whose devices hold them for good. */
+  /** The loss: updates that were acknowledged after the backup. Their devices keep them as held permanently. */
   readonly forgotten: number;
   /** Of both parts together. */
   readonly acknowledged: number;
@@ -26,7 +26,10 @@ export interface RestoreReport {
   readonly problems: readonly string[];
 }
 
-/** The authority first: a server that knows less than it aborts and goes on; one that knows a newer model does not. */
+/**
+ * The authority is restored first. A server that knows less than the authority aborts buffers and continues. A server that knows a newer
+ * model does not continue.
+ */
 const SERVICES = {
   authority: { backup: backupAuthority, restore: restoreAuthority },
   server: { backup: backupServer, restore: restoreServer },
@@ -78,7 +81,7 @@ async function lose(drill: Drill): Promise<{ readonly forgotten: number; readonl
   await restore(drill, 'kept');
   const after = await parametersOf(drill);
   const wrong = after.flatMap((bytes, version) =>
-    bytes === before[version] ? [] : [`version ${version} is not what it was before the loss`],
+    bytes === before[version] ? [] : [`version ${version} differs from the version before the loss`],
   );
   drill.say(`the backup has ${after.length - 1} of ${before.length - 1} versions; ${forgotten} updates came after it`);
   await basa.createTask('again', { initial: { parameters: after.at(-1) ?? '' } });
@@ -95,8 +98,8 @@ async function backUp({ basa }: Drill, name: string): Promise<void> {
 }
 
 /**
- * Other folders and other ports; the witness stays where it is, which is no part of either. No backup has the secrets of epochs of the one-shot
- * mode: an authority that is moved with them takes a copy of its stopped folder along.
+ * Moves the services to other folders and ports. The witness belongs to neither folder and stays in its place. No backup has the secrets of
+ * epochs of the one-shot mode: an authority that is moved with them takes a copy of its stopped folder along.
  */
 async function restore({ basa }: Drill, name: string, authorityFrom: 'backup' | 'copy' = 'backup'): Promise<void> {
   const place = (role: Role) => ({ dataFolder: join(basa.folder, `${role}-${name}`), port: 0 });

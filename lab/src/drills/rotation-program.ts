@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { makeCertificateAuthority } from './certificates.ts';
 import { runDrill } from './program.ts';
 
-const ABOUT = `Gives both services new certificates and the authority's vault a new secret, and lets key epochs pass, while devices work
-over TLS. Certificates are made with openssl.`;
+const ABOUT = `Gives both services new certificates and the authority's vault a new secret, and lets key epochs pass, while devices contribute
+over TLS. The certificates are made with openssl.`;
 
-/** A process trusts a certificate authority of its own only if it is started with it: so this one starts itself again. */
+/** A process trusts a private certificate authority only if it is started with it, so this process starts itself again. */
 const FOLDER = 'BASA_DRILL_FOLDER';
 const folder = process.env[FOLDER];
 if (folder !== undefined || process.argv.includes('--help')) {

@@ -12,7 +12,7 @@ import type { DrillInput } from './program.ts';
 
 export interface RotationReport extends Verdict {
   readonly certificates: number;
-  /** Master keys that were sealed anew with the vault. */
+  /** The number of master keys that were sealed again with the vault. */
   readonly resealed: number;
   /** Key epochs that updates were sealed in. */
   readonly epochs: number;
@@ -24,7 +24,7 @@ const EPOCHS = 3;
 const LOOK_MS = 200;
 const ROTATED = ['server', 'authority'] as const;
 
-/** `folder` has the certificate authority that this process and those that it starts trust. */
+/** `folder` has the certificate authority that this process and its child processes trust. */
 export function runRotation({ folder, ...input }: DrillInput & { readonly folder: string }): Promise<RotationReport> {
   const [server, tls] = ROTATED.map((name) => issueCertificate(folder, name));
   const authority = { ...tls, epochHours: EPOCH_HOURS };

@@ -1,4 +1,7 @@
-/** An authority is lost for good, and another one takes its seat: one of four, then the only one of a task. No device is enrolled again. */
+/**
+ * Tests that another authority takes the seat of a lost one: first one of four, then the only authority of a task. No device is enrolled
+ * again.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthorityOperator } from '@basa/client/operator';
 import { fromHex } from '@basa/masking';
@@ -68,7 +71,7 @@ function replaced(input: DrillInput, authorities: number): Promise<Verdict & { r
     await drill.versions(2);
     drill.say(`the successor has the seat; ${pausedMs} ms after its term began there was a version`);
     await basa.replaceAuthority(SEAT, SUCCESSOR, inTerm(nodeSuite, basa.policy, term));
-    // Of four, the others know what became of earlier updates. The only one is started again for the verdict.
+    // With four authorities, the others know the outcome of earlier updates. A single authority is started again for the verdict.
     if (authorities > 1) drill.retire({ ...before, names: [] });
     else {
       await basa.start(lost);
@@ -82,7 +85,10 @@ async function logsOf({ basa }: Drill, name: AuthorityName): Promise<readonly Ui
   return new AuthorityOperator({ url: basa.urls[name] ?? '', token: basa.token }).logs();
 }
 
-/** As the commands do it: the successor accepts, the others sign, the recovery key signs if they are too few, and everybody is shown it. */
+/**
+ * Does the same as the commands: the successor accepts, the others sign, the recovery key signs if they are too few, and all parties get
+ * the term.
+ */
 async function signedTerm(drill: Drill, recovery: ReturnType<typeof createNodeSigner>): Promise<Term> {
   const { basa } = drill;
   await basa.startSuccessor(SUCCESSOR);

@@ -55,7 +55,7 @@ async function upgrade(drill: Drill): Promise<string> {
   return `${tried.from} -> ${to} -> ${from}`;
 }
 
-/** All nodes at once: the next version does not run on tables of the version before. */
+/** All nodes stop together, because the next version does not run on tables of the previous version. */
 async function goBack(drill: Drill): Promise<void> {
   const { basa } = drill;
   const all = [...basa.servers, ...basa.authorities];

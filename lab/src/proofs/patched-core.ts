@@ -1,4 +1,4 @@
-/** Bundles a source of the workspace with named changes to the core: removing a rule shows what it protects. */
+/** Bundles a source file of the workspace with named changes to the core. Removing a rule shows what the rule protects. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

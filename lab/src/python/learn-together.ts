@@ -16,7 +16,7 @@ const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES 
 
 export type TrainerName = 'command' | 'numpy' | 'asyncio' | 'flower' | 'torch' | 'sklearn';
 
-/** One round of each; the file of examples follows. */
+/** Each device does one round. The file of examples follows. */
 const PROGRAMS: Readonly<Record<TrainerName, readonly string[]>> = {
   command: ['-m', 'basa', '--examples'],
   numpy: ['-m', 'tests.device', 'numpy'],

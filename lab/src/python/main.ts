@@ -1,4 +1,7 @@
-/** `npm run lab -- python [--json]`: the client in Python: its own tests, in sums with Node devices in both modes, and before the conformance kit. */
+/**
+ * `npm run lab -- python [--json]`: tests the Python client with its own tests, in sums with Node devices in both modes, and with the
+ * conformance kit.
+ */
 import { foundPython } from './python.ts';
 
 console.log(foundPython());

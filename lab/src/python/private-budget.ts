@@ -8,8 +8,8 @@ import { runPython } from './python.ts';
 const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
 
 /**
- * Checks that the second contribution of a device with a budget of one is refused by itself, and the first made a version. Before it the same
- * device asks for a smaller epsilon than the task has, about 5, and does not take part.
+ * Checks that a device with a budget of one contribution makes a version with the first, and refuses to send the second. Before that, the
+ * same device requires a smaller epsilon than the task's value of about 5, and does not take part.
  */
 export async function stopsAtItsBudget(): Promise<boolean> {
   const usual = { maxSkewMs: 300_000 };

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 
-/** Another Python than the first on the path, such as that of a virtual environment with PyTorch. */
+/** The Python interpreter, for example that of a virtual environment with PyTorch. */
 export const PYTHON = process.env['BASA_PYTHON'] ?? 'python3';
 export const PYTHON_FOLDER = join(ROOT, 'clients/python');
 
-/** The versions of what the client needs; a sentence with what to do if it is not there. */
+/** Returns the versions of Python and of its packages. If something is missing, the error says how to install it. */
 export function foundPython(): string {
   const program =
     'import sys, cryptography, numpy; print(sys.version.split()[0], cryptography.__version__, numpy.__version__)';
@@ -17,7 +17,7 @@ export function foundPython(): string {
   if (status !== 0) {
     const missing = error === undefined ? 'its package cryptography or numpy' : PYTHON;
     throw new MissingError(
-      `${missing} is not there; on Debian \`apt install python3-cryptography python3-numpy\` brings all of it`,
+      `${missing} is missing; on Debian, install it with \`apt install python3-cryptography python3-numpy\``,
     );
   }
   const [python, cryptography, numpy] = stdout.trim().split(' ');
@@ -28,7 +28,7 @@ export function hasModule(name: string): boolean {
   return spawnSync(PYTHON, ['-c', `import ${name}`]).status === 0;
 }
 
-/** One run of the client, with these variables in place of those of the process. */
+/** Runs the client once with these environment variables. */
 export async function runPython(
   words: readonly string[],
   variables: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** A Python device whose certificate comes to its end asks for another by itself, without a token. */
+/** Checks that a Python device renews its certificate before it ends, without a token. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** Of the seven that a certificate is good for. */
 const AGE_MS = 5.5 * DAY_MS;
 
-/** The device with a clock that is so far behind: one that is a day from those of the authorities is refused. */
+/** Runs the device with a clock that is behind. The authorities refuse a clock that differs by a day. */
 function behind(ms: number): string {
   const clock = `import time; now = time.time; time.time = lambda: now() - ${ms / 1000}`;
   return `${clock}; import runpy; runpy.run_module("basa", run_name="__main__")`;

@@ -1,4 +1,4 @@
-/** Both services with the processes of the trials beside them: devices, and what watches or measures a process from inside. */
+/** Bundles both services and the programs of the trials: devices, and modules that watch or measure a process from inside. */
 import { fileURLToPath } from 'node:url';
 import { type Bundle, bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 

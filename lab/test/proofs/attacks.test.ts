@@ -76,7 +76,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   P1: { held: [3, 4], learned: ['x of U2 - x of U3'], refusals: ['user version-given'] },
   Q1: { held: [0, 0], learned: ['no device connects', 'no device takes a seat', 'no update is freed'], refusals: [] },
   Q2: { held: [0, 0], learned: ['no buffer closes'], refusals: [] },
-  Q3: { held: [0, 0], learned: ['the device waits for ever'], refusals: [] },
+  Q3: { held: [0, 0], learned: ['the device never stops waiting'], refusals: [] },
   R1: { held: [4, 4], learned: ['x of V'], refusals: ['authority buffer-over'] },
 };
 

@@ -3,8 +3,8 @@ import type { G1, G2, Group, GT, Scalar } from './group.ts';
 import type { PublicKey } from './keys.ts';
 
 /**
- * The number of multiplications after which a table of the base would have paid for itself. The table is built then, so
- * a process that stops earlier never pays for it, and none pays more than twice the minimum.
+ * The number of multiplications after which a table of the base pays off. The table is built at that point, so a short process does not
+ * build it, and no process spends more than twice the minimum.
  */
 export const TABLES_PAY_FROM = 30;
 

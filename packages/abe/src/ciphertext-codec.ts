@@ -96,7 +96,7 @@ function readPolicy(reader: ByteReader, level: number, count: { leaves: number }
   if (tag !== THRESHOLD) throw new DecodeError('policy', `node of unknown kind ${tag}`);
   const k = reader.u16('policy threshold');
   const n = reader.u16('policy children');
-  if (k < 1 || k > n) throw new DecodeError('policy threshold', `${k} of ${n} can't be asked for`);
+  if (k < 1 || k > n) throw new DecodeError('policy threshold', `${k} of ${n} is not a valid threshold`);
   const children: Policy[] = [];
   for (let i = 0; i < n; i++) children.push(readPolicy(reader, level + 1, count));
   return { kind: 'threshold', k, children };

@@ -4,7 +4,7 @@ import type { Policy } from './policy.ts';
 
 /** Lets a holder of satisfying attributes compute the shared secret A^s. */
 export interface Encapsulation {
-  /** The tree, which everybody may read. */
+  /** The tree, which is public. */
   readonly policy: Policy;
   /** C = h^s */
   readonly c: G1;

@@ -14,7 +14,7 @@ export interface DecryptTools {
   readonly suite: Suite;
 }
 
-/** `not-authentic`: the key belongs to another authority, or the ciphertext or the context differs from what was sealed. */
+/** `not-authentic`: the key belongs to another authority, or the ciphertext or the context was changed after sealing. */
 export type Decrypted =
   | { readonly kind: 'opened'; readonly plaintext: Uint8Array }
   | { readonly kind: 'refused'; readonly reason: 'policy-not-satisfied' | 'not-authentic' };

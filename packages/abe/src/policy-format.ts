@@ -18,7 +18,7 @@ function isJoined(policy: Policy): boolean {
   return children.length > 1 && (k === 1 || k === children.length);
 }
 
-/** Writes a child of "and" or "or"; parentheses keep a joined child a node of its own. */
+/** Writes a child of "and" or "or". Parentheses keep a joined child as a separate node. */
 function formatPart(policy: Policy): string {
   return isJoined(policy) ? `(${formatPolicy(policy)})` : formatPolicy(policy);
 }

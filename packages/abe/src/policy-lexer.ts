@@ -1,4 +1,4 @@
-/** Cuts policy text into tokens, and points at the character where a text goes wrong. */
+/** Splits policy text into tokens. Errors give the position of the wrong character. */
 import { utf8Bytes } from './utf8.ts';
 
 /** Thrown for a text that is not a policy; the message shows the line with a caret below the character. */
@@ -52,7 +52,7 @@ function readToken(text: string, index: number): Token {
   if (KEYWORD.test(word)) return { kind: word.toLowerCase() as TokenKind, index, text: word, bytes: NOTHING };
   if (word !== '') return { kind: 'word', index, text: word, bytes: utf8Bytes(word) };
   if (text[index] === '"') return readQuoted(text, index);
-  throw new PolicySyntaxError(`${JSON.stringify(text[index])} can't stand here`, text, index);
+  throw new PolicySyntaxError(`${JSON.stringify(text[index])} is not allowed here`, text, index);
 }
 
 const PLAIN = /[^"\\\n]+/y;

@@ -35,7 +35,7 @@ export function or(...children: readonly Policy[]): Threshold {
   return threshold(1, ...children);
 }
 
-/** An attribute is a byte string; a name stands for its UTF-8. */
+/** An attribute is a byte string. A name means its UTF-8 bytes. */
 export function attributeBytes(name: string | Uint8Array): Uint8Array {
   const bytes = typeof name === 'string' ? utf8Bytes(name) : name;
   if (bytes.length === 0 || bytes.length > MAX_ATTRIBUTE_BYTES) {
@@ -72,7 +72,7 @@ function checkNode(policy: Policy): void {
   if (policy.kind === 'attribute') return void attributeBytes(policy.attribute);
   const { k, children } = policy;
   if (!Number.isInteger(k) || k < 1 || k > children.length) {
-    throw new RangeError(`${k} of ${children.length} can't be asked for`);
+    throw new RangeError(`${k} of ${children.length} is not a valid threshold`);
   }
   children.forEach(checkNode);
 }

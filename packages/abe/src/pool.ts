@@ -53,7 +53,7 @@ export class EncryptionPool {
     for (let i = 0; i < count; i++) this.#parts.push(this.#make());
   }
 
-  /** Returns a part that no other caller gets; makes one now if none is ready. */
+  /** Returns a part that no other caller gets. If no part is ready, makes one now. */
   take(): PreparedPart {
     return this.#parts.pop() ?? this.#make();
   }

@@ -1,5 +1,5 @@
 /**
- * The ciphertext of one seed under a policy of one attribute, as BASA sends thousands of: no header, no policy.
+ * The ciphertext of one seed under a policy with one attribute. BASA sends thousands of them, so there is no header and no policy.
  *
  *     C(48) C_y(96) C'_y(48) seed and tag(48), 240 bytes
  */

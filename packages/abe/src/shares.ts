@@ -39,7 +39,7 @@ export interface LeafUse {
   /** Number of the leaf, from left to right, from 0. */
   readonly leaf: number;
   readonly attribute: Uint8Array;
-  /** Product of the Lagrange coefficients on the way from the root; undefined stands for 1. */
+  /** Product of the Lagrange coefficients on the path from the root. Undefined means 1. */
   readonly coefficient: Scalar | undefined;
 }
 
@@ -68,7 +68,7 @@ export function recombination(
   return visit(policy);
 }
 
-/** Delta_{i,S}(0), the product of j / (j - i) over all other j in S; undefined stands for 1. */
+/** Delta_{i,S}(0), the product of j / (j - i) over all other j in S. Undefined means 1. */
 function lagrange(group: Group, i: number, indices: readonly number[]): Scalar | undefined {
   const { scalars } = group;
   const others = indices.filter((j) => j !== i);

@@ -3,8 +3,7 @@ import type { Group } from './group.ts';
 import type { AttributeKey, PublicKey } from './keys.ts';
 
 /**
- * True if every component opens what is encrypted to its attribute: the equation of decryption at s = 1, e(h, D)
- * e(H(j), D'_j) e(-D_j, g2) = A.
+ * True if every component opens ciphertexts for its attribute: the equation of decryption at s = 1, e(h, D) e(H(j), D'_j) e(-D_j, g2) = A.
  */
 export function verifyKey({ publicKey, key }: { publicKey: PublicKey; key: AttributeKey }, group: Group): boolean {
   const { g1, g2, gt } = group;

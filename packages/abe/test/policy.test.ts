@@ -77,7 +77,7 @@ describe('a policy as text', () => {
   it('shows the line with a caret below the character', () => {
     expect(errorOf('a or\n  b and ?')).toHaveProperty(
       'message',
-      '"?" can\'t stand here, at character 14\n    b and ?\n          ^',
+      '"?" is not allowed here, at character 14\n    b and ?\n          ^',
     );
   });
 

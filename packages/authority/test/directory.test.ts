@@ -4,7 +4,7 @@ import { atSeveralCloses, authorityOf, votesOf } from '@basa/testkit/core/severa
 import { expect, it } from 'vitest';
 import { Directory } from '../src/log/directory.ts';
 
-it('are needed for the grace of a closed buffer, and no longer, where the authority voted and was not told of the close', () => {
+it('are needed until the grace period of a closed buffer ends, if the authority voted and does not know about the close', () => {
   const { world, ctx, request } = atSeveralCloses();
   const { descriptor } = world.server.buffer(ctx);
   const authority = authorityOf(world, 3);

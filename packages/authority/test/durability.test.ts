@@ -74,7 +74,7 @@ async function rolledBack({ withWitness }: { withWitness: boolean }) {
 }
 
 describe('a rolled-back data folder', () => {
-  it('is met by the witness: what was open is unknown, no key is issued, nothing is released', async () => {
+  it('is detected with the witness: open buffers become unknown, no key is issued, and nothing is released', async () => {
     const { authority, buffer, world, events } = await rolledBack({ withWitness: false });
     expect(events).toContainEqual({ kind: 'authority-rolled-back', givenUp: 1 });
     expect((await buffer.outcome(authority)).status).toBe('unknown');
@@ -106,7 +106,7 @@ describe('a rolled-back data folder', () => {
     expect((await buffer.outcome(again)).status).toBe('unknown');
   });
 
-  it('is assumed where there is no witness any more', async () => {
+  it('is assumed if the witness is missing', async () => {
     const home = freshHome();
     const authority = await start(home);
     const buffer = await seated(authority, await stage(authority, 2));
@@ -116,7 +116,7 @@ describe('a rolled-back data folder', () => {
     expect((await buffer.outcome(again)).status).toBe('unknown');
   });
 
-  it('is not assumed after a plain restart, and a head nobody signed proves nothing', async () => {
+  it('is not assumed after a normal restart, and an unsigned head proves nothing', async () => {
     const home = freshHome();
     const authority = await start(home);
     const buffer = await seated(authority, await stage(authority, 2));

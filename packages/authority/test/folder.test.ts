@@ -36,8 +36,8 @@ function meddle(folder: string, sql: string): void {
   close();
 }
 
-describe('what opens the keys', () => {
-  it('a passphrase opens what it sealed, and a wrong one changes nothing', async () => {
+describe('the secret of the vault', () => {
+  it('a passphrase opens the keys that it sealed, and a wrong passphrase changes nothing', async () => {
     const passphrase = 'correct horse battery staple';
     const { home, file } = await usedHome({ passphrase });
     const before = readFileSync(file);
@@ -52,7 +52,7 @@ describe('what opens the keys', () => {
     expect((await ask(await start(home, { secret: { passphrase } }), '/v1/health')).status).toBe(200);
   });
 
-  it('a key file opens what it sealed; another, a short one or none is refused', async () => {
+  it('a key file opens the keys that it sealed; another, a short or a missing key file is refused', async () => {
     const { home } = await usedHome();
     const other = join(home.root, 'other');
     writeFileSync(other, nodeRandomBytes(32));
@@ -132,7 +132,7 @@ describe('a data folder', () => {
     await expect(start(home)).rejects.toThrow(/is damaged .* restore the newest backup/);
   });
 
-  it('that is new beside the witness of an earlier authority is refused', async () => {
+  it('that is new is refused if the witness of an earlier authority exists', async () => {
     const { home } = await usedHome();
     rmSync(home.dataFolder, { recursive: true });
     await expect(start(home)).rejects.toThrow('although the witness of an earlier authority exists');
@@ -180,7 +180,7 @@ it('a read-only disk is a sentence', async ({ skip }) => {
   );
 });
 
-it('a full disk refuses what needs it, serves the rest, and loses nothing', async ({ skip }) => {
+it('a full disk refuses requests that write, serves other requests, and loses nothing', async ({ skip }) => {
   const folder = mount('size=600k') ?? skip('mount is not permitted here');
   const home = { ...freshHome(), dataFolder: join(folder, 'data') };
   const authority = await start(home, { addressLimit: { burst: 1e6, perSecond: 1e6 } });

@@ -59,7 +59,7 @@ it('so does the list of a buffer of many slots, and keys of other buffers after 
   expect(await thread.make(NOBODY, secret, { kind: 'list', source })).toEqual(makeKeys(keys, { kind: 'list', source }));
 });
 
-it('a few keys are made at once, without the master key', async () => {
+it('a few keys are made in the calling thread, without the master key', async () => {
   const { keys, secret } = epochOf(ENGINE.slotKeys);
   const asked = closeOf(ENGINE.slotKeys, 10);
   const hidden = { ...secret, masterKey: () => expect.fail('the master key was asked for') };

@@ -63,7 +63,7 @@ function logOf(records: readonly AuthorityRecord[]): Uint8Array {
 }
 
 describe('the log of an authority', () => {
-  it('verifies, and says what happened', () => {
+  it('is verified, and its events are listed', () => {
     const report = verifyLog(bytes, publicKey);
     expect(report).toMatchObject({ isGood: true, problems: [], records: 11, doubleIssues: 0, head });
     expect(report.counts).toMatchObject({
@@ -105,7 +105,7 @@ describe('the log of an authority', () => {
     expect(report.doubleIssues).toBe(kind === 'key-issued' ? 1 : 0);
   });
 
-  it('whose versions do not follow from each other is found out', () => {
+  it('whose versions do not follow from each other is detected', () => {
     const records = recordsOf(bytes).map(
       (entry): AuthorityRecord =>
         entry.kind === 'model-appended' && entry.entry.version === 1
@@ -115,7 +115,7 @@ describe('the log of an authority', () => {
     expect(verifyLog(logOf(records), publicKey).problems.join('\n')).toContain('does not follow the version before it');
   });
 
-  it('whose head counts other revocations than there are is found out', () => {
+  it('whose head has a wrong number of revocations is detected', () => {
     const records = recordsOf(bytes).filter(({ kind }) => kind !== 'device-revoked');
     const short = logOf(records);
     const body = headCodec.decode(

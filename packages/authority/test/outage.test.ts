@@ -16,7 +16,7 @@ import { TestServer } from './parties.ts';
 
 afterEach(cleanUp);
 
-it('all that waited when the patience was over is refused at once, and what comes later is served', async () => {
+it('all waiting requests are refused when the time limit is over, and later requests are served', async () => {
   const { dataFolder, keyFile } = freshHome();
   const real = await openStore({ dataFolder }, {});
   let tries = 0;

@@ -42,7 +42,7 @@ describe('a configuration with a database', () => {
     });
   });
 
-  it('is told to migrate first, without a word of its address; then it starts, and migrating again changes nothing', async () => {
+  it('must be migrated first, and the message does not show the address; then it starts, and migrating again changes nothing', async () => {
     const given = environment(await postgres.database('unmade'));
     const witness = join(freshHome().root, 'witness');
     const places = { environment: { ...given, BASA_AUTHORITY_WITNESS_FILE: witness } };

@@ -52,7 +52,7 @@ async function listening(process: ReturnType<typeof spawnAuthority>): Promise<Au
 }
 
 describe('the process', () => {
-  it('loses nothing when it is killed, and stops cleanly when it is asked to', async () => {
+  it('loses nothing when it is killed, and stops cleanly on request', async () => {
     const home = freshHome();
     const [before, real] = [time.now, Date.now()];
     time.now = real;

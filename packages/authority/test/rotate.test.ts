@@ -9,7 +9,7 @@ import { seated, stage } from './parties.ts';
 
 afterEach(cleanUp);
 
-it('the keys open with the new secret alone, and issue what they issued before', async () => {
+it('the keys open only with the new secret, and issue the same keys as before', async () => {
   const home = freshHome();
   const first = await start(home);
   const world = await stage(first, 2);

@@ -96,7 +96,7 @@ it('in one transaction with one witness; nothing is true before it is witnessed'
   expect([world.transactions, world.witnessed, authority.core.head().sequence]).toEqual([2, [1, 5], 5]);
 });
 
-it('each on what those before it decided, and one that throws fails alone', async () => {
+it('each step sees the decisions of earlier steps, and a step that throws fails without the others', async () => {
   const { world, authority } = await heldAuthority();
   const certificate: CertificateBody = {
     task: taskIdOf(nodeSuite, named(authority.core, 1)),
@@ -123,7 +123,7 @@ it('each on what those before it decided, and one that throws fails alone', asyn
   expect([world.transactions, authority.core.head().sequence]).toEqual([1, 2]);
 });
 
-it('all of them or none: what is not durable is true for nobody, and can be asked again', async () => {
+it('all steps are durable or no step is; a step that is not durable has no effect and can be repeated', async () => {
   const { world, authority } = await heldAuthority();
   world.isFull = true;
   const steps = await Promise.all([1, 2].map((name) => authority.step(create(name)).catch(String)));
@@ -134,7 +134,7 @@ it('all of them or none: what is not durable is true for nobody, and can be aske
   expect(world.witnessed).toEqual([1]);
 });
 
-it('a crowd is served, so many at a time', async () => {
+it('many waiting steps are served in groups of limited size', async () => {
   const { world, authority } = await heldAuthority();
   const crowd = Array.from({ length: 150 }, (_, n) => authority.step(create(n)));
   expect((await Promise.all(crowd)).length).toBe(150);

@@ -11,7 +11,7 @@ export interface Phase {
   readonly server: string;
 }
 
-/** One message as it was sent: its phase, its ends, its bytes. `user` is the one that sent or received it. */
+/** One sent message: its phase, direction and bytes. `user` is its sender or receiver. */
 export interface Message {
   readonly phase: string;
   readonly from: Party;

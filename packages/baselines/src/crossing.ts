@@ -1,4 +1,4 @@
-/** The wire in one process: the observer is told of each message, and its bytes are handed on. */
+/** The network within one process: reports each message to the observer, and passes its bytes on. */
 import type { Observer } from './aggregation.ts';
 
 export interface Crossing {

@@ -1,7 +1,7 @@
 /** Every expected refusal of the baselines in one table: a stable code and a sentence for people. */
 
 export const REFUSALS = {
-  'too-few': 'Fewer users than the threshold take part: what was sent cannot be opened, and nobody answers.',
+  'too-few': 'Fewer users than the threshold take part, so the sum cannot be opened and no user answers.',
   'too-few-shares': 'Fewer shares of one user came back than its secret needs.',
   'keys-not-distinct': 'Two users advertise the same key, or one user advertises twice.',
   'key-invalid': "A peer's public key is malformed or of small order.",

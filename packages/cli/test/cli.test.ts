@@ -16,7 +16,7 @@ describe('basa', () => {
     expect((await basaProcess(['--help'])).code).toBe(0);
   });
 
-  it('lists a group, asked for or cut short', async () => {
+  it('lists the commands of a group, with --help or without a second word', async () => {
     const asked = await basa(['task', '--help']);
     expect(asked.code).toBe(0);
     expect(asked.out).toContain('basa task show');
@@ -48,7 +48,7 @@ describe('basa', () => {
     expect(errors.includes(`type "${program}" instead of "basa"`)).toBe(program !== 'basa');
   });
 
-  it('indents JSON on a terminal alone', async () => {
+  it('indents JSON only on a terminal', async () => {
     let out = '';
     const stdout = { isTTY: true, write: (text: string) => (out += text) };
     await runCli(['doctor', '--json'], {}, { stdout, stderr: { write: () => undefined } });
@@ -63,7 +63,7 @@ describe('basa', () => {
     expect(errors).toContain('there is no command "tsk ls" (did you mean "task ls"?)');
   });
 
-  it('names an unknown flag and where its help is', async () => {
+  it('names an unknown flag, and says how to get help', async () => {
     const { code, errors } = await basa(['demo', '--bufer', '3']);
     expect(code).toBe(2);
     expect(errors).toContain('there is no flag --bufer (did you mean "--buffer"?); see `basa demo --help`');
@@ -81,7 +81,7 @@ describe('basa', () => {
     expect((await basa(['plan', '--frobnicate'])).errors).toContain('there is no flag --frobnicate; see');
   });
 
-  it('names a flag whose value cannot be', async () => {
+  it('names a flag with an invalid value', async () => {
     const { code, errors } = await basa(['demo', '--buffer', 'ten']);
     expect(code).toBe(2);
     expect(errors).toContain('--buffer takes a whole number from 2 to 10000, got "ten"');
@@ -121,7 +121,7 @@ describe('basa', () => {
     });
   });
 
-  it('says that nobody answers at an address', async () => {
+  it('says that there is no answer from an address', async () => {
     const { code, errors } = await basa(['task', 'ls', '--server', 'http://127.0.0.1:9']);
     expect(code).toBe(8);
     expect(errors).toContain('http://127.0.0.1:9 does not answer');
@@ -134,7 +134,7 @@ describe('basa', () => {
     expect(errors).toContain('authorityKey is missing');
   });
 
-  it('ends quietly when nobody reads what it prints (`basa ... | head`)', async () => {
+  it('ends quietly when its output is no longer read (`basa ... | head`)', async () => {
     const { child, ended } = start(['config', 'print', 'server']);
     child.stdout?.destroy();
     expect(await ended).toMatchObject({ code: 0, errors: '' });

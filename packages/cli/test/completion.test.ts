@@ -46,7 +46,7 @@ describe.each(Object.entries(SHELLS))('basa completion %s', (shell, complete) =>
   });
 
   it.skipIf(!isThere(shell))(
-    'offers the flags of the command alone, where another has the name of its second word',
+    'offers only the flags of the command, if its second word is also the name of another command',
     async () => {
       expect(await offered('basa', 'backup', 'server', '--t')).toEqual(['--to']);
       expect(await offered('basa', 'server', '--t')).toEqual([]);

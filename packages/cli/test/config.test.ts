@@ -64,7 +64,7 @@ describe('basa config', () => {
     ]);
   });
 
-  it('check says where values come from, hides secrets, and warns', async () => {
+  it('check shows the source of each value, hides secrets, and warns', async () => {
     const environment = {
       BASA_SERVER_DATABASE_URL: 'postgres://me:hunter2@db/x',
       BASA_SERVER_SIGNING_KEY: 'cd'.repeat(32),
@@ -102,12 +102,12 @@ describe('basa config', () => {
 });
 
 describe('basa doctor', () => {
-  it('looks at this machine alone where no service is named', async () => {
+  it('checks only this machine if no service is named', async () => {
     const { code, out } = await basa(['doctor']);
     expect([code, out]).toEqual([0, expect.stringContaining('ok    node: v')]);
   });
 
-  it('says what to do about an authority with another key and another time, and a port that is taken', async () => {
+  it('gives advice on an authority with another key and another time, and on a port that is in use', async () => {
     const other = createServer((_, response) =>
       response.end(JSON.stringify({ publicKey: KEY, time: Date.now() - 3_600_000 })),
     ).listen(0, '127.0.0.1');
@@ -129,7 +129,7 @@ describe('basa doctor', () => {
     }
   });
 
-  it('knows a service and an authority whose certificate is of their own making', async () => {
+  it('recognises a service and an authority with a self-signed certificate', async () => {
     const self = createTlsServer(TEST_TLS, (_, response) => response.end('{}')).listen(0, '127.0.0.1');
     await new Promise((resolve) => self.once('listening', resolve));
     const { port } = self.address() as AddressInfo;

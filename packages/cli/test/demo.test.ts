@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const SMALL = ['--devices', '9', '--buffer', '5', '--drop', '4'];
 
 describe('the demo', () => {
-  it('trains with sealed updates as well as without security, and says what it cost', async () => {
+  it('trains with sealed updates as well as without security, and shows the cost', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
     const run = ['demo', ...SMALL, '--target', '99', '--buffers', '2', '--json', '--folder', folder];
     const { code, out, errors } = await basa(run);

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'basa-init-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('basa init', () => {
-  it('writes what both services start from, and what the operator types next works', async () => {
+  it('writes the files that both services need, and the printed commands work', async () => {
     const made = join(folder, 'made');
     const ports = [await freePort(), await freePort()].map(String);
     const flags = ['--server-port', ports[0] ?? '', '--authority-port', ports[1] ?? ''];
@@ -42,7 +42,7 @@ describe('basa init', () => {
     }
   });
 
-  it('leaves a folder alone that is not empty', async () => {
+  it('does not change a folder that is not empty', async () => {
     writeFileSync(join(folder, 'mine'), '');
     const { code, errors } = await basaHere(['init', folder]);
     expect([code, errors]).toEqual([
@@ -51,7 +51,7 @@ describe('basa init', () => {
     ]);
   });
 
-  it('writes addresses that can be asked where the host is one of IPv6', async () => {
+  it('writes valid addresses for an IPv6 host', async () => {
     for (const [n, host] of ['::1', '[::1]'].entries()) {
       const made = join(folder, `v6-${n}`);
       const { out } = await basaHere(['init', made, '--host', host, '--json']);
@@ -60,7 +60,7 @@ describe('basa init', () => {
     }
   });
 
-  it('says what a certificate of one’s own needs, and only where there is TLS', async () => {
+  it('explains how to use your own certificate, but only with TLS', async () => {
     const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
     const tls = await basaHere(['init', join(folder, 'tls'), '--host', 'a.test', '--tls-cert', cert, '--tls-key', key]);
     expect([tls.code, tls.out]).toEqual([0, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const place = mkdtempSync(join(tmpdir(), 'basa-installed-'));
 afterAll(() => rmSync(place, { recursive: true }));
 
-describe('where `basa` is installed, a model in TypeScript', () => {
+describe('with an installed `basa`, a model in TypeScript', () => {
   const load = async () => {
     const run = promisify(execFile)(process.execPath, ['run.mjs'], {
       cwd: place,
@@ -41,14 +41,14 @@ describe('where `basa` is installed, a model in TypeScript', () => {
     });
   });
 
-  it('is read by Node itself, or refused with what to install', async () => {
+  it('is read by Node, or refused with the package to install', async () => {
     const readsTypes = Boolean((process.features as { readonly typescript?: unknown }).typescript);
     expect(await load()).toMatch(
       readsTypes ? /^7$/ : /Node [\d.]+ cannot read TypeScript; run `npm install --save-dev tsx`/,
     );
   });
 
-  it('is read with the tsx that lies beside it', async () => {
+  it('is read with the tsx in its folder', async () => {
     symlinkSync(join(ROOT, 'node_modules/tsx'), join(place, 'node_modules/tsx'));
     expect(await load()).toBe('7');
   });

@@ -11,7 +11,7 @@ const tasks = [
 const find = (text: string) => wholeName(text, KIND, async () => tasks);
 
 describe('a name of 64 digits', () => {
-  it('is taken as it is, and nobody is asked', async () => {
+  it('is used unchanged, without a request', async () => {
     const whole = '9'.repeat(64);
     const nobody = (): never => {
       throw new Error('asked');
@@ -19,7 +19,7 @@ describe('a name of 64 digits', () => {
     expect(await wholeName(whole, KIND, nobody)).toBe(whole);
   });
 
-  it('may be said as what people call it, or by first digits that no other has', async () => {
+  it('may be given as a label, or by unique first digits', async () => {
     expect(await find('first')).toBe(tasks[0]?.hex);
     expect(await find('abcd2')).toBe(tasks[1]?.hex);
     expect(await find('abcd1')).toBe(tasks[3]?.hex); // a name goes before digits

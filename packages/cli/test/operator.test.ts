@@ -42,7 +42,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(lastLine(out)).toMatchObject({ accepted: 2, rejected: 0, ended: 'rounds' });
   });
 
-  it('is told that another process has the identity', async () => {
+  it('learns that another process has the identity', async () => {
     const held = await openFolderStore(join(folder, 'held'));
     const { code, errors } = await typeElsewhere('client', '--identity', join(folder, 'held'));
     await held.close();
@@ -57,15 +57,18 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(said).toMatch(/^accepted, \d+ bytes uploaded\n$/);
   });
 
-  it.each(pagesWithServices())('runs the programs of %s, each with what the one before it exported', async (page) => {
-    const { tokens } = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
-    let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
-    for (const { code, line } of servicePrograms(page)) {
-      const said = await runProgram(code, { cwd: folder, environment: variables });
-      expect(said, `${page}:${line}`).toMatch(/^export |\d contributions? /m);
-      variables = { ...variables, ...exportsOf(said) };
-    }
-  });
+  it.each(pagesWithServices())(
+    'runs the programs of %s, each with the variables that the previous program exported',
+    async (page) => {
+      const { tokens } = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
+      let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
+      for (const { code, line } of servicePrograms(page)) {
+        const said = await runProgram(code, { cwd: folder, environment: variables });
+        expect(said, `${page}:${line}`).toMatch(/^export |\d contributions? /m);
+        variables = { ...variables, ...exportsOf(said) };
+      }
+    },
+  );
 
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
     const task = environment['BASA_TASK'] ?? '';
@@ -111,7 +114,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('keys', 'revoke', '--device-key', key)).errors).toContain('not enrolled');
   });
 
-  it('lists devices, revokes one by its first digits, and is told where it finds them', async () => {
+  it('lists devices, revokes one by its first digits, and learns how to find the digits', async () => {
     const { devices } = lastLine((await type('device', 'list', '--json')).out) as {
       devices: { user: string; revoked: boolean }[];
     };
@@ -132,7 +135,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('keys', 'revoke', '--user', '0000')).errors).toContain('`basa device list` lists them');
   });
 
-  it('offers an update with a number for each metric of the task, and is told what is missing', async () => {
+  it('offers an update with a number for each metric of the task, and learns which metric is missing', async () => {
     const update = join(folder, 'update.f32');
     writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
     const asked = ['--metrics', 'loss:0:5,examples:0:1000', '--tokens', '1', '--json'];
@@ -163,7 +166,7 @@ describe('with `basa dev` in one terminal, another', () => {
     for (const sentence of advice) expect(errors).toContain(`warning: ${sentence}`);
   });
 
-  it('follows a task until it is finished, and deletes it with --yes alone', async () => {
+  it('follows a task until it is finished, and deletes it only with --yes', async () => {
     const created = await type('task', 'create', '--name', 'short', '--tokens', '1', '--json');
     const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
     const following = type('task', 'show', 'short', '--follow', '--json');
@@ -182,7 +185,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'show', 'short')).errors).toContain('there is no task "short"');
   });
 
-  it('writes into the policy how devices train, and what updates may not be', async () => {
+  it('writes the training settings and the limits of updates into the policy', async () => {
     const policyOf = async (...flags: readonly string[]) => {
       const created = await type('task', 'create', '--name', `with ${flags.length} words`, ...flags, '--json');
       const { task } = lastLine(created.out) as { task: string };
@@ -229,7 +232,7 @@ describe('with `basa dev` in one terminal, another', () => {
     }
   });
 
-  it('creates a task of the one-shot mode, and is told what does not go with it', async () => {
+  it('creates a task of the one-shot mode, and learns which flags it does not support', async () => {
     const asked = ['task', 'create', '--name', 'shots', '--mode', 'one-shot'];
     const created = lastLine((await type(...asked, '--buffer', '2000', '--json')).out) as { task: string };
     const answer = await fetch(new URL(AUTHORITY_PATH.policy(created.task), environment['BASA_AUTHORITY']));
@@ -245,7 +248,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(await told('--buffer', '2000')).toContain('--buffer takes a whole number from 2 to 1024');
   });
 
-  it('is told what to do about a used token, a wrong pinned key and a device that nobody knows', async () => {
+  it('gets advice about a used token, a wrong pinned key and an unknown device', async () => {
     const used = await type('client', '--identity', join(folder, 'second'));
     expect(used.errors).toContain(
       'A token enrols one device, once. Ask the operator for a new token (`basa keys enroll`).',
@@ -264,7 +267,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(unknown.errors).toContain('Add --token, or set the variable BASA_OPERATOR_TOKEN');
   });
 
-  it('leaves no folder after a refused enrolment, and never removes one that was there', async () => {
+  it('leaves no folder after a refused enrolment, and never removes an existing folder', async () => {
     const refused = async (identity: string) => (await type('client', '--identity', identity, '--enrol', 'used')).code;
     expect(await refused(join(folder, 'new/devices/0'))).toBe(8);
     expect(existsSync(join(folder, 'new'))).toBe(false);

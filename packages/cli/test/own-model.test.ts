@@ -52,7 +52,7 @@ describe('`basa new`', () => {
     for (const template of TEMPLATES) expect(stdout).toContain(`${template}/model.ts\n`);
   });
 
-  it('says what it wrote and what to type next', async () => {
+  it('lists the files that it wrote and the next commands', async () => {
     const { out } = await basaHere(['new', join(folder, 'another')]);
     expect(out).toContain('model.ts');
     expect(out).toMatch(/cd .*another\n(.*\n)*.*npm run simulate/);
@@ -109,7 +109,7 @@ describe('`basa new`', () => {
     });
   });
 
-  it('makes the folder where the command was typed, also through `npm run`, and quotes its name', async () => {
+  it('makes the folder in the current folder, also through `npm run`, and quotes its name', async () => {
     const typed = { npm_command: 'run-script', INIT_CWD: folder };
     const { out } = await basaHere(['new', 'by npm'], typed);
     expect(existsSync(join(folder, 'by npm/model.ts'))).toBe(true);
@@ -197,7 +197,7 @@ describe('`basa simulate`', () => {
     expect(existsSync(join(out, 'perplexity.svg'))).toBe(true);
   });
 
-  it('leaves updates out that vanish, as devices do, and ends where fewer than two are left', async () => {
+  it('leaves out updates that vanish, as devices do, and ends if fewer than two are left', async () => {
     const { code, out, errors } = await simulate('node', '--rate', '1e-30');
     expect([code, errors]).toEqual([0, expect.stringContaining('after version 0, so the run ended there')]);
     const { runs } = lastLine(out) as { runs: { isConverged: boolean; versions: number; nothingNew: number }[] };
@@ -281,7 +281,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(exported.out).toContain('wrote version 1 (131 parameters)');
   });
 
-  it('is told by a device that there is no task yet', async () => {
+  it('learns from a device that there is no task yet', async () => {
     await basaHere(['new', inProject('without-task')]);
     await expect(npm('without-task', ['device', '--', '0'])).rejects.toMatchObject({
       code: 2,
@@ -289,7 +289,7 @@ describe('with `basa dev` in one terminal, another', () => {
     });
   });
 
-  it('is told by a new project which variables it lacks', async () => {
+  it('learns from a new project which variables are missing', async () => {
     await expect(npm('node', ['create'], { BASA_SERVER: '' })).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Set BASA_SERVER'),
@@ -357,7 +357,7 @@ describe('with `basa dev` in one terminal, another', () => {
     ]);
   });
 
-  it('creates the task of a module: how devices train and what is evaluated on comes with it', async () => {
+  it('creates the task of a module, with its training settings and its test set', async () => {
     const module = join(inProject('node'), 'model.ts');
     const created = await type(
       'task',
@@ -390,7 +390,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
   });
 
-  it('is told that there is no such model file, and that a target needs a test set', async () => {
+  it('learns that the model file does not exist, and that a target needs a test set', async () => {
     expect((await type('task', 'create', '--model', 'nowhere.json')).errors).toContain('nowhere.json does not exist');
     expect((await type('task', 'create', '--model', 'flsim', '--target', '50')).errors).toContain('--test');
   });

@@ -30,7 +30,7 @@ describe('basa plan', () => {
     });
   });
 
-  it('fails where noise drowns the model, and says how large a buffer would have to be', async () => {
+  it('fails if there is too much noise for the model, and suggests a buffer size', async () => {
     const { code, out } = await plan(
       '--dimension',
       '1000000',
@@ -45,7 +45,7 @@ describe('basa plan', () => {
     expect(out).toContain('use a smaller model: this one needs --buffer 1233');
   });
 
-  it('says what K costs a device in each mode, up to the ten thousand of one-shot', async () => {
+  it('shows the cost of K for a device in each mode, up to 10,000 in one-shot mode', async () => {
     const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1'];
     const small = lastLine((await plan(...asked, '--buffer', '100', '--json')).out);
     expect(small).toMatchObject({
@@ -64,7 +64,7 @@ describe('basa plan', () => {
     expect(told.modes['one-shot']).toMatchObject({ bytesPerUpload: told.bytesPerUpload });
   });
 
-  it('says what the seeds cost with each sealing, in bytes and milliseconds', async () => {
+  it('shows the cost of the seeds with each sealing, in bytes and milliseconds', async () => {
     const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1', '--mode', 'one-shot'];
     const hybrid = [...asked, '--sealing', 'x25519+mlkem768', '--authorities', '4'];
     const { out } = await plan(...hybrid, '--json');
@@ -106,7 +106,7 @@ describe('basa plan', () => {
     });
   });
 
-  it('refuses what cannot be built with what could', async () => {
+  it('refuses an impossible plan, and suggests a possible one', async () => {
     const few = ['--minimum', '5', '--colluders', '4', '--noise', '1', '--participations', '1', '--json'];
     const { code, out } = await plan('--model', 'mnist', '--buffer', '10', ...few);
     expect(code).toBe(1);

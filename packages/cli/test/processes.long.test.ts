@@ -46,7 +46,7 @@ describe('the services of `basa dev` end', () => {
   });
 });
 
-it('a service ends whose parent ended while it was loading', async () => {
+it('a service ends if its parent ended while it was loading', async () => {
   const config = join(folder, 'authority.json');
   writeFileSync(config, JSON.stringify({ dataFolder: join(folder, 'orphan'), port: 0 }));
   const orphan = start(['authority', '--config', config], {
@@ -93,7 +93,7 @@ it.each([
   await untilGone(pid);
 });
 
-it('a PostgreSQL that was started here ends with whoever started it', async () => {
+it('a PostgreSQL that was started here ends with the process that started it', async () => {
   const program = `import { startLocalPostgres } from '@basa/service/local-postgres';
     const { pid } = await startLocalPostgres({ folder: ${JSON.stringify(mkdtempSync(join(tmpdir(), 'basa-pg-')))} });
     console.log(pid);`;

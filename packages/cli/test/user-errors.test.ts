@@ -147,7 +147,7 @@ it.each([
   expect(retrySentence({ service, why, waitMs: 1234, attempt: 1 })).toBe(said);
 });
 
-it('calls a bug a bug, and says how to report it', () => {
+it('says that an error is a bug, and how to report it', () => {
   expect(sentenceOf(new TypeError('x is not a function'), 'dev')).toEqual({
     sentence: 'x is not a function. This is a bug in BASA: run the command again with --debug, and report the output',
     code: 1,

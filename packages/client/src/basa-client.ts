@@ -60,8 +60,8 @@ export class BasaClient {
   }
 
   /**
-   * Asks for a place before the model is fetched. A rejection with reason `no-place` says when to ask again. `run` asks
-   * by itself; without a place `contribute` is served if there is room.
+   * Asks for a place before the model is fetched. A rejection with reason `no-place` says when to ask again. `run` does this automatically.
+   * Without a place, `contribute` is served only if there is room.
    */
   admission({ signal }: Abortable = {}): Promise<Place | Rejection> {
     return this.#exclusively(signal, (both) => askForPlace(this.#context, both));
@@ -73,14 +73,14 @@ export class BasaClient {
   }
 
   /**
-   * Offers an update. Resolves once it is decided; throws if it is not (aborted, or no answer): `resume`, or the same
-   * call again, then continues with the very bytes that were made durable.
+   * Offers an update. Resolves when the update is accepted or rejected. Throws if there is no decision, because the call was aborted or a
+   * service did not answer. In that case call `resume`, or make the same call again: both continue with exactly the bytes that were stored.
    */
   contribute(delta: Float32Array, { signal, ...update }: ContributeOptions): Promise<Contribution | Rejection> {
     return this.#exclusively(signal, (both) => contribute(this.#context, { ...update, delta }, both));
   }
 
-  /** Continues a session that a crash, an abort or a lost network interrupted; undefined if there is none. */
+  /** Continues a session that was interrupted by a crash, an abort or a lost network. Undefined if there is no such session. */
   resume({ signal }: Abortable = {}): Promise<Contribution | Rejection | undefined> {
     return this.#exclusively(signal, (both) => resume(this.#context, both));
   }

@@ -172,9 +172,8 @@ function authorityPlaces(options: ConnectOptions): readonly AuthorityPlace[] {
 }
 
 /**
- * Asks all authorities in parallel. The task's name is the hash of its policy, so no authority can show a different
- * one: one that does has not answered. Those that answer soon also tell the time; the others are contacted when they
- * are needed.
+ * Asks all authorities in parallel. The name of the task is the hash of its policy, so a different policy does not count as an answer.
+ * Authorities that answer soon also tell the time. The others are contacted when they are needed.
  */
 async function policyOf(
   { suite }: Outside,
@@ -197,7 +196,7 @@ async function policyOf(
   return policy as TaskPolicy;
 }
 
-/** Exactly the authorities of the task must be pinned: those of its first term, or those that it has now. */
+/** Exactly the authorities of the task must be pinned: those of its first term, or the current ones. */
 const NOT_PINNED = 'the task has other authorities than the ones in authorityKey';
 
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {

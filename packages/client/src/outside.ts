@@ -1,11 +1,11 @@
-/** The environment as arguments: the shared code has no clock, randomness, network or kernel of its own. */
+/** The environment as arguments. The shared code does not access a clock, randomness, a network or a kernel directly. */
 import type { MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import type { AsyncX25519, Millis } from '@basa/protocol';
 import type { Transport } from './transport.ts';
 
 export interface Outside {
   readonly suite: Suite;
-  /** Loads ML-KEM, where the suite does not have it from the start. */
+  /** Loads ML-KEM, if the suite does not include it from the start. */
   suiteWithKem?(): Promise<Suite>;
   readonly randomBytes: RandomBytes;
   readonly transport: Transport;
@@ -23,7 +23,7 @@ export interface Outside {
   mask(vector: Uint32Array, plan: MaskPlan, signal?: AbortSignal): void | Promise<void>;
 }
 
-/** The limit of a timer: with a longer delay it fires at once. */
+/** The longest delay of a timer. With a longer delay it fires immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Waits on a timer: not at all for an invalid time, and at most 24 days. */

@@ -16,7 +16,7 @@ export interface HttpAnswer {
 }
 
 export interface Transport {
-  /** Resolves with the head of any answer; rejects if there is none. */
+  /** Resolves with the head of the answer for any status. Rejects if there is no answer. */
   send(request: HttpRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }

@@ -65,7 +65,7 @@ function says(authority: number, status: Outcome['status']) {
 
 const signedBy = ({ endorsements }: Certificate) => endorsements.map(({ authority }) => authority);
 
-it('a certificate has the signatures of the others where one authority forges its own', async () => {
+it('a certificate has the signatures of the others if one authority sends a forged signature', async () => {
   const forger = createNodeSigner(new Uint8Array(32).fill(9));
   for (const liar of [0, 1]) {
     const all = authorities({ [liar]: { enrol: async () => certificate(liar, 9, forger) } });
@@ -74,13 +74,13 @@ it('a certificate has the signatures of the others where one authority forges it
   }
 });
 
-it('another one says how long a certificate holds where the others do not take the words of the first', async () => {
+it('another authority sets the validity of a certificate if the others reject the proposal of the first', async () => {
   const all = authorities({ 0: { enrol: async () => certificate(0, 10) } });
   const given = await all.enrol(task, { token: undefined }, isMine, never);
   expect([given.notAfter, signedBy(given)]).toEqual([8, [1, 2, 3]]);
 });
 
-it('is known what enough say of a buffer, though one says something else', async () => {
+it('the status of a buffer is known if enough authorities agree, even if one contradicts them', async () => {
   const isAgreed = (answers: Parameters<typeof agreedOutcome>[3]) =>
     agreedOutcome(nodeSuite, council, ctx, answers) !== undefined;
   const late = () => new Promise((resolve) => setTimeout(resolve, 20)).then(says(3, 'aborted'));
@@ -88,7 +88,7 @@ it('is known what enough say of a buffer, though one says something else', async
   expect(isAgreed(await all.outcomes(ctx, isAgreed, never))).toBe(true);
 });
 
-it('a no of one is not final where the others were silent, and is where it leaves too few', async () => {
+it('a refusal of one authority is final only if too few others are left, not if the others were silent', async () => {
   const no = { outcome: () => Promise.reject(problem('revoked')) };
   const silent = authorities({ 0: no, 2: { outcome: down }, 3: { outcome: down } });
   await expect(silent.outcomes(ctx, () => false, never)).rejects.toThrow(UnreachableError);
@@ -96,14 +96,14 @@ it('a no of one is not final where the others were silent, and is where it leave
   await expect(refused.outcomes(ctx, () => false, never)).rejects.toThrow(ProblemError);
 });
 
-it('says how many are needed and how many are away where too few answer', async () => {
+it('if too few authorities answer, the message gives the number needed and the number missing', async () => {
   const all = authorities({ 1: { outcome: down }, 3: { outcome: down } });
   await expect(all.outcomes(ctx, () => false, never)).rejects.toThrow(
     'the authority does not answer (down); 3 of 4 authorities must answer, but 2 did not; the work so far is kept',
   );
 });
 
-it('a lie of one and the silence of another are no reason to end: it is asked again later', async () => {
+it('a lie of one authority and the silence of another do not end the run: the client asks again later', async () => {
   const judge = (answer: { readonly authority: number }) =>
     answer.authority === 0 ? refused('outcome-invalid') : undefined;
   const ask = async (authority: number) => (authority === 3 ? down() : { authority });
@@ -112,7 +112,7 @@ it('a lie of one and the silence of another are no reason to end: it is asked ag
   expect(await askSeveral([0, 1, 2, 2], asking)).toHaveLength(3);
 });
 
-it('each of them may be the first that says how long a certificate holds', async () => {
+it('each authority may be the first that sets the validity of a certificate', async () => {
   const first = async (byte: number) => {
     const asked: number[] = [];
     const enrolled = (authority: number) => ({

@@ -13,7 +13,7 @@ import { DIMENSION, parametersOf } from './support/test-world.ts';
 const MIXED = { policy: { versions: 'unsafeMixed' } } as const;
 
 describe('a whole contribution', () => {
-  it('three devices fill a buffer: each is accepted and told so by the authority, and the sum is theirs', async () => {
+  it('three devices fill a buffer: the authority confirms each as included, and the sum is the sum of their updates', async () => {
     const services = await startServices();
     const folder = temporaryFolder();
     const contributions: Contribution[] = [];
@@ -102,7 +102,7 @@ describe('a certificate', () => {
     expect(services.count('/enrolments')).toBe(2);
   });
 
-  it('that is younger is left alone', async () => {
+  it('that is newer is not renewed', async () => {
     const services = await startServices();
     services.certificates = { ageMs: 1000 * 1000, leftMs: 900 * 1000 };
     const client = await startClient(services);
@@ -147,7 +147,7 @@ describe('a certificate', () => {
 });
 
 describe('with one version a buffer', () => {
-  it('a second update on a version is refused before anything of it leaves, and the next version takes one', async () => {
+  it('a second update on a version is refused before anything is sent, and an update on the next version is accepted', async () => {
     const services = await startServices({ bufferSize: 2 });
     const [first, second] = [await startClient(services), await startClient(services)];
     accepted(await first.contribute(deltaOf(0), { trainedOn: 0 }));
@@ -171,7 +171,7 @@ describe('with one version a buffer', () => {
     expect(reasonOf(await again.contribute(deltaOf(7), { trainedOn: 0 }))).toBe('version-given');
   });
 
-  it('an update whose buffer was aborted makes room for another one on its version', async () => {
+  it('after its buffer was aborted, a device may give another update on the same version', async () => {
     const services = await startServices();
     const client = await startClient(services);
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
@@ -180,7 +180,7 @@ describe('with one version a buffer', () => {
     expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
   });
 
-  it('an update on a version that this device has never seen is refused, with what to do', async () => {
+  it('an update on a version that this device has never seen is refused, with advice', async () => {
     const services = await startServices();
     const client = await startClient(services);
     expect(await client.contribute(deltaOf(1), { trainedOn: 5 })).toMatchObject({
@@ -190,8 +190,8 @@ describe('with one version a buffer', () => {
   });
 });
 
-describe('what is not taken', () => {
-  it('an update trained on a model that is too old is refused before anything of it leaves', async () => {
+describe('updates that are not accepted', () => {
+  it('an update trained on a model that is too old is refused before anything is sent', async () => {
     const services = await startServices({ bufferSize: 2, maxStaleness: 0, ...MIXED });
     const clients = [await startClient(services), await startClient(services)];
     for (const [n, client] of clients.entries()) accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
@@ -214,7 +214,7 @@ describe('what is not taken', () => {
     expect(services.count('/deposits')).toBe(0);
   });
 
-  it('what cannot be an update is an error of the caller, before anybody is asked', async () => {
+  it('an invalid update is an error of the caller, before any request', async () => {
     const services = await startServices();
     const client = await startClient(services);
     await expect(client.contribute(deltaOf(1), { trainedOn: 0.5 })).rejects.toThrow('trainedOn must be the version');
@@ -222,7 +222,7 @@ describe('what is not taken', () => {
     expect(services.count('/seats')).toBe(0);
   });
 
-  it('one update is not offered to two buffers, even where it is offered twice', async () => {
+  it('one update is not sent to two buffers, even if it is offered twice', async () => {
     const services = await startServices();
     const client = await startClient(services);
     const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
@@ -232,7 +232,7 @@ describe('what is not taken', () => {
     expect(services.count('/deposits')).toBe(1);
   });
 
-  it('an update whose upload was refused goes elsewhere only after the authority said its buffer was aborted', async () => {
+  it('an update whose upload was refused may enter another buffer only after the authority said that its buffer was aborted', async () => {
     const services = await startServices(MIXED);
     const client = await startClient(services);
     services.mischief = {

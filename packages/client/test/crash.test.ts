@@ -32,7 +32,7 @@ function acceptedUploads({ world }: HttpServices): number {
 }
 
 describe.each(['before', 'after'] as const)('a process that dies right %s a durable step', (when) => {
-  it('comes back, goes on with the same bytes, and contributes exactly once', async () => {
+  it('starts again, continues with the same bytes, and contributes exactly once', async () => {
     let steps = 0;
     for (let at = 0; ; at++) {
       const services = await startServices();
@@ -53,22 +53,25 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
 const MIXED = { policy: { versions: 'unsafeMixed' } } as const;
 
 describe('an abort', () => {
-  it.each(['deposit', 'key', 'mask', 'upload'] as const)('at step %s leaves a session that goes on', async (step) => {
-    const services = await startServices();
-    const client = await startClient(services, { pieceBytes: 100 });
-    const controller = new AbortController();
-    const off = client.on('progress', (event) => {
-      if (event.step === step) controller.abort(new Error('stopped by the test'));
-    });
-    const { signal } = controller;
-    await expect(client.contribute(deltaOf(1), { trainedOn: 0, signal })).rejects.toThrow('stopped by the test');
-    off();
-    expect(client.isInterrupted).toBe(true);
-    accepted(await client.resume());
-    expect(client.isInterrupted).toBe(false);
-    expect(acceptedUploads(services)).toBe(1);
-    for (const [name, values] of whatLeft(services).uploads) expect(values.size, name).toBe(1);
-  });
+  it.each(['deposit', 'key', 'mask', 'upload'] as const)(
+    'at step %s leaves a session that can continue',
+    async (step) => {
+      const services = await startServices();
+      const client = await startClient(services, { pieceBytes: 100 });
+      const controller = new AbortController();
+      const off = client.on('progress', (event) => {
+        if (event.step === step) controller.abort(new Error('stopped by the test'));
+      });
+      const { signal } = controller;
+      await expect(client.contribute(deltaOf(1), { trainedOn: 0, signal })).rejects.toThrow('stopped by the test');
+      off();
+      expect(client.isInterrupted).toBe(true);
+      accepted(await client.resume());
+      expect(client.isInterrupted).toBe(false);
+      expect(acceptedUploads(services)).toBe(1);
+      for (const [name, values] of whatLeft(services).uploads) expect(values.size, name).toBe(1);
+    },
+  );
 
   it('before the seat leaves nothing behind, and an aborted signal connects to nothing', async () => {
     const services = await startServices();
@@ -119,7 +122,7 @@ describe('an interrupted session', () => {
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
   });
 
-  it('whose slot was lost meanwhile is left for good, and its update goes into another buffer', async () => {
+  it('whose slot was lost in the meantime is abandoned, and its update enters another buffer', async () => {
     const services = await startServices({ uploadLeaseMs: 60_000 });
     const client = await startClient(services);
     const controller = new AbortController();

@@ -50,7 +50,7 @@ describe('a device', () => {
     await startClient(services, { identity });
   });
 
-  it('is not two processes; one that was killed has it no longer', async () => {
+  it('cannot be used by two processes; a killed process releases it', async () => {
     const folder = deviceFolder();
     const { child, said } = holder(folder);
     expect(await said).toBe('held');
@@ -68,7 +68,7 @@ describe('a device', () => {
   });
 
   it.skipIf(!hasContainers)(
-    'is not two containers on one volume, though neither sees the other’s processes',
+    'cannot be used by two containers on one volume, although neither sees the other’s processes',
     async () => {
       const folder = deviceFolder();
       const first = holder(folder, CONTAINER);
@@ -84,7 +84,7 @@ describe('a device', () => {
     },
   );
 
-  it('stays that of a process that is stopped and says nothing', async () => {
+  it('stays locked by a process that is suspended and does not answer', async () => {
     const folder = deviceFolder();
     const { child, said } = holder(folder);
     expect(await said).toBe('held');
@@ -93,7 +93,7 @@ describe('a device', () => {
     expect(claims(folder)).toHaveLength(1);
   });
 
-  it('goes to exactly one of many that want it at once', async () => {
+  it('is locked by exactly one of many processes that want it at the same time', async () => {
     const folder = deviceFolder();
     const locks = await Promise.allSettled(Array.from({ length: 8 }, () => lockDevice(folder)));
     expect(locks.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('a device', () => {
     expect(others.filter((said) => said === 'held')).toHaveLength(1);
   });
 
-  it('whose path is longer than the address of a socket is held as well', async () => {
+  it('with a path longer than the address of a socket can be locked too', async () => {
     const folder = join(temporaryFolder(), 'd'.repeat(120));
     const store = await openFolderStore(folder);
     expect(claims(folder)).toHaveLength(1);
@@ -112,7 +112,7 @@ describe('a device', () => {
     expect(claims(folder)).toEqual([]);
   });
 
-  it('is written by nobody once its lock was cleaned away', async () => {
+  it('is not written after its lock was removed', async () => {
     const folder = deviceFolder();
     const store = await openFolderStore(folder);
     await store.append([Uint8Array.of(1)]);
@@ -132,8 +132,8 @@ describe('a device', () => {
   });
 });
 
-describe('a claim that nobody answers for', () => {
-  it('of an earlier start of this machine is swept, where no other machine can have made it', async () => {
+describe('a claim without a running process', () => {
+  it('from an earlier start of this machine is removed, if no other machine can have made it', async () => {
     const folder = deviceFolder();
     writeFileSync(join(folder, 'lock-0123456789abcdef-00'), '');
     const lock = await lockDevice(folder, { machine: 'mine', isShared: false });
@@ -141,7 +141,7 @@ describe('a claim that nobody answers for', () => {
     await lock.release();
   });
 
-  it('is left where another machine may have made it on a disk they share; one of this machine is not', async () => {
+  it('is kept if another machine may have made it on a shared disk; a claim of this machine is removed', async () => {
     const folder = deviceFolder();
     const place = { machine: 'mine', isShared: true };
     writeFileSync(join(folder, 'lock-mine-00'), '');
@@ -151,7 +151,7 @@ describe('a claim that nobody answers for', () => {
     expect(claims(folder)).toEqual(['lock-other-00']);
   });
 
-  it('of whoever comes first by name, and still tries, is given way to; one that comes later is waited for', async () => {
+  it('with an earlier name whose process still tries wins; a claim with a later name is waited for', async () => {
     const folder = deviceFolder();
     const place = { machine: 'm', isShared: false };
     const trying = async (name: string) => {

@@ -3,13 +3,13 @@ import { firstAnswer } from '../src/services/first-answer.ts';
 
 const never = new AbortController().signal;
 
-it('is that of the first, and nobody else is asked', async () => {
+it('comes from the first service, and no other service is asked', async () => {
   const asked: number[] = [];
   const answer = await firstAnswer([1, 2], never, async (one) => asked.push(one));
   expect([answer, asked]).toEqual([{ asked: 1, answer: 1 }, [1]]);
 });
 
-it('is that of the next where the one before it fails, and of a third where the second is silent', async () => {
+it('comes from the next service if the previous one fails, and from a third if the second is silent', async () => {
   const ended: unknown[] = [];
   const answer = await firstAnswer(
     ['fails', 'silent', 'answers'],
@@ -26,7 +26,7 @@ it('is that of the next where the one before it fails, and of a third where the 
   expect(ended).toEqual(['silent']);
 });
 
-it('waits for a late one where all others failed', async () => {
+it('waits for a late service if all others failed', async () => {
   const late = firstAnswer(
     [0, 1],
     never,
@@ -40,7 +40,7 @@ it('waits for a late one where all others failed', async () => {
   expect(await late).toEqual({ asked: 0, answer: 'late' });
 });
 
-it('fails as the first of them did where nobody answers, and ends with the signal', async () => {
+it('fails with the first error if no service answers, and ends with the signal', async () => {
   const failing = (one: number): Promise<never> => Promise.reject(new Error(`down ${one}`));
   await expect(firstAnswer([1, 2], never, failing)).rejects.toThrow('down 1');
   const stop = new AbortController();

@@ -57,7 +57,7 @@ const STALE = { name: 'RefusedError', reason: 'model-stale' };
 const MIXED = { policy: { versions: 'unsafeMixed' } } as const;
 
 describe('an answer about the newest model', () => {
-  it('is one to the very question: a replay is refused, though the device has seen nothing newer', async () => {
+  it('must be for this request: a replay is refused, even if the device has seen nothing newer', async () => {
     const services = await startServices();
     const client = await startClient(services);
     let kept: Reply | undefined;
@@ -159,7 +159,7 @@ describe('a descriptor', () => {
 });
 
 describe('heads', () => {
-  it('of a branch that another took the place of are old, also for a device that starts anew', async () => {
+  it('of a replaced branch are old, also for a device that starts again', async () => {
     const services = await startServices();
     const store = memoryStore();
     const first = await connectTo(services, { identity: store });
@@ -191,7 +191,7 @@ describe('heads', () => {
 });
 
 describe('run', () => {
-  it('goes on after a replay: it says so, waits, and asks again', async () => {
+  it('continues after a replay: it reports the replay, waits, and asks again', async () => {
     const { services, before } = await movedOn();
     const client = await startClient(services);
     await client.model();

@@ -30,7 +30,7 @@ const busy = (wait: string, headers: Record<string, string> = {}): Reply =>
 
 describe('a wait', () => {
   it.each([2 ** 31, 2 ** 40, Number.MAX_VALUE, Number.POSITIVE_INFINITY])(
-    'of %d ms does not end at once, and ends with its signal',
+    'of %d ms does not end immediately, and ends with its signal',
     async (ms) => {
       vi.useFakeTimers();
       const leaving = new AbortController();
@@ -43,7 +43,7 @@ describe('a wait', () => {
     },
   );
 
-  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('of %d ms is none', async (ms) => {
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('of %d ms is skipped', async (ms) => {
     vi.useFakeTimers();
     const ended = vi.fn();
     const waiting = sleep(ms, new AbortController().signal).then(ended);
@@ -73,7 +73,7 @@ describe('a wait', () => {
   });
 });
 
-describe('run goes on after', () => {
+describe('run continues after', () => {
   const NO_TIME = json(JSON.stringify(problemDocument('overloaded', { retryAfterMs: 250 })), {}, 503);
   const upload = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
   it.each<[string, (asked: Asked) => Reply | undefined]>([
@@ -158,7 +158,7 @@ describe('plain http', () => {
     expect(services.asked.filter(({ service }) => service === 'server')).toEqual([]);
   });
 
-  it('to this machine is not, nor where the application says so', async () => {
+  it('is allowed to this machine, or if the application allows it', async () => {
     for (const here of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])
       expect([here, isLoopback(here)]).toEqual([here, true]);
     for (const there of ['127.0.0.1.example', 'localhost.example', 'x.localhost', '0.0.0.0', '[::2]', '1127.0.0.1']) {

@@ -71,7 +71,7 @@ describe('connecting', () => {
     await expect(connectTo(services, { server: other.serverUrl })).rejects.toMatchObject({ reason: 'wrong-server' });
   });
 
-  it('to a task nobody knows, or with a used token, says so', async () => {
+  it('to an unknown task, or with a used token, gives a clear error', async () => {
     const services = await startServices();
     await expect(connectTo(services, { task: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'task-unknown' });
     await expect(connectTo(services, { token: 'used' })).rejects.toMatchObject({ code: 'enrolment-token-invalid' });
@@ -140,7 +140,7 @@ describe('a model', () => {
   });
 });
 
-describe('a contribution is rejected, and nothing of the update leaves, where', () => {
+describe('a contribution is rejected, and nothing of the update is sent, if', () => {
   const seat = (change: (descriptor: SignedDescriptor) => SignedDescriptor) => (services: HttpServices) =>
     forge(services, '/seats', (body) => {
       const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
@@ -251,7 +251,7 @@ describe('the authority', () => {
     expect(services.count('/deposits')).toBe(1);
   });
 
-  it('is shown the newest head of its log, also by a device that starts anew', async () => {
+  it('gets the newest head of its log from the device, also after a restart of the device', async () => {
     const services = await startServices();
     const store = memoryStore();
     const first = await connectTo(services, { identity: store });
@@ -264,7 +264,7 @@ describe('the authority', () => {
     expect(about?.headers[HEADER.head]).toBe(newest);
   });
 
-  it('that was rolled back is met by it, and gives up what is open', async () => {
+  it('that was rolled back notices it by this head, and gives up everything that is open', async () => {
     const services = await startServices();
     const client = await startClient(services);
     const { authority } = services.world;

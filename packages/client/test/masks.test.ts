@@ -37,7 +37,7 @@ it.each([
   expect(Buffer.from(vector.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
 });
 
-it('the thread of the caller goes on while a long vector is masked', async () => {
+it('the calling thread is not blocked while a long vector is masked', async () => {
   const { mask } = nodeOutside();
   let isMasked = false;
   const masking = Promise.resolve(mask(new Uint32Array(16 * LONG), planOf(RING_32))).then(() => {
@@ -58,7 +58,7 @@ it('a signal ends the work between two pieces', async () => {
   expect(vector.subarray(-LONG).every((word) => word === 0)).toBe(true);
 });
 
-it('long vectors are masked by the threads alone, short ones by the caller', async () => {
+it('long vectors are masked only by the threads, short ones by the caller', async () => {
   const read = (): never => {
     throw new Error('masked here');
   };
@@ -67,7 +67,7 @@ it('long vectors are masked by the threads alone, short ones by the caller', asy
   await expect(maskVector(new Uint32Array(LONG - 1), planOf(RING_32), tools)).rejects.toThrow('masked here');
 });
 
-it('what a thread cannot be given is masked by the caller', async () => {
+it('a vector that cannot be passed to a thread is masked by the caller', async () => {
   const modulus = { ...RING_32, note: () => 'a function cannot be sent' };
   const [vector, expected] = [new Uint32Array(LONG), new Uint32Array(LONG)];
   applyMasksInPlace(expected, planOf(RING_32), wasmTools());
@@ -76,7 +76,7 @@ it('what a thread cannot be given is masked by the caller', async () => {
   await nodeOutside().mask(vector, planOf(RING_32)); // the threads are still there
 });
 
-it('a plan that cannot be carried out is refused as it is on one thread', async () => {
+it('an impossible plan is refused in the same way as on one thread', async () => {
   await expect(nodeOutside().mask(new Uint32Array(LONG), planOf(RING_32, 8))).rejects.toThrow('multiple of 16');
 });
 

@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(waits[0]).toBeGreaterThanOrEqual(1000);
   });
 
-  it('that may be asked again only much later is rejected with when', async () => {
+  it('that must wait for long is rejected with the time of the next try', async () => {
     const services = await startServices();
     const client = await startClient(services);
     services.mischief = {
@@ -106,7 +106,7 @@ describe('a request', () => {
 });
 
 describe('a service', () => {
-  it('that stays silent counts as unreachable after the time-out, and is asked again', async () => {
+  it('that stays silent counts as unreachable after the time-out, and the request is repeated', async () => {
     const services = await startServices();
     const client = await startClient(services, { retry: { attempts: 2, firstWaitMs: 1, timeoutMs: 100 } });
     let isSilent = true;
@@ -136,7 +136,7 @@ describe('a service', () => {
     },
   );
 
-  it('that nobody listens for is named', async () => {
+  it('that does not listen is named in the error', async () => {
     const services = await startServices();
     const retry = { attempts: 2, firstWaitMs: 1 };
     await expect(connectTo(services, { authority: 'http://127.0.0.1:9', retry })).rejects.toThrow(
@@ -147,7 +147,7 @@ describe('a service', () => {
     );
   });
 
-  it('whose clock is far away corrects the device once, and all goes on', async () => {
+  it('with a very different clock corrects the device once, and the work continues', async () => {
     const services = await startServices();
     services.world.aheadMs = 3_600_000;
     const client = await startClient(services);
@@ -171,7 +171,7 @@ describe('a service', () => {
     expect(services.count('/enrolments')).toBe(0);
   });
 
-  it('that corrected the device is asked again for the time where the device was set right since', async () => {
+  it('that corrected the device is asked for the time again, if the clock of the device was set right since', async () => {
     const services = await startServices();
     services.world.aheadMs = 3_600_000;
     const client = await startClient(services);
@@ -240,7 +240,7 @@ describe('over TLS', () => {
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
   });
 
-  it('a certificate nobody vouches for is refused at once, and the message says what to do', async () => {
+  it('an untrusted certificate is refused immediately, and the message gives advice', async () => {
     const services = await startServices({}, TLS);
     const retry = { attempts: 5, firstWaitMs: 60_000 };
     await expect(connectTo(services, { retry })).rejects.toThrow('is not trusted');

@@ -44,7 +44,7 @@ describe('a one-shot task', () => {
     await expect(makePolicy(choiceOf(1, { bufferSize: MAX_BATCH, mode: 'sealed' }))).rejects.toThrow(/from 2 to 1024/);
   });
 
-  it('of two authorities has sums that nobody checks, and is one only where somebody accepts that', async () => {
+  it('of two authorities has unchecked sums, and is possible only if the operator accepts this', async () => {
     await expect(makePolicy(choiceOf(2))).rejects.toThrow(/nobody could check a sum of masks/);
     const unchecked = await makePolicy(choiceOf(2, { unsafeUncheckedSums: true }));
     expect(unchecked.oneShot).toMatchObject({ tolerated: 1, uncheckedSums: true });

@@ -34,7 +34,7 @@ function whatLeft(services: HttpServices): Map<string, Set<string>> {
 }
 
 describe('a contribution in one message', () => {
-  it('opens in the sum of its batch; the device asks the server alone, and the authority only what became of it', async () => {
+  it('is in the sum of its batch; the device talks only to the server, and asks the authority only for the outcome', async () => {
     const services = await startServices(ONE_SHOT);
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     services.asked.length = 0;
@@ -105,7 +105,7 @@ describe('a contribution in one message', () => {
     expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
   });
 
-  it('of a private task is charged once, and given back where it expires', async () => {
+  it('of a private task is charged once, and the charge is returned if it expires', async () => {
     const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
     const policy = { ...ONE_SHOT.policy, level: 16, clip: 1, minimum: 3, privacy };
     const services = await startServices({ ...ONE_SHOT, policy });
@@ -134,7 +134,7 @@ describe('a contribution in one message', () => {
     accepted(await client.contribute(deltaOf(2), { trainedOn: 1 }));
   });
 
-  it('on a version that the task leaves behind is kept: nothing of it is given away', async () => {
+  it('on a version that is too old for the task is kept, and nothing of it is sent', async () => {
     const services = await startServices({ ...ONE_SHOT, maxStaleness: 0 });
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     await clients[2]?.model();
@@ -149,7 +149,7 @@ describe('a contribution in one message', () => {
 });
 
 describe.each(['before', 'after'] as const)('a process that dies right %s a durable step', (when) => {
-  it('comes back, sends the same bytes or none, and contributes exactly once', async () => {
+  it('starts again, sends the same bytes or nothing, and contributes exactly once', async () => {
     let steps = 0;
     for (let at = 0; ; at++) {
       const services = await startServices(ONE_SHOT);
@@ -165,7 +165,7 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
 });
 
 describe('an upload', () => {
-  it('that is stopped goes on from where the server has it, with the same bytes', async () => {
+  it('that is stopped continues from the bytes that the server has, with the same bytes', async () => {
     const services = await startServices(ONE_SHOT);
     const client = await startClient(services, { pieceBytes: 50 });
     const controller = new AbortController();
@@ -210,7 +210,7 @@ describe('an upload', () => {
     });
   });
 
-  it('whose sum was spoilt is in it all the same', async () => {
+  it('whose sum was spoilt was used, so its update cannot be given again', async () => {
     const services = await startServices(ONE_SHOT);
     const clients = [await startClient(services), await startClient(services)];
     const [given] = await Promise.all(clients.map((one, n) => one.contribute(deltaOf(n), { trainedOn: 0 })));
@@ -220,7 +220,7 @@ describe('an upload', () => {
     expect(await clients[0]?.contribute(deltaOf(0), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
   });
 
-  it('that nobody ever voted for expires, which frees its update for another', async () => {
+  it('that never got a vote expires, and its update is free for another upload', async () => {
     const services = await startServices(ONE_SHOT);
     const client = await startClient(services);
     const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));

@@ -29,7 +29,7 @@ it('is made again when the service says so', async () => {
   expect([about.publicKey, server.asked]).toEqual(['aa', 3]);
 });
 
-it('is given up after six tries, and at once where its signal ends it', async () => {
+it('is given up after six tries, or immediately if its signal ends it', async () => {
   const server = await busyServer(100);
   const asked = new ServerOperator({ url: server.url, token: undefined }).about();
   await expect(asked).rejects.toThrow(ProblemError);
@@ -42,7 +42,7 @@ it('is given up after six tries, and at once where its signal ends it', async ()
   await expect(stopped.about()).rejects.toThrow('stop');
 });
 
-it('is not made for ever to an authority whose list of devices has no end', async () => {
+it('ends if the list of devices of an authority has no end', async () => {
   let pages = 0;
   const server = createServer((_, answer) => {
     pages++;

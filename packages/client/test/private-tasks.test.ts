@@ -65,7 +65,7 @@ describe('a device of a private task', () => {
     }
   });
 
-  it('gives the same numbers away once where its application offers them, and under any name in a task without noise', async () => {
+  it('gives the same numbers only once if the application offers them, and in a task without noise under any name', async () => {
     const client = await startClient(await startServices(privateTask(3)));
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
@@ -75,7 +75,7 @@ describe('a device of a private task', () => {
     expect(reasonOf(await other.contribute(deltaOf(1), named(2)))).toBe('delta-committed');
   });
 
-  it('gets back what an aborted buffer cost, and goes on', async () => {
+  it('gets back the charge of an aborted buffer, and continues', async () => {
     const services = await startServices(privateTask(1));
     const client = await startClient(services);
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
@@ -142,7 +142,7 @@ describe('private metrics', () => {
     { name: 'battery', low: 0, high: 1 },
   ];
 
-  it('reach the server as means over a buffer: loss, accuracy before training, examples, and what the application tells', async () => {
+  it('reach the server as means over a buffer: loss, accuracy before training, examples, and values of the application', async () => {
     const services = await startServices({ policy: { metrics } });
     const { server } = services.world;
     const verdicts: ReturnType<typeof server.finish>[] = [];
@@ -169,7 +169,7 @@ describe('private metrics', () => {
     expect(verdict.metrics['accuracy']).toBeGreaterThanOrEqual(0);
   });
 
-  it('that nobody tells end a run with their name', async () => {
+  it('without a value end the run, with their name', async () => {
     const services = await startServices({ policy: { metrics } });
     const client = await startClient(services);
     let detail: string | undefined;

@@ -57,7 +57,7 @@ describe('run', () => {
     expect(versions).toHaveLength(2);
   });
 
-  it('ends with the reason where the task has ended, and goes on where it was only paused', async () => {
+  it('ends with the reason if the task has ended, and continues if it was only paused', async () => {
     const services = await startServices();
     const client = await startClient(services);
     let asked = 0;
@@ -86,10 +86,10 @@ it('a trainer that returns no number ends the run with an error, before a seat i
   expect(services.asked.filter(({ path }) => path.endsWith('/seats'))).toEqual([]);
 });
 
-describe('how a device trains', () => {
+describe('the training of a device', () => {
   const training = { epochs: 3, batchSize: 7, learningRate: 0.25, loss: 'softmaxCrossEntropy' } as const;
 
-  it('stands in the policy; what the server says of it changes nothing', async () => {
+  it('is part of the policy, and the server cannot change it', async () => {
     const services = await startServices({ policy: { training } });
     const client = await startClient(services);
     const trainer = new Recorder(tinyModel);

@@ -63,7 +63,7 @@ describe('statements of the authorities that the server hands on', () => {
     await expect(back.model()).rejects.toMatchObject(isOld);
   });
 
-  it('are asked for again where they are behind what another node of the server has shown', async () => {
+  it('are requested again if they are older than those of another node of the server', async () => {
     const services = await startServices({
       policy: { ...ONE_SHOT.policy, oneShot: { ...ONE_SHOT_DEFAULTS, epochMs: 2 * MINUTE_MS } },
     });
@@ -77,7 +77,7 @@ describe('statements of the authorities that the server hands on', () => {
     expect(behind).toBe(-1);
   });
 
-  it('are asked for again before the upload where training took long, and not where it did not', async () => {
+  it('are requested again before the upload if training took long, and otherwise not', async () => {
     const services = await startServices(ONE_SHOT);
     const [quick, slow] = [await startClient(services), await startClient(services)];
     const asked = (): number => services.count('/standings');
@@ -92,7 +92,7 @@ describe('statements of the authorities that the server hands on', () => {
     expect(asked()).toBe(3);
   });
 
-  it('count by the clock that the authorities tell where that of the device was set wrong since', async () => {
+  it('are judged by the time of the authorities if the clock of the device was set wrong since', async () => {
     const services = await startServices(ONE_SHOT);
     const client = await startClient(services);
     services.world.aheadMs = 20 * MINUTE_MS;

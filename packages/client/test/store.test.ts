@@ -12,7 +12,7 @@ import { DIMENSION } from './support/test-world.ts';
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
-it('what a store gives back of a session is overwritten once it was read', async () => {
+it('the session bytes from a store are overwritten after they were read', async () => {
   const services = await startServices();
   const inner = memoryStore();
   const given: Uint8Array[] = [];
@@ -39,7 +39,7 @@ it('what a store gives back of a session is overwritten once it was read', async
 });
 
 describe('a folder store', () => {
-  it('gives back what was appended, replaced and put, after it was closed', async () => {
+  it('returns everything that was appended, replaced and put, after it was closed', async () => {
     const folder = join(temporaryFolder(), 'device');
     const first = await openFolderStore(folder);
     expect(await first.entries()).toEqual([]);
@@ -105,7 +105,7 @@ describe('a folder store', () => {
       expect(() => readEntries(nodeSuite, [certificate(version)])).toThrow('the store is damaged (certificate');
   });
 
-  it('refuses a journal that is damaged in the middle, or no journal, and says what to do', async () => {
+  it('refuses a journal that is damaged in the middle, or a file that is no journal, and gives advice', async () => {
     const folder = join(temporaryFolder(), 'device');
     const journal = join(folder, 'journal');
     const first = await openFolderStore(folder);
@@ -120,7 +120,7 @@ describe('a folder store', () => {
     await expect(openFolderStore(folder)).rejects.toThrow('was not written by this version');
   });
 
-  it.skipIf(process.platform === 'win32')('can be read by its owner alone', async () => {
+  it.skipIf(process.platform === 'win32')('can be read only by its owner', async () => {
     const folder = join(temporaryFolder(), 'device');
     const store = await openFolderStore(folder);
     await store.append([bytes(1)]);

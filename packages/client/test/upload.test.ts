@@ -10,19 +10,22 @@ import { accepted, startClient, startServices } from './support/setup.ts';
 const isPiece = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
 
 describe('an upload', () => {
-  it.each(['before', 'after'] as const)('goes on where it stood when a piece is lost %s it arrives', async (when) => {
-    const services = await startServices();
-    const client = await startClient(services, { pieceBytes: 50 });
-    let pieces = 0;
-    const cutSecond = (asked: Asked) => (isPiece(asked) && ++pieces === 2 ? ('cut' as const) : undefined);
-    services.mischief =
-      when === 'before' ? { before: cutSecond } : { after: (asked, reply) => cutSecond(asked) ?? reply };
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    const offsets = services.asked.filter(isPiece).map(({ headers }) => headers[HEADER.uploadOffset]);
-    expect(offsets).toEqual(['0', '50', '50', '100', '150', '200']);
-  });
+  it.each(['before', 'after'] as const)(
+    'continues at the right position if a piece is lost %s it arrives',
+    async (when) => {
+      const services = await startServices();
+      const client = await startClient(services, { pieceBytes: 50 });
+      let pieces = 0;
+      const cutSecond = (asked: Asked) => (isPiece(asked) && ++pieces === 2 ? ('cut' as const) : undefined);
+      services.mischief =
+        when === 'before' ? { before: cutSecond } : { after: (asked, reply) => cutSecond(asked) ?? reply };
+      accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+      const offsets = services.asked.filter(isPiece).map(({ headers }) => headers[HEADER.uploadOffset]);
+      expect(offsets).toEqual(['0', '50', '50', '100', '150', '200']);
+    },
+  );
 
-  it('that was interrupted sends only what the server does not have', async () => {
+  it('that was interrupted sends only the missing bytes', async () => {
     const services = await startServices();
     const store = memoryStore();
     const client = await startClient(services, { pieceBytes: 50, identity: store });
@@ -47,7 +50,7 @@ describe('an upload', () => {
     expect(services.asked.filter(isPiece).at(-1)?.body).toHaveLength(0);
   });
 
-  it('does not follow a server for ever that never says where it stands', async () => {
+  it('gives up if the server never reports a position', async () => {
     const services = await startServices();
     const client = await startClient(services);
     const body = Buffer.from(JSON.stringify({ received: 0, accepted: false }));
@@ -55,7 +58,7 @@ describe('an upload', () => {
     await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('does not get beyond byte 0');
   });
 
-  it('does not follow a server for ever that keeps one byte of each piece', async () => {
+  it('gives up if the server keeps only one byte of each piece', async () => {
     const services = await startServices();
     const client = await startClient(services);
     const kept = ({ headers }: Asked) => Number(headers[HEADER.uploadOffset]) + 1;
@@ -70,7 +73,7 @@ describe('an upload', () => {
 describe('a model', () => {
   const isModel = ({ path }: Asked): boolean => path.includes('/models/');
 
-  it('is fetched on from where the connection broke', async () => {
+  it('continues from the position at which the connection broke', async () => {
     const services = await startServices();
     const client = await startClient(services);
     let cuts = 0;
@@ -85,7 +88,7 @@ describe('a model', () => {
     ]);
   });
 
-  it('is not fetched for ever from a server that begins anew each time', async () => {
+  it('is given up if the server starts from the beginning each time', async () => {
     const services = await startServices();
     const client = await startClient(services, { retry: { attempts: 3, firstWaitMs: 1 } });
     services.mischief = {

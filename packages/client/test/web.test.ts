@@ -31,7 +31,7 @@ async function bundle(entry: URL): Promise<string> {
 }
 
 describe('the browser client', () => {
-  it('contributes over fetch and WebCrypto beside a Node client, to the same sum', async () => {
+  it('contributes over fetch and WebCrypto to the same sum as a Node client', async () => {
     const services = await startServices({ bufferSize: 2 });
     const identity = inMemoryStoreForTests(await signerOf(await createIdentity()));
     const web = await BasaClient.connect({ ...optionsFor(services), identity });
@@ -41,7 +41,7 @@ describe('the browser client', () => {
     await web.close();
   });
 
-  it('gives an update in one message, which opens in a sum with that of a Node client', async () => {
+  it('gives an update in one message, in the same sum as the update of a Node client', async () => {
     const services = await startServices(ONE_SHOT);
     const identity = inMemoryStoreForTests(await signerOf(await createIdentity()));
     const web = await BasaClient.connect({ ...optionsFor(services), identity });
@@ -51,7 +51,7 @@ describe('the browser client', () => {
     await web.close();
   });
 
-  it('has a key that WebCrypto gives to nobody', async () => {
+  it('has a key that WebCrypto does not export', async () => {
     const identity = await createIdentity();
     if (identity.kind !== 'webcrypto') throw new Error('this Node has no Ed25519 in WebCrypto');
     expect(identity.privateKey.extractable).toBe(false);
@@ -75,7 +75,7 @@ describe('the browser client', () => {
     expect(asked).toMatchObject([strict]);
   });
 
-  it('signs with noble where WebCrypto has no Ed25519', async () => {
+  it('signs with noble if WebCrypto has no Ed25519', async () => {
     const services = await startServices();
     const identity = inMemoryStoreForTests(await signerOf({ kind: 'noble', secretKey: new Uint8Array(32).fill(7) }));
     const web = await BasaClient.connect({ ...optionsFor(services), identity });

@@ -1,6 +1,6 @@
 /**
- * Files kept between runs, each known by its SHA-256: one that is missing, cut short or changed is made again.
- * Written under another name and renamed, so that no reader ever sees half a file.
+ * Keeps files between runs, and checks each with its SHA-256. A missing, incomplete or changed file is made again. Files are written under
+ * another name and renamed, so that readers never see an incomplete file.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';

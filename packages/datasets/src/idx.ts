@@ -35,7 +35,7 @@ function readHeader(
   const sizes = Array.from({ length: dimensions }, (_, n) => view.getUint32(4 + 4 * n));
   const length = sizes.reduce((product, size) => product * size, 1);
   if (bytes.length !== start + length) {
-    const problem = bytes.length < start + length ? 'is truncated' : 'goes on too long';
+    const problem = bytes.length < start + length ? 'is truncated' : 'is too long';
     throw new DataError(name, Math.min(bytes.length, start + length), `${problem}: ${start + length} bytes expected`);
   }
   return { sizes, data: bytes.subarray(start) };

@@ -35,7 +35,7 @@ export async function fetchPackages(
   await makeFolder(cache);
   const folder = await mkdtemp(join(cache.folder, 'fetch-'));
   const progress = cache.progress(`fetching ${title}`, bytes);
-  // npm writes what arrives into a cache of its own, so the growth of that folder is the progress.
+  // npm writes downloaded data to its cache, so the growth of that folder shows the progress.
   const watch = setInterval(() => void folderBytes(folder).then((size) => progress.update(size)), WATCH_EVERY_MS);
   try {
     await npmPack(titles, folder, cache.signal);

@@ -28,7 +28,7 @@ describe('idx files', () => {
       () => readIdx('', images(images().bytes.subarray(0, 9)), labels(), 10),
     ],
     [
-      'labels: at byte 10: goes on too long',
+      'labels: at byte 10: is too long',
       () => readIdx('', images(), labels(Uint8Array.from([...labels().bytes, 1])), 10),
     ],
     [

@@ -47,7 +47,7 @@ export interface Tf<T extends TfTensor = TfTensor> {
     sigmoidCrossEntropy(labels: T, logits: T): T;
     meanSquaredError(labels: T, outputs: T): T;
   };
-  /** The variables have a class of tfjs's own: `never` fits it without naming it. */
+  /** The variables have a class of tfjs. `never` fits this class without naming it. */
   variableGrads(loss: () => T, variables: never[]): { value: TfTensor; grads: Record<string, TfTensor> };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Carries out a mask plan piece by piece: the keystream of a seed, added to a part of the vector. Node returns
- * keystream at once and takes all seeds of a block together; WebCrypto returns it later, so one stretch of many blocks
- * is requested per seed at a time, some of them ahead.
+ * Carries out a mask plan piece by piece: adds the keystream of a seed to a part of the vector. Node returns the keystream synchronously
+ * and takes all seeds of a block together. WebCrypto is asynchronous, so many blocks of one seed are requested at a time, some of them in
+ * advance.
  */
 import {
   type AsyncKeystream,
@@ -42,7 +42,7 @@ export function applyMasksInPlace(vector: Uint32Array, plan: MaskPlan, tools: Ma
 
 /** The number of words of a seed that are requested from WebCrypto at a time: a call costs as much as many kilobytes. */
 const STRETCH_WORDS = 131_072;
-/** The number of requests that WebCrypto works on, on threads of its own, while others are added. */
+/** The number of requests that WebCrypto processes on its own threads while earlier results are added. */
 const REQUESTS_AHEAD = 8;
 
 /** The same bytes over an asynchronous keystream. The vector must not be touched until the promise settles. */
@@ -164,7 +164,7 @@ function addPiece(work: OpenPlan, piece: Piece, read: (index: number) => Uint8Ar
   return rejected;
 }
 
-// Element k of the mask is word k of the first round n = 1, 2, .. whose word k lies in the field.
+// Element k of the mask is word k of the first round n = 1, 2, .. whose word k is in the field.
 function* replaceRejected(
   { vector, plan, firstWord, suite }: OpenPlan,
   { term, index }: RejectedWord,

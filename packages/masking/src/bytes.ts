@@ -22,7 +22,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** True if two byte strings are equal; takes the same time regardless of where they differ. */
+/** True if two byte strings are equal. The time does not depend on the position of a difference. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -6,9 +6,9 @@
  *     pad_a = HKDF(SHA3-256(k_a || e * P_a || R || P_a || label), salt, "pad" a H(ct_a) H(ek_a) c)
  *     sealed = R || (ct_a || x xor pad_a) for each holder
  *
- * x is the seed, c the context, P_a and ek_a the keys of holder a, statement_a the signed statement that names them, H SHA-256. Encaps_internal is
- * algorithm 17 of FIPS 203. The hash that combines both secrets, with its label, is that of X-Wing (draft-connolly-cfrg-xwing-kem); the rest of
- * the format is not.
+ * x is the seed, c the context, P_a and ek_a the keys of holder a, statement_a the signed statement that names them, H SHA-256.
+ * Encaps_internal is algorithm 17 of FIPS 203. The hash that combines both secrets, with its label, is taken from X-Wing
+ * (draft-connolly-cfrg-xwing-kem). The rest of the format is our own.
  *
  * A holder opens its copy, seals the seed again and compares every byte, so that all holders find the same sealed seed good or bad
  * (Fujisaki-Okamoto). The seed must be 32 uniform bytes, because it is the only randomness. Deviates: m is derived from it, which the approved
@@ -31,7 +31,7 @@ import type { Kem, Suite } from './suite.ts';
 
 /** A holder whose keys a seed is sealed to. */
 export interface HybridPart extends SlotPart {
-  /** ek_a, which must have passed `isKemKey`; a part of a task that does not seal with it has none. */
+  /** ek_a. It must have passed `isKemKey`. Missing in tasks that do not seal with ML-KEM. */
   readonly kemKey: Uint8Array | undefined;
   /** The hash of the statement that names both keys. */
   readonly statement: Uint8Array;

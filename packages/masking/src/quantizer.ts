@@ -142,7 +142,7 @@ function firstNotFinite(values: Float32Array | Float64Array, start: number, end:
   return -1;
 }
 
-/** Index of the first entry of a sum whose absolute value exceeds the bound, or -1. No honest set has such a sum. */
+/** Index of the first entry of a sum whose absolute value exceeds the bound, or -1. Sums of honest updates are always within the bound. */
 export function firstOutOfRange(sum: Uint32Array, modulus: Modulus, bound: number, kernel?: VectorKernel): number {
   if (kernel?.elements === undefined) return outOfRangeFrom(sum, modulus, bound, 0);
   for (let start = 0; start < sum.length; start += kernel.blockWords) {

@@ -103,7 +103,7 @@ function subtractRingInPlace(target: Uint32Array, addend: Uint32Array, words: nu
   for (let k = 0; k < words; k++) target[k] = (target[k] as number) - (addend[k] as number);
 }
 
-// A carry out of 32 bits equals 2^32 = q + 5, hence + 5. With an addend < q the second addition cannot carry.
+// A carry out of 32 bits equals 2^32 = q + 5, so 5 is added. With an addend < q the second addition cannot carry.
 function addFieldInPlace(target: Uint32Array, addend: Uint32Array, words: number): boolean {
   let rejected = false;
   for (let k = 0; k < words; k++) {

@@ -1,7 +1,7 @@
 /** The inputs that a strict Ed25519 check rejects before any arithmetic, the same in every runtime. */
 
-// y-coordinates of the eight points of small order, little-endian, sign bit clear (RFC 7748 section 6.1 lists their
-// Montgomery images). A signature under such a key verifies for messages that were never signed.
+// y-coordinates of the eight points of small order, little-endian, sign bit clear (RFC 7748 section 6.1 lists their Montgomery images).
+// With these keys, a signature can be valid for messages that were never signed.
 const SMALL_ORDER_Y = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',

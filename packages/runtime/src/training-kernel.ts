@@ -4,7 +4,7 @@ import { trainingRelaxedWasmBase64 } from './wasm/training-relaxed-bytes.ts';
 
 const PAGE_BYTES = 65_536;
 
-/** A function of assembly/training.ts; the port says what its numbers are. */
+/** A function of assembly/training.ts. The port documents its arguments. */
 type WasmFunction = (...numbers: number[]) => number;
 
 type TrainingFunctions = Readonly<
@@ -41,7 +41,7 @@ export interface WasmTrainingKernel extends TrainingFunctions {
   readonly name: string;
   /** The first free address. */
   readonly start: number;
-  /** All memory, with room for `bytes` from `start` on. Call it once: growing detaches what was handed out before. */
+  /** All memory, with room for `bytes` from `start` on. Call it only once, because growing detaches earlier views. */
   reserve(bytes: number): ArrayBuffer;
 }
 
@@ -54,7 +54,7 @@ export interface TrainingKernelOptions {
   readonly equalBits?: boolean;
 }
 
-/** Returns a kernel with its own memory, or undefined if the engine lacks what it needs. One per trainer and thread. */
+/** Returns a kernel with its own memory, or undefined if the JavaScript engine lacks a required feature. Use one per trainer and thread. */
 export function createTrainingKernel({ equalBits = true }: TrainingKernelOptions = {}): WasmTrainingKernel | undefined {
   const fused = equalBits ? undefined : instantiate('wasm relaxed SIMD', trainingRelaxedWasmBase64);
   return fused ?? instantiate('wasm SIMD', trainingWasmBase64);

@@ -66,7 +66,7 @@ describe('attacks', () => {
     expect(resultText(nothing)).toBe('the server learns nothing');
     expect(resultText({ ...nothing, hasSum: true })).toBe('the server learns only the sum of a whole group');
     expect(resultText({ ...nothing, isSumWrong: true })).toBe('the sum is wrong');
-    expect(resultText(nothing, true)).toBe('everything goes on');
+    expect(resultText(nothing, true)).toBe('the task continues');
     expect(resultText({ ...nothing, findings: ['x of U0', 'a device is in a batch twice'] })).toBe(
       'the server learns the update of U0; a device is in a batch twice',
     );

@@ -9,20 +9,20 @@ export const ATTACKS_ON_BATCHES: readonly ShotAttack[] = [
   {
     id: 'S2',
     schedule: 'one upload is in two batches',
-    without: 'an upload voted for twice',
+    without: 'an upload that gets two votes of an authority',
     learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
     play: overlapping,
   },
   {
     id: 'S23',
-    schedule: 'a batch has the number of another that was voted for',
-    without: 'votes for the number of a batch, and not for its uploads',
+    schedule: 'a batch has the same number as another batch that got votes',
+    without: 'votes for the number of a batch instead of its uploads',
     learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
     play: sameNumber,
   },
   {
     id: 'S3',
-    schedule: 'every authority is told another batch, and asked to release it',
+    schedule: 'the server shows each authority a different batch, and asks for its release',
     without: 'a batch released without enough votes',
     learned: ['x of U0', 'x of U1', 'x of U2'],
     play: splitVotes,
@@ -36,7 +36,7 @@ export const ATTACKS_ON_BATCHES: readonly ShotAttack[] = [
   },
   {
     id: 'S5',
-    schedule: 'a batch has fewer devices than the policy wants',
+    schedule: 'a batch has fewer devices than the policy requires',
     without: 'a batch with too few devices',
     learned: ['x of U0'],
     play: tooFew,
@@ -126,7 +126,7 @@ function tooFew(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Two uploads of one colluder beside the victim's. */
+/** Two uploads of one colluder in a batch with the victim's. */
 function oneColluder(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, { minimum: 3 });
   const [a] = honestUploads(oracle, 1) as [Ctx];

@@ -10,20 +10,20 @@ export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
   {
     id: 'S1',
     schedule: "a colluder's upload has the sealed part of a victim",
-    without: 'a part that is bound to nobody',
+    without: 'a part that is not bound to its device',
     learned: ['x of U0'],
     play: copiedPart,
   },
   {
     id: 'S8',
-    schedule: "the server's own parts stand under the headers of all but one",
-    without: 'sealed parts not held to the signed header',
+    schedule: 'the server replaces the parts of all uploads but one with its own',
+    without: 'sealed parts that are not compared with the signed header',
     learned: ['x of U0'],
     play: ownParts,
   },
   {
     id: 'S10',
-    schedule: 'an authority on the side of the server opens what it holds',
+    schedule: 'an authority that colludes with the server opens every part that it holds',
     without: 'parts that every authority holds',
     learned: ['x of U0', 'x of U1'],
     play: openedParts,
@@ -31,7 +31,7 @@ export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
   {
     id: 'S11',
     schedule: 'a colluder deals a part that only some holders can open',
-    without: 'only its own copy of a seed compared',
+    without: 'a holder that compares only its own copy of a seed',
     learned: ['honest holders of a part disagree about it: good, bad'],
     play: (environment) => dealtApart(environment, COUNCIL),
   },
@@ -44,8 +44,8 @@ export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
   },
   {
     id: 'S19',
-    schedule: 'the server reads what authorities tell of an upload that they inspect',
-    without: 'other words than the guards told at inspection',
+    schedule: 'the server reads the answers of authorities that inspect an upload',
+    without: 'an inspection that reveals more than the guard words',
     learned: ['more than the guard words is told'],
     play: guardsRead,
   },
@@ -97,7 +97,7 @@ function dealtApart(environment: Environment, options: ShotOracleOptions): Attac
   return oracle.trace.judge();
 }
 
-/** Only the masks of the guards are revealed: one more word would be a word of the update. */
+/** Authorities reveal only the masks of the guard words. One more word would reveal a word of the update. */
 function guardsRead(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const device = oracle.world.shooter();

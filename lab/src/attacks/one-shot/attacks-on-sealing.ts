@@ -1,4 +1,4 @@
-/** Attacks of the one-shot mode on seeds that are sealed to X25519 and ML-KEM-768: opened later, or sealed to a key that is none. */
+/** Attacks of the one-shot mode on seeds that are sealed to X25519 and ML-KEM-768: opened years later, or sealed to an invalid key. */
 import {
   ascii,
   combineSecrets,
@@ -26,15 +26,15 @@ import { COUNCIL, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts
 export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
   {
     id: 'S25',
-    schedule: 'somebody who recorded uploads breaks X25519 later',
+    schedule: 'an attacker records uploads and breaks X25519 later',
     without: 'randomness of ML-KEM that does not come from the seed',
     learned: ['x of U0', 'x of U1'],
     play: openedLater,
   },
   {
     id: 'S26',
-    schedule: 'an authority states an ML-KEM key that is none',
-    without: 'ML-KEM keys that nobody checked',
+    schedule: 'an authority publishes an invalid ML-KEM key',
+    without: 'ML-KEM keys that are not checked',
     learned: ['an honest device cannot seal its seeds'],
     play: uselessKey,
   },
@@ -69,7 +69,7 @@ function candidateSeed(oracle: ShotOracle, name: Ctx): Uint8Array {
   return sealed.slice(-32).map((byte, i) => byte ^ (pad[i] as number));
 }
 
-/** The sealed part of an upload with one authority, and what it is bound to. */
+/** The sealed part of an upload with one authority, and the context that it is bound to. */
 function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: PartBinding; readonly sealed: Uint8Array } {
   const { environment, policy, shots } = oracle.world;
   const { header } = oracle.stored(name).upload;
@@ -79,7 +79,7 @@ function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: PartBindin
   return { binding, sealed: shots.shown(oracle.stored(name)).sealed };
 }
 
-/** Coefficients beyond the prime: implementations of ML-KEM refuse such a key, each in its own way. */
+/** A key with coefficients beyond the prime. All implementations of ML-KEM refuse it, but with different errors. */
 const USELESS = new Uint8Array(1184).fill(0xff);
 
 function uselessKey(environment: Environment): AttackReport {

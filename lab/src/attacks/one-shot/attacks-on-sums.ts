@@ -17,21 +17,21 @@ import { COUNCIL, honestUploads, type ShotAttack } from './shot-scene.ts';
 export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
   {
     id: 'S12',
-    schedule: 'an authority signs a sum of masks that is none',
-    without: 'a sum of masks that one authority vouches for',
+    schedule: 'an authority signs a wrong sum of masks',
+    without: 'a sum of masks that only one authority vouches for',
     learned: ['a wrong sum of masks was taken'],
     play: wrongSum,
   },
   {
     id: 'S18',
-    schedule: 'the server takes off the noise that the authority added',
-    without: 'noise that the server can make',
+    schedule: 'the server removes the noise that the authority added',
+    without: 'noise that the server can compute',
     learned: ['the server computes the noise'],
     play: noiseTakenOff,
   },
 ];
 
-/** An honest server and three honest authorities; the fourth adds one to a coordinate of every sum that it is asked for. */
+/** The server and three authorities are honest. The fourth authority adds one to a coordinate of every sum that it returns. */
 function wrongSum(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, { ...COUNCIL, dimension: 4, colluding: [] });
   const { world } = oracle;

@@ -1,6 +1,6 @@
 /**
- * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks
- * the honest authorities whatever it likes; the trace computes what it can learn from the answers.
+ * A one-shot federation in which the server, some devices and some authorities are one adversary. The adversary sends any request to the
+ * honest authorities, and the trace computes everything that it can learn from the answers.
  */
 import { keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
 import {
@@ -144,7 +144,7 @@ export class ShotOracle {
     });
   }
 
-  /** The server keeps every upload, even one that an honest server would refuse. */
+  /** The server keeps every upload, even if an honest server would refuse it. */
   #given(
     device: ShotDevice,
     standings: Uint8Array,
@@ -255,7 +255,7 @@ export class ShotOracle {
     return batchCtxOf(this.world.environment.tools.suite, this.batchOf(uploads, number));
   }
 
-  /** Asks for a vote after the uploads were inspected; shows the votes that it has, and those of its own side. */
+  /** Asks for a vote after the uploads were inspected. Shows the votes that it has, including those of colluding authorities. */
   vote(keeper: ShotAuthority, names: readonly Ctx[], number = 0): boolean {
     this.inspect(keeper, names);
     const votes = this.votesFor(names, number);

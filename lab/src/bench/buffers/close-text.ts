@@ -1,4 +1,4 @@
-/** A measured close as a table: its time beside the time of only its mask expansions. */
+/** Prints a measured close as a table, with the total time and the time of the mask expansions. */
 import { formatTable } from '../table.ts';
 import type { MeasuredClose } from './close.ts';
 

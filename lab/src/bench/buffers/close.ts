@@ -23,7 +23,7 @@ export interface MeasuredClose extends CloseSetting {
   readonly expansionMs: number;
   /** From the freeze to the new version. */
   readonly closeMs: number;
-  /** Processor time of the server meanwhile, all threads. */
+  /** Processor time of the server during the close, all threads. */
   readonly processorMs: number;
 }
 

@@ -48,7 +48,7 @@ export function shotsText(shots: readonly ShotCost[]): string {
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
   return [
     `One batch of the one-shot mode, one authority, ${100 * DROPOUTS} % of its devices never there; processor time of one thread, measured as above.`,
-    'The intake is until every upload lies in the store and is inspected, the close from the batch to its sum; y is added at the intake.',
+    'The intake ends when every upload is in the store and inspected. The close lasts from the batch to its sum. y is added during the intake.',
     '',
     formatTable(
       ['K', 'd', 'user ms', 'sends B', 'server intake s', 'close s', 'authority intake s', 'close s'],

@@ -58,10 +58,10 @@ export function sizesText(sizes: readonly SizeCost[]): string {
     return `${name} ${percent(part)}`;
   };
   return [
-    `One buffer with slot keys, ${percent(DROPOUTS)} of its slots dropped after their keys are out; processor time of one thread.`,
-    'A user is the median of those in the sum. Everything but vectors is timed in a run in full at 64 elements, whose sum is',
-    'checked; mask expansions and hashes of vectors are counted and charged at the price of d. The largest part is that of masks, of',
-    'vectors (hashed, packed, added) or of seeds (sealed and opened, with signatures and messages).',
+    `One buffer with slot keys. ${percent(DROPOUTS)} of its slots are dropped after their keys are issued. Times are processor time of one thread.`,
+    'The user columns are medians over the users in the sum. Everything except vectors is measured in a complete run with 64',
+    'elements, whose sum is checked. Mask expansions and hashes of vectors are counted and charged at their cost for d. The largest',
+    'part is masks, vectors (hashed, packed, added) or seeds (sealed and opened, with signatures and messages).',
     '',
     formatTable(
       ['K', 'd', 'user ms', 'largest part', 'sends B', 'receives B', 'server ms', 'largest part', 'authority ms'],

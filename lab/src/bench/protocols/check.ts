@@ -1,4 +1,4 @@
-/** Small sums that are run in full, beside their composed cost. */
+/** Runs small sums completely, and compares them with their composed cost. */
 import { type AggregationProtocol, type AggregationTools, lightSecAgg, publishedCode } from '@basa/baselines';
 import { type Charges, costOf, priceOf } from './composed.ts';
 import type { Contender } from './contenders.ts';

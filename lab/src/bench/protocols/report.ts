@@ -80,25 +80,25 @@ function aboutOf(engines: EnginePrices): string {
       `  ${name}: seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
   );
   return [
-    'One sum of n users, in processor time of one process; drop-outs happen after the keys are out and before the upload.',
-    'A user is the median of those in the sum. For BASA, n is the size of its buffer.',
-    'How: SecAgg, SecAgg+ and BASA run in full at 64 elements, and that sum is checked; work on vectors is added by',
-    'counting mask expansions and hashes of vectors and charging each at the price of the real dimension, measured in this',
-    'run. Updates are quantised before, which is the same for all and left out. With slot keys everything else is timed as it',
-    'runs; with CP-ABE the calls of a sealing of real size are counted, each charged at the price of a warm process:',
+    'Processor time of one sum of n users, in one process. Drop-outs happen after the keys are issued and before the upload.',
+    'The user columns are medians over the users in the sum. For BASA, n is the buffer size.',
+    'SecAgg, SecAgg+ and BASA run completely with 64 elements, and that sum is checked. For the real dimension, mask',
+    'expansions and hashes of vectors are counted, and each is charged at its cost at that dimension, measured in this run.',
+    'Quantising is the same for all protocols and is left out. With slot keys, everything else is measured directly. With',
+    'CP-ABE, the calls of a sealing of real size are counted, and each is charged at its cost in a warm process:',
     ...prices,
-    'LightSecAgg: one user and the server at the real dimension. A row that is not there is a sum the protocol refuses to',
-    'open with this number of drop-outs. Keys are agreed anew for each sum, by X25519.',
+    'LightSecAgg runs with one user and the server at the real dimension. A row is missing if the protocol cannot open a sum',
+    'with this number of drop-outs. Keys are agreed again for each sum, with X25519.',
   ].join('\n');
 }
 
-/** The minimum of any protocol with n masks, beside the total of a user. */
+/** The minimum cost of any protocol with n masks, compared with the total cost of a user. */
 function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPrices>): string {
   const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol === slotKeysName(COUNCILS[0]) && dropouts === 0);
   const secAggOf = (row: Row): Row | undefined =>
     rows.find(({ protocol, n, d, dropouts }) => protocol === 'SecAgg' && n === row.n && d === row.d && dropouts === 0);
   return [
-    "A user of BASA sealed (slot keys) without drop-outs, beside its masking alone (n expansions and the packing) and SecAgg's user:",
+    "A user of BASA sealed (slot keys) without drop-outs, compared with only its masking (n expansions and the packing) and with SecAgg's user:",
     formatTable(
       ['n', 'd', 'user ms', 'masking ms', 'user / masking', 'user / SecAgg'],
       ofSlotKeys.map((row) => {
@@ -117,7 +117,7 @@ function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPri
   ].join('\n');
 }
 
-/** The cost of several authorities beside that of one. */
+/** The cost of several authorities compared with the cost of one. */
 function councilText(rows: readonly Row[]): string {
   const [alone, ...several] = COUNCILS.map(slotKeysName);
   const beside = rows.flatMap((row): readonly (readonly string[])[] => {
@@ -138,7 +138,7 @@ function councilText(rows: readonly Row[]): string {
     ];
   });
   return [
-    'Several authorities beside one, without drop-outs; the authorities run in this process and are timed apart:',
+    'Several authorities compared with one, without drop-outs. The authorities run in this process, and their time is measured separately:',
     formatTable(['protocol', 'n', 'd', 'user / user of one', 'server / server of one', 'more bytes a user'], beside),
   ].join('\n');
 }

@@ -1,4 +1,7 @@
-/** The peers of the upload benchmark: node:http and bare TCP that read every byte and keep none. A process of its own. */
+/**
+ * The alternatives that the upload benchmark compares with: node:http and bare TCP servers that read and discard every byte. Runs as a
+ * separate process.
+ */
 import { createServer as createHttp } from 'node:http';
 import { createServer as createTcp } from 'node:net';
 
@@ -13,7 +16,7 @@ const tcp = createTcp((socket) => {
     let at = 0;
     while (at < chunk.length) {
       if (left === 0) {
-        left = chunk.readUInt32LE(at); // written at once by the sender: it is never split on this machine
+        left = chunk.readUInt32LE(at); // the sender writes it in one call, so it is never split on this machine
         at += 4;
       }
       const taken = Math.min(left, chunk.length - at);

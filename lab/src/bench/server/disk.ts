@@ -7,7 +7,7 @@ import { openFileBlobs } from '@basa/server/internal/blobs/files.ts';
 import { WriteBehind } from '@basa/server/internal/blobs/write-behind.ts';
 import { type Load, timed } from './load.ts';
 
-/** `buffered`: through the system's memory; `direct`: by the server's own blocks, past it. */
+/** `buffered` writes through the page cache; `direct` writes the server's blocks without it. */
 export async function loadDisk(
   bodies: readonly Uint8Array[],
   atOnce: number,

@@ -1,4 +1,4 @@
-/** Devices of the SDK whose requests of one kind are held back, so that they can be sent all at once and timed. */
+/** Devices of the SDK whose requests of one kind are held back, so that all can be sent at the same time and measured. */
 import { setTimeout } from 'node:timers/promises';
 import type { BasaClient } from '@basa/client/internal/basa-client.ts';
 import { connect } from '@basa/client/internal/connect.ts';
@@ -50,7 +50,7 @@ export class HeldDevices {
     }
   }
 
-  /** Every device goes on until it asks for what is held; gives what they would have sent. */
+  /** Runs every device until it makes the request that is held back. Returns these requests. */
   async until(holds: RegExp): Promise<readonly HeldRequest[]> {
     this.#holds = holds;
     this.#held.length = 0;
@@ -63,8 +63,8 @@ export class HeldDevices {
   }
 
   /**
-   * A connection that was kept for too long may be gone: what was sent on it is sent again. While buffers of the round before
-   * wait to be opened, the server has no place and says when to come back.
+   * A connection that was idle for too long may be closed: its request is sent again. While buffers of the previous round wait to be
+   * opened, the server has no place, and says when to come back.
    */
   async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {
     for (let failed = 0; failed < TRIES; ) {

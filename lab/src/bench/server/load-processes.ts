@@ -1,4 +1,4 @@
-/** Requests sent by several processes at once. */
+/** Sends requests from several processes at the same time. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { HeldRequest } from './held-devices.ts';

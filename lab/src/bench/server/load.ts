@@ -1,4 +1,4 @@
-/** Sends requests over kept connections, a fixed number at once, and times each. */
+/** Sends requests over persistent connections, a fixed number at the same time, and measures each. */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import type { HeldRequest } from './held-devices.ts';

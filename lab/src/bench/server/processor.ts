@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
 
-/** User and system time of all threads; `with children`: of living children too, and of those that were waited for. */
+/** User and system time of all threads. `with children` also includes child processes, running or ended. */
 export function cpuSeconds(pids: readonly number[], which: 'alone' | 'with children'): number {
   const own = which === 'alone' ? [] : childrenOf(pids);
   return [...pids, ...own].reduce((sum, pid) => {

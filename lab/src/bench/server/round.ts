@@ -1,4 +1,7 @@
-/** One round of a benchmark: devices fill some buffers, step by step, each step by all of them at once and timed. */
+/**
+ * One round of a benchmark: devices fill some buffers. In each step, all devices send their requests at the same time, and the step is
+ * measured.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { loadDisk } from './disk.ts';
@@ -12,7 +15,7 @@ export type Step = (typeof STEPS)[number];
 
 export interface Round {
   readonly loads: Readonly<Record<Step, Load>>;
-  /** From the last upload of every buffer, sent at once, to the first new version, and to the last. */
+  /** The time from the last uploads of all buffers, sent at the same time, to the first and to the last new version. */
   readonly closeMs: number;
   readonly closesPerSecond: number;
 }
@@ -22,7 +25,7 @@ export interface RoundOptions {
   readonly buffers: number;
   readonly atOnce: number;
   readonly discardUrl: string;
-  /** Sends the uploads that are timed, where not at once; the last of every buffer goes later. */
+  /** Sends the measured uploads in another way than all at the same time. The last upload of every buffer follows later. */
   readonly sendUploads?: (uploads: readonly HeldRequest[]) => Promise<Load>;
 }
 
@@ -54,7 +57,7 @@ export async function playRound(options: RoundOptions): Promise<Round> {
   return { loads: { seats, deposits, keys, durable, discard, tcp, buffered, direct }, closeMs, closesPerSecond };
 }
 
-/** No buffer is full, and so none is closed, before its last upload. */
+/** A buffer is not full before its last upload, so no buffer is closed before that. */
 function splitUploads(uploads: readonly HeldRequest[]) {
   const lastOf = new Map(uploads.map((one) => [new URL('../..', one.url).href, one]));
   const last = [...lastOf.values()];

@@ -21,9 +21,9 @@ export interface ShotsMeasured {
   readonly name: string;
   readonly durablePerSecond: number;
   readonly discardPerSecond: number;
-  /** Best of the rounds, each against the discarder of its own round. */
+  /** The best round, each compared with the discarding server of the same round. */
   readonly toDiscard: number;
-  /** Of the server, until the last acknowledgement; inspection begins meanwhile. */
+  /** Processor time of the server until the last acknowledgement. Inspection already starts during this time. */
   readonly cpuMs: number;
   /** Of server and authority together, until the version is there. */
   readonly wholeCpuMs: number;

@@ -3,7 +3,7 @@ export interface StepSums {
   requests: number;
   /** From the head of a request to its answer. */
   wholeMs: number;
-  /** From the head to the last byte of the body: what is done block by block goes on meanwhile. */
+  /** From the head to the last byte of the body. Work on single blocks runs during this time. */
   receiveMs: number;
   hashMs: number;
   writeMs: number;

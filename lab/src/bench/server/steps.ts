@@ -1,6 +1,6 @@
 /**
- * A preload (`node --import`) that adds up what a server does for uploads, by step: what its thread computes, and what
- * it waits for. SIGUSR2 writes the sums since the last time to the file named by BASA_STEPS.
+ * A preload (`node --import`) that adds up the time of each step of an upload in a server: computation of its thread, and waiting. SIGUSR2
+ * writes the sums since the last signal to the file named by BASA_STEPS.
  */
 import crypto from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
@@ -15,7 +15,7 @@ let cpu = process.cpuUsage();
 let loop = performance.eventLoopUtilization();
 type Any = (...args: readonly unknown[]) => unknown;
 
-/** Adds the time of `owner[name]`, until its promise is settled where it gives one. */
+/** Adds the time of `owner[name]`. If it returns a promise, the time ends when the promise settles. */
 function timed(owner: object, name: string, step: keyof StepSums, only: (args: readonly unknown[]) => boolean): void {
   const methods = owner as Record<string, Any>;
   const real = methods[name] as Any;

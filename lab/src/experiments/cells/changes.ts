@@ -1,4 +1,4 @@
-/** A grid as somebody wants to see it: another rate of the server, damping, users at a time, delay, or LEAF's data. */
+/** Changes a grid as the command line asks: another server rate, damping, number of concurrent users, delay, or LEAF's data. */
 import type { Damping } from '@basa/learning';
 import { type Cell, exponential } from '@basa/virtual-time';
 

@@ -27,7 +27,7 @@ export interface LiarTrained {
 const FACTOR = -100;
 const CLIP = 1;
 
-/** Every version is trained on the newest model by users that are drawn anew, each at most once a version. */
+/** For every version, users are drawn again and train on the newest model, each at most once per version. */
 export function trainWithLiars(run: LiarRun, task: LearnTask, trainer: Trainer): LiarTrained {
   const { seed, bufferSize, sumsPerVersion, versions, rate, combine, liars } = run;
   const parameters = initialParameters(task.model, seed);

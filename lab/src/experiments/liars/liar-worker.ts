@@ -1,4 +1,4 @@
-/** Trains runs with liars in a thread of its own. */
+/** Trains runs with liars in a separate thread. */
 import { serveWorker } from '@basa/runtime/node';
 import { openedTask } from '../tasks/opened-task.ts';
 import { type LiarRun, type LiarTrained, trainWithLiars } from './liar-run.ts';

@@ -1,4 +1,7 @@
-/** Trains a model on sums with accounted noise: by the devices or the authority in integers, by the server in floats, or none. */
+/**
+ * Trains a model on sums with accounted noise. The devices or the authority add it in integers, a trusted server adds it in floats, or
+ * there is no noise.
+ */
 import { createServerStep, initialParameters, randomStream, type Trainer } from '@basa/learning';
 import {
   addInPlace,
@@ -21,7 +24,7 @@ export interface PrivateRun {
   readonly seed: number;
   /** The party that adds the noise. */
   readonly noise: 'none' | 'central' | 'distributed' | 'authority';
-  /** z; nothing is added at `none`. */
+  /** z, the noise multiplier. Not used with `none`. */
   readonly noiseMultiplier: number;
   readonly bufferSize: number;
   readonly buffers: number;
@@ -151,7 +154,7 @@ function integerSums(run: PrivateRun, dimension: number): Sums {
   };
 }
 
-/** A server that is trusted with the updates: clipped floats, and one Gaussian of z C on their sum, or none. */
+/** A server that is trusted with the updates: it sums clipped floats and adds one Gaussian of z C, or no noise. */
 function floatSums({ seed, clip, noise, noiseMultiplier }: PrivateRun, dimension: number): Sums {
   const deviation = noise === 'none' ? 0 : noiseMultiplier * clip;
   let [sum, count] = [new Float64Array(dimension), 0];

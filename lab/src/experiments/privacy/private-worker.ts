@@ -1,4 +1,4 @@
-/** Trains private runs in a thread of its own. */
+/** Trains private runs in a separate thread. */
 import { serveWorker } from '@basa/runtime/node';
 import { openedTask } from '../tasks/opened-task.ts';
 import { type PrivateRun, type PrivateTrained, trainPrivate } from './private-run.ts';

@@ -1,4 +1,4 @@
-/** The claims of an experiment as lines of a terminal, each with its verdict. Runs of the profile smoke are too small to judge them. */
+/** Prints the claims of an experiment with their verdicts. Claims are not judged in the profile smoke, because its runs are too small. */
 import type { Outcome } from './outcome.ts';
 
 const INDENT = ' '.repeat(19);
@@ -6,7 +6,7 @@ const INDENT = ' '.repeat(19);
 export function claimLines({ profile, orderings }: Pick<Outcome, 'profile' | 'orderings'>): readonly string[] {
   if (profile === 'smoke')
     return [
-      'Expected, and not judged: a smoke run is too small for that. Use --profile small or full.',
+      'Claims, not judged because a smoke run is too small. Use --profile small or full:',
       ...orderings.map(({ claim }) => `  not judged     ${claim}`),
     ];
   const judged = orderings.flatMap(({ claim, verdict, seen }) => [
@@ -18,5 +18,5 @@ export function claimLines({ profile, orderings }: Pick<Outcome, 'profile' | 'or
           `${INDENT}${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,
       ),
   ]);
-  return ['Expected, written down before the run:', ...judged];
+  return ['Claims that were written before the run:', ...judged];
 }

@@ -19,7 +19,7 @@ export function costsTables(costs: Costs): readonly Table[] {
         ...Object.entries(costs.training).map(([model, price]) => rowOf(`one example, ${model}`, price)),
         rowOf('one durable record (time on the clock)', costs.durable),
       ],
-      note: `A spread above ${100 * MAX_SPREAD} % is marked "noisy": numbers that stand on it are to be read with care.`,
+      note: `A spread above ${100 * MAX_SPREAD} % is marked "noisy". Be careful with numbers that depend on it.`,
     },
   ];
 }

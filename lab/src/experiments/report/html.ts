@@ -1,11 +1,11 @@
-/** One page with everything: verdicts, tables, figures (files beside it), claims, costs. It asks no other machine for anything. */
+/** Writes one page with verdicts, tables, figures (separate files), claims and costs. The page loads nothing from other machines. */
 
 import { type Costs, escapeText, type Figure, STYLE } from '@basa/virtual-time';
 import { costsTables } from './costs-table.ts';
 import type { Ordering, Outcome, Table } from './outcome.ts';
 import type { Verdict } from './verdict.ts';
 
-/** `command` is what was typed to make the page, where somebody did. */
+/** `command` is the command line that made the page, if there is one. */
 export function reportHtml(outcomes: readonly Outcome[], costs: Costs, command?: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>BASA: experiments</title><style>${STYLE}</style></head><body>
@@ -16,7 +16,7 @@ ${summaryHtml(outcomes)}
 ${contentsHtml(outcomes)}
 ${machineHtml(costs, command)}
 ${outcomes.map(sectionHtml).join('\n')}
-<section id="costs"><h2>Costs</h2><p>Median milliseconds of processor time of one thread; spread: interquartile range over median. <a href="costs.json.gz">costs.json.gz</a></p>
+<section id="costs"><h2>Costs</h2><p>Times are median milliseconds of CPU time on one thread. The spread is the interquartile range divided by the median. <a href="costs.json.gz">costs.json.gz</a></p>
 ${costsTables(costs).map(tableHtml).join('\n')}</section>
 </body></html>
 `;
@@ -25,7 +25,7 @@ ${costsTables(costs).map(tableHtml).join('\n')}</section>
 /** Numbers of the smallest profile must not be taken for results. */
 function smokeBanner(outcomes: readonly Outcome[]): string {
   return outcomes.some(({ profile }) => profile === 'smoke')
-    ? '<p class="smoke" role="alert">smoke: not meaningful</p><p>Tiny runs that show that everything works. No number on this page is a result; run the profile small or full for those.</p>'
+    ? '<p class="smoke" role="alert">smoke: not meaningful</p><p>These tiny runs only show that everything works. No number on this page is a result. For results, run the profile small or full.</p>'
     : '';
 }
 
@@ -34,7 +34,7 @@ function summaryHtml(outcomes: readonly Outcome[]): string {
   const all = outcomes.flatMap(({ experiment, orderings }) => orderings.map((one) => ({ experiment, ...one })));
   const [paper, ours] = [all.filter(isOfPaper), all.filter((one) => !isOfPaper(one))];
   return `<section id="summary"><h2>Summary</h2>
-<p>Claims are written down before a run; the page beside this report says which ones were replaced after one. A claim is judged over seeds that both sides share: it holds if the 95 % interval of the mean ratio lies within the claim, does not hold if it lies outside, and is not decided otherwise.</p>
+<p>Claims are written before a run. The documentation of these results says which claims were replaced after a run. A claim is judged over seeds that both sides share: it holds if the 95 % interval of the mean ratio lies within the claim, does not hold if it lies outside, and is not decided otherwise.</p>
 ${claimsHtml('Claims of the paper', paper)}
 ${claimsHtml('Our own claims', ours)}</section>`;
 }
@@ -58,7 +58,7 @@ function claimsHtml(title: string, claims: readonly SummedClaim[]): string {
           `<tr><td>${verdictHtml(verdict)}</td><td>${escapeText(claim)}${sourceHtml(source)}</td><td><a href="#${experiment}">${experiment}</a></td></tr>`,
       ),
   );
-  return `<h3>${title}</h3><p class="score">${countsText(claims)}</p><details${title.startsWith('Claims') ? ' open' : ''}><summary>All of them</summary><div class="wide"><table><tbody>${rows.join('\n')}</tbody></table></div></details>`;
+  return `<h3>${title}</h3><p class="score">${countsText(claims)}</p><details${title.startsWith('Claims') ? ' open' : ''}><summary>All claims</summary><div class="wide"><table><tbody>${rows.join('\n')}</tbody></table></div></details>`;
 }
 
 function sourceHtml(source: string): string {
@@ -84,18 +84,18 @@ function contentsHtml(outcomes: readonly Outcome[]): string {
 
 function machineHtml({ machine }: Costs, command: string | undefined): string {
   const { cpu, architecture, cores, node, load, date } = machine;
-  return `<section id="run"><h2>What was run</h2><p>Costs were measured on ${escapeText(cpu)} (${architecture}, ${cores} cores), Node ${node}, load ${load}, ${date}.</p>
-${command === undefined ? '' : `<p>This page again: <code>${escapeText(command)}</code></p>`}</section>`;
+  return `<section id="run"><h2>Machine and command</h2><p>Costs were measured on ${escapeText(cpu)} (${architecture}, ${cores} cores), Node ${node}, load ${load}, ${date}.</p>
+${command === undefined ? '' : `<p>To make this page again, run: <code>${escapeText(command)}</code></p>`}</section>`;
 }
 
 function sectionHtml({ experiment, title, profile, tables, figures, orderings, notes }: Outcome): string {
   return `<section id="${experiment}"><h2>${escapeText(title)}</h2>
-<p class="run">Profile ${profile}. Run it again: <code>npm run lab -- experiment ${experiment} --profile ${profile}</code>. Rows: <a href="${experiment}.csv">${experiment}.csv</a></p>
+<p class="run">Profile ${profile}. To run it again: <code>npm run lab -- experiment ${experiment} --profile ${profile}</code>. Rows: <a href="${experiment}.csv">${experiment}.csv</a></p>
 ${profile === 'smoke' ? '<p class="smoke">smoke: not meaningful</p>' : ''}
 ${tables.map(tableHtml).join('\n')}
 <div class="figures">${figures.map(figureHtml).join('\n')}</div>
 <h3>Expected, written down before the run</h3><ul class="claims">${orderings.map(orderingHtml).join('')}</ul>
-<h3>To read this</h3><ul>${notes.map((note) => `<li>${escapeText(note)}</li>`).join('')}</ul></section>`;
+<h3>Notes</h3><ul>${notes.map((note) => `<li>${escapeText(note)}</li>`).join('')}</ul></section>`;
 }
 
 function figureHtml(figure: Figure): string {
@@ -115,7 +115,7 @@ function tableHtml({ title, groups = [], columns, rows, note }: Table): string {
   return `<h3>${escapeText(title)}</h3><div class="wide"><table><thead>${grouped.length === 0 ? '' : `<tr class="groups">${grouped.join('')}</tr>`}<tr>${head}</tr></thead><tbody>${body}</tbody></table></div>${note === undefined ? '' : `<p>${escapeText(note)}</p>`}`;
 }
 
-/** The columns at which a group begins, but the first. */
+/** The columns at which a group begins, without the first group. */
 function groupStarts(groups: readonly { readonly columns: number }[]): ReadonlySet<number> {
   const starts = new Set<number>();
   let at = 0;
@@ -126,13 +126,13 @@ function groupStarts(groups: readonly { readonly columns: number }[]): ReadonlyS
   return starts;
 }
 
-/** Both numbers of every place; those that do not hold are seen at once. */
+/** Shows both numbers of every comparison. Those that do not hold come first. */
 function orderingHtml({ claim, source, verdict, seen }: Ordering): string {
   const told = (one: Ordering['seen'][number]): string =>
     `${one.where}: ${one.isGivenUp ? '> ' : ''}${shortNumber(one.left)} against ${shortNumber(one.right)}${one.interval === undefined ? '' : ` (ratio ${one.interval.map(shortNumber).join(' to ')})`}`;
   const open = seen.filter((one) => one.verdict !== 'holds');
   const rest = seen.filter((one) => one.verdict === 'holds');
-  const places = seen.length === 1 ? 'one place' : `${seen.length} places`;
+  const places = seen.length === 1 ? 'one comparison' : `${seen.length} comparisons`;
   return `<li>${verdictHtml(verdict)} ${escapeText(claim)}${sourceHtml(source)}${
     open.length === 0 ? '' : `<br><small class="fails">${escapeText(open.map(told).join('; '))}</small>`
   }<details><summary>${places}${seen.length === 0 ? ': not run' : ''}</summary><small>${escapeText(rest.map(told).join('; '))}</small></details></li>`;

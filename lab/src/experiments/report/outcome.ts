@@ -16,17 +16,17 @@ export interface Table {
   readonly note?: string;
 }
 
-/** A claim that was written down before the run, with both numbers of every place it was looked at. */
+/** A claim that was written before the run, with both numbers of every comparison. */
 export interface Ordering {
   readonly claim: string;
-  /** The paper and the place in it, or ours. */
+  /** The section of the paper that makes the claim, or "ours". */
   readonly source: string;
   readonly verdict: Verdict;
   readonly seen: readonly (Judged & {
     readonly where: string;
     readonly left: number;
     readonly right: number;
-    /** The left run ended without the target: `left` is what it took until then. */
+    /** The left run ended without reaching the target: `left` is its time until then. */
     readonly isGivenUp?: boolean;
   })[];
 }
@@ -41,11 +41,11 @@ export interface Outcome {
   readonly orderings: readonly Ordering[];
   /** Notes that a reader needs to understand the numbers. */
   readonly notes: readonly string[];
-  /** Rates of the server that later runs into the same folder take. */
+  /** Server rates for later runs in the same folder. */
   readonly rates?: ChosenRates;
 }
 
-/** `ratios` are left to right, one for each seed that both have; without them there is one number of each, as it was measured. */
+/** `ratios` are left divided by right, one for each seed that both sides have. If they are missing, each side has one measured number. */
 export type Pair = readonly [
   where: string,
   left: number | undefined,
@@ -54,7 +54,7 @@ export type Pair = readonly [
   ratios?: readonly number[] | undefined,
 ];
 
-/** `left` is at most `factor` times `right`, wherever both are there. What was given up is behind whatever it is compared with. */
+/** Claims that `left` is at most `factor` times `right`, at every point that has both. A run that was given up always counts as slower. */
 export function ordering(claim: string, pairs: readonly Pair[], factor = 1): Ordering {
   const seen = pairs.flatMap(([where, left, right, isGivenUp = false, ratios]) =>
     left === undefined || right === undefined
@@ -64,7 +64,7 @@ export function ordering(claim: string, pairs: readonly Pair[], factor = 1): Ord
   return { claim, source: 'ours', verdict: verdictOver(seen.map(({ verdict }) => verdict)), seen };
 }
 
-/** A claim that the paper makes, and where. */
+/** Marks a claim of the paper with the section that makes it. */
 export function ofPaper(place: string, claimed: Ordering): Ordering {
   return { ...claimed, source: `paper, ${place}` };
 }
@@ -73,7 +73,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Of a sample; zero for a single value. */
+/** The standard deviation of a sample, or zero for a single value. */
 export function deviation(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const middle = mean(values);

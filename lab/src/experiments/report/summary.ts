@@ -1,4 +1,4 @@
-/** The verdict on every claim, over everything that was run into a folder. */
+/** The verdict on every claim of the studies in a folder. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from './outcome.ts';
@@ -11,14 +11,14 @@ export interface Claim {
   readonly verdict: Verdict;
 }
 
-/** Written beside the report, so that it can be told without the results themselves. */
+/** Written next to the report, so that `summary` does not need the full results. */
 export function claimsOf(outcomes: readonly Outcome[]): readonly Claim[] {
   return outcomes.flatMap(({ experiment, orderings }) =>
     orderings.map(({ claim, source, verdict }) => ({ study: experiment, claim, source, verdict })),
   );
 }
 
-/** A study that several folders have is told by the first of them. Undefined if nothing was run into any of them. */
+/** If several folders have a study, the first one counts. Returns undefined if no folder has results. */
 export function readClaims(folders: readonly string[]): readonly Claim[] | undefined {
   const files = folders.map((folder) => join(folder, 'claims.json')).filter(existsSync);
   if (files.length === 0) return undefined;

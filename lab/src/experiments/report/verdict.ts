@@ -4,7 +4,7 @@ export type Verdict = 'holds' | 'does not hold' | 'not decided';
 
 export interface Judged {
   readonly verdict: Verdict;
-  /** Of the ratio's geometric mean over seeds, by Student's t. */
+  /** The 95 % interval of the geometric mean of the ratio over seeds, by Student's t. */
   readonly interval?: readonly [low: number, high: number];
 }
 
@@ -15,13 +15,13 @@ interface Compared {
   readonly ratios?: readonly number[] | undefined;
 }
 
-/** 97.5 % of Student's t with 1, 2, ... degrees of freedom; the last is for all that have more. */
+/** The 97.5 % quantiles of Student's t with 1, 2, ... degrees of freedom. The last one is used for more. */
 const STUDENT = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
   2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/** One seed decides nothing about the others; numbers without seeds decide by themselves. */
+/** One seed is not enough for a verdict. Numbers that do not depend on a seed are compared directly. */
 export function judge({ left, right, isGivenUp, ratios }: Compared, factor: number): Judged {
   if (isGivenUp) return { verdict: 'does not hold' };
   if (ratios === undefined) return { verdict: left <= factor * right ? 'holds' : 'does not hold' };
@@ -41,7 +41,7 @@ export function intervalOf(ratios: readonly number[]): readonly [low: number, hi
   return [Math.exp(mean - half), Math.exp(mean + half)];
 }
 
-/** A claim about several places holds in all of them, and one is enough against it. */
+/** A claim holds if it holds at every point. One counterexample is enough to reject it. */
 export function verdictOver(verdicts: readonly Verdict[]): Verdict {
   if (verdicts.includes('does not hold')) return 'does not hold';
   return verdicts.length === 0 || verdicts.includes('not decided') ? 'not decided' : 'holds';

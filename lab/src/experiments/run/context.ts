@@ -17,9 +17,9 @@ export type Profile = 'smoke' | 'small' | 'full';
 export interface Context {
   readonly profile: Profile;
   readonly costs: Costs;
-  /** The results of the cells of the study that are trained. */
+  /** Returns the results of those cells of the study that are trained. */
   results(cells: readonly Cell[]): Promise<readonly CellResult[]>;
-  /** For a study that trains otherwise than in cells. */
+  /** For a study that does not train in cells. */
   readonly own: OwnTraining;
 }
 
@@ -38,7 +38,7 @@ export interface OwnTraining {
 export interface Study {
   readonly name: string;
   readonly title: string;
-  /** The cells that it trains; none if the study is only about time. */
+  /** The cells that the study trains. Empty if it only simulates time. */
   cells(profile: Profile): readonly Cell[];
   /** The operations whose measured cost it needs. */
   needs(profile: Profile): CostNeeds;
@@ -52,7 +52,7 @@ export function needsOfCells(cells: readonly Cell[]): CostNeeds {
   return allNeeds(cells.map(needsOf));
 }
 
-/** Timing alone: no data, no training; users have the examples of an average one. */
+/** Simulates only the timing, without data or training. Every user has the average number of examples. */
 export function timeOnly(cell: Cell, costs: Costs): TimedSchedule {
   return scheduleCell(cell, costs, () => Math.round(1 / cell.task.secondsAnExample));
 }

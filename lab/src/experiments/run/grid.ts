@@ -1,4 +1,4 @@
-/** Many cells: scheduled, trained once for each order, priced each for itself. */
+/** Runs many cells: schedules them, trains each order of updates once, and computes the costs of each cell. */
 import { type Cell, type Costs, openTask, scheduleCell, type TimedSchedule, type Trained } from '@basa/virtual-time';
 import { jobOf, mergeJobs, type NamedJob } from '../training/train-plan.ts';
 import { type QueueOptions, trainAll } from '../training/train-queue.ts';
@@ -12,7 +12,7 @@ export interface GridOptions extends QueueOptions {
 
 export interface CellResult {
   readonly cell: Cell;
-  /** Until the target; of the whole run where it was not reached. */
+  /** The time to the target, or of the whole run if the target was not reached. */
   readonly seconds: number;
   readonly versions: number;
   readonly isReached: boolean;
@@ -26,13 +26,13 @@ export interface CellResult {
   readonly trained: Trained;
   /** Accuracy by virtual seconds. */
   readonly curve: readonly (readonly [seconds: number, accuracy: number])[];
-  /** Names what was trained: cells with the same name share it. */
+  /** The name of the training. Cells with the same name share it. */
   readonly trajectory: string;
 }
 
 export interface RankedCell {
   readonly cell: Cell;
-  /** Smaller is trained first. */
+  /** Cells with a smaller number are trained first. */
   readonly rank: number;
 }
 
@@ -41,7 +41,7 @@ interface Planned {
   readonly named: NamedJob;
 }
 
-/** Schedules a cell once, however often it is asked for. */
+/** Schedules each cell only once. */
 export class Grid {
   readonly #options: GridOptions;
   readonly #planned = new Map<string, Planned>();
@@ -62,7 +62,7 @@ export class Grid {
     await trainAll(await this.plan(cells), this.#options);
   }
 
-  /** Returns how many orders are open, and written. */
+  /** Returns the number of orders that are still open, and of those that were written. */
   async writeOrders(cells: readonly RankedCell[], folder: string): Promise<number> {
     return writeOrders(await this.plan(cells), { folder, store: this.#options.store });
   }

@@ -1,4 +1,4 @@
-/** Many runs of a study that trains otherwise than in cells: each trained once, kept in a file, and taken from there by a later run. */
+/** Runs a study that does not train in cells: each training is done once, saved in a file, and read by later runs. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ export interface Finished<Run, Trained> {
 }
 
 export interface OwnRuns<Run> {
-  /** Folder of the finished ones, inside that of the results. */
+  /** The folder of finished runs, inside the results folder. */
   readonly kept: string;
   readonly worker: ReturnType<typeof workerModule>;
   /** The number of updates that a run trains. */
   readonly updatesOf: (run: Run) => number;
 }
 
-/** Those that are finished: all of them, but where `onlyFinished` leaves some out. */
+/** Returns the finished runs. With `onlyFinished` some may be missing; otherwise all are there. */
 export async function runOwn<Run extends object, Trained>(
   runs: readonly Run[],
   { folder, workers, onlyFinished, signal, onProgress }: OwnTraining,
@@ -39,7 +39,7 @@ export async function runOwn<Run extends object, Trained>(
       await Promise.all(
         open.map(async (run) => {
           const trained = await pool.run(run);
-          // Under another name first: a file that is there is whole.
+          // Written under another name and renamed, so that an existing file is always complete.
           writeFileSync(`${fileOf(run)}.part`, `${JSON.stringify({ run, trained })}\n`);
           renameSync(`${fileOf(run)}.part`, fileOf(run));
           done += updates([run]);

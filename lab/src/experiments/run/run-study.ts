@@ -1,4 +1,4 @@
-/** Runs studies and writes what they found: CSV and JSON each, one page for all, every figure as a picture. */
+/** Runs studies and writes their results: a CSV and a JSON file each, one page for all, and every figure as an SVG file. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -25,24 +25,27 @@ export interface RunOptions {
   readonly profile: Profile;
   readonly folder: string;
   readonly workers: number;
-  /** Only some of the cells: these datasets, and this number of seeds, from the first on. The rest is left for a later run. */
+  /** Run only these datasets and only the first seeds. A later run can do the rest. */
   readonly datasets?: readonly string[] | undefined;
   readonly seeds?: number | undefined;
   /** Changes to the usual grids. */
   readonly changes?: Changes;
-  /** Choose rates and train; a later run with what is finished reports. */
+  /** Choose rates and train. A later run reports the finished trainings. */
   readonly isTrainingOnly?: boolean;
-  /** Write what has to be trained into this folder for lab/gpu/train.py instead of training it: rates first, while they are open. */
+  /**
+   * Write the required trainings into this folder for lab/gpu/train.py instead of training. While rates are not chosen yet, only their
+   * trainings are written.
+   */
   readonly ordersFolder?: string | undefined;
-  /** Report what earlier runs finished, and train nothing. */
+  /** Report the trainings that earlier runs finished, and train nothing. */
   readonly onlyFinished?: boolean;
-  /** Costs of another run or machine, instead of measuring. */
+  /** Use the costs of another run or machine instead of measuring them. */
   readonly costsFile?: string | undefined;
   /** No further training begins after this number of minutes. */
   readonly minutes?: number | undefined;
   readonly sampling: Sampling;
   readonly date: string;
-  /** The command line, for the page. */
+  /** The command line that the page shows. */
   readonly command?: string | undefined;
   readonly signal: AbortSignal;
   onMeasure(what: string): void;
@@ -62,7 +65,7 @@ function ownTraining(options: RunOptions): OwnTraining {
   };
 }
 
-/** All studies share one queue of trainings, the most important first; then each is told from what is finished. */
+/** All studies share one queue of trainings, the most important first. Then each study is reported from the finished trainings. */
 export async function runStudies(studies: readonly Study[], options: RunOptions): Promise<readonly Outcome[]> {
   const { folder, profile, minutes, ordersFolder } = options;
   const isTrainingOnly = options.isTrainingOnly === true || ordersFolder !== undefined;
@@ -79,7 +82,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
     onProgress: options.onProgress,
   });
   const outcomes: Outcome[] = [];
-  // The rates that are chosen first decide what the other studies train.
+  // The rates are chosen first, because the trainings of the other studies depend on them.
   for (const stage of [studies.filter(isChoosing), studies.filter((study) => !isChoosing(study))]) {
     const changes = { rates: readRates(folder), ...options.changes };
     const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, changes).filter(isWanted(options));
@@ -104,7 +107,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
   return outcomes;
 }
 
-/** Costs of everything that the studies need, in one go and alone; what the folder has already is not measured again. */
+/** Measures all costs that the studies need, before anything else runs. Costs that the folder already has are not measured again. */
 export async function measureFor(
   studies: readonly Study[],
   { folder, profile, costsFile, sampling, date, onMeasure: step }: MeasureRun,
@@ -142,22 +145,22 @@ function rankOf(cell: Cell, study: number): number {
   return seed - 1 + 0.2 * study - (isLong ? 1 : 0) + (isAside ? 2 : 0) + (isBeside ? 0.4 : 0);
 }
 
-/** Real parties are the slow part of small models and nothing beside the training of large ones. */
+/** For small models, running the real parties is the slowest part. For large models, it takes almost no time compared with the training. */
 function partiesEvery(profile: Profile): (cell: Cell) => number {
   return ({ level, ringBits, concurrency }) => {
-    // No policy allows such a level, floats have no parties, and the parties here sum in the field.
+    // No policy allows this level, floats have no parties, and the parties here sum in the field.
     if (level > 2 ** 16 || ringBits !== undefined) return Number.POSITIVE_INFINITY;
     return (profile === 'smoke' ? 3 : 10) * (concurrency > 100 ? 10 : 1);
   };
 }
 
-/** Costs of hundreds of users are a megabyte of JSON; as `.gz` they are a tenth of it. */
+/** The costs of hundreds of users are a megabyte of JSON, and a tenth of that as `.gz`. */
 function readCosts(file: string): Partial<Costs> {
   const bytes = readFileSync(file);
   return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Partial<Costs>;
 }
 
-/** The page shows every study that was run into the folder, in the order they were asked for first. */
+/** The page shows every study in the folder, in the order of their first run. */
 function writeReport(folder: string, fresh: readonly Outcome[], costs: Costs, command: string | undefined): void {
   const names = join(folder, 'studies.json');
   const kept = existsSync(names) ? (JSON.parse(readFileSync(names, 'utf8')) as string[]) : [];

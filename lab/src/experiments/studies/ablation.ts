@@ -1,4 +1,4 @@
-/** Ours: what each decision of sealed mode buys, in seconds for one aggregation. */
+/** Our study: the benefit of each design decision of sealed mode, in seconds per aggregation. */
 import { CELL, type Cell, exponential, FEMNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering } from '../report/outcome.ts';
 import { type Context, NO_CELLS, needsOfCells, type Profile, type Study, timeOnly } from '../run/context.ts';
@@ -99,7 +99,7 @@ export const ablation: Study = {
         ),
       ],
       notes: [
-        'Timing alone. Modulus width changes bytes, not seconds without a network: 32, 20 and 16 bits are 4.0, 2.5 and 2.0 bytes a parameter (npm run lab -- bench messages).',
+        'Only timing is simulated; nothing is trained. Without a network, the width of the modulus changes bytes but not seconds: 32, 20 and 16 bits are 4.0, 2.5 and 2.0 bytes per parameter (npm run lab -- bench messages).',
       ],
     };
   },

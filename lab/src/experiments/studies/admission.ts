@@ -1,4 +1,4 @@
-/** Ours: time to the target by the users at a time, with the server's admission and with everybody training. */
+/** Our study: time to the target by the number of concurrent users, with the server's admission and with all users training. */
 import { CELL, type Cell, type ExperimentTask, exponential, type Figure, MNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering, type Pair } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
@@ -104,7 +104,7 @@ export const admission: Study = {
         reachedClaim('with admission every run comes to the target', byVariant.get(auto) ?? []),
       ],
       notes: [
-        `One task, one rate of the server, ${SEEDS[profile]} seeds; only who may train and how the step is damped differ. Where a line ends, runs were given up after 600 versions.`,
+        `One task, one server rate, ${SEEDS[profile]} seeds. Only the rule of admission and the damping of the step differ. A line ends where runs did not reach the target within 600 versions.`,
       ],
     };
   },

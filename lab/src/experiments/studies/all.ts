@@ -1,4 +1,4 @@
-/** Every study, the paper's first. */
+/** All studies. Those of the paper come first. */
 import type { Study } from '../run/context.ts';
 import { ablation } from './ablation.ts';
 import { admission } from './admission.ts';

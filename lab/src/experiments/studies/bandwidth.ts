@@ -1,4 +1,4 @@
-/** Ours: the time of a version over real links, from counted bytes. */
+/** Our study: the time of a version over real links, computed from counted bytes. */
 import type { Link } from '@basa/simulator';
 import { CELL, type Cell, exponential, FEMNIST, MNIST_SMOKE, PROTOCOLS } from '@basa/virtual-time';
 import { ordering } from '../report/outcome.ts';
@@ -13,7 +13,7 @@ const megabits = (up: number, down: number, latencySeconds: number): Link => ({
   latencySeconds,
 });
 
-/** The first three as LightSecAgg has them; phones as declared here. */
+/** The first three links are those of the LightSecAgg paper. The phone links are our assumption. */
 const LINKS: Readonly<Record<string, Link>> = {
   '98 Mb/s': megabits(98, 98, 0.01),
   '320 Mb/s': megabits(320, 320, 0.01),
@@ -89,7 +89,9 @@ export const bandwidth: Study = {
           links.map((link) => [link, of(link, OURS), of(link, 'LSA async')]),
         ),
       ],
-      notes: ['Timing alone, nothing is trained. A round sums 32 updates and a buffer 10: compare by update.'],
+      notes: [
+        'Only timing is simulated; nothing is trained. A round sums 32 updates and a buffer sums 10, so compare the time per update.',
+      ],
     };
   },
 };

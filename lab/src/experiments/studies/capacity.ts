@@ -1,4 +1,7 @@
-/** Ours: what a million and a hundred million devices ask of servers, authorities and wires, at one update a device a day. */
+/**
+ * Our study: the load of one million and of one hundred million devices on servers, authorities and networks, with one update per device
+ * and day.
+ */
 import { SealedScheme, Timeline } from '@basa/simulator';
 import { Charges, type Costs } from '@basa/virtual-time';
 import { ordering } from '../report/outcome.ts';
@@ -9,25 +12,25 @@ import { OURS } from './table1-claims.ts';
 
 const K = 32;
 const DAY = 86_400;
-/** A task of more devices would make versions faster than anybody trains: it is split. */
+/** A task with more devices would make versions faster than a device can train, so it is split. */
 const DEVICES_A_TASK = 1_000_000;
 const DEVICES = [1_000_000, 100_000_000] as const;
 const DIMENSIONS = [7_850, 1_000_000] as const;
 const EVENTS: Readonly<Record<Profile, number>> = { smoke: 30_000, small: 2_000_000, full: 10_000_000 };
-/** Declared, in dollars, as of large providers: a core for an hour, and a gigabyte that leaves. */
+/** Assumed prices of large providers, in dollars: one core for an hour, and one gigabyte of outgoing traffic. */
 const PRICES = { coreHour: 0.04, outgoingGigabyte: 0.08 };
-/** No more than so much of a core is planned for. */
+/** The planned load of a core. */
 const LOAD = 0.6;
 
 interface Task {
   readonly dimension: number;
   readonly tripsInFlight: number;
   readonly seats: number;
-  /** That fill, and that wait for their sum. */
+  /** Buffers that are filling, and buffers that wait for their sum. */
   readonly buffers: number;
   readonly versionsADay: number;
   readonly staleness: number;
-  /** Cores that are busy. */
+  /** The number of busy cores. */
   readonly server: number;
   readonly authority: number;
   readonly opening: number;
@@ -71,8 +74,8 @@ export const capacity: Study = {
         ),
       ],
       notes: [
-        `Cores are those that are busy, divided by ${LOAD}; prices are declared: ${PRICES.coreHour} dollars a core and hour, ${PRICES.outgoingGigabyte} a gigabyte that leaves.`,
-        'A task is simulated alone with the costs of one machine; more devices are more tasks. Requests over HTTP cost more than is charged here: docs/capacity.md has what was measured.',
+        `The number of cores is the number of busy cores divided by ${LOAD}. Prices are assumptions: ${PRICES.coreHour} dollars per core and hour, and ${PRICES.outgoingGigabyte} dollars per outgoing gigabyte.`,
+        'Each task is simulated separately with the costs of one machine, and more devices mean more tasks. Requests over HTTP cost more than the simulation assumes; docs/capacity.md has measured values.',
       ],
     };
   },
@@ -99,7 +102,7 @@ function simulate(costs: Costs, dimension: number, events: number): Task {
   const up = (bytes: number): number => fleet.link.latencySeconds + (8 * bytes) / fleet.link.upBitsPerSecond;
   const { keySeconds, maskSeconds, uploadBytes, depositSeconds, depositBytes, openSeconds, leaseSeconds } = charges;
   const inSlot = keySeconds + each(maskSeconds) + up(each(uploadBytes)) + fleet.dropouts * leaseSeconds;
-  // Little's law: one buffer fills, others wait for their last uploads, or for their sum.
+  // Little's law: one buffer is filling, and others wait for their last uploads or for their sum.
   const buffers = 1 + (trips / K) * (inSlot + openSeconds(K, 0));
   return {
     dimension,

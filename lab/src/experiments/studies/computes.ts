@@ -1,4 +1,4 @@
-/** The training time of a trip: as measured here, or by a device that was declared. */
+/** The training time of a trip: measured on this machine, or assumed for a typical device. */
 import type { Cell, Compute, ExperimentTask } from '@basa/virtual-time';
 
 export type ComputeName = 'measured' | 'declared';
@@ -21,5 +21,5 @@ export const COMPUTE_TITLES: Readonly<Record<ComputeName, string>> = {
 };
 
 export const COMPUTE_NOTES = [
-  '"Training as measured": a trip takes what this machine takes for all examples of its user, with the network that is charged. "Declared devices": about one second for a trip of an average user, in proportion to its examples. Protocol costs are measured in both.',
+  '"Training as measured": a trip takes as long as this machine needs for all examples of the user, with the network whose cost is charged. "Declared devices": a trip of an average user takes about one second, in proportion to its examples. Protocol costs are measured in both cases.',
 ];

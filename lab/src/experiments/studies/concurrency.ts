@@ -1,4 +1,4 @@
-/** Figure 4: more users at a time, beta = 5. */
+/** Figure 4: more concurrent users, beta = 5. */
 import {
   CELL,
   type Cell,
@@ -28,7 +28,7 @@ const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
   small: [50, 100, 200, 400, 800],
   full: [50, 100, 200, 400, 800],
 };
-/** Keys and shares of a round of 800 take half an hour to measure. */
+/** Measuring the keys and shares of a round of 800 users takes half an hour. */
 const MAX_IN_A_ROUND: Readonly<Record<Profile, number>> = { smoke: 60, small: 400, full: 400 };
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 5 };
 
@@ -81,10 +81,10 @@ export const concurrency: Study = {
         reachedClaim('no run collapses: all come to the target', results),
       ],
       notes: [
-        'Devices are declared: about one second of training for an average user, in proportion to its examples.',
+        'Devices are declared: training takes about one second for an average user, in proportion to its examples.',
         ...dataNotes([TASK[profile]]),
-        'Places are the server\'s (auto, target age 3): beyond about 40 users more of them ask and no more of them train. The study "admission" shows what happens without.',
-        'The paper does not say which concurrencies it drew.',
+        'The server limits the number of users that train (places auto, target age 3): beyond about 40 users, more users ask but no more users train. The study "admission" shows the results without this limit.',
+        'The paper does not say which numbers of users its figure shows.',
       ],
     };
   },

@@ -1,4 +1,4 @@
-/** Ours: users that leave after their key is out, 0 to 30 %. */
+/** Our study: 0 to 30 % of the users leave after they got their key. */
 import { CELL, type Cell, exponential, MNIST, MNIST_SMOKE, type ProtocolName } from '@basa/virtual-time';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import { computeOf } from './computes.ts';
@@ -66,8 +66,8 @@ export const dropouts: Study = {
         lineOrderings(`${OURS} is ahead of SecAgg`, results, [OURS, 'SecAgg'], axis.of),
       ],
       notes: [
-        'A user that leaves holds its place for 1 s (declared) in both modes of BASA; in sealed mode the others go on meanwhile, and a buffer closes with those that came.',
-        'Rounds notice a drop-out at once, which flatters them. Devices are declared.',
+        'A user that leaves keeps its place for 1 s (declared) in both modes of BASA. In sealed mode the other users continue during that time, and the buffer closes with the updates that arrived.',
+        'Rounds notice a drop-out immediately, which is an advantage that they would not have in practice. Devices are declared.',
       ],
     };
   },

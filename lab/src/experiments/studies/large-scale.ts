@@ -1,4 +1,4 @@
-/** Figure 2: 200 users at a time, delays from 1 to 6 seconds, both CNN tasks. */
+/** Figure 2: 200 concurrent users, delays from 1 to 6 seconds, both CNN tasks. */
 import {
   CELL,
   type Cell,
@@ -26,9 +26,9 @@ const PROTOCOLS: readonly ProtocolName[] = [
   'SecAgg',
   'SecAgg+',
 ];
-/** Of the constant rate of the paper's appendix; the closest to each other, so they have the most seeds. */
+/** Protocols at the constant rate of the paper's appendix. Their results are close to each other, so they get the most seeds. */
 const AT_A_RATE: readonly ProtocolName[] = ['no SA', 'BASA sealed (slot keys)'];
-/** More than 200 users that take 7 s each would ask for. */
+/** More than the rate at which 200 users would connect if each took 7 s. */
 const CONNECTIONS_A_SECOND = 40;
 
 interface Row {
@@ -45,7 +45,7 @@ const TASKS: Readonly<Record<Profile, readonly Row[]>> = {
 };
 const CONCURRENCY: Readonly<Record<Profile, number>> = { smoke: 50, small: 200, full: 200 };
 
-/** Rounds are far behind, which one seed shows; what is close to no SA has the most. */
+/** One seed is enough to show that rounds are much slower. Protocols close to "no SA" get the most seeds. */
 function seedsOf(protocol: ProtocolName, seeds: number, profile: Profile): number {
   if (profile === 'full' || AT_A_RATE.includes(protocol)) return seeds;
   return Math.min(seeds, isSynchronous({ protocol }) ? 1 : 2);
@@ -116,7 +116,7 @@ export const largeScale: Study = {
           axis,
         ),
       ),
-      // Claims about a task that was not trained stay, and are not decided.
+      // Claims about a task that was not trained stay in the list as "not decided".
       orderings: TASKS[profile].flatMap(({ task: { dataset } }) => {
         const here = closed.filter(({ cell }) => cell.task.dataset === dataset);
         const rate = atRate.filter(({ cell }) => cell.task.dataset === dataset);
@@ -155,9 +155,9 @@ export const largeScale: Study = {
         ];
       }),
       notes: [
-        'Devices are declared: about one second of training for an average user, in proportion to its examples.',
+        'Devices are declared: training takes about one second for an average user, in proportion to its examples.',
         ...dataNotes(tasks),
-        'Asynchronous protocols let as many train at a time as the server does by default: about 40 of the 200 that ask, so that an update is 3 versions old (places auto). Rounds take all 200.',
+        'In asynchronous protocols the default of the server limits how many users train at the same time: about 40 of the 200 users, so that an update is 3 versions old (places auto). Rounds use all 200.',
         'The paper gives no numbers and no targets for this figure.',
       ],
     };

@@ -4,7 +4,7 @@ import type { Figure } from '@basa/virtual-time';
 import type { CellResult } from '../run/grid.ts';
 import { betaOf } from './protocol-cells.ts';
 
-/** No more points than these: a picture has no room for them. */
+/** The maximum number of points that fit into a figure. */
 const MAX_POINTS = 80;
 
 export function learningCurves(name: string, title: string, results: readonly CellResult[], beta: number): Figure {

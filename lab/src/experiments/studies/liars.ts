@@ -1,4 +1,4 @@
-/** Ours: devices that lie, against the mean and the trimmed mean over the sums of a version (one-shot mode). */
+/** Our study: the effect of lying devices on the mean and on the trimmed mean over the sums of a version (one-shot mode). */
 import { workerModule } from '@basa/runtime/node';
 import type { LiarRun, LiarTrained } from '../liars/liar-run.ts';
 import { deviation, mean, ordering, type Pair } from '../report/outcome.ts';
@@ -111,9 +111,9 @@ export const liars: Study = {
         ),
       ],
       notes: [
-        'A liar sends its update backwards and a hundred times as long; every entry is clipped at 1, as new tasks clip. The same users lie all the time.',
-        `The trimmed mean leaves out one of ${sumsPerVersion} values on each side: it withstands one spoilt sum a version.`,
-        'The means are combined by the code of the server.',
+        'A liar sends its update with the opposite sign and a hundred times as long. Every entry is clipped to 1, as in new tasks. The same users lie all the time.',
+        `The trimmed mean leaves out the largest and the smallest of ${sumsPerVersion} values, so it withstands one spoilt sum per version.`,
+        'The code of the server combines the means.',
       ],
     };
   },

@@ -55,7 +55,7 @@ export function lineFigure(
   };
 }
 
-/** The first protocol takes at most `factor` times as long as the second, at every place of every dataset. */
+/** Claims that the first protocol takes at most `factor` times as long as the second, at every point of every dataset. */
 export function lineOrderings(
   claim: string,
   results: readonly CellResult[],
@@ -72,7 +72,7 @@ export function lineOrderings(
   return ordering(claim, pairs, factor);
 }
 
-/** A protocol takes no less time at each place than at the one before. */
+/** Claims that a protocol takes at least as much time at each point as at the previous one. */
 export function fasterWithLess(
   claim: string,
   results: readonly CellResult[],
@@ -94,7 +94,7 @@ export function fasterWithLess(
   return ordering(claim, pairs);
 }
 
-/** Asynchronous runs alone: a round has no age. */
+/** Only asynchronous runs, because a round has no age. */
 export function reachedClaim(claim: string, results: readonly CellResult[]): Ordering {
   const pairs = results
     .filter(({ cell }) => !isSynchronous(cell))

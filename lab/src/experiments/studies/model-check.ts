@@ -1,4 +1,4 @@
-/** Whole runs of the real protocols beside what the prices say they cost: how far the model of costs may be trusted. */
+/** Compares the cost model with complete runs of the real protocols, to show how accurate the model is. */
 
 import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
 import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
@@ -36,14 +36,14 @@ function wholeGrid(): readonly Point[] {
   ]);
 }
 
-/** The aim: the model is off by no more than this. */
+/** The largest acceptable error of the model. */
 const MAX_ERROR = 0.15;
-/** The first is for the compiler; of the others the calmest counts, as it does for prices. */
+/** The first run warms up the compiler. Of the others, the one with the least noise counts, as in the measurement of costs. */
 const RUNS = 4;
 
 export const modelCheck: Study = {
   name: 'model-check',
-  title: 'The model of costs beside whole runs of the protocols',
+  title: 'The cost model compared with complete runs of the protocols',
   cells: NO_CELLS,
   needs: (profile) => ({
     dimensions: [...new Set(POINTS[profile].map(({ dimension }) => dimension))],
@@ -108,7 +108,7 @@ export const modelCheck: Study = {
         ),
       ],
       notes: [
-        'Whole runs: every party in one process, real sealing, messages as bytes, sums in the field; the calmest of three after one for the compiler. LightSecAgg is charged as measured at its dimension and has no model.',
+        'Complete runs have every party in one process, real sealing, messages as bytes, and sums in the field. Of three runs after a warm-up, the one with the least noise counts. LightSecAgg has no model: its cost is measured at its dimension.',
       ],
     };
   },

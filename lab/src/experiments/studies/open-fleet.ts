@@ -1,4 +1,4 @@
-/** Phones that come and go by themselves: minutes a trip, and one in ten leaves. */
+/** A fleet of phones that come and go: a trip takes minutes, and one phone in ten leaves. */
 import { agedWeight } from '@basa/learning';
 import type { Fleet } from '@basa/simulator';
 

@@ -1,4 +1,7 @@
-/** Ours: accuracy against epsilon, with noise of the devices, of the authority, and of a trusted server; and where it does not pay. */
+/**
+ * Our study: accuracy by epsilon, with noise added by the devices, by the authority, or by a trusted server. It also shows when noise costs
+ * too much accuracy.
+ */
 import { epsilonOf, inclusionCost } from '@basa/masking';
 import { type Figure, MODELS } from '@basa/virtual-time';
 import { type PrivateRun, planOf } from '../privacy/private-run.ts';
@@ -15,7 +18,7 @@ interface Setting {
   readonly multipliers: readonly number[];
 }
 
-/** Clip and rate were chosen on runs without noise: most updates are a little longer than the clip. */
+/** Clip and rate were chosen in runs without noise, so that most updates are a little longer than the clip. */
 const MNIST: Setting = {
   dataset: 'MNIST',
   dimension: MODELS['logistic regression']?.().dimension ?? 0,
@@ -30,7 +33,7 @@ const MNIST: Setting = {
   multipliers: [1, 2, 4, 8, 12],
 };
 
-/** Every user is in every sum: what a large sum buys (one-shot mode). */
+/** Shows the benefit of a large sum that includes every user (one-shot mode). */
 const LARGE: Setting = {
   ...MNIST,
   base: { ...MNIST.base, bufferSize: 1000, buffers: 40 },
@@ -151,7 +154,7 @@ function figureOf({ base, multipliers }: Setting, finished: readonly FinishedRun
 
 export const privacy: Study = {
   name: 'privacy',
-  title: 'Differential privacy: accuracy against epsilon, and where it does not pay',
+  title: 'Differential privacy: accuracy by epsilon, and its limits',
   cells: NO_CELLS,
   needs: () => ({ dimensions: [], profiles: [], codes: [], models: [] }),
   async run({ profile, own }) {
@@ -198,9 +201,9 @@ export const privacy: Study = {
             ]),
       ],
       notes: [
-        'Epsilon is what one user has spent who was in every sum of its turn; no amplification by sampling is counted.',
-        'Noise of the devices is sized for a fifth of them dropping out and a tenth telling theirs; none does here, so a sum has sqrt(K / 0.7 K) times the noise of a trusted server.',
-        'Every buffer is trained on the newest model and all weights are 1: what staleness costs is another experiment.',
+        'Epsilon is the budget spent by a user that took part in every sum of its turn. Amplification by sampling is not counted.',
+        'The noise of the devices allows for 20 % of them dropping out and 10 % revealing their noise. Neither happens here, so a sum has sqrt(K / 0.7 K) times the noise of a trusted server.',
+        'Every buffer is trained on the newest model, and all weights are 1. Other experiments measure the cost of staleness.',
       ],
     };
   },

@@ -1,4 +1,4 @@
-/** Cells by protocol and delay, and what is found in them again by name. */
+/** Cells by protocol and delay, and functions that find their results by name. */
 import type { Cell, ExperimentTask, ProtocolName } from '@basa/virtual-time';
 import { deviation, mean, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
@@ -27,7 +27,6 @@ export interface Found {
   readonly accuracy: number;
 }
 
-/** The results of one cell over its seeds. */
 export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) => boolean): Found | undefined {
   const here = results.filter(({ cell }) => isHere(cell));
   const [first] = here;
@@ -58,8 +57,8 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
 }
 
 /**
- * Two cells, for a claim about their seconds to the target or for a version. Only seeds that both have are compared: a seed is the same
- * data, first model, users and delays in each, and most of what differs between seeds.
+ * Pairs two cells for a claim about their seconds to the target or per version. Only seeds that both cells have are compared: with the same
+ * seed, both have the same data, initial model, users and delays, which explain most of the variance.
  */
 export function pairOf(
   where: string,
@@ -77,7 +76,7 @@ export function pairOf(
   return [where, a, b, isGivenUp, pairs.map(({ values }) => values[0] / values[1])];
 }
 
-/** A run that did not come to its target counts twice its length. */
+/** A run that did not reach its target counts as twice its length. */
 function secondsOf({ seconds, isReached }: Run): number {
   return isReached ? seconds : NOT_REACHED * seconds;
 }
@@ -99,7 +98,7 @@ export function isSealed(protocol: ProtocolName): protocol is Extract<ProtocolNa
   return protocol.startsWith('BASA sealed');
 }
 
-/** Mean and deviation, where there are several seeds, or more than the cap. */
+/** Returns the mean, with the deviation if there are several seeds, or "more than the cap". */
 export function shown(found: Found | undefined): string {
   if (found === undefined) return '';
   const { seconds, deviation: spread, seeds, isReached } = found;
@@ -143,7 +142,7 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   };
 }
 
-/** The networks, and what is not the paper's data. */
+/** Returns notes about the networks, and about data that differs from the paper's. */
 export function dataNotes(tasks: readonly ExperimentTask[]): readonly string[] {
   return [
     ...tasks.map(

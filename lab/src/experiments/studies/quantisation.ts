@@ -1,4 +1,4 @@
-/** Ours: levels of the quantiser, from too coarse to sums that wrap, and the ring of new tasks beside floats. */
+/** Our study: levels of the quantiser, from too coarse to sums that wrap, and the default ring of new tasks compared with floats. */
 import { elementBits, planQuantizer } from '@basa/masking';
 import { CELL, type Cell, type ExperimentTask, exponential, FEMNIST, MNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering, type Table } from '../report/outcome.ts';
@@ -16,7 +16,7 @@ const BITS: Readonly<Record<Profile, readonly number[]>> = {
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 3, full: 5 };
 const BUFFERS: Readonly<Record<Profile, number>> = { smoke: 6, small: 30, full: 40 };
 
-/** All runs go on for the same number of versions: accuracies are compared, not times. */
+/** All runs make the same number of versions, because accuracies are compared and not times. */
 function cellsOf(profile: Profile): readonly Cell[] {
   const base = profile === 'smoke' ? MNIST_SMOKE : MNIST;
   const task = { ...base, target: 2, cap: { buffers: BUFFERS[profile], rounds: 1 } };
@@ -35,7 +35,7 @@ function cellsOf(profile: Profile): readonly Cell[] {
   });
 }
 
-/** The default of a task: the narrowest ring in which 10 entries of 32,768 steps to the clip cannot wrap. */
+/** The default of a task: the narrowest ring in which the sum of 10 entries, with 32,768 steps up to the clip, cannot wrap. */
 function defaultQuantiser(): Pick<Cell, 'level' | 'ringBits'> {
   const request = { summands: CELL.bufferSize, clip: 1, resolution: { level: 2 ** 15 }, modulus: 'auto' } as const;
   const planned = planQuantizer(request);
@@ -75,7 +75,7 @@ function ringTable(profile: Profile, results: readonly CellResult[]): Table {
   const { level, ringBits } = defaultQuantiser();
   const pairs = results.filter(({ cell }) => cell.ringBits !== undefined);
   return {
-    title: `The ring of new tasks at K = ${CELL.bufferSize} (${ringBits} bits, clip 1, level ${level}), beside floats in the same order`,
+    title: `The ring of new tasks at K = ${CELL.bufferSize} (${ringBits} bits, clip 1, level ${level}), compared with floats in the same order`,
     columns: ['dataset', 'versions', 'seed', 'floats', `${ringBits} bits`, 'difference', 'entries clipped'],
     rows: pairs.map(({ cell, trained }) => {
       const isTwin = (other: Cell): boolean =>
@@ -150,7 +150,7 @@ export const quantisation: Study = {
         ),
       ],
       notes: [
-        'The same event order for every level. The real parties are left out here: above 2^20 a policy of BASA refuses such a level, because the sum could wrap.',
+        'Every level has the same order of events. The real parties are left out, because a BASA policy does not allow levels above 2^20: the sum could wrap.',
       ],
     };
   },

@@ -1,4 +1,7 @@
-/** The rate of the server by task: chosen on seed 0, without secure aggregation at the delays of Table 1, then the same for every protocol. */
+/**
+ * Chooses the learning rate of the server for each task, with seed 0, without secure aggregation and with the delays of Table 1. All
+ * protocols then use the same rate.
+ */
 import { CELL, type Cell, CIFAR_FLSIM, type ExperimentTask, exponential, isSynchronous } from '@basa/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
@@ -8,13 +11,13 @@ import { computeOf } from './computes.ts';
 import { betaOf, NOT_REACHED, rowOf } from './protocol-cells.ts';
 import { tasksOf } from './table1.ts';
 
-/** A rate that is stable where delays spread the ages may swing where all updates are equally old. */
+/** A rate can be stable when delays spread the ages of updates, and still oscillate when all updates have the same age. */
 const BUFFER_BETAS = [0, 3, 6];
-/** Whom a round waits for does not change what it learns. */
+/** The delays change the duration of a round, but not its result. */
 const ROUND_BETA = 3;
 const BUFFER_RATES = [0.7, 1, 1.4, 2];
 const ROUND_RATES = [0.3, 1];
-/** Versions after which a rate that did not reach the target is given up. */
+/** A rate that has not reached the target after this number of versions is given up. */
 const CAP = { buffers: 220, rounds: 60 };
 
 /** The learning rates of users, by model. */
@@ -47,7 +50,7 @@ function candidates(task: ExperimentTask): readonly Cell[] {
         (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...task, step } }),
       );
     }),
-    // The plain sum of a round is what SecAgg makes of it.
+    // SecAgg computes the same sum of a round.
     ...ROUND_RATES.map((rate): Cell => {
       const step = { buffers, rounds: { ...rounds, rate } };
       return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...task, step } };
@@ -115,7 +118,7 @@ export const rates: Study = {
       figures: [],
       orderings: [],
       notes: [
-        'Chosen: the smallest geometric mean of the seconds to the target over the delays, a run that did not come to it counting twice its length. Where none did, the most accurate in the end.',
+        'The chosen rate has the smallest geometric mean of the seconds to the target over all delays. A run that did not reach the target counts as twice its length. If no run reached it, the rate with the best final accuracy is chosen.',
       ],
       ...(Object.keys(chosen).length > 0 && { rates: chosen }),
     };

@@ -1,4 +1,7 @@
-/** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer; and what a sum costs. */
+/**
+ * Figure 3: the computation time of one user by the number of users, by the number of parameters and by the buffer size, and the cost of a
+ * sum.
+ */
 
 import { Charges, type CostNeeds, type Costs, type Figure } from '@basa/virtual-time';
 import { mean, ofPaper, ordering, type Pair, type Row } from '../report/outcome.ts';
@@ -10,7 +13,7 @@ interface Grid {
   readonly users: readonly number[];
   readonly dimensions: readonly number[];
   readonly buffers: readonly number[];
-  /** Of the one-shot mode, beyond the others. */
+  /** Additional sizes for the one-shot mode. */
   readonly batches: readonly number[];
 }
 
@@ -62,7 +65,7 @@ function basaSeconds(costs: Costs, dimension: number, bufferSize: number): { pap
   };
 }
 
-/** One user, and all that server and authorities do for a sum; blank where so large a buffer was not measured. */
+/** The cost of one user, and of all work of the server and the authorities for a sum. Blank if a buffer of this size was not measured. */
 function byBufferRow(costs: Costs, dimension: number, size: number, isBatchOnly: boolean): Row {
   const charges = new Charges(costs, dimension);
   const [one, several] = ONE_SHOTS.map((name) => charges.oneShot(name, size, OPENERS));
@@ -198,9 +201,9 @@ export const scalability: Study = {
         ),
       ],
       notes: [
-        'A sum: all that the server and the authorities compute for it, intake included, on one thread each. Sealed buffers of more than 1,000 were not measured.',
-        'Seconds of processor time, from operations measured at the true dimension. BASA does not depend on N: its line is drawn through one measurement.',
-        'LSA: its own mask encoded for all and a share received from all for each trip (U = 0.7 N, T = N / 2), its mask and one answer.',
+        'The cost of a sum is all computation of the server and the authorities, including the intake, on one thread each. Sealed buffers with more than 1,000 slots were not measured.',
+        'Times are CPU seconds, computed from operations measured at the true dimension. BASA does not depend on N, so its line comes from one measurement.',
+        'For each trip, a user of LSA encodes its mask for all users, receives a share from each user (U = 0.7 N, T = N / 2), masks its update, and answers once.',
       ],
     };
   },

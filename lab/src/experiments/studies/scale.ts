@@ -1,4 +1,4 @@
-/** Ours: a million registered users, in timing alone. */
+/** Our study: one million registered users. Only timing is simulated. */
 import { SealedScheme, Timeline } from '@basa/simulator';
 import { Charges, MNIST } from '@basa/virtual-time';
 import { ordering } from '../report/outcome.ts';
@@ -10,12 +10,12 @@ import { OURS } from './table1-claims.ts';
 const USERS = 1_000_000;
 const K = 10;
 const EVENTS: Readonly<Record<Profile, number>> = { smoke: 100_000, small: 10_000_000, full: 10_000_000 };
-/** Arrivals a second, each below what one authority on this machine issues. */
+/** Arrivals per second. Each rate is below the number of keys that one authority issues per second on this machine. */
 const RATES = [10, 40] as const;
 
 export const scale: Study = {
   name: 'scale',
-  title: 'A million users: arrivals in the open, timing alone',
+  title: 'A million users that arrive at any time (only timing)',
   cells: NO_CELLS,
   needs: () => ({
     dimensions: [MNIST.dimension],
@@ -76,7 +76,7 @@ export const scale: Study = {
           rows.map((row) => [`${row.arrivalsPerSecond} a second`, row.residentMegabytes, 1024]),
         ),
       ],
-      notes: ['Wall seconds and megabytes are of this run; everything else is virtual.'],
+      notes: ['Wall-clock seconds and megabytes were measured in this run. All other times are virtual.'],
     };
   },
 };

@@ -1,4 +1,7 @@
-/** Ours: delays with heavy tails beside the paper's exponential one of the same mean, and whether one version a buffer helps there. */
+/**
+ * Our study: delays with heavy tails compared with the paper's exponential delay of the same mean, and whether one version per buffer
+ * helps.
+ */
 import { CELL, type Cell, type ExperimentTask, exponential, FEMNIST, MNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering, type Table } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
@@ -9,7 +12,7 @@ import { dataNotes, type Found, type LineName, lineOf, overSeeds, pairOf, rowOf,
 import { OURS } from './table1-claims.ts';
 
 const MEAN_SECONDS = 6;
-/** Both tails have the mean of the exponential delay; the second has no variance. */
+/** Both heavy tails have the mean of the exponential delay. The variance of the second is infinite. */
 const [SIGMA, SHAPE] = [2, 1.2];
 const DELAYS: Readonly<Record<string, Cell['delay']>> = {
   exponential: exponential(MEAN_SECONDS),
@@ -52,7 +55,7 @@ type Lookup = (task: ExperimentTask, delay: string, line: LineName) => Found | u
 
 export const stragglers: Study = {
   name: 'stragglers',
-  title: `Stragglers: delays with heavy tails beside the exponential one, mean ${MEAN_SECONDS} s`,
+  title: `Stragglers: delays with heavy tails compared with the exponential delay, mean ${MEAN_SECONDS} s`,
   cells: cellsOf,
   needs: (profile) => needsOfCells(cellsOf(profile)),
   async run({ profile, results: found }) {
@@ -97,8 +100,8 @@ export const stragglers: Study = {
         reachedClaim('every asynchronous run comes to its target', results),
       ],
       notes: [
-        `Lognormal: sigma ${SIGMA}. Pareto: shape ${SHAPE}, a tail without variance. The delays of a trip do not depend on its user.`,
-        'Discarded: updates that came when too few devices were left for their version. Their devices train again on the newest one.',
+        `The lognormal delay has sigma ${SIGMA}. The Pareto delay has shape ${SHAPE}, and its variance is infinite. The delay of a trip does not depend on its user.`,
+        'Discarded updates arrived when too few devices were left for their version. Their devices train again on the newest version.',
         ...dataNotes(tasks),
       ],
     };

@@ -1,4 +1,4 @@
-/** Ours: several sums a version in the one-shot mode (H), and what they cost in time. */
+/** Our study: the time cost of several sums per version (H) in the one-shot mode. */
 import { CELL, type Cell, type ExperimentTask, exponential, FEMNIST, MNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
@@ -82,7 +82,7 @@ export const sums: Study = {
         reachedClaim('with every H all runs come to the target', results),
       ],
       notes: [
-        'A version is made as soon as H sums are opened; each counts by its age then. The rate of the server is that of H = 1.',
+        'A version is made as soon as H sums are opened, and each sum is weighted by its age at that time. The server rate is the same as for H = 1.',
         ...dataNotes(tasks),
       ],
     };

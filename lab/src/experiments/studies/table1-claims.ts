@@ -25,9 +25,9 @@ export function foundIn(
 }
 
 /**
- * Written down before the runs: the aims of the project, and what the paper's table shows. Two claims were posed badly and are replaced: "three
- * times as fast as SecAgg at beta 6" compared buffers with rounds instead of protections, which the claims about no SA do; and "ahead
- * of BASA paper at every beta" cannot be decided where the two are equally fast, so it is now a bound.
+ * Written before the runs: the aims of the project, and the results of the paper's table. Two badly chosen claims were replaced. "Three
+ * times as fast as SecAgg at beta 6" compared buffers with rounds instead of protections; the claims about "no SA" compare protections.
+ * "Ahead of BASA paper at every beta" cannot be decided if the two are equally fast, so it is now a bound.
  */
 export function orderingsOf(
   results: readonly CellResult[],

@@ -34,14 +34,14 @@ interface GridRow {
 
 type Line = Pick<Cell, 'protocol' | 'versions'>;
 
-/** Every protocol; sealed ones as the paper mixes versions, and with one version a buffer as new tasks have it. */
+/** Every protocol. The sealed ones run with mixed versions, as in the paper, and with one version per buffer, as in new tasks. */
 const LINES: readonly Line[] = PROTOCOLS.flatMap((protocol) =>
   (isSealed(protocol) ? (['unsafeMixed', 'one'] as const) : [CELL.versions]).map((versions) => ({
     protocol,
     versions,
   })),
 );
-/** Without the kinder readings of LightSecAgg's wait: MNIST shows what they change. */
+/** Without the interpretations of LightSecAgg's wait that favour it. MNIST shows how much they change. */
 const ONE_READING = LINES.filter(({ protocol }) => !protocol.includes(','));
 
 const GRIDS: Readonly<Record<Profile, Grid>> = {
@@ -114,13 +114,13 @@ export const table1: Study = {
       }),
       orderings: orderingsOf(results, tasks, grid.betas),
       notes: [
-        'Virtual seconds, mean ± standard deviation over seeds, until the mean of three evaluations has the target accuracy. "> x": not reached when the run was given up. Blank: not run.',
+        'Times are virtual seconds, as mean ± standard deviation over seeds, until the mean of three evaluations has the target accuracy. "> x" means that the run ended without reaching the target. Blank cells were not run.',
         ...COMPUTE_NOTES,
         ...dataNotes(tasks),
-        'What a protocol costs is "s a version" beside that of no SA: it depends on queues alone. Seconds to the target also depend on how many versions an order of updates happens to need.',
-        'Seconds of the paper are of other machines, other cryptography and other data: compare orders, not values.',
-        'LightSecAgg: U = 0.7 N, T = N / 2, its offline part beside the training, pairwise keys not charged. "LSA async" loses what arrives while it waits for U answers, the reading that fits the paper; barrier and background are the kinder ones.',
-        'Asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (auto, target age 3) and the same bound of two buffers that wait; the server opens sums with four threads.',
+        'To see the cost of a protocol, compare its "s a version" with that of no SA: this number depends only on queues. Seconds to the target also depend on the number of versions that the order of the updates happens to need.',
+        'The seconds of the paper were measured on other machines, with other cryptography and other data. Compare orders, not values.',
+        'LightSecAgg has U = 0.7 N and T = N / 2. Its offline part runs during the training, and pairwise keys are not charged. "LSA async" loses updates that arrive while it waits for U answers, the interpretation that fits the paper. "Barrier" and "background" are interpretations that favour LightSecAgg.',
+        'All asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (auto, target age 3) and the same limit of two waiting buffers. The server opens sums with four threads.',
       ],
     };
   },

@@ -1,4 +1,4 @@
-/** Ours: what one version of the model a buffer costs, beside buffers that mix versions as the paper's do. */
+/** Our study: the cost of one model version per buffer, compared with buffers that mix versions as in the paper. */
 import type { Versions } from '@basa/protocol';
 import { CELL, type Cell, type ExperimentTask, exponential, FEMNIST, MNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering, type Table } from '../report/outcome.ts';
@@ -41,7 +41,7 @@ function cellsOf(profile: Profile): readonly Cell[] {
 
 export const versions: Study = {
   name: 'versions',
-  title: 'One version of the model a buffer: what it costs',
+  title: 'Cost of one model version per buffer',
   cells: cellsOf,
   needs: (profile) => needsOfCells(cellsOf(profile)),
   async run({ profile, results: found }) {
@@ -75,8 +75,8 @@ export const versions: Study = {
         ),
       ],
       notes: [
-        'Virtual seconds, mean ± standard deviation over seeds, until the mean of three evaluations has the target accuracy. Both have the same step and the same places; the step is damped by the age of a sum, exponent 1/2.',
-        'Discarded: updates that came when too few devices were left for their version. Their devices train again on the newest one; nothing of them has left the device.',
+        'Times are virtual seconds, as mean ± standard deviation over seeds, until the mean of three evaluations has the target accuracy. Both variants have the same step and the same places. The step is damped by the age of a sum, exponent 1/2.',
+        'Discarded updates arrived when too few devices were left for their version. Their devices train again on the newest version. Nothing of a discarded update has left its device.',
         ...dataNotes(tasks),
       ],
     };

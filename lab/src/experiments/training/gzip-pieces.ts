@@ -1,8 +1,11 @@
-/** A long stream as compressed files of bounded size, each readable by itself with gzip: a machine may take them one by one. */
+/**
+ * Writes a long stream as compressed files of limited size. Each file can be read with gzip separately, so they can be transferred one by
+ * one.
+ */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
-/** Below what a lent machine takes at a time. */
+/** Below the size limit for one file on the GPU machine. */
 const PIECE_BYTES = 44 * 2 ** 20;
 const BLOCK_BYTES = 2 ** 22;
 

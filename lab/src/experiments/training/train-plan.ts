@@ -1,4 +1,4 @@
-/** From cells to what has to be trained: one job for each order of updates, shared by all cells that have it. */
+/** Plans the trainings of cells: one job for each order of updates, shared by all cells with that order. */
 import { type Cell, isSynchronous, orderDigest, type TimedSchedule } from '@basa/virtual-time';
 import type { TrainJob } from './train-worker.ts';
 

@@ -1,4 +1,4 @@
-/** Trains jobs over all cores in their order of importance, and begins none that would not end in time. */
+/** Trains jobs on all cores, the most important first. It starts no job that would not end in time. */
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { type ExampleShelf, shelfFor, type Trained } from '@basa/virtual-time';
 import type { NamedJob } from './train-plan.ts';
@@ -20,12 +20,12 @@ export interface GridProgress {
   readonly all: number;
 }
 
-/** Jobs that nothing is known about yet are begun while there is so much time. */
+/** A job of unknown duration is started only if at least this much time is left. */
 const UNKNOWN_MS = 60_000;
-/** A worker that has the data of a task open goes on with it, as long as nothing more important by this much waits. */
+/** A worker stays with a task whose data it has loaded, unless a waiting job is more important by this amount. */
 const RANK_BAND = 0.5;
 
-/** Jobs must be sorted by rank. What is in the store already is not trained again. */
+/** Jobs must be sorted by rank. Jobs that are already in the store are not trained again. */
 export async function trainAll(jobs: readonly NamedJob[], options: QueueOptions): Promise<void> {
   const { store, onProgress = () => {}, signal, msLeft = () => Number.POSITIVE_INFINITY } = options;
   const open = jobs.filter(({ name }) => store.get(name) === undefined);
@@ -68,7 +68,7 @@ function dataOf({ job }: NamedJob): string {
   return `${job.task} ${job.seed}`;
 }
 
-/** Takes a job out of the list: one on the same data where there is one that is about as important. */
+/** Takes a job from the list, preferably one with the same data if it is about as important. */
 function takeNext(open: NamedJob[], last: string, isInTime: (job: NamedJob) => boolean): NamedJob | undefined {
   const first = open.findIndex(isInTime);
   if (first < 0) return undefined;

@@ -1,4 +1,4 @@
-/** Trains orders in a thread of its own. */
+/** Trains orders in a separate thread. */
 import { serveWorker } from '@basa/runtime/node';
 import {
   type ProtocolName,

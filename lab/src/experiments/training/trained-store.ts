@@ -1,4 +1,4 @@
-/** Finished trainings in one file, a line each: a run that is cut off loses none of them, and a later one goes on from there. */
+/** Keeps finished trainings in one file, one line each. An interrupted run loses none of them, and a later run continues from there. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Trained } from '@basa/virtual-time';

@@ -1,4 +1,4 @@
-/** Writes what has to be trained as files for lab/gpu/train.py: orders, networks, who has which examples, and the examples in pieces. */
+/** Writes the required trainings as files for lab/gpu/train.py: orders, networks, the examples of each user, and the examples in pieces. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -106,7 +106,7 @@ function writeData(folder: string, name: string, parts: () => Iterable<Dataset>)
   });
 }
 
-/** Layers with the names of their tensors, and where those lie in the flat vector. */
+/** Layers with the names of their tensors and their offsets in the flat vector. */
 function networkOf({ layers, manifest, dimension }: Model): object {
   const norms = new Set(
     layers.flatMap(({ layer, tensors }) =>

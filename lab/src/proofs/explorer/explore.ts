@@ -1,7 +1,7 @@
 /**
- * Walks through every state that users, server and authorities can reach together, breadth first: the real transitions
- * of the core in any order, over a network that keeps every message and may deliver it never, late or again. A party
- * has only its records, so a crash loses the message it was about to send, and every step is a restart.
+ * Visits every state that users, server and authorities can reach together, breadth first. It runs the real transitions of the core in any
+ * order, over a network that keeps every message and may lose, delay or repeat it. A party has only its records: a crash loses the message
+ * that it was about to send, and every step is a restart.
  */
 import type { WorldOptions } from './explored-world.ts';
 import { type LogOptions, ModelLogs } from './model-logs.ts';

@@ -19,7 +19,7 @@ interface CouncilOptions {
   readonly authorities: number;
   readonly threshold: number;
   readonly isEmpty?: boolean;
-  /** Indices of authorities that no user reached, and of those that do not answer afterwards. */
+  /** Indices of authorities that no user reached, and of authorities that do not answer afterwards. */
   readonly missed?: readonly number[];
   readonly gone?: readonly number[];
 }
@@ -40,7 +40,7 @@ export interface WorldOptions {
   readonly rollback?: boolean;
   /** Every party may also crash after any of its records, before the answer leaves. */
   readonly crashes?: boolean;
-  /** No clock moves and no user leaves: fewer states, deeper ones. */
+  /** Clocks do not move and users do not leave, so there are fewer states and longer paths. */
   readonly still?: boolean;
   readonly broken?: BrokenRule;
 }
@@ -106,7 +106,7 @@ export function exploredWorld(options: WorldOptions): ExploredWorld {
   };
 }
 
-/** Draws by name: the same step draws the same bytes in every exploration. Nobody can open what a cheat seals. */
+/** Draws by name: the same step draws the same bytes in every exploration. Seeds that a cheat seals cannot be opened. */
 export class ExploredDevice extends FederationDevice {
   /** The name of the step that is explored. */
   stepName = 'contribute';

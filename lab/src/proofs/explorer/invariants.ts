@@ -77,7 +77,7 @@ function releaseProblem(answers: readonly MessageOf<'close-answer'>[]): Sentence
   return sets.size > 1 ? 'one buffer was closed with two sets of slots' : undefined;
 }
 
-/** Only the server: every opened sum is the one-hot sum of its slots, and no update is in two of them. */
+/** Checks only the server: every opened sum is the one-hot sum of its slots, and no update is in two sums. */
 export function serverProblem(
   devices: readonly FederationDevice[],
   buffers: readonly SecureBuffer[],
@@ -107,7 +107,7 @@ export function oneHotSum(
   return devices.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
 }
 
-/** Server and authorities: nothing is closed that was not durably fixed before, with enough slots; decisions agree. */
+/** Checks server and authorities: a close is durable before it happens and has enough slots, and all decisions agree. */
 export function agreementProblem(
   server: readonly SecureBuffer[],
   authorities: readonly (readonly AuthorityBuffer[])[],
@@ -123,7 +123,7 @@ export function agreementProblem(
 }
 
 function decisionProblem({ status, accepted, descriptor }: SecureBuffer, all: readonly AuthorityBuffer[]): Sentence {
-  // Rolled back: it gives no key and no statement about its earlier actions.
+  // Checks an authority that was rolled back: it gives no key and no statement about its earlier actions.
   const known = all.filter((closing) => closing.status !== 'unknown');
   if (known.length === 0) return undefined;
   if (status === 'unknown') return 'the server gave up a buffer the authority remembers';

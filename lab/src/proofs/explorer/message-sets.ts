@@ -59,7 +59,7 @@ export class MessageSets {
     );
   }
 
-  /** Every way to receive one kind of answer about one thing from enough authorities, with at most one answer of each. */
+  /** All combinations of answers to one question from enough authorities, with at most one answer from each authority. */
   choices(set: number): readonly (readonly number[])[] {
     return remembered(this.#choices, set, () => {
       const groups = new Map<string, number[]>();

@@ -1,6 +1,6 @@
 /**
- * The model logs of a task's authorities, with a server that asks each of them for another version and shows signed
- * entries at any time: every state of the real logs that it can bring about, starting from two closed batches.
+ * Explores every state of the real model logs that a lying server can cause, starting from two closed batches. The server asks each
+ * authority for a different version, and shows signed entries at any time.
  */
 import { toHex } from '@basa/masking';
 import {
@@ -47,7 +47,7 @@ export class ModelLogs implements Space<LogState> {
   readonly #models: readonly number[];
   readonly #threshold: number;
   readonly #genesis: readonly (readonly AuthorityRecord[])[];
-  /** Two that enough authorities voted for, and one that no authority knows. */
+  /** Two batches that enough authorities voted for, and one batch that no authority knows. */
   readonly #sums: readonly Ctx[];
   readonly #closed: readonly Ctx[];
   readonly #votes: ReturnType<typeof votesOf>;
@@ -109,7 +109,7 @@ export class ModelLogs implements Space<LogState> {
     return { ...body, signature: world.server.ports.signer.sign(modelAppendCodec.statement(body)) };
   }
 
-  /** Shown with the signatures so far, and with those of its own side. */
+  /** Shown with all signatures so far, including those of colluding authorities. */
   #adopts(
     state: LogState,
     keeper: ShotAuthority,

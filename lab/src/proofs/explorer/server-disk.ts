@@ -18,7 +18,7 @@ export interface OpenedSum {
 
 export interface ServerLocal {
   readonly buffers: readonly StoredBuffer[];
-  /** Sums that were opened and are durable before their model's hash is logged, and those that were applied. */
+  /** Sums that were opened and stored before the hash of their model is logged, and sums that were applied. */
   readonly drafts: readonly OpenedSum[];
   readonly models: readonly OpenedSum[];
   readonly forgot: number;

@@ -161,8 +161,8 @@ export class StateSpace {
   }
 
   /**
-   * Users are identical except for their names, so they are named in the order of their slots in the first buffer: the
-   * deposit of user n is accepted there after the one of user n - 1. This does not apply if user 0 is a cheat.
+   * Users differ only in their names, so they are named in the order of their slots in the first buffer: the deposit of user n is accepted
+   * after the deposit of user n - 1. This does not apply if user 0 is a cheat.
    */
   #isInTurn(state: State, message: Message): boolean {
     if (message.kind !== 'deposit' || message.buffer > 0 || this.world.options.cheat !== undefined) return true;
@@ -231,7 +231,7 @@ export class StateSpace {
     return numbers.map((number) => this.#messages.message(number));
   }
 
-  /** Endings as numbers; an ending that changes nothing and sends nothing is dropped. */
+  /** Returns endings as numbers, without those that change nothing and send nothing. */
   #movesOf<Local>(endings: readonly Ending<Local>[], before: number, numberOf: (local: Local) => number): Moves {
     const moves = endings.map(
       ({ local, sent, words }): Move => ({
@@ -261,7 +261,7 @@ export class StateSpace {
     return (this.#users[n] as Locals<UserLocal>).number(canonical(local), local);
   }
 
-  /** The order of records that do not touch each other is not part of the state. */
+  /** The order of independent records is not part of the state. */
   #serverNumber(local: ServerLocal): number {
     const buffers = this.#parties.server.buffersOf(local);
     const { models, drafts, forgot } = local;

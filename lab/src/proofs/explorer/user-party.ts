@@ -15,7 +15,7 @@ import { type Ending, type Message, ofKind } from './messages.ts';
 export interface UserLocal {
   /** The records of its session in each buffer. */
   readonly sessions: readonly (readonly UserRecord[])[];
-  /** The buffers that it entered and those that got its update. */
+  /** The buffers that the user entered, and the buffers that got its update. */
   readonly ledger: readonly LedgerRecord[];
   /** The number of times it forgot something: its later draws are fresh. */
   readonly forgot: number;

@@ -74,7 +74,7 @@ export const LONG_WORLDS: readonly NamedWorld[] = [
   { name: 'three users and two buffers of two', bufferSize: 2, users: 3, buffers: 2 },
 ];
 
-/** Two of three must suffice: one that has no record of any slot, and one of those that have. */
+/** Two of three authorities must be enough: one without a record of any slot, and one with records. */
 export const ONE_IS_GONE: ExploreOptions = { ...councilOf(3, 2, { missed: [2], gone: [0] }), still: true };
 
 /** Several authorities and a server, starting from a filled buffer. `isSmall` tells whether all states are reached. */

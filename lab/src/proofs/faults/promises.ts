@@ -1,7 +1,6 @@
 /**
- * The promises of a federation under any faults: every opened sum is the sum of the accepted one-hot inputs, or the
- * buffer is quarantined and contains a cheat; no acknowledged update is lost or counted twice, no assigned slot is
- * forgotten, and no honest device is blamed.
+ * The promises of a federation with any faults. Every opened sum is the sum of the accepted one-hot inputs, or the buffer is quarantined
+ * and contains a cheat. No acknowledged update is lost or counted twice, no assigned slot is forgotten, and no honest device is blamed.
  */
 import { toHex } from '@basa/masking';
 import type { AuthorityBuffer, BufferSlot, SecureBuffer, SumVerdict, UserSession } from '@basa/protocol';

@@ -146,7 +146,7 @@ class SimulationRun {
     this.#try(send);
   }
 
-  /** An update that was not sent is left for good; one that was sent waits for the authority's statement. */
+  /** A device gives up an update that it has not sent. If it has sent the update, it waits for the authority's statement. */
   #renew(device: FederationDevice): void {
     const { session } = device;
     if (session === undefined) return;

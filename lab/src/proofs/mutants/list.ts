@@ -1,8 +1,7 @@
 /**
- * Cores without one of their rules, as patches of the source: `find` must occur exactly once in its file, so that the
- * list stays in step with the code. If two or three checks enforce one rule, the mutant leaves out all of them, and
- * each of them by itself is enough to stop the attack (`npm run lab -- prove mutants` and the tests verify this for
- * every edit).
+ * Cores that lack one rule each, as patches of the source. `find` must occur exactly once in its file, so that the list stays in step with
+ * the code. If two or three checks enforce one rule, the mutant leaves out all of them. Any one of these checks is enough to stop the
+ * attack: `npm run lab -- prove mutants` and the tests verify this for every edit.
  */
 import type { Mutant } from './mutant.ts';
 import { MUTANTS_OF_COUNCILS } from './of-councils.ts';

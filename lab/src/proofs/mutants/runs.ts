@@ -10,7 +10,7 @@ export interface MutantRun extends AttackReport {
   readonly generated?: { readonly seed: number; readonly leaked: readonly string[] };
 }
 
-/** Returns what the attack learns from the core with these edits. */
+/** Returns the information that the attack gets from the core with these edits. */
 export async function runPatched(
   edits: readonly Edit[],
   attack: string,
@@ -38,10 +38,10 @@ export interface MutantVerdict {
   readonly caught: boolean;
   readonly learned: readonly string[];
   readonly broken: readonly string[];
-  /** The number of places in the core that enforce the rule; each by itself stops the attack if `eachAloneStops`. */
+  /** The number of places in the core that enforce the rule. With `eachAloneStops`, any one of them stops the attack. */
   readonly edits: number;
   readonly eachAloneStops: boolean;
-  /** The first generated schedule that leaks too; null if none of those that were run leaks. */
+  /** The first generated schedule that also leaks, or null if no schedule leaks. */
   readonly generatedSeed: number | null;
 }
 

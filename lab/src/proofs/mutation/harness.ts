@@ -1,7 +1,7 @@
 /**
- * Runs all tests once to find the tests in which a mutant would give a different value; the others run the same with it
- * and without. Then it activates one mutant at a time and runs the tests in which it makes a difference, up to the
- * first that fails: those that noticed changes nearby first, then quick ones.
+ * Runs all tests once to find the tests in which a mutant would give a different value. Other tests do not depend on the mutant. Then it
+ * activates one mutant at a time, and runs the tests that depend on it until one fails. Tests that noticed nearby changes run first, then
+ * fast tests.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { collected, type Test, type TestFile } from './suites.ts';

@@ -28,7 +28,7 @@ export interface JudgeOptions {
   readonly seed: number;
   /** The largest number to judge. */
   readonly most: number;
-  /** Only those that were judged before, and survived. */
+  /** Only mutants that were judged before and survived. */
   readonly isSurvivorsOnly: boolean;
   readonly workers: number;
   /** The duration of the tests that are run for each. */
@@ -47,7 +47,7 @@ export class KnownFates {
     this.#fates = !isFresh && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
   }
 
-  /** A mutant that a test noticed is not judged again; one that survived is, when the tests have changed. */
+  /** A mutant that a test noticed is not judged again. A mutant that survived is judged again when the tests have changed. */
   isSettled(name: string, tests: string): boolean {
     const known = this.#fates[name];
     return known !== undefined && (known.fate === 'noticed' || known.tests === tests);

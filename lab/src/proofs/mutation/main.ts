@@ -11,21 +11,21 @@ import { type FileResult, judgeArea, KnownFates } from './judge.ts';
 
 const HELP = `npm run lab -- prove mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seconds N] [--seed S] [--fresh] [--results FILE] [--json]
 
-Makes one wrong change at a time (a condition, a sum, a call, a record that is not written), runs the tests in which it makes a
-difference up to the first that fails, and reports the share of changes that some test notices. Two areas: parties (authority, server and user
-of the protocol, with suspicion and admission) and messages (their codecs, statements and sealing). Results are saved as they come: a run that
-was interrupted goes on, and after new tests only those that survived are judged again.
+Makes one wrong change (a mutant) at a time in the core, for example to a condition, a sum or a call. It runs the tests that the mutant can
+affect until one fails, and reports the share of mutants that some test notices. There are two areas: parties (authority, server and user of
+the protocol, with suspicion and admission) and messages (their codecs, statements and sealing). Results are saved during the run, so an
+interrupted run continues. After you change tests, only the mutants that survived are judged again.
 
-  --area NAME      parties or messages (both)
-  --only TEXT      just the files whose path holds TEXT: --only authority/close
-  --most N         judge N of those left, at most, in each area; 0 shows what is known
-  --survivors      judge again those that lived, with the tests as they are now, and no others
-  --workers N      processes at a time (1)
-  --seconds N      ask tests of N seconds of each, those first that noticed a change nearby, then quick ones (1,000)
-  --seed S         the order in which they are judged (1)
-  --fresh          forget the saved results
-  --results FILE   where they are saved (node_modules/.cache/mutation.json)
-  --json           the last line is one JSON object`;
+  --area NAME      parties or messages (default: both)
+  --only TEXT      only the files whose path contains TEXT, for example --only authority/close
+  --most N         judge at most N of the remaining mutants in each area; 0 only shows the saved results
+  --survivors      judge only the mutants that survived, with the current tests
+  --workers N      number of processes (default: 1)
+  --seconds N      run tests for at most N seconds for each mutant: first tests that noticed a change nearby, then fast tests (default: 1000)
+  --seed S         seed for the order of the mutants (default: 1)
+  --fresh          discard the saved results
+  --results FILE   file for the saved results (default: node_modules/.cache/mutation.json)
+  --json           print the result as one JSON object in the last line`;
 
 const { values } = parseArgs({
   options: {
@@ -76,7 +76,7 @@ if (values.help) {
   console.error('--most, --seed, --workers and --seconds take whole numbers, for example --most 100 --workers 4');
   process.exitCode = 2;
 } else if (chosen.length === 0) {
-  console.error(`no area has this name, or none has a source with "${values.only}" in its path; see --help`);
+  console.error(`no area has this name, or no file of the area has "${values.only}" in its path; see --help`);
   process.exitCode = 2;
 } else {
   const known = new KnownFates(values.results, values.fresh);

@@ -8,7 +8,7 @@ export interface Mutant {
   /** The expression that is changed, in the text. */
   readonly start: number;
   readonly end: number;
-  /** True if it yields or reads on: it cannot be evaluated beside the original, nor inside its own function. */
+  /** True if it yields or consumes input: then it cannot be evaluated in addition to the original, or inside its own function. */
   readonly isStep: boolean;
 }
 
@@ -60,7 +60,7 @@ const OTHER_METHOD = new Map([
   ['max', 'min'],
 ]);
 
-/** Methods that read nothing and write nothing. */
+/** Methods without side effects. */
 const PURE =
   'map filter some every find findIndex includes indexOf has get at slice subarray min max floor sqrt isInteger isFinite flatMap keys values entries reduce sha256 hash';
 const PURE_METHODS = new Set(PURE.split(' '));
@@ -118,7 +118,7 @@ export function withSwitches(
 function changesBelow(node: Node, text: string, isStep: (node: Node) => boolean): Change[] {
   if (node.type.startsWith('TS') && !('expression' in node)) return [];
   if (node.type === 'ImportDeclaration') return [];
-  // Only the condition of these is changed.
+  // Only the conditions of these statements are changed.
   const isQuestion = node.type === 'IfStatement' || node.type === 'ConditionalExpression';
   const changed = (isQuestion ? node.test : undefined) ?? node;
   const changes = changesOf(node, text);

@@ -33,7 +33,7 @@ export interface MutationRun {
   /** Processes at a time; one by default. */
   readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
-  /** Reports the number of test files that were run to see what they reach. */
+  /** Reports the number of test files whose reach was measured. */
   readonly onCoverage: (done: number, of: number) => void;
 }
 
@@ -46,7 +46,7 @@ export async function runMutants(run: MutationRun): Promise<void> {
     const bundle = join(folder, 'switched.mjs');
     await bundleSwitched(run, bundle);
     const coverage = join(folder, 'coverage.json');
-    // Once for all parallel processes: what each test reaches.
+    // Measures once, for all parallel processes, which code each test reaches.
     await judgeSome(run, bundle, coverage, []);
     const { workers = 1 } = run;
     const lanes = Array.from({ length: workers }, (_, lane) => run.chosen.filter((_number, n) => n % workers === lane));
@@ -149,7 +149,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
 
 /** A test file as a function that collects its tests: its other top-level code runs again each time. */
 function testFile(path: string): string {
-  // A test may look for files beside itself.
+  // A test may look for files in its own folder.
   const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
   const { module } = parseSync(path, text);
   const last = Math.max(0, ...module.staticImports.map(({ end }) => end));

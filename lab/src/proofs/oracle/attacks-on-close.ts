@@ -75,7 +75,7 @@ export const CLOSED_ATTACKS: Attacks = {
       const early = ledger.closeRequest();
       if (isRefused(early)) ledger.freeze();
       const request = isRefused(early) ? granted(ledger.closeRequest()) : early;
-      // The answer is lost: the server knows only what it had made durable about its close.
+      // The answer is lost: the server knows only the durable records of its close.
       world.close(request);
       send(world, ledger, users[2] as WatchedDevice);
       ledger.freeze();

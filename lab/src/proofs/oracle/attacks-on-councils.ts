@@ -1,7 +1,7 @@
 /**
- * Attacks on buffers of several authorities: four of which three are needed, by default one of them the server's own.
- * An invented part, or a record that is overridden, gives the server nothing by itself while t > (n + f) / 2: the tests
- * show the promise that they break, on which that count rests.
+ * Attacks on buffers of several authorities: four, of which three are needed and by default one colludes with the server. While t > (n + f)
+ * / 2, an invented part or an overridden record is not enough to learn anything. The tests show that each breaks a promise on which this
+ * bound depends.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -135,7 +135,7 @@ function closeByAll(world: CouncilWorld, set: readonly number[], pool: Pool): vo
   for (const [index, core] of cores) pool.add(index, granted(world.asked(core, set, joined(votes))).keys);
 }
 
-/** A buffer of offers that the server has, or that it makes itself; signed by everybody who offered something. */
+/** A buffer of offers that the server has or makes itself, signed by all authorities that made an offer. */
 function drawnWith(
   world: Federation,
   invented: (authority: FederationAuthority) => Offer | undefined,

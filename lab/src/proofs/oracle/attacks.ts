@@ -1,7 +1,7 @@
 /**
- * The attacks on `sealed` that its checks exist for, as schedules against the real core. The adversary goes as far as
- * users and authority let it; the trace computes what it learns. Against the unmodified core they learn at most the
- * honest sum; against a core without the check they are made for, they learn more.
+ * The attacks that the checks of `sealed` mode stop, as schedules against the real core. The adversary goes as far as users and authority
+ * allow, and the trace computes everything that it learns. Against the unmodified core, an attack learns at most the honest sum. Against a
+ * core without the check that stops it, it learns more.
  */
 
 import { nodeEnvironment } from '@basa/virtual-time/simulation';

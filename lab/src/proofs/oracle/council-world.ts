@@ -57,7 +57,6 @@ export class Pool {
   readonly edges: PartKey[][] = Array.from({ length: SLOTS }, () => []);
   readonly selves: PartKey[][] = Array.from({ length: SLOTS }, () => []);
 
-  /** Adds the keys that an authority released. */
   add(authority: number, keys: readonly ReleasedKey[]): void {
     for (const { slot, role, key } of keys)
       (role === 'edge' ? this.edges : this.selves)[slot]?.push({ authority, key });

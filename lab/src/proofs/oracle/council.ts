@@ -15,7 +15,7 @@ export interface CouncilVerdict {
   /** Schedules in which the sum of the closed set was found, as it should be. */
   readonly sums: number;
   readonly leaks: number;
-  /** The first leak: its schedule, and what was learned. */
+  /** The schedule of the first leak, and the information that it reveals. */
   readonly first?: { readonly schedule: number; readonly learned: readonly string[] };
 }
 
@@ -60,7 +60,7 @@ interface Played {
   readonly allowed: readonly Combination[];
 }
 
-/** Each honest authority is asked for one vote, and twice for keys, with sets from the draw. */
+/** Asks each honest authority for one vote and twice for keys, with drawn sets. */
 function play(world: CouncilWorld, draw: Draw): Played {
   const cores = world.honestCores();
   const sets = subsetsOf(world.accepted).filter((set) => set.length >= world.minimum);

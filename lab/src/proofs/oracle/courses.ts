@@ -6,7 +6,7 @@ import type { Liar } from './liar.ts';
 import { copiedDeposit } from './lies.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
-/** The point at which a user gives up by itself. */
+/** The point at which a user gives up. */
 const QUITS = ['before the deposit', 'with a slot', 'with a key', 'with an upload nobody sees'] as const;
 type Quit = (typeof QUITS)[number];
 

@@ -26,8 +26,8 @@ import type { WatchedDevice } from './watched-device.ts';
 const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)) as T;
 
 /**
- * A deposit over seeds of the server, under the tag of `as` or of no user. If it stands for a user's deposit, nonce and
- * signature are the true ones, and only the seeds are not.
+ * A deposit of seeds that the server made, with the tag of `as` or of no user. If it replaces a user's deposit, nonce and signature are
+ * genuine, and only the seeds are forged.
  */
 export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): Source {
   const { suite } = world.server.ports;
@@ -75,7 +75,7 @@ const everyEntry = (answer: DepositAnswer, change: (entry: InboxEntry) => InboxE
   inbox: answer.inbox.map(change),
 });
 
-/** Each of them is told to a user in place of the honest answer. */
+/** The server sends each of them to a user instead of the honest answer. */
 export const DEPOSIT_LIES: Readonly<Record<string, DepositLie>> = {
   'an inbox made up from end to end': (world, ledger, mine, _, dice) => {
     const length = dice.below(world.shape.bufferSize);
@@ -217,7 +217,7 @@ export function liedClose(world: OracleWorld, request: CloseRequest, dice: Dice)
   );
 }
 
-/** "Aborted", or closed with nobody, signed by the server. */
+/** "Aborted", or closed without any slot, signed by the server. */
 export function liedOutcome(world: OracleWorld, { ctx }: Outcome, status: Outcome['status']): Outcome {
   const body = { ctx, status, accepted: [] };
   return { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };

@@ -169,7 +169,7 @@ export class OracleWorld {
     return this.signedClose({
       ctx,
       deposits: story.map(({ user, deposit: { certificate, nonce, root, signature } }) => ({
-        // A forged deposit is told under the name of its victim.
+        // A forged deposit is reported with the name of its victim.
         deviceKey: this.users.find((known) => equalBytes(known.user, user))?.signer.publicKey ?? certificate.deviceKey,
         nonce,
         root,

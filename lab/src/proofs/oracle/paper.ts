@@ -80,12 +80,12 @@ class PaperWorld {
   }
 }
 
-/** A ciphertext of the transparent sealing shows in clear what was sealed to whom. */
+/** A ciphertext of the transparent sealing contains the seed and its recipient in clear. */
 function opened(sealed: Uint8Array, key: Uint8Array): Uint8Array | undefined {
   return equalBytes(sealed.subarray(SEED_BYTES, 2 * SEED_BYTES), key) ? sealed.slice(0, SEED_BYTES) : undefined;
 }
 
-/** Returns what the server learns of K honest users when the keys of these positions leaked before. */
+/** Returns the information that the server gets about K honest users if the keys of these positions leaked before. */
 export function learnedInPaper(bufferSize: number, leakedKeys: ReadonlySet<number>): readonly string[] {
   const world = new PaperWorld(bufferSize);
   for (let position = 0; position < bufferSize; position++) {
@@ -109,7 +109,7 @@ export function paperLaw(bufferSize: number, leakedKeys: ReadonlySet<number>): r
   ];
 }
 
-/** The attacks of the table that are combinations of masks, each played against `paper`: returns what the server learns. */
+/** Runs the attacks of the table that are combinations of masks against `paper`, and returns the information that the server gets. */
 export const PAPER_ATTACKS: Readonly<Record<string, () => readonly string[]>> = {
   A1: () => learnedInPaper(3, new Set([2])),
   A2: () => learnedInPaper(3, new Set([1, 2])),

@@ -1,7 +1,7 @@
 /**
- * One generated schedule, named by its seed: users come, drop out, crash and come back, uploads get lost, doubled, cut
- * and late, some users collude, the server lies as often as the seed says, and updates move on to a second buffer if
- * the user's own check allows it. Most schedules fill their buffer and close it.
+ * One generated schedule, named by its seed. Users come, drop out, crash and come back. Uploads are lost, repeated, cut or late. Some users
+ * collude, and the server lies as often as the seed says. An update moves to a second buffer if the user's own check allows it. Most
+ * schedules fill their buffer and close it.
  */
 import type { Slot } from '@basa/protocol';
 import type { Judgement } from '../../attacks/judgement.ts';
@@ -85,7 +85,7 @@ class Run {
     if (dice.chance(0.05)) world.close(closeWith(world, ledger, this.#anySlots(ledger)));
   }
 
-  /** The liar's own close: any set of slots it holds uploads of, or the story one user was told. */
+  /** The liar's own close: any set of slots whose uploads it has, or the set that it showed to one user. */
   #closeLike(ledger: Ledger): void {
     const { world, dice } = this.liar;
     if (world.stories.length > 0 && dice.chance(0.5)) {
@@ -113,7 +113,7 @@ class Run {
     }
   }
 
-  /** The authority's folder is reset to some older state; then every question is asked again. */
+  /** Resets the authority's folder to an older state, then repeats every request. */
   #rollBack(ledger: Ledger): void {
     const { world, dice } = this.liar;
     const { authority } = world;

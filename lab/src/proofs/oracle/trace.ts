@@ -1,6 +1,6 @@
 /**
- * Everything the adversary (the server and the users that collude with it) has seen, and what it can compute from it.
- * Seeds are named by the word they start with. Every key is tried on every sealed seed.
+ * Everything that the adversary (the server and its colluding users) has seen, and everything that it can compute from this. Seeds are
+ * named by their first word. Every key is tried on every sealed seed.
  */
 import { equalBytes, type MaskPlan, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
@@ -94,8 +94,8 @@ export class Trace {
   }
 
   /**
-   * One sum for each closed buffer, of inputs that are in no earlier sum. A buffer that closed with too few gives no
-   * sum, and an input in a second sum does not belong there.
+   * The allowed sums: one for each closed buffer, of inputs that are in no earlier sum. A buffer that closed with too few updates has no
+   * allowed sum, and an input must not be in a second sum.
    */
   #allowed(): readonly { readonly sum: Combination; readonly isWithheld: boolean }[] {
     const used = new Set<number>();

@@ -8,11 +8,11 @@ import { FROM_SOURCE } from '@basa/testkit/root.ts';
 
 const HELP = `npm run lab -- prove all [--quick] [--json]
 
-Attacks, mutants, rules, explorer, fault simulation, leak oracle, its councils and the one-shot mode, each in its long version (hours); docs/evidence.md says
-what each of them shows. Every part is a command of its own: npm run lab -- attacks, npm run lab -- prove mutants, rules, explorer, faults, oracle, councils, shots.
+Runs all long checks of the protocol: attacks, mutants, rules, explorer, faults, oracle, councils and shots. Together they take hours.
+Each part is also a command: npm run lab -- attacks, npm run lab -- prove mutants, and so on. docs/evidence.md explains the results.
 
-  --quick   smaller numbers: some minutes
-  --json    end standard output with one line that is one JSON object`;
+  --quick   use smaller numbers, so that all parts take some minutes
+  --json    print the result as one JSON object in the last line`;
 
 interface Part {
   readonly name: string;
@@ -45,7 +45,7 @@ interface PartResult {
   readonly result: unknown;
 }
 
-/** Runs one part, shows what it prints, and keeps its last line. */
+/** Runs one part, shows its output, and keeps its last line. */
 async function runPart({ name, quick }: Part): Promise<PartResult> {
   console.log(`\n== ${name}`);
   const started = Date.now();

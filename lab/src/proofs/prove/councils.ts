@@ -13,16 +13,16 @@ import { readOptions } from './options.ts';
 
 const HELP = `npm run lab -- prove councils [--schedules N] [--seed S] [--workers N] [--json]
 
-A server tells every authority another set to vote for, and another close to release by. Of four authorities, of which three are
-needed, one is on its side: N schedules (100000 by default) must give it the sum of one closed set at most. With two of the four on its side,
-and with one of three of which two are needed, it must be found out to learn more: else this check could not fail.
+A lying server asks each authority to vote for a different set of updates, and to release keys for a different close. It colludes with one
+of four authorities, and three are needed. In each of N schedules it may learn at most the sum of one closed set. The check must also find
+leaks: if the server colludes with two of four authorities, or with one of three of which two are needed, it must learn more.
 
-  --schedules N   how many schedules (100000); a hundredth of it, 600 at least, for each council that leaks
-  --seed S        the first seed (1): each 500 schedules have the next one, so a run goes on with --seed <the number it printed>
-  --workers N     worker threads (one per core); the result does not depend on how many
-  --json          the last line is one JSON object`;
+  --schedules N   number of schedules (default: 100000); councils that must leak get 1 % of it, but at least 600
+  --seed S        first seed (default: 1); every 500 schedules use the next one. To continue a run, give the number that it printed
+  --workers N     number of worker threads (default: one per core); it does not change the result
+  --json          print the result as one JSON object in the last line`;
 
-/** The councils that must leak, and the one that must not. */
+/** The councils that must leak, and the council that must not leak. */
 const LEAKING: readonly CouncilShape[] = [
   { authorities: 4, threshold: 3, colluding: 2 },
   { authorities: 3, threshold: 2, colluding: 1 },

@@ -10,13 +10,14 @@ import { readOptions } from './options.ts';
 
 const HELP = `npm run lab -- prove decoders [--runs N] [--seed S] [--only TEXT] [--workers N] [--json]
 
-Throws N mutated inputs at the decoder of every message: a DecodeError, or a value that encodes back to the same bytes. Ends at the first that is neither.
+Gives N mutated inputs to the decoder of every message. The decoder must throw a DecodeError, or return a value that encodes to the same
+bytes. The program stops at the first input that does neither.
 
-  --runs N      how many inputs a message (10000000)
-  --seed S      the first seed (1): each 100000 inputs have the next one, so runs add up where the second has the nextSeed of the first
-  --only TEXT   the messages whose name holds TEXT
-  --workers N   worker threads (one per core); the result does not depend on how many
-  --json        the last line is one JSON object`;
+  --runs N      number of inputs for each message (default: 10000000)
+  --seed S      first seed (default: 1); every 100000 inputs use the next one. To continue a run, give its nextSeed
+  --only TEXT   test only the messages whose name contains TEXT
+  --workers N   number of worker threads (default: one per core); it does not change the result
+  --json        print the result as one JSON object in the last line`;
 const RUNS_PER_TASK = 100_000;
 
 const { runs, seed, only, workers, json } = readOptions({

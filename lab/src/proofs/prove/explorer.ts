@@ -21,12 +21,19 @@ import { importPatched } from '../patched-core.ts';
 
 const HELP = `npm run lab -- prove explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--seed S] [--json]
 
-Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and several
-authorities with a server; then the one-shot mode, with an honest server and with one that lies, up to N / 20 states a world, for its steps are long; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
-With --bufferSize only one world: K users in one buffer, with a crash after any record. With --councils only several authorities.
-With --world only those whose name holds TEXT, so that worlds can be processes of their own; --worlds lists the names.
-Every walk is the same each time; --seed (1) draws the random ways through worlds that are too large. 10^7 states take tens of GB: give
-Node more memory with NODE_OPTIONS=--max-old-space-size=60000.`;
+Visits every state that users, server and authorities can reach together in small worlds, and checks every promise in each state. Then
+it does the same for the one-shot mode, with an honest and with a lying server. At the end it switches off one rule at a time, and shows
+the counterexample.
+
+  --states N       stop a world after N states (default: 10^6), and after N / 20 in the one-shot mode, whose steps are slower
+  --world TEXT     explore only the worlds whose name contains TEXT, for example to run them in several processes
+  --worlds         list the names of the worlds
+  --bufferSize K   explore only one world: K users in one buffer, with a crash after any record
+  --councils       explore only the worlds with several authorities
+  --seed S         seed for the random paths through worlds that are too large (default: 1); all other results are the same each time
+  --json           print the result as one JSON object in the last line
+
+10^7 states need tens of GB. To give Node more memory, set NODE_OPTIONS=--max-old-space-size=60000.`;
 
 const EXPLORER = 'lab/src/proofs/explorer/explore.ts';
 const WAYS = 1000;

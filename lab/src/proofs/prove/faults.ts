@@ -10,10 +10,13 @@ import { drawSimulation, type Operation, type Simulation } from '../faults/simul
 
 const HELP = `npm run lab -- prove faults [--buffers N | --simulations N] [--seed S] [--json]
 
-Draws simulations from seed S on (1 by default) until N buffers (5000 by default) are filled, carries them out against
-the real cores with crashes, lost and repeated messages, clock jumps and one cheat among ten devices, and checks every
-sum. A failing one is shrunk and printed. A simulation is its seed: with --simulations N the run has seeds S to S + N - 1, whatever they
-fill, and runs of different seeds may be added; the last line of --json names the next seed.`;
+Runs generated simulations against the real protocol cores, with crashes, lost and repeated messages, clock jumps and one cheat among
+ten devices, and checks every sum. If a simulation fails, the program prints its shortest form that still fails.
+
+  --buffers N       stop when N buffers were filled (default: 5000)
+  --simulations N   run exactly the simulations with seeds S to S + N - 1 instead, so that the counts of several runs can be added
+  --seed S          first seed (default: 1)
+  --json            print the result as one JSON object in the last line, with the next seed`;
 
 const { values } = parseArgs({
   options: {

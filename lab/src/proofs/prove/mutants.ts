@@ -6,10 +6,10 @@ import { judgeMutant, type MutantVerdict } from '../mutants/runs.ts';
 
 const HELP = `npm run lab -- prove mutants [--schedules N] [--json]
 
-Patches one rule out of the core at a time and plays the attack that the rule stops. Prints what the attack learns.
+Removes one rule at a time from the core, runs the attack that this rule stops, and prints the information that the attack reveals.
 
-  --schedules N   also run up to N generated schedules over each mutant, until one leaks (0)
-  --json          the last line is one JSON object`;
+  --schedules N   also run up to N generated schedules against each mutant, until one leaks (default: 0)
+  --json          print the result as one JSON object in the last line`;
 
 const { values } = parseArgs({
   options: {
@@ -41,7 +41,7 @@ else if (!(Number.isSafeInteger(schedules) && schedules >= 0)) {
   const caught = verdicts.filter((verdict) => verdict.caught).length;
   const held = verdicts.filter((verdict) => verdict.unpatchedHolds).length;
   console.log(
-    `${caught} of ${verdicts.length} mutants caught; the core as it is holds under ${held} of these attacks.`,
+    `${caught} of ${verdicts.length} mutants caught. The unmodified core withstands ${held} of these attacks.`,
   );
   if (values.json) console.log(JSON.stringify({ mutants: verdicts }));
   process.exitCode = caught === verdicts.length && held === verdicts.length ? 0 : 1;

@@ -12,16 +12,16 @@ import type { OracleAnswer, OracleTask } from './oracle-worker.ts';
 
 const HELP = `npm run lab -- prove oracle [--schedules N] [--seed S] [--sizes K,K | --no-exhaustive] [--workers N] [--json]
 
-Runs the protocol core over every situation of K = 3, 4 and 5 and over N generated schedules (10^7 by default), and
-solves which combinations of inputs server and colluders can compute. Anything but the honest sums is a leak.
+Runs the protocol core in every situation with K = 3, 4 and 5, and in N generated schedules. In each it computes all combinations of
+inputs that the server and colluders can learn. Everything except the honest sums is a leak.
 
-  --schedules N     how many schedules (10000000); 0 for the situations alone
-  --seed S          the first schedule (0); they are numbered, so a run goes on with --seed <the number it printed>
-  --workers N       worker threads (one per core); the result does not depend on how many
-  --sizes K,K       every situation of these K alone (3,4,5)
-  --share S         go on with the situations at this share of 256, as it was printed; of one K at a time
-  --no-exhaustive   only the generated schedules
-  --json            the last line is one JSON object`;
+  --schedules N     number of generated schedules (default: 10000000); 0 runs only the situations
+  --seed S          number of the first schedule (default: 0). To continue a run, give the number that it printed
+  --workers N       number of worker threads (default: one per core); it does not change the result
+  --sizes K,K       run every situation of these K (default: 3,4,5)
+  --share S         continue the situations from this share of 256, as printed; for one K at a time
+  --no-exhaustive   run only the generated schedules
+  --json            print the result as one JSON object in the last line`;
 
 const SCHEDULES_PER_TASK = 1024;
 const SHARES = 256;
@@ -152,6 +152,6 @@ else if (!options.isGood) {
     console.log(JSON.stringify({ oracle: { seed, nextSeed, seconds, leaks, exhaustive, generated: tally } }));
   }
   const isBlind = tally.sumsFound + tally.sumsWithheld !== tally.sums;
-  if (isBlind) console.error('A sum that could be opened was not found: what the oracle misses may hide a leak.');
+  if (isBlind) console.error('The oracle did not find a sum that could be opened, so it may also miss a leak.');
   process.exitCode = leaks === 0 && !isBlind ? 0 : 1;
 }

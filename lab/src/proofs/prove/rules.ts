@@ -7,14 +7,14 @@ import { MISSING_RULES, RULE_WORLDS } from '../rules/worlds.ts';
 
 const HELP = `npm run lab -- prove rules [--quick] [--world TEXT] [--states N] [--json]
 
-The rules of registration, vote, release, outcome and model log without bytes, from an empty buffer to its end: with a server that shows each
-party what it likes, and with an honest one whose users drop out and whose authorities crash. Every state is looked at. Then each rule is left out:
-the model must show how a promise breaks. The test that fails where the code lacks a rule has the rule's id in its name: docs/evidence.md.
+Explores every state of a small model of the rules of registration, vote, release, outcome and model log. The model follows a buffer from
+its start to its end, once with a lying server, and once with an honest server while users drop out and authorities crash. Then each rule
+is left out, and the model must show which promise breaks. The test of a rule has the rule's id in its name (docs/evidence.md).
 
-  --quick        the small worlds alone (seconds)
-  --world TEXT   the worlds whose name holds TEXT, without the missing rules
-  --states N     stop a world after N states (3000000)
-  --json         the last line is one JSON object`;
+  --quick        explore only the small worlds (seconds)
+  --world TEXT   explore only the worlds whose name contains TEXT, without leaving out rules
+  --states N     stop a world after N states (default: 3000000)
+  --json         print the result as one JSON object in the last line`;
 
 const { values } = parseArgs({
   options: {

@@ -12,16 +12,17 @@ import type { ShotAnswer, ShotTask } from './shots-worker.ts';
 
 const HELP = `npm run lab -- prove shots [--schedules N] [--faults N] [--no-exhaustive] [--seed S] [--workers N] [--json]
 
-The one-shot mode. Every course of three steps of one authority for K = 2 and 3 (batches, restores, clocks, updates that expire, versions), then N
-generated schedules with one authority or four, one of them with the server: anything but the sums of final batches is a leak. Then N runs with
-crashes after any record, lost and doubled messages and restores: every acknowledged update ends as included, expired, quarantined, refused or unknown.
+Checks the one-shot mode in three parts. First: every sequence of three steps with one authority, for K = 2 and 3 (batches, restores,
+clocks, updates that expire, versions). Second: generated schedules with one authority, or with four of which one colludes with the server.
+In both parts, everything except the sums of final batches is a leak. Third: runs with crashes after any record, lost and repeated messages,
+and restores. In these runs every acknowledged update must end as included, expired, quarantined, refused or unknown.
 
-  --schedules N     how many schedules (100000)
-  --faults N        how many runs with faults (2000)
-  --seed S          the first schedule and the first run (1)
-  --no-exhaustive   without the courses
-  --workers N       worker threads (one per core); the result does not depend on how many
-  --json            the last line is one JSON object`;
+  --schedules N     number of generated schedules (default: 100000)
+  --faults N        number of runs with faults (default: 2000)
+  --seed S          number of the first schedule and of the first run (default: 1)
+  --no-exhaustive   leave out the first part
+  --workers N       number of worker threads (default: one per core); it does not change the result
+  --json            print the result as one JSON object in the last line`;
 
 const SIZES = [
   { bufferSize: 2, minimum: 2 },

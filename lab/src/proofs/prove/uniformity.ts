@@ -7,10 +7,15 @@ import { readOptions } from './options.ts';
 
 const HELP = `npm run lab -- prove uniformity [--runs N] [--seed S] [--json]
 
-Fills a buffer of each mode in each group N times (100 by default), and tests each upload and every two together against the uniform distribution,
-and uploads of fixed updates against those of random ones. Fails where the smallest of all p-values, times their number, is below 10^-6.
-Run n has seeds S + 2n and S + 2n + 1 (S is 1 by default), so that runs add up; the last line of --json names the next seed.
-The exact part (every mask enumerated) is a test: npx vitest run lab/test/proofs/exact-uniformity.test.ts`;
+Tests whether stored uploads are uniformly distributed. It fills a buffer N times in each mode and group, tests each upload and each pair
+of uploads, and compares uploads of fixed updates with uploads of random updates. The program fails if the smallest p-value, multiplied by
+the number of tests, is below 10^-6.
+
+  --runs N   number of buffers for each mode and group (default: 100)
+  --seed S   first seed (default: 1); run n uses the seeds S + 2n and S + 2n + 1
+  --json     print the result as one JSON object in the last line, with the next seed
+
+The exact part, which enumerates every mask, is a test: npx vitest run lab/test/proofs/exact-uniformity.test.ts`;
 const ALARM = 1e-6;
 
 const { runs, seed, json } = readOptions({

@@ -19,7 +19,7 @@ export type Rule =
   | 'one request of a user'
   | 'an outcome needs enough signatures';
 
-/** The disk of one authority about the buffer: numbers of tickets and closings; 0 means that there is none. */
+/** The records of one authority about the buffer: numbers of tickets and closings, or 0 if there is none. */
 export interface Records {
   /** By slot: the registration. */
   readonly slots: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * A buffer from its draw to its end with a server that shows each party anything, withholds, repeats and invents users,
- * and with authorities on its side. A signature is never withdrawn, so messages need no state of their own.
+ * A buffer from its draw to its end, with a lying server and colluding authorities. The server may show each party different messages,
+ * withhold or repeat them, and invent users. A signature is never withdrawn, so messages need no separate state.
  */
 import type { Space } from '../explorer/walk.ts';
 import {

@@ -12,7 +12,7 @@ export interface Local {
 }
 
 export interface LyingState {
-  /** The number of honest authorities (the first ones) and of colluding ones that have a part; undefined before the draw. */
+  /** The number of honest authorities (the first ones) and of colluding authorities with a part. Undefined before the draw. */
   readonly parts: { readonly honest: number; readonly colluding: number } | undefined;
   /** By honest user: the ticket of its one key request. */
   readonly tickets: readonly number[];

@@ -1,4 +1,4 @@
-/** The worlds of the model of the rules: those that must keep every promise, and rules whose absence must break one. */
+/** The worlds of the model of the rules. Complete worlds must keep every promise, and leaving out a rule must break one. */
 import { type Space, type Walk, type WalkOptions, walk } from '../explorer/walk.ts';
 import type { Rule } from './authority.ts';
 import { LyingServer } from './lying-server.ts';
@@ -16,7 +16,7 @@ export interface RuleWorld {
 export interface MissingRule extends RuleWorld {
   /** Appears in the name of the test that fails without the rule, as `[R1]`; undefined for a second line of defence. */
   readonly id: string | undefined;
-  /** The end of the expected counterexample; undefined if another rule keeps the promise as well, so that there is none. */
+  /** The last step of the expected counterexample. Undefined if there is no counterexample, because another rule also keeps the promise. */
   readonly problem: string | undefined;
 }
 

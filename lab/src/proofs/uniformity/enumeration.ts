@@ -11,7 +11,7 @@ export function equationOf({ terms }: MaskPlan): MaskEquation {
   return terms.map(({ seed, sign }) => ({ seed: toHex(seed.reveal()), sign }));
 }
 
-/** The equations that remain for somebody who knows these seeds. */
+/** The equations that remain for an attacker who knows these seeds. */
 export function withoutSeeds(
   equations: readonly MaskEquation[],
   known: (seed: string) => boolean,

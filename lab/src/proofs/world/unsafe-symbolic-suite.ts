@@ -1,7 +1,6 @@
 /**
- * A suite only for the leak oracle and the explorer. It protects nothing: it has the shape of the cryptography, so that
- * the core runs and its checks work, a hundred times faster. The rules of the oracle and the explorer decide what a
- * party may open, sign or derive.
+ * A suite only for the leak oracle and the explorer. It protects nothing. It has the interface of real cryptography and is a hundred times
+ * faster, so that the core and its checks run. The oracle and the explorer decide which secrets a party may open, sign with or derive.
  */
 import {
   equalBytes,
@@ -94,7 +93,7 @@ function digest(parts: readonly Uint8Array[], length: number): Uint8Array {
   for (const part of parts) {
     const end = part.length;
     let i = 0;
-    // The rest of a word that the previous part has begun.
+    // The remaining bytes of a word that started in the previous part.
     for (; i < end && (count & 3) !== 0; i++, count++) {
       word |= (part[i] as number) << (8 * (count & 3));
       if ((count & 3) === 3) {

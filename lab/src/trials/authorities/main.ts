@@ -1,4 +1,7 @@
-/** `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
+/**
+ * `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: kills authorities under load and keeps
+ * some of them down. Nothing may be lost.
+ */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
@@ -16,10 +19,10 @@ if (values.help) {
   console.log(
     `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]
 
-Four authorities, of which three are needed, a server and devices, each a process. With all four there, a random one after the
-other is killed and started again, N times (60 by default). Then one stays down while the fleet goes on and other processes are killed.
-Then a second one is down: devices are put off in clear words, and go on when it is back. Nothing may be lost.
-Runs with different seeds are parts of one trial: their counts may be added.`,
+Runs four authorities, of which three are needed, a server and devices, each as a process. First, random authorities are killed and
+restarted N times (default: 60). Then one authority stays down while devices continue and other processes are killed. Then a second
+authority is down: devices get a clear message, wait, and continue when it is back. Nothing may be lost.
+You can add the counts of runs with different seeds.`,
   );
 } else {
   const { runAuthorities } = await import('./run.ts');

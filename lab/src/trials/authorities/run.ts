@@ -1,6 +1,7 @@
 /**
- * Four authorities of which three are needed, a server and devices as processes. All four there, and one after the other killed; one down
- * while everything else is killed; two down, which must stop the fleet in clear words and lose nothing. Then the verdict from outside.
+ * Runs four authorities, of which three are needed, a server and devices as processes. First all four run, and one after the other is
+ * killed. Then one is down while other processes are killed. Then two are down: the fleet must stop with a clear message and lose nothing.
+ * At the end the result is checked from outside.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -38,12 +39,12 @@ export interface AuthoritiesReport extends Verdict {
 const AUTHORITIES = 4;
 const THRESHOLD = 3;
 const DEVICES_EACH = 4;
-/** Of all kills, those with all four authorities there. */
+/** The share of kills that happen while all four authorities run. */
 const FIRST_SHARE = 0.75;
 const PLACES_PER_KILL = 60;
 const MIN_PLACES = 4096;
 const STALL_MS = 1000;
-/** A fleet that takes no steps is not waited for longer. */
+/** Stops waiting if the fleet makes no progress for this time. */
 const PATIENCE_MS = 20_000;
 const VERSIONS = 3;
 const LOOK_MS = 100;
@@ -120,7 +121,7 @@ class Trial {
     const { versions: versionsWithTwoDown, words } = await this.#twoDown(fleet, second);
     await this.#start(second);
     await grown(basa, VERSIONS);
-    this.#onLine(`the fleet goes on with ${second}`);
+    this.#onLine(`the fleet continues with ${second}`);
     await this.#start(first);
     await grown(basa, VERSIONS);
     this.killDevices();
@@ -149,7 +150,7 @@ class Trial {
     for (const child of this.#devices) child.kill('SIGKILL');
   }
 
-  /** Killed where it stands, then again at the moment it was told, and left running. */
+  /** Kills the process at a random moment, starts it so that it dies at the planned moment, and then lets it run. */
   async #strike(fleet: Fleet, name: ProcessName): Promise<void> {
     const { moment, nth, afterSteps } = this.#plan.next(name === 'server' ? name : 'authority');
     await this.#during(fleet, Math.floor(this.#chance.unit() * afterSteps));
@@ -196,7 +197,7 @@ class Trial {
     const child = this.#basa.children.get(name) as ChildProcess;
     child.kill('SIGKILL');
     await gone(child);
-    if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended by itself with code ${child.exitCode}`);
+    if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended unexpectedly with code ${child.exitCode}`);
     this.#onLine(`${++this.#kills} ${name}: ${why}`);
   }
 

@@ -1,4 +1,4 @@
-/** A preload (`node --import`): the clock of the process is ahead by BASA_AHEAD_MS, so that nobody waits for a deadline. */
+/** A preload (`node --import`) that sets the clock of the process ahead by BASA_AHEAD_MS, so that trials do not wait for deadlines. */
 const aheadMs = Number(process.env['BASA_AHEAD_MS'] ?? 0);
 const real = Date.now;
 Date.now = () => real() + aheadMs;

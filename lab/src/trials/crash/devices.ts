@@ -1,4 +1,4 @@
-/** A process with some devices of the SDK: each offers the one-hot update it is told, until the process is killed. */
+/** A process with some devices of the SDK. Each offers the one-hot updates that it gets, until the process is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BasaClient, BasaClient as Clients, ProblemError, UnreachableError } from '@basa/client/node';
 import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
@@ -32,7 +32,7 @@ function identityOf({ folder, token }: DevicesWork['devices'][number]) {
   return { identity: folder, token, pieceBytes: PIECE_BYTES };
 }
 
-/** An interrupted session is brought to its end first: what it was acknowledged for is the coordinate it was killed at. */
+/** Finishes an interrupted session first. Its acknowledgement belongs to the coordinate that the device had when it was killed. */
 async function offer(client: BasaClient, work: DevicesWork, device: number, place: number): Promise<void> {
   const delta = new Float32Array(work.dimension);
   delta[place] = 1;
@@ -50,7 +50,7 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
   }
 }
 
-/** Services come and go: what is not answered is tried again, without end. */
+/** Services may be down, so a request without an answer is repeated without limit. */
 async function again<Result>(device: number, work: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * A preload (`node --import`) that knows every moment before and after something becomes durable: a commit, a flush, a
- * rename. It names each kind of moment once on standard error, and dies by SIGKILL at the one it was told.
+ * A preload (`node --import`) that observes every moment before and after data becomes durable: a commit, a flush or a rename. It prints
+ * each kind of moment once on standard error, and kills the process with SIGKILL at the given moment.
  *
  *     BASA_DIE_AT="before commit records+buffers"  BASA_DIE_NTH=2
  */
@@ -21,7 +21,7 @@ function pass(name: string): void {
 
 Object.assign(globalThis, { [PASS]: pass });
 
-/** The part of a path that says what a file is: folders and files that are named by hashes or numbers do not. */
+/** The part of a path that identifies the kind of a file, without folders and files that are named by hashes or numbers. */
 function kindOf(path: unknown): string {
   const words = String(path)
     .split(/[\\/]/)
@@ -34,7 +34,7 @@ const holder = (value: object): Record<string, Any> => value as Record<string, A
 const paths = new WeakMap<object, string>();
 const descriptors = new Map<number, string>();
 
-/** Replaces `owner[name]` by one that passes the moments before and after it. */
+/** Wraps `owner[name]`, so that a durable moment is reported before and after each call. */
 function around(
   owner: object,
   name: string,

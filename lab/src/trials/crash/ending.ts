@@ -3,7 +3,10 @@ import type { TaskPolicy } from '@basa/protocol';
 import type { LoggedBatches, LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
 import type { AuthorityName } from '@basa/testkit/processes/test-processes.ts';
 
-/** `unknown`: after a succession, in no sum by the word of everybody, and held by its device. `expired`, `discarded`: one-shot, in no sum by the word of an authority, or by that of the server alone. */
+/**
+ * `unknown`: after a succession, all parties say that the update is in no sum, and its device keeps it as held. `expired` and `discarded`
+ * (one-shot): in no sum, according to an authority, or only according to the server.
+ */
 export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'expired' | 'discarded' | 'unknown' | 'lost';
 
 /** The evidence of the logs and the models. */

@@ -1,4 +1,4 @@
-/** The devices as processes, the coordinates they offer, and what they were told. */
+/** The devices as processes, the coordinates that they offer, and the answers that they got. */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { RandomStream } from '@basa/learning';
@@ -32,7 +32,7 @@ export class Fleet {
   readonly faults: string[] = [];
   /** Steps that devices took, for callers that wait for progress. */
   steps = 0;
-  /** Devices that were put off, each with the words of the last time, since somebody cleared it. */
+  /** Devices that were told to come back later, each with the last message. The caller clears this list. */
   readonly putOff = new Map<number, string>();
   readonly #options: FleetOptions;
   readonly #works: DevicesWork[];
@@ -88,11 +88,12 @@ export class Fleet {
       this.acknowledged.push({ place, ctx, joinTag, slot });
       if (this.#options.chance.unit() >= OFFERED_AGAIN) this.#places.delete(news.device);
     }
-    // Free: it is offered until somebody takes it. Held: some buffer may have it, and the device goes on.
+    // Free: the device offers the coordinate until a buffer accepts it. Held: a buffer may have it, so the device takes the next
+    // coordinate.
     if (news.kind === 'rejected' && news.update === 'held') this.#places.delete(news.device);
   }
 
-  /** A device that was killed goes on with the coordinate it had. */
+  /** A device that was killed continues with the same coordinate. */
   #placeOf(device: number): number {
     const place = this.#places.get(device) ?? this.#nextPlace++;
     if (place >= this.#options.basa.policy.dimension) throw new Error('the model has too few coordinates for this run');

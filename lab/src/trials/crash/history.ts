@@ -1,7 +1,7 @@
 /**
- * Compares what clients saw, and when, with what one machine that does one thing at a time could have answered: slots are
- * counted, an upload belongs to a slot, a buffer goes forward only and lets nobody in after its end. Two calls of which one had ended before the
- * other began happened in this order; calls that overlap may have happened in either.
+ * Checks that the answers to clients could come from a single machine that handles one request at a time: slots are counted, an upload
+ * belongs to a slot, and a buffer only moves forward and admits no device after its end. If one call ended before another began, they
+ * happened in this order. Calls that overlap may have happened in either order.
  */
 
 interface Call {
@@ -40,15 +40,15 @@ interface StatusCall extends Call {
 
 export type HistoryCall = SeatCall | SlotCall | AcceptCall | StatusCall;
 
-/** When a device asked the same thing: with an answer, and without one, or with one that does not say whether it was done. */
+/** The times at which a device made the same request: with a clear answer, and without an answer or with an unclear one. */
 export interface Asked {
   readonly told: number[];
   readonly unknown: number[];
 }
 
 /**
- * The earliest time at which the answer to a call may have become true: a client that asks again because no answer came gets the first answer. What the
- * device was told before ends the search.
+ * The earliest time at which the answer to a call may have become true. A client that repeats a request without an answer gets the first
+ * answer. The search ends at the previous answer to the device.
  */
 export function mayHaveBegun(begun: number, { told, unknown }: Asked): number {
   const lastTold = Math.max(...told.filter((other) => other < begun), Number.NEGATIVE_INFINITY);

@@ -1,4 +1,7 @@
-/** `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+/**
+ * `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]`: kills
+ * processes with kill -9 under load. Nothing may be lost.
+ */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
@@ -17,9 +20,9 @@ if (values.help) {
   console.log(
     `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]
 
-Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
-server is three nodes on one database: nodes are also stopped past their leases, and the database is killed as well.
-Runs with different seeds are parts of one trial: their counts may be added.`,
+Kills server, authority and devices N times (default: 200), at random moments and when they make data durable. Nothing may be lost.
+With --store postgres, the server has three nodes on one database. Nodes are then also stopped for longer than their leases, and the
+database is killed too. You can add the counts of runs with different seeds.`,
   );
 } else {
   const { runCrashes } = await import('./run.ts');

@@ -2,7 +2,7 @@
 
 export const PASS: unique symbol = Symbol.for('basa.pass-moment') as never;
 
-/** Without the preload, nobody listens. */
+/** Without the preload this does nothing. */
 export function passMoment(name: string): void {
   (globalThis as { [PASS]?: (name: string) => void })[PASS]?.(name);
 }

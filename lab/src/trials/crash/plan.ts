@@ -1,6 +1,6 @@
 /**
- * Chooses the next moment at which a process dies: those that come once, then each kind that was seen, the least tried first, and random
- * ones in between.
+ * Chooses the next moment at which a process dies: first moments that occur only once, then every known kind of moment, starting with the
+ * least tried, with random moments in between.
  */
 import type { RandomStream } from '@basa/learning';
 
@@ -50,7 +50,7 @@ export class Plan {
     return this.#aimAt(role, moment, { nth, afterSteps });
   }
 
-  /** Moments that are not met soon are not waited for: the process then dies at a random one. */
+  /** If the chosen moment does not come soon, the process dies at a random moment. */
   #aimAt(role: string, moment: string, { nth, afterSteps }: Pick<Death, 'nth' | 'afterSteps'>): Death {
     const name = `${role} ${moment}`;
     this.#tries.set(name, (this.#tries.get(name) ?? 0) + 1);

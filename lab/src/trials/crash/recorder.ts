@@ -28,9 +28,9 @@ export class Recorder {
   readonly #faults: string[] = [];
   readonly #devices = new Map<string, number>();
   readonly #ended = new Set<string>();
-  /** Of buffers that somebody was seated in. */
+  /** Buffers in which a device got a seat. */
   readonly #descriptors = new Map<string, Descriptor>();
-  /** Of the task whose buffers they are; nobody is seated before it is known. */
+  /** The task of these buffers. No device gets a seat before it is known. */
   policy: TaskPolicy | undefined;
   #isWatching = true;
 

@@ -1,6 +1,7 @@
 /**
- * Server, authority and devices as processes under load, each killed again and again while it works, then looked at from
- * outside. On PostgreSQL the server is three nodes, which are also stopped past their leases, and the database is killed too. Nothing waits for a time: what is waited for is that the fleet takes steps.
+ * Runs server, authority and devices as processes under load, kills each repeatedly while it works, and then checks the result from
+ * outside. With PostgreSQL the server has three nodes. They are also stopped for longer than their leases, and the database is killed too.
+ * The run never waits for a fixed time, only for progress of the fleet.
  */
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -27,7 +28,7 @@ export interface CrashOptions {
   readonly store?: 'embedded' | 'postgres';
   /** The sealing of seeds; slot keys by default. */
   readonly engine?: TrialEngine | undefined;
-  /** Each death is a power cut: what the process had not flushed is gone. Not with PostgreSQL. */
+  /** Each kill is a power cut: data that the process had not flushed is lost. Not with PostgreSQL. */
   readonly isPowerCut?: boolean;
   onKill?(line: string): void;
 }
@@ -46,15 +47,15 @@ const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
 const NODES = 3;
 const LEASE_MS = 1000;
-/** The time for which a node is stopped: past its lease, and at times past what the database lets it hold locks. */
+/** The time for which a node is stopped: longer than its lease, and sometimes longer than the database lets it hold locks. */
 const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
-/** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */
+/** With PostgreSQL there are more processes to kill, so each lives longer, to make progress between kills. The database lives longest. */
 const PACE = { embedded: 1, postgres: 3 };
 const DATABASE_STEPS = 60;
 /** The message of a node that cannot reach its database when it starts. */
 const NO_DATABASE = 3;
-/** A process whose fleet takes no steps, because others are down, is killed all the same. */
+/** A process is also killed if the fleet makes no progress because other processes are down. */
 const PATIENCE_MS = 20_000;
 
 export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
@@ -140,7 +141,8 @@ async function crash(
         child.kill('SIGKILL');
         await gone(child);
         running.delete(child);
-        if (child.signalCode !== 'SIGKILL') throw new Error(`the ${role} ended by itself with code ${child.exitCode}`);
+        if (child.signalCode !== 'SIGKILL')
+          throw new Error(`the ${role} ended unexpectedly with code ${child.exitCode}`);
         if (diedItself && moment !== undefined) plan.died(role, moment);
         const lost = life === undefined ? '' : `, ${life.cut()} changes were not flushed`;
         tell(`${role}: ${diedItself && moment !== undefined ? moment : 'at a random moment'}${lost}`);
@@ -192,7 +194,7 @@ async function crash(
       ...(database === undefined ? [] : [killAgainDatabase(database)]),
     ]);
 
-    // The fleet goes on after the last kill.
+    // The fleet continues after the last kill.
     await grown(basa, 1);
     for (const child of [...running].filter((one) => ![...basa.children.values()].includes(one))) {
       child.kill('SIGKILL');

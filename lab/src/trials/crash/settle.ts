@@ -1,4 +1,4 @@
-/** Waits for what a crash run waits for: that processes are gone, that versions come, that every buffer or upload has come to its end. */
+/** Waits in a crash run until processes have ended, versions are made, or every buffer or upload has ended. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskPolicy } from '@basa/protocol';
@@ -42,7 +42,7 @@ function deadlinesMs({ openMs, closeMs, oneShot }: TaskPolicy): number {
 async function buffersOpened(basa: TestProcesses): Promise<void> {
   const { minimum } = basa.policy;
   const isOpenable = async (ctx: string): Promise<boolean> => {
-    const buffer = await basa.server.buffer(ctx).catch(() => undefined); // one that the server never learnt of
+    const buffer = await basa.server.buffer(ctx).catch(() => undefined); // a buffer that the server never knew
     if (buffer === undefined) return false;
     const accepted = buffer.slots.filter(({ status }) => status === 'accepted').length;
     return buffer.status !== 'filling' || accepted >= minimum;

@@ -1,4 +1,4 @@
-/** One-shot: what became of uploads, by the lists that authorities signed, the models, and the word of the server. */
+/** Checks the outcome of one-shot uploads with the lists that authorities signed, the models, and the answers of the server. */
 import { SERVER_PATH } from '@basa/protocol';
 import { batchesOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -7,7 +7,7 @@ import type { Acknowledged } from './fleet.ts';
 
 const LEFT_OUT = ['refused', 'version-over'];
 
-/** In exactly one final batch and counted once in its version, or in none and counted nowhere. */
+/** An update must be in exactly one final batch and counted once in its version, or in no batch and not counted. */
 export async function shotEndingOf(
   basa: TestProcesses,
   { batches: { final, expired }, counts, versions }: Evidence,
@@ -72,7 +72,7 @@ interface ToldFate {
   readonly reason?: string;
 }
 
-/** The server's word; `not known` for an upload that it has no row of. */
+/** The server's answer, or `not known` for an upload that is not in its database. */
 async function shotFateOf({ task, urls }: TestProcesses, name: string): Promise<ToldFate> {
   const response = await fetch(new URL(SERVER_PATH.shotFate(task, name), urls.server));
   if (response.status === 404) return { fate: 'not known' };

@@ -93,7 +93,7 @@ async function endingOf(
   const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
   const now = await outcomesOf(basa.urls, basa.authorities, ctx);
   const isKnown = agreedOutcome(nodeSuite, basa.policy, commitment.ctx, now)?.status !== 'unknown';
-  // A successor does not know what its predecessor knew.
+  // A successor does not have the records of its predecessor.
   const [council, outcomes] =
     isKnown || retired === undefined
       ? [basa.policy, now]
@@ -143,8 +143,8 @@ function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readon
 }
 
 /**
- * Buffers that were drawn and have not come to an end: at the server, or at an authority where a crash came before the server learnt of
- * them. An authority that was away may miss the end of one that the others closed.
+ * Buffers that were drawn and have not ended, at the server or at an authority. An authority may have a buffer that the server does not
+ * know, because of a crash. An authority that was down may not know that the others closed a buffer.
  */
 async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
   const { drawn } = buffersOfLogs(await basa.authority.logs());

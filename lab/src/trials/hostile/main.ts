@@ -11,7 +11,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run lab -- trial hostile [--requests N] [--seed N] [--json]\n\nThrows N requests (10^5 by default) at the routes of server and authority.',
+    'npm run lab -- trial hostile [--requests N] [--seed N] [--json]\n\nSends N hostile requests (default: 10^5) to the routes of server and authority.',
   );
 } else {
   const { fuzzHttp } = await import('@basa/testkit/fuzz/services.ts');

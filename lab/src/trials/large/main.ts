@@ -27,12 +27,12 @@ const [dimension, users, workers] = [chosenDimension, chosenUsers, values.worker
   number,
   number,
 ];
-/** Long enough for vectors that take minutes: nobody drops out here. */
+/** Long enough for vectors that take minutes, so that no device drops out. */
 const HOUR_MS = 3_600_000;
 
 if (values.help) {
   console.log(
-    'npm run lab -- trial large [--mode sealed|one-shot] [--dimension N] [--users K] [--workers N] [--json]\n\nPeak memory of the server process for one sum of K vectors of N numbers, and whether it is exact; in one-shot mode also the time of each step.',
+    'npm run lab -- trial large [--mode sealed|one-shot] [--dimension N] [--users K] [--workers N] [--json]\n\nMeasures the peak memory of the server for one sum of K vectors with N numbers, and checks that the sum is exact. In one-shot mode it also measures the time of each step.',
   );
 } else if (!isOneShot && values.mode !== 'sealed') {
   console.error('--mode takes sealed or one-shot');
@@ -115,7 +115,7 @@ async function untilIncluded({ server, task }: TestProcesses): Promise<void> {
   while ((await server.versions(task)).length < 2) await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
-/** The most memory the process ever held at once, all its threads together. */
+/** The peak memory of the process with all its threads. */
 function peakMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);

@@ -1,4 +1,4 @@
-/** The updates of the trial, and what a process of senders is told. */
+/** The updates of the trial, and the input of a process that sends them. */
 import type { DeviceServices } from '@basa/testkit/processes/test-processes.ts';
 
 export const LEVEL: number = 2 ** 16;

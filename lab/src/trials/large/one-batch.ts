@@ -18,7 +18,7 @@ export interface BatchSize {
 /** Seconds by the clock, unless they are called processor seconds. */
 export interface OneBatch extends BatchSize {
   readonly enrolS: number;
-  /** Until every upload is acknowledged; inspection goes on meanwhile. */
+  /** The time until every upload is acknowledged. Inspection runs during this time. */
   readonly intakeS: number;
   /** Of one device: model, statements and upload. */
   readonly deviceMs: number;

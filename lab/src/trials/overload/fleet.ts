@@ -1,4 +1,4 @@
-/** Devices of the SDK that contribute all the time, however the server is. */
+/** Devices of the SDK that contribute all the time, also during the overload. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';

@@ -32,7 +32,7 @@ export async function enrolled(processes: TestProcesses): Promise<Flooder> {
   return { device, certificate };
 }
 
-/** Each asks for a place to train in, gives back what it gets, and goes away. */
+/** Each device asks for a place to train, gives the place back if it gets one, and leaves. */
 export class Flood {
   sent = 0;
   withoutTime = 0;

@@ -1,4 +1,4 @@
-/** `npm run lab -- trial overload [--seconds N] [--times N] [--json]`: ten times the arrivals that the server carries. */
+/** `npm run lab -- trial overload [--seconds N] [--times N] [--json]`: ten times as many arrivals as the server can serve. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
@@ -12,8 +12,12 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run lab -- trial overload [--seconds N] [--times N] [--json]
 
-Measures how many contributions a second the server carries, lets N times as many devices ask for places for N seconds (10 times,
-120 s), and shows what they were told, what the server held, what became of accepted updates, and when it was well again.`);
+Measures how many contributions per second the server can serve, then lets many more devices ask for places. Shows the answers that
+devices got, the memory of the server, the outcome of accepted updates, and the time until the server was back to normal.
+
+  --seconds N   duration of the overload in seconds (default: 120)
+  --times N     number of arrivals, as a multiple of the measured rate (default: 10)
+  --json        print the result as one JSON object in the last line`);
 } else {
   const { runOverload } = await import('./run.ts');
   const [seconds, times] = [Number(values.seconds), Number(values.times)];

@@ -1,4 +1,7 @@
-/** More devices than a server carries: it puts off what it cannot do, goes on with what was begun, and is well soon afterwards. */
+/**
+ * Runs more devices than a server can serve. It must tell devices to come back later, finish the work that it started, and recover soon
+ * afterwards.
+ */
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { residentBytes } from '../soak/samples.ts';
@@ -94,8 +97,11 @@ function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[]
   const { answers, withoutTime, duringFlood, lost, megabytesBefore, maxMegabytes, recoveryMs } = report;
   const wrong = Object.entries(answers).filter(([status]) => !['200', '429', '503'].includes(status));
   const checks: readonly (readonly [boolean, string])[] = [
-    [wrong.length > 0, `answers that are neither an admission nor a no with a time: ${JSON.stringify(wrong)}`],
-    [(answers['429'] ?? 0) + (answers['503'] ?? 0) === 0, 'nobody was put off: the flood was none'],
+    [wrong.length > 0, `answers that neither admit a device nor tell it when to come back: ${JSON.stringify(wrong)}`],
+    [
+      (answers['429'] ?? 0) + (answers['503'] ?? 0) === 0,
+      'no device was told to come back later, so there was no overload',
+    ],
     [withoutTime > 0, `${withoutTime} were put off without Retry-After`],
     [duringFlood === 0, 'nothing was accepted during the flood'],
     [lost > 0, `${lost} acknowledged updates are in no version`],

@@ -1,4 +1,7 @@
-/** `npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
+/**
+ * `npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]`: simulates power cuts under load. Nothing
+ * acknowledged may be lost.
+ */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
@@ -15,9 +18,9 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]
 
-Cuts the power of server, authority and devices N times (100 by default), at random and at durable moments: the process is
-killed, and all or some of what it had written and not flushed is taken away, names of files included. Needs Linux and gcc.
-Runs with different seeds are parts of one trial: their counts may be added.`);
+Simulates N power cuts of server, authority and devices (default: 100), at random moments and when they make data durable. Each time the
+process is killed, and all or some of its data that was not flushed is removed, including names of files. Needs Linux and gcc.
+You can add the counts of runs with different seeds.`);
 } else {
   const [cuts, seed] = [Number(values.cuts), Number(values.seed)];
   if (!(Number.isSafeInteger(cuts) && cuts > 0 && Number.isSafeInteger(seed))) {

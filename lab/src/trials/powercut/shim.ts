@@ -1,4 +1,4 @@
-/** The shim that notes what is not flushed, compiled here, and the lives of processes that run with it. */
+/** Compiles the shim that records writes that are not flushed, and starts processes with it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ function makeShim(folder: string): string {
 /** One life of a process, from its start to the power cut. */
 export interface CutLife {
   readonly environment: Readonly<Record<string, string>>;
-  /** After its death: takes away what it had not flushed. Returns how many changes that were. */
+  /** Removes the data that a dead process had not flushed. Returns the number of removed changes. */
   cut(): number;
 }
 
@@ -38,7 +38,7 @@ export class PowerCuts {
   readonly #unit: () => number;
   #lives = 0;
 
-  /** `folder`: on the file system of what the processes keep, and not below it. */
+  /** `folder` must be on the same file system as the data of the processes, and outside that data. */
   constructor(folder: string, unit: () => number) {
     mkdirSync(folder, { recursive: true });
     this.#library = makeShim(folder);
@@ -46,7 +46,7 @@ export class PowerCuts {
     this.#unit = unit;
   }
 
-  /** `root`: what the process keeps, and nobody else writes to. */
+  /** `root` is the data folder of the process. No other process may write to it. */
   life(root: string): CutLife {
     const own = join(this.#folder, String(this.#lives++));
     const [journal, kept] = [join(own, 'journal'), join(own, 'kept')];

@@ -1,4 +1,4 @@
-/** Takes away what a killed process had written and not flushed, by the journal that `unflushed.c` kept of it. */
+/** Removes the data that a killed process had written and not flushed, with the journal of `unflushed.c`. */
 import {
   closeSync,
   ftruncateSync,
@@ -75,8 +75,8 @@ function read(kind: string, owner: bigint, { number, bytes, text }: Reader): Cha
 }
 
 /**
- * Some of what was not flushed may have reached the disk: of each file and of each folder `share()` says how much of its newest
- * changes is lost, from 0 to 1. Changes of one file reach the disk in their order, those of different files in any.
+ * Some data that was not flushed may still have reached the disk. For each file and folder, `share()` returns the share of its newest
+ * changes that is lost, from 0 to 1. Changes of one file reach the disk in order. Changes of different files reach it in any order.
  */
 function lostOf(changes: readonly Change[], share: () => number): readonly Change[] {
   const owners = new Map<bigint, Change[]>();
@@ -106,8 +106,8 @@ function restoreBytes({ at, size, old }: Extract<Change, { kind: 'bytes' }>, pat
 }
 
 /**
- * The process may have died after the note and before the change: then there is nothing to undo. Nor is there where the folder
- * of a name is gone for good: then so are its names.
+ * If the process died between the journal entry and the change, there is nothing to undo. The same is true if the folder of a name was
+ * removed with all its names.
  */
 function undoName(change: Exclude<Change, { kind: 'bytes' }>): void {
   switch (change.kind) {

@@ -22,7 +22,7 @@ export interface ObjectStore {
 const PACKAGES = ['radosgw', 'ceph-mon', 'ceph-osd'];
 const READY_MS = 120_000;
 
-/** Says what is missing and how to get it; undefined where everything is there. */
+/** Returns the command that installs missing packages, or undefined if nothing is missing. */
 export function missingCeph(): string | undefined {
   const missing = PACKAGES.filter((name) => !isInstalled(name));
   if (missing.length === 0) return undefined;

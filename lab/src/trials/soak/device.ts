@@ -1,4 +1,4 @@
-/** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
+/** A device of the soak test. It is honest, drops out, repeats messages, or lies. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
@@ -14,7 +14,7 @@ export interface Given {
   readonly place: number;
 }
 
-/** One-shot: what a device offered; whether it is in a batch, the authorities tell. */
+/** One-shot: the update that a device offered. The authorities say whether it is in a batch. */
 export interface Offered {
   readonly user: string;
   readonly version: number;
@@ -57,7 +57,7 @@ export class SoakDevice {
   readonly #isLiar: boolean;
   readonly #signer = createNodeSigner(nodeRandomBytes(32));
   readonly #user = toHex(userIdOf(nodeSuite, this.#signer.publicKey));
-  /** For a whole contribution: an upload that is sent again must carry the same bytes, or nobody knows which was taken. */
+  /** For a whole contribution: a repeated upload must have the same bytes. Otherwise it is unknown which bytes were accepted. */
   #isLying = false;
   #wasSuspended = false;
 
@@ -66,14 +66,14 @@ export class SoakDevice {
     this.#isLiar = isLiar;
   }
 
-  /** Contributes until the soak ends; what was begun is ended. */
+  /** Contributes until the soak test ends, and finishes a contribution that has started. */
   async live(token: string): Promise<void> {
     const client = await this.#again(() => this.#connect(token));
     while (!this.#work.signal.aborted) await this.#contribute(client);
     await client.close();
   }
 
-  /** Services come and go: what is not answered is tried again. */
+  /** Services may be down, so a request without an answer is repeated. */
   async #again<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
@@ -104,7 +104,7 @@ export class SoakDevice {
     const { processes, chance, tally, given, offered, latencies } = this.#work;
     const place = Math.floor(chance.unit() * processes.policy.dimension);
     const delta = new Float32Array(processes.policy.dimension);
-    delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
+    delta[place] = 1 - chance.unit() / 1e5; // a different update for each device, and 1 after quantising
     const { version } = await this.#again(() => client.model());
     this.#isLying = this.#isLiar && chance.unit() < 0.5;
     if (this.#isLying) tally.lies++;

@@ -1,10 +1,12 @@
-/** When services are restarted in a soak, and how what they hold grows within one life: a leak hides behind restarts. */
+/**
+ * Plans the restarts of services in a soak test, and measures how their memory grows between restarts, because restarts would hide a leak.
+ */
 import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import type { Sample } from './samples.ts';
 
 const MAX_RESTARTS = 8;
 
-/** Half of them in the first third of the buffers, half in the last one: between them both services are left alone. */
+/** Half of the restarts are in the first third of the buffers, and half in the last third. Both services run undisturbed in between. */
 export function restartsAt(buffers: number, most: number = MAX_RESTARTS): readonly number[] {
   const count = Math.min(most, Math.floor(buffers / 2));
   const first = Math.ceil(count / 2);
@@ -18,7 +20,7 @@ export interface Life {
   readonly role: Role;
   readonly fromBuffer: number;
   readonly toBuffer: number;
-  /** Least squares over its second half: what it allocates when it is young is not a leak. */
+  /** Least squares over the second half of a life, because memory that a process allocates after its start is not a leak. */
   readonly kilobytesPerBuffer: number;
 }
 

@@ -1,4 +1,7 @@
-/** `npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
+/**
+ * `npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K]
+ * [--plot file.svg] [--json]`: runs many buffers, and measures memory and disk.
+ */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
@@ -20,7 +23,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars (1 of 10 devices by default) and restarts (8 at most).',
+    'npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]\n\nRuns N buffers (default: 1000) with drop-outs, duplicates, liars (default: 1 of 10 devices) and up to 8 restarts, and measures memory and disk.',
   );
 } else {
   const { plotOf } = await import('./plot.ts');

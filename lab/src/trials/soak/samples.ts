@@ -42,7 +42,7 @@ export function sampleOf(
   };
 }
 
-/** Resident bytes of a process; not a number where the system does not tell. */
+/** Resident bytes of a process, or NaN if the system does not report them. */
 export function residentBytes(pid: number): number {
   try {
     const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-/** Batches of a soak in the one-shot mode: each version is the sum of what the devices in its batches offered, and holds no lie. */
+/** Checks the batches of a soak test in the one-shot mode: each version is the sum of the updates in its batches, and contains no lie. */
 import { batchesOfLogs, buffersOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';

@@ -3,7 +3,7 @@ import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';
 import type { SoakSums } from './soak-sums.ts';
 
-/** Buffers that may be open beside each other, with a slot of each device. */
+/** The number of buffers that may be open at the same time, with a slot for each device. */
 const MAX_LIVING = 100;
 
 export class SlotSums implements SoakSums {
@@ -14,7 +14,7 @@ export class SlotSums implements SoakSums {
     this.#work = work;
   }
 
-  /** Of the buffers that devices had a slot in; those that have not ended are left out. */
+  /** The sums of all ended buffers in which devices had a slot. */
   async endings(): Promise<readonly string[]> {
     const { processes, given } = this.#work;
     for (const ctx of new Set(given.slice(-10 * MAX_LIVING).map((one) => one.ctx))) {
@@ -33,13 +33,13 @@ export class SlotSums implements SoakSums {
     const { processes, given } = this.#work;
     const counts = await countsByVersion(processes);
     const wrong: number[] = [];
-    // Those made meanwhile are left out.
+    // Versions made in the meantime are left out.
     const versions = await processes.server.versions(processes.task);
     for (const { version, sums } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
       const expected = new Int32Array(processes.policy.dimension);
       for (const ctx of sums) {
         const { accepted } = await processes.server.buffer(ctx);
-        // A device that goes on with a slot after a service was away is told of it once more.
+        // A slot is listed twice if its device continued with it after a service was down.
         const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));
         for (const slot of accepted) {
           const place = places.get(slot);

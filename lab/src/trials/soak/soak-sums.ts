@@ -2,6 +2,6 @@
 export interface SoakSums {
   /** The ends of the sums that have ended. */
   endings(): Promise<readonly string[]>;
-  /** Versions that are not the sum of what they are said to hold. */
+  /** Versions that are not the sum of the updates listed for them. */
   inexact(): Promise<readonly number[]>;
 }

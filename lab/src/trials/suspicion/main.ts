@@ -1,4 +1,7 @@
-/** `npm run lab -- trial suspicion [--seeds N] [--json]`: the rule of suspicion alone, in fleets of several sizes, against liars of several kinds. */
+/**
+ * `npm run lab -- trial suspicion [--seeds N] [--json]`: tests only the rule of suspicion, in fleets of several sizes, against several
+ * kinds of liars.
+ */
 import { parseArgs } from 'node:util';
 import type { FleetOptions, FleetReport, LieScene } from '@basa/testkit/core/suspicion-fleet.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
@@ -49,14 +52,17 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Liars that know every suspicion: they lie with a good name of their own beside a suspect, and now and then to make one. */
+/**
+ * Liars that know every suspicion. They lie when they are not suspected and a suspect is in the same sum, and now and then to make a new
+ * suspect.
+ */
 function framing(liars: number): (scene: LieScene) => boolean {
   return ({ users, standingOf, chance }) =>
     users.filter((user) => user < liars).every((user) => standingOf(user).suspicion < 0.05) &&
     (users.some((user) => user >= liars && standingOf(user).suspicion >= 0.1) || chance.unit() < 0.02);
 }
 
-/** Liars that lie with a good name beside a newcomer that was not suspended yet, and never else. */
+/** Liars that lie only when they are not suspected and a newcomer that was not suspended yet is in the same sum. */
 function framingNewcomers(first: number, liars = 1): (scene: LieScene) => boolean {
   return ({ users, standingOf }) =>
     users.filter((user) => user < liars).every((user) => standingOf(user).suspicion < 0.05) &&
@@ -72,8 +78,8 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run lab -- trial suspicion [--seeds N] [--json]
 
-Simulates 1000 sums with N seeds (20 by default) in each of several fleets: which share of the sums is spoilt with and without the
-rule, and who was suspended. Means over the seeds.`);
+Simulates 1000 sums in each of several fleets, with N seeds (default: 20). Shows the share of spoilt sums with and without the rule, and
+the number of suspended devices, as means over the seeds.`);
   process.exit();
 }
 

@@ -7,8 +7,8 @@ const { values, positionals } = parseArgs({ options: SWITCHES, allowPositionals:
 if (values.help) {
   console.log(`npm run lab -- trial tests [filter ...] [--json]
 
-Runs the files that end in .long.test.ts: whole accessibility of the pages, guides and new projects in Chromium, mutants of the core, processes that
-are killed, experiments that are interrupted. A filter is a part of a path.`);
+Runs the slow tests, in files that end in .long.test.ts: full accessibility checks of the pages, guides and new projects in Chromium,
+mutants of the core, killed processes, and interrupted experiments. A filter is a part of a path.`);
 } else {
   const { exitCode, ...tests } = await runVitest(positionals, { BASA_LONG_TESTS: '1' });
   if (values.json) console.log(JSON.stringify({ tests }));

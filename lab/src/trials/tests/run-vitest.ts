@@ -18,7 +18,7 @@ interface VitestReport {
   readonly numPendingTests: number;
 }
 
-/** Shows what vitest shows. Nothing is counted where it could not begin. */
+/** Shows the output of vitest. Counts nothing if vitest could not start. */
 export async function runVitest(
   filters: readonly string[],
   environment: Readonly<Record<string, string>>,

@@ -91,7 +91,10 @@ export class KeyEpochs {
     this.#isBehind = false;
   }
 
-  /** While the log is locked: returns the key of a task and epoch, made if there is none; it is in the database after `store`. */
+  /**
+   * Call this while the log is locked. Returns the key of a task and epoch, and makes it if it is missing. `store` then writes it to the
+   * database.
+   */
   async of(tables: AuthorityTables, task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
     const stored = await tables.epoch(task, epoch);
     const name = `${toHex(task)} ${epoch}`;
@@ -189,7 +192,7 @@ function damaged({ epoch, task }: StoredEpoch): StartError {
   return new StartError('dataFolder', `${sentence}, and nothing was changed; restore the newest backup`);
 }
 
-/** Binds a sealed master key to everything that is stored beside it. */
+/** Binds a sealed master key to the other columns of its row. */
 export function masterKeyName({ task, epoch, engine, publicKey }: Omit<StoredEpoch, 'sealed'>): string {
   return `master key ${toHex(task)} ${epoch} ${engine} ${toHex(publicKey).slice(0, 64)}`;
 }

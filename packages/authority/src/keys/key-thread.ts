@@ -1,4 +1,4 @@
-/** Makes the keys of a buffer: a few in the calling thread, many in a thread beside the one that answers. */
+/** Makes the keys of a buffer: a few in the calling thread, many in a separate thread, so that the main thread can answer requests. */
 import { ENGINE } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { EpochKeys } from './engines.ts';

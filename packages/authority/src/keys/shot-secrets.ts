@@ -1,6 +1,6 @@
 /**
- * The secrets of epochs of the one-shot mode: one key pair for each task and epoch, sealed in the database that all nodes share, and unlocked in
- * the memory of each. No backup has them; when the record that ends an epoch is durable, its secret is destroyed.
+ * The epoch secrets of the one-shot mode: one key pair for each task and epoch. They are sealed in the database that all nodes share, and
+ * unlocked in the memory of each node. Backups do not contain them. When the record that ends an epoch is durable, its secret is destroyed.
  */
 import { equalBytes, type HolderSecret, type RandomBytes, Secret, type Suite, toHex } from '@basa/masking';
 import {
@@ -25,7 +25,7 @@ export interface ShotSecretTools {
   readonly randomBytes: RandomBytes;
 }
 
-/** The secret of an epoch, and what opens parts, once somebody asked for it: keys are expanded once. */
+/** The secret of an epoch, and the keys that open parts. Keys are expanded once, at the first request. */
 interface Unlocked {
   readonly secret: Secret;
   agreement?: Secret;
@@ -123,7 +123,7 @@ export class ShotSecrets {
   }
 }
 
-/** Binds a sealed secret to everything that is stored beside it. */
+/** Binds a sealed secret to the other columns of its row. */
 export function shotSecretName({ task, publicKey }: Omit<StoredShotSecret, 'sealed'>): string {
   return `epoch secret ${toHex(task)} ${toHex(publicKey)}`;
 }

@@ -28,7 +28,7 @@ export function closedProblems(buffer: AuditedBuffer, { accepted, withheld }: Bu
     ...(wasOpen ? [] : ['the buffer was not open']),
     ...(accepted.length >= buffer.descriptor.minimum ? [] : ['fewer accepted slots than the minimum']),
     ...strangers.map(({ slot }) => `slot ${slot} is accepted, but its key was issued to another or nobody`),
-    ...(isOnce ? [] : ['a slot or a join tag stands in it twice']),
+    ...(isOnce ? [] : ['it contains a slot or a join tag twice']),
     ...nameless.map(({ slot }) => `slot ${slot} is accepted without a self seed that could be opened`),
   ];
 }

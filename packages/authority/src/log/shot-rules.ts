@@ -1,6 +1,6 @@
 /**
- * The rules of the one-shot mode in the log: an epoch is opened once and under a rising number, no batch is voted for or final after the last epoch
- * has ended, no upload is in two batches, none is voted for after it was declared expired, and time never goes back.
+ * The rules of the one-shot mode in the log. An epoch is opened once, and epoch numbers rise. No batch gets a vote or becomes final after
+ * its last epoch has ended. No upload is in two batches, or gets a vote after it was declared expired. Time never goes back.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {
@@ -152,7 +152,7 @@ export class ShotRules {
   #finalBatch(ctx: Uint8Array, given: BatchList | undefined): Problems {
     const known = this.#batches.get(toHex(ctx));
     const list = given ?? known?.list;
-    if (list === undefined) return ['the batch was not voted for, and the record does not say what is in it'];
+    if (list === undefined) return ['the batch got no vote, and the record does not list its uploads'];
     const isAlone = this.#policyOf(list.batch.task)?.threshold === 1;
     const isAgain = known?.isFinal === true;
     const problems = given === undefined ? [] : isAlone ? this.#own(given) : this.#listed(given);
@@ -181,10 +181,10 @@ export class ShotRules {
       members.length >= (policy?.minimum ?? Number.POSITIVE_INFINITY) &&
       members.length <= (policy?.bufferSize ?? 0);
     return [
-      ...when(policy?.oneShot === undefined, 'there is no such one-shot task'),
+      ...when(policy?.oneShot === undefined, 'its one-shot task does not exist'),
       ...when(isKnown, 'the batch is in the log already'),
       ...when(!isFit, 'fewer or more uploads than the policy allows'),
-      ...when(users.size < members.length, 'a device stands in it twice'),
+      ...when(users.size < members.length, 'it contains a device twice'),
       ...when(!this.#isLive(list), 'an epoch that it names is not open'),
     ];
   }

@@ -22,7 +22,6 @@ export interface LogReport {
   /** The problems, each with the record at which it was found. */
   readonly problems: readonly string[];
   readonly records: number;
-  /** The number of records of each kind. */
   readonly counts: Readonly<Record<AuthorityRecord['kind'], number>>;
   /** Slots whose key was issued to two requests; there must be none. */
   readonly doubleIssues: number;

@@ -1,7 +1,6 @@
 /**
- * Backups of an authority that runs on its own data folder: its log and its sealed keys, never its witness, and never
- * the secrets of epochs of the one-shot mode. A restored authority has lost its live epochs; the next start notices
- * that and declares them dead.
+ * Backs up an authority with its own data folder: its log and its sealed keys, but not its witness and not the epoch secrets of the
+ * one-shot mode. A restored authority has lost its live epochs. It notices this at the next start, and declares them dead.
  */
 import { backupFolder, type Manifest, restoreFolder, StartError } from '@basa/service';
 import { IN_NO_BACKUP } from '../store/schema.ts';

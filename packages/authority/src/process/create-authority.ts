@@ -66,7 +66,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   readonly certificateMs?: number;
   readonly tickMs?: number;
   readonly keyLimit?: RateLimit;
-  /** The number of threads that examine uploads and sum masks in the one-shot mode; they start only with such a task. */
+  /** The number of threads that examine uploads and sum masks in the one-shot mode. They start when there is a one-shot task. */
   readonly workers?: number;
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
@@ -79,7 +79,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
 export interface Authority extends RunningService {
   readonly app: ServiceApp;
   readonly publicKey: Uint8Array;
-  /** The periodic work: aborts overdue buffers, opens and ends epochs, destroys the keys of those that are over. */
+  /** The periodic work: aborts overdue buffers, opens and ends epochs, and destroys the keys of ended epochs. */
   tick(): Promise<void>;
   /**
    * The number of buffers in memory: open ones, and closed ones whose sum may still become a model. All others are only

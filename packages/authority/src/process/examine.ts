@@ -1,4 +1,4 @@
-/** Reads the records of an authority beside a running one, for `basa doctor`. */
+/** Reads the records of an authority while it may be running, for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPostgres, readDatabase, readOnlySqlite, SQLITE } from '@basa/service';

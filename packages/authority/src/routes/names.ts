@@ -8,7 +8,7 @@ import type { DurableAuthority } from '../steps/durable-authority.ts';
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
 export const bufferParams = Type.Object({ ctx: hexText(32, 'SHA-256 of the descriptor') });
 
-/** A task never changes: only one that is not in memory may be in the database. Its certificates are those in memory. */
+/** A task never changes, so the database is read only for a task that is not in memory. Its certificates are those in memory. */
 export async function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): Promise<KnownTask> {
   const name = named(task) as TaskId;
   if (authority.directory.task(name) === undefined) await authority.catchUp();

@@ -37,7 +37,7 @@ export const shotLimits: Readonly<
   inspection: (policy: TaskPolicy): number => statementsBytes(policy) + MAX_INSPECTED * uploadBytes(policy),
   vote: ({ bufferSize }: TaskPolicy): number => 65_536 + 32 * bufferSize,
   release: (policy: TaskPolicy): number => statementsBytes(policy) + policy.bufferSize * (32 + uploadBytes(policy)),
-  /** The limit for all requests of a task together: the largest one, and inspections beside it. */
+  /** The limit for all requests of a task together: the largest request plus inspections. */
   together: (policy: TaskPolicy): number => shotLimits.release(policy) + 2 * shotLimits.inspection(policy),
 };
 

@@ -21,7 +21,7 @@ export interface EnrolmentTools {
   readonly authority: DurableAuthority;
   readonly randomBytes: RandomBytes;
   readonly certificateMs: number;
-  /** Limits how often a device gets a certificate with other words than its last: each stays in the log for good. */
+  /** Limits how often a device gets a changed certificate, because each certificate stays in the log permanently. */
   readonly otherWords: TokenBuckets;
 }
 
@@ -30,7 +30,7 @@ export const OTHER_WORDS: RateLimit = { burst: 20, perSecond: 1 / 600 };
 
 const TOKEN_BYTES = 24;
 
-/** Makes fresh tokens, or takes those that another authority of the task made; the store keeps only their hashes. */
+/** Makes new tokens, or accepts tokens that another authority of the task made. The store keeps only their hashes. */
 export async function makeTokens(
   { store, randomBytes }: EnrolmentTools,
   { task }: KnownTask,
@@ -53,8 +53,8 @@ export async function makeTokens(
 }
 
 /**
- * The same device again gets its certificate, or a new one once that is due for renewal: a device stays enrolled until
- * it is revoked, and needs no second token, not even for a successor of this authority. A token is used up with the enrolment or not at all.
+ * If the device is already enrolled, it gets its certificate again, or a new one when renewal is due. A device stays enrolled until it is
+ * revoked, and needs no second token, not even for a successor of this authority. A token is used up only if the enrolment succeeds.
  */
 export async function enrol(
   { authority, certificateMs, otherWords }: EnrolmentTools,
@@ -67,7 +67,7 @@ export async function enrol(
     if (directory.isRevoked(user)) fail('revoked');
     const of = directory.task(task);
     const newest = of?.certificates.get(toHex(user));
-    // In another term every certificate is signed anew.
+    // In another term every certificate is signed again.
     const isOfTerm = of !== undefined && newest !== undefined && isInTerm(of.policy, newest);
     const known = isOfTerm ? newest : undefined;
     const isAsked = like === undefined || (known?.issuedAt === like.issuedAt && known.notAfter === like.notAfter);
@@ -101,7 +101,7 @@ function isInTerm(policy: TaskPolicy, certificate: Certificate): boolean {
   return policy.term === undefined || hasGoodEndorsements(nodeSuite, certificateCodec, policy, certificate);
 }
 
-/** The validity of a certificate: all authorities sign the same words, so the first one that is asked decides it. */
+/** The validity of a certificate. All authorities sign the same bytes, so the first authority that is asked decides it. */
 interface Validity {
   readonly issuedAt: number;
   readonly notAfter: number;

@@ -46,7 +46,7 @@ export class WaitingSteps {
         }
       },
       (error: unknown) => {
-        // If their turn never came, it does not come for those behind them.
+        // If the failure came before any step was taken, all waiting steps fail with it.
         for (const { reject } of together ?? this.#waiting.splice(0)) reject(error);
       },
     );

@@ -1,7 +1,7 @@
 /** The tables of an authority, as statements for one dialect; each entry brings a database from one format to the next. */
 import type { Dialect } from '@basa/service';
 
-/** Tables that no backup contains: the secrets of the epochs of the one-shot mode, which are gone for good when an epoch ends. */
+/** Tables that no backup contains: the secrets of the epochs of the one-shot mode, which are destroyed when an epoch ends. */
 export const IN_NO_BACKUP: readonly string[] = ['shot_secrets'];
 
 export function migrationsFor({ name, blob, integer }: Dialect): readonly string[] {

@@ -1,6 +1,6 @@
 /**
- * Secrets at rest. A passphrase (scrypt) or a key file gives the vault's key; every secret is sealed under its own key,
- * derived from it, a fresh salt and the secret's name, so that no secret can take another's place.
+ * Encrypts stored secrets. The vault's key comes from a passphrase (scrypt) or a key file. Every secret is sealed with its own key, derived
+ * from the vault's key, a fresh salt and the name of the secret, so that secrets cannot be swapped.
  */
 import { scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { StartError } from '@basa/service';
 
 export type VaultSecret = { readonly passphrase: string } | { readonly keyFile: string };
 
-/** The parameters from which the vault's key is derived; stored beside the sealed secrets. */
+/** The parameters from which the vault's key is derived. They are stored with the sealed secrets. */
 export interface VaultParameters {
   readonly kind: 'passphrase' | 'key-file';
   readonly salt: Uint8Array;

@@ -5,7 +5,7 @@ import { DecodeError, fromHex, toHex } from '@basa/masking';
 import { type Head, headCodec } from '@basa/protocol';
 
 export interface Witness {
-  /** Undefined if there is no witness, or if it is not a head. */
+  /** Undefined if the witness is missing or does not contain a valid head. */
   read(): Head | undefined;
   /** It may lag behind the log but never runs ahead: it is written when the records are durable. One write at a time. */
   write(head: Head): void | Promise<void>;

@@ -22,7 +22,7 @@ export function testEnrolment(freshHome: NewHome): void {
   }
 
   describe('an enrolment token', () => {
-    it('enrols one device, and the same device again gets its certificate, with any token or none', async () => {
+    it('enrols one device; the same device gets its certificate again, with any token or without a token', async () => {
       const { tokens, enrol } = await withTokens(2);
       const [device, other] = [newDevice(), newDevice()];
       const first = await enrol(device, tokens[0]);
@@ -44,7 +44,7 @@ export function testEnrolment(freshHome: NewHome): void {
       expect((await enrol(newDevice(), tokens[0], again)).code).toBe('enrolment-token-invalid');
     });
 
-    it('ends, counts for its task alone, and cannot be guessed', async () => {
+    it('expires, is valid only for its task, and cannot be guessed', async () => {
       const { authority, tokens, enrol } = await withTokens(1);
       const elsewhere = await stage(authority, 0, { dimension: 9 });
       const path = AUTHORITY_PATH.enrolments(elsewhere.server.task);
@@ -57,7 +57,7 @@ export function testEnrolment(freshHome: NewHome): void {
       expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
     });
 
-    it('is not made for the past, nor a million at once', async () => {
+    it('is not created with an end in the past, and not a million at a time', async () => {
       const { authority, server } = await withTokens(1);
       for (const body of [
         { count: 1, endsAt: time.now },
@@ -73,7 +73,7 @@ export function testEnrolment(freshHome: NewHome): void {
     });
   });
 
-  it('operators see who is enrolled, page by page, and who is revoked', async () => {
+  it('operators can list the enrolled and the revoked devices, page by page', async () => {
     const { authority, server, tokens, enrol } = await withTokens(3);
     const devices = [newDevice(), newDevice(), newDevice()];
     for (const [n, device] of devices.entries()) await enrol(device, tokens[n]);
@@ -174,7 +174,7 @@ export function testEnrolment(freshHome: NewHome): void {
       expect((await enrol(newDevice())).code).toBe('enrolment-token-invalid');
     });
 
-    it('that asks for other words again and again is told to wait: each certificate stays in the log', async () => {
+    it('that keeps asking for other certificates is told to wait, because each certificate stays in the log', async () => {
       const { authority, server, tokens, enrol } = await withTokens(1);
       const device = newDevice();
       await enrol(device, tokens[0]);
@@ -200,7 +200,7 @@ export function testEnrolment(freshHome: NewHome): void {
       expect((await enrol(device)).bytes).toEqual(first.bytes);
     });
 
-    it('that was revoked is refused at once, for good, and after a restart', async () => {
+    it('that was revoked is refused immediately and permanently, also after a restart', async () => {
       const { home, authority, tokens, enrol } = await withTokens(2);
       const device = newDevice();
       await enrol(device, tokens[0]);

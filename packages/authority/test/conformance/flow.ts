@@ -101,7 +101,7 @@ export function testFlow(freshHome: NewHome): void {
     });
   });
 
-  describe('what is asked again', () => {
+  describe('a repeated request', () => {
     it('gets the same answer: task, model, buffer, key, close', async () => {
       const authority = await start(await freshHome());
       const world = await stage(authority, 2);
@@ -148,7 +148,7 @@ export function testFlow(freshHome: NewHome): void {
       expect((await ask(authority, '/v1/health')).head).toBe(heads.at(-1));
     });
 
-    it('a buffer past its end is aborted by the tick, and by whoever asks', async () => {
+    it('a buffer past its end is aborted by the tick, and by any request for it', async () => {
       const authority = await start(await freshHome());
       const world = await stage(authority, 2);
       const [first, second] = [await seated(authority, world), await seated(authority, world)];

@@ -33,7 +33,7 @@ async function closedBuffer(authority: Authority, { server, enrolled }: World) {
 export function testMemory(freshHome: NewHome): void {
   afterEach(cleanUp);
 
-  it('after many ended buffers none is in memory, and each is answered for as it was', async () => {
+  it('ended buffers are not in memory, and each still gets the same answer', async () => {
     const home = await freshHome();
     const authority = await start(home);
     const world = await stage(authority, 2);

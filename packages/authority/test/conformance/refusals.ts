@@ -9,7 +9,7 @@ import { seated, stage, TestServer } from '../parties.ts';
 export function testRefusals(freshHome: NewHome): void {
   afterEach(cleanUp);
 
-  describe('what is refused', () => {
+  describe('refusals', () => {
     it('is a problem document that names the reason, and changes nothing', async () => {
       const authority = await start(await freshHome());
       const world = await stage(authority, 2);

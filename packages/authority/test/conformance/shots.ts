@@ -45,7 +45,7 @@ export function testShots(freshHome: NewHome): void {
   };
 
   describe('a batch', () => {
-    it('with one authority: what is left after the masks is the sum of the inputs, and the same is given again', async () => {
+    it('with one authority: without the masks the sum of the inputs remains, and a repeated request gets the same masks', async () => {
       const { authority, world, epochs, uploads } = await stand(5);
       const { verdicts } = await world.inspected(authority, uploads, epochs);
       for (const [n, { masked }] of uploads.entries())
@@ -65,7 +65,7 @@ export function testShots(freshHome: NewHome): void {
       expect(await logProblems(authority)).toEqual([]);
     });
 
-    it('of a private task whose authority adds the noise has one Gaussian on each coordinate, the same when asked again', async () => {
+    it('of a private task whose authority adds the noise has one Gaussian on each coordinate, the same for a repeated request', async () => {
       const privacy = { noiseMultiplier: 4, colluders: 0, delta: 1e-6, participations: 3 };
       const oneShot = { ...ONE_SHOT_DEFAULTS, authorityNoise: true };
       const more = { oneShot, privacy, dimension: 400, clip: 1, level: 64 };
@@ -128,7 +128,7 @@ export function testShots(freshHome: NewHome): void {
       ]);
     });
 
-    it('is voted for once: an upload of it in another batch gets the batch that holds it', async () => {
+    it('gets one vote: a request for another batch with one of its uploads is answered with this batch', async () => {
       const { authority, world, epochs, uploads } = await stand(4);
       await votesOf(world, [authority], uploads.slice(0, 3), epochs);
       const other = world.batchOf(uploads.slice(2), 1);
@@ -139,7 +139,7 @@ export function testShots(freshHome: NewHome): void {
     });
   });
 
-  describe('what is refused', () => {
+  describe('refusals', () => {
     it('whatever the server did not sign, or is at the address of another task', async () => {
       const { authority, world, epochs, uploads } = await stand(3);
       const votes = await votesOf(world, [authority], uploads, epochs);
@@ -195,14 +195,14 @@ export function testShots(freshHome: NewHome): void {
       expect([answer.code, answer.json()]).toEqual(['body-mismatch', expect.objectContaining({ slots: [1] })]);
     });
 
-    it('a vote for uploads that it has not inspected, whose positions it names', async () => {
+    it('a vote for uploads that the authority has not inspected, with their positions', async () => {
       const { authority, world, epochs, uploads } = await stand(4);
       await world.inspected(authority, [uploads[0], uploads[2]] as TestUpload[], epochs);
       const answer = await world.vote(authority, world.voteRequest(world.batchOf(uploads)));
       expect([answer.code, answer.json()]).toEqual(['not-inspected', expect.objectContaining({ slots: [1, 3] })]);
     });
 
-    it('a standing before there is a model, and whatever is asked of a task with buffers', async () => {
+    it('a standing before there is a model, and any one-shot request for a task with buffers', async () => {
       const authority = await sharedAuthority();
       const bare = await shotStage([authority], 0);
       expect((await bare.standing(authority)).epoch.number).toBe(time.now / 1000);
@@ -215,7 +215,7 @@ export function testShots(freshHome: NewHome): void {
       expect((await ask(authority, AUTHORITY_PATH.buffers, { body: draw })).code).toBe('policy-invalid');
     });
 
-    it('bodies that are longer than the task allows, or do not say how long they are', async () => {
+    it('bodies that are longer than the task allows, or have no declared length', async () => {
       const { authority, world } = await stand(0);
       const paths = [AUTHORITY_PATH.batchVotes, AUTHORITY_PATH.inspections, AUTHORITY_PATH.releases];
       for (const path of paths) {
@@ -227,13 +227,13 @@ export function testShots(freshHome: NewHome): void {
     });
   });
 
-  describe('what became of an upload', () => {
+  describe('the status of an upload', () => {
     const pathOf = (world: ShotWorld, one: TestUpload, epoch: Epoch) => {
       const { user, joinTag } = one.shown.header;
       return AUTHORITY_PATH.shotOutcome(world.task, user, joinTag, epochNameOf(nodeSuite, epoch).statement);
     };
 
-    it('is told to its own device alone: pending, included, and expired after the time for votes', async () => {
+    it('is told only to its own device: pending, included, or expired after the time for votes', async () => {
       const { authority, world, epochs, uploads } = await stand(4, {}, {});
       const [epoch] = epochs as [Epoch];
       const told = async (n: number) => {
@@ -292,7 +292,7 @@ export function testShots(freshHome: NewHome): void {
       expect(await logProblems(authority)).toEqual([]);
     });
 
-    it('of a standing are signed anew when the log moves or a second has passed', async () => {
+    it('of a standing are signed again when the log changes or a second has passed', async () => {
       const { authority, world } = await stand(0, {}, {});
       const first = await world.standing(authority);
       time.now += 900;

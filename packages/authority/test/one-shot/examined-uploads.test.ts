@@ -25,7 +25,7 @@ function examined(name: number, epoch: number, task = 0): ExaminedUpload {
 const has = (uploads: ExaminedUploads, name: number, task = 0): boolean =>
   uploads.get(fill(task) as TaskId, fill(name) as Ctx) !== undefined;
 
-it('forgets the oldest of a task first, and one that was inspected again last', () => {
+it('forgets the oldest upload of a task first, and an upload that was inspected again last', () => {
   const uploads = new ExaminedUploads();
   uploads.add(examined(9, 0, 1), 3); // of another task
   for (const name of [1, 2, 3, 1, 4]) uploads.add(examined(name, 0), 3);

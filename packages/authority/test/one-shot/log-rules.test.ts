@@ -130,7 +130,7 @@ describe('a log is not good', () => {
       [...start, final(0, [1, 2], 20), final(1, [2, 3], 30, 7)],
       'final batch',
     ],
-    ['a device stands in a batch twice', [...start, final(0, [1, 1], 20)], 'a device stands in it twice'],
+    ['a device is in a batch twice', [...start, final(0, [1, 1], 20)], 'it contains a device twice'],
     ['a batch is too small', [...start, final(0, [1], 20)], 'fewer or more uploads than the policy allows'],
     ['a batch is too large', [...start, final(0, [1, 2, 3, 4], 20)], 'fewer or more uploads than the policy allows'],
     ['an expired upload is voted for', [...start, expired(1, 20), final(0, [1, 2], 30)], 'declared expired'],
@@ -216,9 +216,9 @@ describe('with several authorities', () => {
 
   it.each<[string, readonly AuthorityRecord[], string]>([
     ['it votes twice for an upload', [voted(0, [1, 2]), voted(1, [2, 3])], 'an upload of it is in another batch'],
-    ['it votes for what is final elsewhere', [finalOf(0, [1, 2], true), voted(1, [2, 3])], 'is in a final batch'],
+    ['it votes for an upload of a final batch', [finalOf(0, [1, 2], true), voted(1, [2, 3])], 'is in a final batch'],
     ['an upload is in two final batches', [finalOf(0, [1, 2], true), finalOf(1, [2, 3], true)], 'in another batch'],
-    ['nobody says what is in a final batch', [finalOf(0, [1, 2], false)], 'does not say what is in it'],
+    ['a final batch has no list of uploads', [finalOf(0, [1, 2], false)], 'does not list its uploads'],
   ])('a log is not good when %s', (_, records, problem) => {
     expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
   });

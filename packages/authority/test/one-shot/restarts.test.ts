@@ -114,7 +114,7 @@ describe('a power cut between the record and the answer', () => {
 });
 
 describe('secrets of epochs', () => {
-  it.each(SEALINGS)('are sealed anew with the vault, and open afterwards (%s)', async (sealing) => {
+  it.each(SEALINGS)('are sealed again with the vault, and open afterwards (%s)', async (sealing) => {
     const home = freshHome();
     const oneShot = { ...ONE_SHOT_DEFAULTS, sealing };
     const { authority, world, epochs, uploads } = await used(home, {}, { oneShot });
@@ -163,7 +163,7 @@ describe('secrets of epochs', () => {
     expect((await logReport(again)).counts['branch-begun']).toBe(1);
   });
 
-  it('are in no backup; what is restored declares its epochs dead, though its witness saw nothing newer', async () => {
+  it('are in no backup; a restored authority declares its epochs dead, even if its witness is not newer', async () => {
     const home = freshHome();
     const { authority, world, ...given } = await used(home);
     const places = (dataFolder: string) => ({
@@ -206,7 +206,7 @@ describe('a log that was rolled back', () => {
     await expectDead(again, world, given);
   });
 
-  it('is not taken for one because of an epoch that somebody else signed, or that has ended here', async () => {
+  it('is not assumed because of an epoch with another signer, or of an epoch that has ended here', async () => {
     const home = freshHome();
     const { authority, world, epochs, uploads } = await used(home);
     const [epoch] = epochs as [Epoch];

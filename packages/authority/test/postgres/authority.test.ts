@@ -27,7 +27,7 @@ function only<Value>(values: readonly Value[], nameOf: (value: Value) => string)
 
 const hexOf = ({ bytes }: Answer): string => toHex(bytes);
 
-it('three nodes that start at once are one authority: what is asked of all at once happens once', async () => {
+it('three nodes that start together are one authority: a request to all of them takes effect once', async () => {
   const nodes = await startNodes(await postgres().freshHome(), 3);
   const [first, second] = nodes;
   only(nodes, ({ publicKey }) => toHex(publicKey));
@@ -122,7 +122,7 @@ it('tokens are used once, and a device enrolled at one node gets its key at anot
   expect((await buffer.askKey(elsewhere, 0)).status).toBe(200);
 });
 
-it('a new node joins by the word of its operator; without it or a witness, what was open is given up', async () => {
+it('a new node joins if its operator says so; otherwise, without a witness, all open buffers are given up', async () => {
   const home = await postgres().freshHome();
   const first = await start(nodeOf(home, 'first'));
   const buffer = await seated(first, await stage(first, 2));
@@ -158,7 +158,7 @@ it('the key of an epoch that is over is wiped in every node', async () => {
   expect(await database.transaction((session) => session.query('SELECT task FROM epochs'))).toEqual([]);
 });
 
-it('keys that were sealed anew open with the new secret at every node; one that runs on with the old one issues nothing', async () => {
+it('keys that were sealed again open with the new secret at every node; a node that still has the old secret issues nothing', async () => {
   const home = await postgres().freshHome();
   const old = await start(nodeOf(home, 'node-0'));
   const buffer = await seated(old, await stage(old, 2));

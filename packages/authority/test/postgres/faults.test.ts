@@ -38,7 +38,7 @@ it('a node that ends between the commit and the answer: another node gives the s
   expect(await logOf(second)).toMatchObject({ problems: [], counts: { 'key-issued': 1 } });
 });
 
-it('a commit whose answer was lost on the way is found, not made again', async () => {
+it('a commit whose answer was lost is found, and not repeated', async () => {
   const home = await postgres().freshHome();
   const proxy = await cuttingProxy(home.databaseUrl ?? '');
   atEnd(() => proxy.close());

@@ -56,7 +56,7 @@ it('an epoch that one node opens is used by all, an upload that one voted for is
   expect((await logOf(second)).problems).toEqual([]);
 });
 
-it('a database that came back without its secrets has dead epochs, at whichever node starts first', async () => {
+it('a database that was restored without its secrets has dead epochs, with any node that starts first', async () => {
   const home = await postgres().freshHome();
   const [node] = await startNodes(home, 1);
   const world = await shotStage([node as Authority], 2);

@@ -30,8 +30,8 @@ export function primeField(order: number): Field {
 const REDUCTION = 0x100b;
 
 /**
- * GF(2^16): two bytes are an element, so a secret of 32 bytes has shares of 32 bytes and no encoding of its own. The
- * loop over the public factor's bits never branches on the secret one.
+ * GF(2^16): an element has two bytes, so a secret of 32 bytes has shares of 32 bytes and needs no encoding. The loop over the public
+ * factor's bits never branches on the secret one.
  */
 export const BINARY_FIELD: Field = {
   order: 65_536,

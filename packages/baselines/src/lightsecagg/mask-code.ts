@@ -5,8 +5,8 @@ import { interpolation } from '../field/lagrange.ts';
 import { type CodeParameters, checkCode } from './parameters.ts';
 
 /**
- * A polynomial of degree U - 1 takes the pieces as its values at alpha_m and the shares at beta_j. Every U columns of
- * W are invertible, and so are every T of its noise rows: any T shares are uniform whatever the mask.
+ * A polynomial of degree U - 1 takes the pieces as its values at alpha_m and the shares at beta_j. Any U columns of W are invertible, and
+ * so are any T columns of its noise rows. Therefore any T shares are uniform and independent of the mask.
  */
 export class MaskCode {
   readonly parameters: CodeParameters;

@@ -10,7 +10,7 @@ export interface CodeParameters {
 }
 
 export interface LightSecAggParameters extends CodeParameters {
-  /** 32 bytes that no other training run has, and no other round if keys are fresh each time. */
+  /** 32 bytes that are unique to the training run, and unique to the round if keys are fresh in each round. */
   readonly session: Uint8Array;
   readonly dimension: number;
   /** The fewest masks a user lets the server open together: U in rounds, K with a buffer. */

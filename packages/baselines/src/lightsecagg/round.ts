@@ -42,7 +42,7 @@ export interface BufferedChoice {
 }
 
 export interface BufferedProtocol extends AggregationProtocol {
-  /** For simulations of time: what the other users do while the server waits for U answers. */
+  /** For simulations of time: the work of the other users while the server waits for U answers. */
   readonly reading: SynchronisationReading;
 }
 

@@ -49,7 +49,7 @@ export class LightSecAggUser {
     return undefined;
   }
 
-  /** Offline: z uniform in U - T pieces, T pieces of noise, encoded for everybody; z is the beginning of PRG(seed). */
+  /** Offline: a uniform z in U - T pieces and T pieces of noise, encoded for all users. z is the beginning of PRG(seed). */
   encodeMask(stamp: number): SealedShare[] {
     const { masks, combinations, randomBytes } = this.#tools;
     const seed = new Secret(randomBytes(SEED_BYTES));

@@ -19,7 +19,7 @@ import { SECAGG_PHASES } from './phases.ts';
 import { SecAggServer } from './server.ts';
 import { SecAggUser } from './user.ts';
 
-/** A user that refuses what it receives counts as one that leaves: the others go on without it. */
+/** A user that refuses a message counts as a user that left. The others continue without it. */
 export class SecAggParties {
   readonly #tools: AggregationTools;
   readonly #parameters: SecAggParameters;

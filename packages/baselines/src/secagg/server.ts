@@ -1,6 +1,6 @@
 /**
- * The server of one SecAgg round. It forwards, counts, and opens the sum from the shares that come back; it never
- * holds a vector: its caller adds up the vectors that `receiveMasked` accepts.
+ * The server of one SecAgg round. It forwards and counts messages, and opens the sum from the returned shares. It never holds a vector: the
+ * caller adds up the vectors that `receiveMasked` accepts.
  *
  *     keys (U1) -> shares (U2) -> masked inputs (U3) -> answers -> opening       each set closes with at least t
  */

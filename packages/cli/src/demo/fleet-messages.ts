@@ -18,7 +18,7 @@ export interface FleetWork {
   readonly seed: number;
   /** Mean of the pause between two contributions of a device. */
   readonly pauseMs: number;
-  /** The share of contributions that are given up for good before they are sent. */
+  /** The share of contributions that are permanently given up before they are sent. */
   readonly dropShare: number;
 }
 

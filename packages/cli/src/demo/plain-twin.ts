@@ -30,7 +30,7 @@ export interface PlainTwin {
   readonly serverStep: ServerStepOptions;
   /** The combination of the sums of a version. */
   readonly combine: Combination;
-  /** The sums of each version, in the order of the versions; empty for one that repeats the version before it. */
+  /** The sums of each version, in the order of the versions. Empty for a version that repeats the previous one. */
   readonly versions: readonly (readonly TwinBuffer[])[];
   samplesOf(device: number): Samples;
 }

@@ -134,7 +134,7 @@ function evaluatedOf(versions: readonly VersionState[]): readonly EvaluatedVersi
   return versions.slice(0, waiting < 0 ? undefined : waiting) as readonly EvaluatedVersion[];
 }
 
-/** True if enough versions followed the first one that reached the target. */
+/** True if enough versions were made after the first version that reached the target. */
 function hasStayed(
   versions: readonly EvaluatedVersion[],
   { target, further }: Pick<DemoOptions, 'target' | 'further'>,

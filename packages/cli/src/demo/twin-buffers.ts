@@ -12,7 +12,7 @@ export interface DemoBooks {
   readonly accepted: readonly AcceptedNews[];
 }
 
-/** Returns the sums of each version, without the first, which has none. */
+/** Returns the sums of each version. The first version has no sums and is left out. */
 export async function twinVersions(
   server: ServerOperator,
   books: DemoBooks,

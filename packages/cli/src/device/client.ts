@@ -75,7 +75,7 @@ export const client: Command = command({
   },
 });
 
-/** Offers the update as one that was trained on the newest model. */
+/** Offers the update as if it was trained on the newest model. */
 async function offer(input: Input, file: string): Promise<CommandResult> {
   const { terminal, signal } = input;
   const bytes = new Uint8Array(await readFile(file));

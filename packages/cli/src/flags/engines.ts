@@ -21,7 +21,7 @@ export function engineFlag(fallback: EngineName): Flag<EngineName> {
   return choice(ENGINE_NAMES, { help: HELP, default: fallback });
 }
 
-/** Used beside a choice of the mode: undefined if no engine was chosen. */
+/** Used together with a choice of the mode. Undefined if no engine was chosen. */
 export function sealedEngineFlag(usual: EngineName): Flag<EngineName | undefined> {
   return choice(ENGINE_NAMES, { help: HELP, without: usual });
 }

@@ -66,7 +66,7 @@ export async function checkExamples(place: string, samples: Samples, { model, lo
   const beyond = indices.find((index) => index >= dataset.labels.length);
   if (beyond !== undefined)
     throw new CommandError(`${place}: there is no example ${beyond}; ${dataset.name} has ${dataset.labels.length}`);
-  // Only a user's own trainer knows what its loss takes.
+  // Only a user's own trainer knows the inputs of its loss.
   if (loss === undefined || !isLossName(loss)) return;
   try {
     checkDataset(dataset, model, loss);

@@ -47,7 +47,10 @@ async function readNetwork(file: string): Promise<Model> {
   }
 }
 
-/** Node 22.18 and newer read TypeScript. Older versions need tsx, installed beside the file. In a clone our loader reads it. */
+/**
+ * Node 22.18 and newer read TypeScript. Older versions need tsx, installed in the folder of the file. In a clone, our loader reads the
+ * file.
+ */
 async function importModule(path: string): Promise<Record<string, unknown>> {
   const isRead = import.meta.url.endsWith('.ts') || Boolean((process.features as { typescript?: unknown }).typescript);
   if (/\.[cm]?ts$/.test(path) && !isRead) await registerTsx(path);

@@ -1,4 +1,4 @@
-/** The lines of a policy that allow authorities to be replaced. */
+/** The flags that allow authorities of a task to be replaced. */
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import { CommandError } from '../shell/command-error.ts';
@@ -18,15 +18,15 @@ export const SUCCESSION_FLAGS = {
   'succession-wait': parsed<number>(
     {
       value: 'time',
-      help: 'let authorities be replaced without enrolling devices again, no sooner than this after it is signed: 7d',
-      without: 'authorities stay',
+      help: 'allow authorities to be replaced without enrolling devices again; a replacement takes effect no earlier than this time after it is signed, for example 7d',
+      without: 'authorities cannot be replaced',
     },
     TAKES_DURATION,
     durationOf,
   ),
   'recovery-key': text({
     value: 'file',
-    help: 'the public recovery key of `basa succession key`; needed if every authority is needed',
+    help: 'public recovery key, written by `basa succession key`; required if the task needs every authority',
   }),
 };
 
@@ -50,6 +50,9 @@ export async function keyIn(file: string, flag: string): Promise<Uint8Array> {
     throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`);
   });
   const key = fromHex(words.trim());
-  if (key?.length !== 32) throw new CommandError(`--${flag} ${file}: not 64 hexadecimal digits`);
+  if (key?.length !== 32)
+    throw new CommandError(
+      `--${flag} ${file}: the file does not contain 64 hexadecimal digits; use a file that \`basa succession key\` wrote`,
+    );
   return key;
 }

@@ -7,7 +7,7 @@ const MAX_U16 = 65_535;
 /** Listed here as well as in the protocol, whose code is loaded only when something runs. */
 const TASK_LOSSES = ['softmaxCrossEntropy', 'binaryCrossEntropy', 'mse', 'own'] as const satisfies readonly Loss[];
 
-/** Flags of local training; `without` gives the default of each. */
+/** Flags of local training. `without` is the default of each flag. */
 export function localTrainingFlags(without: {
   readonly batch: string;
   readonly rate: string;

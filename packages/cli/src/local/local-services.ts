@@ -36,7 +36,7 @@ export interface LocalOptions {
   readonly corsOrigins?: readonly string[];
   /** The number of server nodes on their own PostgreSQL, behind a balancer. One embedded server by default. */
   readonly nodes?: number;
-  /** True if pages hand out the tokens of `offerTokens` to everybody. */
+  /** True if pages give the tokens of `offerTokens` to every visitor. */
   readonly handsOutTokens?: boolean;
 }
 
@@ -134,7 +134,7 @@ async function secretsOf(folder: string): Promise<LocalSecrets> {
   return secrets;
 }
 
-/** The secret that seals the authority's keys: a key file beside it, or a passphrase in folders of earlier versions. */
+/** The secret that seals the authority's keys: a key file in the same folder, or a passphrase in folders of earlier versions. */
 type LocalSecrets = { readonly operatorToken: string } & (
   | { readonly keyFile: string }
   | { readonly passphrase: string }

@@ -60,7 +60,7 @@ export async function writeShares(
   }
 }
 
-/** Writes the tokens that the server hands out in its pages. They replace the remaining ones. */
+/** Writes the tokens that the server gives out in its pages. They replace the remaining tokens. */
 export async function offerTokens(folder: string, task: string, tokens: readonly string[]): Promise<void> {
   const offered = join(tokensBelow(folder), task);
   await rm(tokensBelow(folder), { recursive: true, force: true });

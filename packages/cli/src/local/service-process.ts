@@ -100,7 +100,7 @@ export class ServiceProcesses {
     this.#options = options;
   }
 
-  /** Returns the address at which it reports to listen. The process is among the children at once. */
+  /** Returns the address on which the process reports to listen. The process is added to the children immediately. */
   start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
     const { folder, signal, command } = this.#options;
     const file = this.configure(name, config);

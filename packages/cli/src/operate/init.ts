@@ -1,4 +1,4 @@
-/** `basa init`: creates a folder from which both services start: configurations, keys and an operator's token. */
+/** `basa init`: creates a folder with the configurations, keys and operator token that both services need to start. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';

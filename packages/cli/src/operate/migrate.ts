@@ -33,7 +33,7 @@ function migrate(name: ServiceName, load: () => Promise<Work>): Command {
     notes: [
       `The database is the one in databaseUrl (BASA_${name.toUpperCase()}_DATABASE_URL, databaseUrlFile), or else the one in dataFolder.`,
       'Nodes on PostgreSQL may run meanwhile: an update only adds to the tables, and nodes of the previous version continue to work.',
-      `If the ${name} uses a data folder, stop it first. It migrates by itself when it starts; use this command to try that beforehand, or to undo it.`,
+      `If the ${name} uses a data folder, stop it first. It migrates automatically when it starts; use this command to try that beforehand, or to undo it.`,
       'To go back to an older version: stop all nodes, run this command with --to in the newer version, then start the older version.',
     ],
     async run(input) {

@@ -8,16 +8,16 @@ import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { needed, parsed, text, whole } from '../shell/flag.ts';
 
-const TERM_FLAG = { term: needed({ value: 'file', help: 'the term, as `basa succession propose` wrote it' }) };
+const TERM_FLAG = { term: needed({ value: 'file', help: 'file with the term, written by `basa succession propose`' }) };
 
 export const successionKey: Command = command({
   name: 'succession key',
-  summary: 'makes a recovery key, to be kept offline',
+  summary: 'create a recovery key that you keep offline',
   flags: {
-    out: needed({ value: 'file', help: 'of the secret key; the public one is written beside it, as file.pub' }),
+    out: needed({ value: 'file', help: 'file for the secret key; the public key is written to file.pub' }),
   },
   notes: [
-    'The secret key belongs on no machine of the task. A person who has it can name a successor of a lost authority.',
+    'Do not keep the secret key on a machine of the task. A person who has it can name the successor of a lost authority.',
   ],
   async run({ flags: { out }, terminal }) {
     const { toHex } = await import('@basa/masking');
@@ -33,22 +33,26 @@ export const successionKey: Command = command({
 
 export const successionPropose: Command = command({
   name: 'succession propose',
-  summary: 'writes the next term of a task, in which a new authority takes the seat of another',
+  summary: 'write the next term of a task, in which a new authority takes the seat of another one',
   takes: TAKES_TASK,
   flags: {
-    seat: whole({ help: 'the authority to be replaced, by its place in the policy, from 0', max: 15, default: 0 }),
-    last: text({ value: 'url', help: 'the address of the authority to be replaced', without: 'it is lost' }),
+    seat: whole({ help: 'authority to replace, by its position in the policy, from 0', max: 15, default: 0 }),
+    last: text({ value: 'url', help: 'address of the authority to replace', without: 'it is lost' }),
     effective: parsed<number>(
-      { value: 'time', help: 'when it takes effect, from now', without: 'the wait of the policy and an hour' },
+      {
+        value: 'time',
+        help: 'time from now until the term takes effect',
+        without: 'the wait of the policy plus one hour',
+      },
       TAKES_DURATION,
       durationOf,
     ),
-    out: needed({ value: 'file', help: 'to be written' }),
+    out: needed({ value: 'file', help: 'file for the term' }),
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
   },
   notes: [
-    '--authority is the new authority: it accepts the seat. The others sign the file with `basa succession sign`.',
+    '--authority is the address of the new authority, which accepts the seat. The operators of the other authorities then sign the file with `basa succession sign`.',
   ],
   async run(input) {
     const { seat, last, effective, out, authority: address } = input.flags;
@@ -61,7 +65,9 @@ export const successionPropose: Command = command({
     const policy = await lastPolicy(line);
     const waitMs = policy.succession?.waitMs;
     if (waitMs === undefined)
-      throw new CommandError('the policy of this task does not allow that an authority is replaced');
+      throw new CommandError(
+        'the policy of this task does not allow authorities to be replaced; create a new task with --succession-wait',
+      );
     const [key] = await successor.publicKeys();
     const head =
       last === undefined ? undefined : await headAt(last, (hex) => headCodec.decode(fromHex(hex) ?? new Uint8Array()));
@@ -80,30 +86,30 @@ export const successionPropose: Command = command({
     await keepTerm(out, term);
     const hash = toHex(termHashOf(nodeSuite, term));
     input.terminal.line(`term ${term.number} of ${short(task)}: ${out}`);
-    input.terminal.line(`its hash is ${hash}: tell it to the other operators over another channel`);
+    input.terminal.line(`its hash is ${hash}: send it to the other operators over another channel`);
     return { json: { task, number: term.number, hash, effective: term.effective, out } };
   },
 });
 
 export const successionSign: Command = command({
   name: 'succession sign',
-  summary: 'has an authority sign a term, once for each number',
+  summary: 'let an authority sign a term; it signs only one term for each number',
   flags: { ...TERM_FLAG, ...AUTHORITY_FLAGS },
-  notes: ['Compare the hash with the operators of the others first: an authority signs one successor, and no other.'],
+  notes: ['First compare the hash with the other operators, because an authority signs only one successor.'],
   async run(input) {
     const { term: file } = input.flags;
     const { toHex } = await import('@basa/masking');
     const term = await termIn(file);
     const signed = await (await authorityOperator(input)).signTerm(toHex(term.task), term);
     await keepTerm(file, signed);
-    input.terminal.line(`${signed.endorsements.length} of its authorities signed it`);
+    input.terminal.line(`signatures of authorities so far: ${signed.endorsements.length}`);
     return { json: { signed: signed.endorsements.map(({ authority }) => authority) } };
   },
 });
 
 export const successionRecover: Command = command({
   name: 'succession recover',
-  summary: 'signs a term with the recovery key, without any network',
+  summary: 'sign a term with the recovery key, without a network',
   flags: { ...TERM_FLAG, 'recovery-key': needed({ value: 'file', help: 'the secret recovery key' }) },
   async run({ flags, terminal }) {
     const { recoverTerm } = await import('@basa/protocol');
@@ -111,14 +117,14 @@ export const successionRecover: Command = command({
     const term = await termIn(flags.term);
     const signer = createNodeSigner(await keyIn(flags['recovery-key'], 'recovery-key'));
     await keepTerm(flags.term, { ...term, recovery: recoverTerm(nodeSuite, signer, term) });
-    terminal.line('the recovery key signed it');
+    terminal.line('the term is signed with the recovery key');
     return { json: { recovered: true } };
   },
 });
 
 export const successionPublish: Command = command({
   name: 'succession publish',
-  summary: 'shows a signed term to the server and to the authorities, the new one included',
+  summary: 'send a signed term to the server and to all authorities, including the new one',
   flags: { ...TERM_FLAG, ...SERVER_FLAGS, ...AUTHORITY_FLAGS },
   async run(input) {
     const { toHex } = await import('@basa/masking');
@@ -136,7 +142,7 @@ export const successionPublish: Command = command({
 
 export const successionShow: Command = command({
   name: 'succession show',
-  summary: 'the terms of a task, with their hashes',
+  summary: 'list the terms of a task, with their hashes',
   takes: TAKES_TASK,
   flags: SERVER_FLAGS,
   async run(input) {
@@ -156,7 +162,9 @@ export const successionShow: Command = command({
       effective: new Date(term.effective).toISOString(),
     }));
     const allowed =
-      policy.succession === undefined ? 'its authorities cannot be replaced' : 'there is no term but the first';
+      policy.succession === undefined
+        ? 'the authorities of this task cannot be replaced'
+        : 'the task is in its first term';
     if (shown.length === 0) input.terminal.line(allowed);
     for (const { number, hash, seat, address, effective } of shown)
       input.terminal.line(`term ${number}: ${address} takes seat ${seat} at ${effective}; hash ${hash}`);
@@ -172,7 +180,7 @@ async function lastPolicy(line: Line): Promise<TaskPolicy> {
   const { nodeSuite } = await import('@basa/runtime/node');
   const policies = followLine(nodeSuite, line);
   if (isRefused(policies))
-    throw new CommandError(`the server shows terms that do not follow each other: ${policies.detail}`);
+    throw new CommandError(`the terms from the server do not follow each other: ${policies.detail}`);
   return policies.at(-1) as TaskPolicy;
 }
 

@@ -1,4 +1,4 @@
-/** `basa new`: writes a project that runs: model, data, device, and a README with the commands. */
+/** `basa new`: writes a complete project with a model, data, a device, and a README with the commands. */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

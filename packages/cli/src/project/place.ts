@@ -40,7 +40,7 @@ async function packagesFor(folder: string): Promise<Readonly<Record<string, stri
   return sourcesOf(known, installedIn, folder) ?? linked(folder, join(installedIn, 'node_modules/@basa'));
 }
 
-/** npm's own record of what it installed. */
+/** npm's list of installed packages. */
 interface InstalledPackages {
   readonly packages: Readonly<Record<string, { readonly version?: string; readonly resolved?: string }>>;
 }
@@ -67,8 +67,8 @@ export function sourcesOf(
 }
 
 /**
- * Returns true if everything in its package.json is installed already. A project beside a clone with the development
- * tools gets a link to the clone's installed packages.
+ * Returns true if everything in its package.json is already installed. A project next to a clone with the development tools gets a link to
+ * the clone's packages.
  */
 export async function findPackages(folder: string, files: ProjectFiles): Promise<boolean> {
   const parts = JSON.parse(files['package.json'] ?? '{}') as Record<string, Record<string, string>>;

@@ -84,7 +84,7 @@ export function scoreNameOf(runs: readonly OwnRun[]): string {
   return runs.flatMap(({ curve }) => curve)[0]?.score.name ?? ACCURACY;
 }
 
-/** The score as a column of its own name, beside the others. */
+/** The score as an additional column with the name of the score. */
 export function flatVersion({ protocol, version, seconds, score, ...rest }: SimulatedVersion) {
   return { protocol, version, seconds, [score.name]: score.value, ...rest };
 }

@@ -1,4 +1,4 @@
-/** The exact versions of other people's packages that a new project asks for: those that this repository is tested with. */
+/** The exact versions of third-party packages in a new project. This repository is tested with the same versions. */
 const TFJS = '4.22.0';
 
 export const TOOLS = {

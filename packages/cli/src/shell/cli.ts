@@ -33,7 +33,7 @@ export async function runProgram(
     stdout.write(`${fitted(text, typed)}\n`);
     return code;
   };
-  /** Help texts use `basa`, which is not the command that everybody types. */
+  /** Help texts use `basa`, but some users type another command. */
   const explain = (text: string, code: number): number =>
     say(typed === program.name ? text : `${text}\n\nOn this machine, type "${typed}" instead of "basa".`, code);
   const fail = (sentence: string, code: number): number => {
@@ -137,7 +137,7 @@ function readFlags({ name }: Program, command: Command, args: readonly string[])
   return { values: read.values as Typed['values'], positionals: read.positionals };
 }
 
-/** A flag that the command does not have, with the one that was probably meant. */
+/** The error for an unknown flag, with the flag that was probably meant. */
 function refuseUnknown(args: readonly string[], options: Options, typed: string): void {
   const flags = ownArgs(args).flatMap((arg) => /^--([^=]+)/.exec(arg)?.[1] ?? []);
   const unknown = flags.find((flag) => !Object.hasOwn(options, flag));

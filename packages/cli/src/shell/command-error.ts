@@ -1,7 +1,7 @@
 /** The documented exit codes; services have more of their own from 3 on (docs/cli.md). */
 export const EXIT_CODE = {
   fine: 0,
-  /** It ran, but did not achieve what was asked. */
+  /** The command ran, but did not succeed. */
   failed: 1,
   /** The command line or a setting is wrong. */
   usage: 2,

@@ -36,7 +36,7 @@ interface Described {
   /** One or two words: `demo`, `task create`. */
   readonly name: string;
   readonly summary: string;
-  /** Positional arguments in their order, with the help text of each. */
+  /** Positional arguments in order, each with its help text. */
   readonly takes?: Readonly<Record<string, string>>;
   /** The last argument may be any number of words. */
   readonly takesMany?: true;

@@ -1,7 +1,7 @@
 /** Completion of commands and flags as a script for a shell, from the commands themselves. */
 import { COMMON_FLAGS, type Command } from './command.ts';
 
-/** Each script completes the next word after those that were typed. */
+/** Each script completes the next word of the command line. */
 const WRITERS = { bash, zsh, fish } as const;
 export const SHELLS: readonly string[] = Object.keys(WRITERS);
 const TOP_FLAGS = ['help', 'version'];

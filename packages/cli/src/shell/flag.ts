@@ -3,7 +3,7 @@ import { CommandError } from './command-error.ts';
 
 export interface Flag<T> {
   readonly help: string;
-  /** Stands for the value in help; a flag without one is a switch. */
+  /** The placeholder for the value in the help. A flag without a placeholder is a switch. */
   readonly value?: string;
   /** It may be given several times. */
   readonly isList?: true;
@@ -88,7 +88,6 @@ export function within(value: number, name: string, { min = 0, max = Number.MAX_
   throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${value}"`);
 }
 
-/** A positive number. */
 export function positive(told: WithDefault<number>): Flag<number>;
 export function positive(told: Told<number>): Flag<number | undefined>;
 export function positive(told: Told<number>): Flag<number | undefined> {

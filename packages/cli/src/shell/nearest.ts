@@ -1,6 +1,6 @@
 /** The name that a typo probably meant: of a command, or of a flag. */
 
-/** ` (did you mean "task ls"?)`, or nothing if no name is near. */
+/** ` (did you mean "task ls"?)`, or an empty text if no name is similar. */
 export function didYouMean(names: readonly string[], typed: string): string {
   const name = begun(names, typed) ?? nearestOf(names, typed);
   return name === undefined ? '' : ` (did you mean "${name}"?)`;

@@ -8,7 +8,7 @@ import { thrownIn } from './thrown-in.ts';
 export interface Sentence {
   readonly sentence: string;
   readonly code: number;
-  /** Only we can fix it. */
+  /** An error that only the developers can fix. */
   readonly isFault?: true;
 }
 
@@ -38,7 +38,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 };
 
 const STORAGE_FULL = 7;
-/** Holds our packages, in a clone or where they are installed. */
+/** The folder of our packages, in a clone or in an installation. */
 const HOME = fileURLToPath(new URL('../../../', import.meta.url));
 
 export function sentenceOf(error: unknown, command: string): Sentence {

@@ -1,4 +1,7 @@
-/** The processes that started this one on a person's behalf: npm and its shell. Neither stops it when it is killed, so it watches them. */
+/**
+ * The processes that started this one for a person: npm and its shell. When they are killed, this process is not stopped, so it watches
+ * them.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

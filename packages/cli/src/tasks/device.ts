@@ -68,7 +68,7 @@ export const deviceList: Command = command({
   },
 });
 
-/** Returns nothing without a server to ask. */
+/** Returns undefined if no server is given. */
 async function lastOf(
   input: CommandInput<typeof FLAGS>,
   task: string,

@@ -13,7 +13,7 @@ export interface OutFile {
   readonly content: Uint8Array | string;
 }
 
-/** `described`: what a server holds of the network, if it does. */
+/** `described`: the server's description of the network, if it has one. */
 export async function modelOf(file: string | undefined, described: unknown): Promise<Model> {
   if (file !== undefined) return (await loadModel(file)).model;
   if (described === undefined)

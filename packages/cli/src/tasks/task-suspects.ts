@@ -1,4 +1,4 @@
-/** `basa task suspects`: devices beside which sums were spoilt; an operator clears or bans them. */
+/** `basa task suspects`: lists devices that took part in spoilt sums. An operator can clear or ban them. */
 import type { SuspectState } from '@basa/client/operator';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short, wholeName } from '../flags/names.ts';

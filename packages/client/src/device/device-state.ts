@@ -1,6 +1,6 @@
 /**
- * One device between two durable steps: memory follows the store, never the other way round. A step that could not be
- * written was not taken, and nothing of it leaves.
+ * One device between two durable steps. The store changes first, then the memory. If a step cannot be stored, it has not happened, and
+ * nothing is sent.
  */
 import type { Suite } from '@basa/masking';
 import {
@@ -74,7 +74,7 @@ export class DeviceState {
     this.#kept = { ...this.#kept, certificate };
   }
 
-  /** The terms that this device was shown, and the one that it is in. */
+  /** The terms that this device has seen, and its current term. */
   get terms(): DeviceTerms {
     return this.#kept.terms;
   }
@@ -121,7 +121,7 @@ export class DeviceState {
     return answer;
   }
 
-  /** Ends a session whose bytes are no longer needed; the ledger remembers what it gave away. */
+  /** Ends a session whose bytes are no longer needed. The ledger still lists the contributions. */
   dropSession(): Promise<void> {
     return this.#end(this.ledger);
   }

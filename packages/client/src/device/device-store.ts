@@ -14,7 +14,7 @@ export interface DeviceStore {
   readonly signer: DeviceSigner;
   /** Returns copies of all entries, in order; the caller overwrites them. */
   entries(): Promise<readonly Uint8Array[]>;
-  /** Appends all of these or none; durable when the promise resolves. */
+  /** Appends all of these entries or no entry. They are durable when the promise resolves. */
   append(entries: readonly Uint8Array[]): Promise<void>;
   /** Replaces all entries with these in one step; the old ones are overwritten if the medium allows it. */
   replace(entries: readonly Uint8Array[]): Promise<void>;

@@ -8,11 +8,11 @@ export interface Floor {
   readonly maxStaleness: number;
   /** Allows a task whose sums mix versions of the model: its server can single out an update. */
   readonly unsafeMixedVersions?: boolean;
-  /** One-shot: at least two authorities vouch for every sum of masks, so that none can shift a sum by itself. */
+  /** One-shot: at least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum. */
   readonly checkedSums?: boolean;
   /** One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the noise out. */
   readonly deviceNoise?: boolean;
-  /** Refuses tasks whose authorities may be replaced while the task goes on. */
+  /** Refuses tasks whose authorities may be replaced while the task runs. */
   readonly succession?: 'forbidden';
   /** The limit on what all sums together may reveal about this device; without it a task need not be private. */
   readonly privacy?: PrivacyFloor;

@@ -79,8 +79,8 @@ export function isPastHead(seen: readonly Head[], { branch, sequence }: HeadBody
 }
 
 /**
- * True if the log has continued in another branch since. Within a branch, statements that a server passes on lag a
- * little behind what the device hears from the authority itself: there the signed time says how old they are.
+ * True if the log has since continued in another branch. Within a branch, statements from the server may be a little older than those
+ * directly from the authority. Their age is checked with the signed time.
  */
 export function isOfLeftBranch(seen: readonly Head[], { branch }: HeadBody): boolean {
   const known = seen.find((head) => equalBytes(head.branch, branch));

@@ -16,9 +16,9 @@ import { type LockPlace, placeOf } from './lock-place.ts';
 import { type Claim, isListening, listenFor, nameOf } from './lock-socket.ts';
 
 const PREFIX = 'lock-';
-/** A marker file beside a claim once its process has the device: other processes need not wait for it to give way. */
+/** A marker file next to a claim, written when the process has locked the device. Other processes then do not wait for the claim. */
 const heldName = (claim: string): string => `held-${claim}`;
-/** Of several processes that claim at once the first by name stays, and waits for the others to leave. */
+/** If several processes claim the device at the same time, the first by name stays and waits until the others have left. */
 const WAIT_MS = 10;
 const MAX_WAITS = 3000;
 
@@ -41,7 +41,7 @@ export async function lockDevice(folder: string, place?: LockPlace): Promise<Dev
       return await lockDevice(folder, place);
     }
     for (let waits = 0; (await rivals(folder, name, { machine, isShared })) > 0; waits++) {
-      if (waits === MAX_WAITS) throw busy(folder, 'several processes that started at once');
+      if (waits === MAX_WAITS) throw busy(folder, 'several processes that started at the same time');
       await sleep(WAIT_MS);
     }
     await writeFile(join(folder, heldName(name)), '', { mode: 0o600 });

@@ -64,7 +64,7 @@ export async function wipeFile(path: string): Promise<void> {
   }
 }
 
-/** A rename is durable once its folder is. Windows cannot open folders, and needs no such call. */
+/** A rename is durable when its folder is flushed. Windows cannot open folders and does not need this. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

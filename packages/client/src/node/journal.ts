@@ -1,5 +1,6 @@
 /**
- * An append-only file of steps: each is written whole and synced before it counts. A step that a crash tore is not there.
+ * An append-only file of steps. A step counts only when it is completely written and synced. A step that a crash left incomplete is
+ * ignored.
  *
  *     magic 8 | for each step: u32 length, body, SHA-256(body) cut to 8 | body: for each entry u32 length, entry
  */

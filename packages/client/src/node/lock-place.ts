@@ -33,7 +33,7 @@ async function machineName(): Promise<string> {
   return toHex(nodeSuite.sha256(ascii(boot))).slice(0, 16);
 }
 
-/** If the kernel does not tell, returns a name that no other claim has: such claims are never attributed to this machine. */
+/** If the kernel gives no identifier, returns a unique name, so that the claim is never attributed to this machine. */
 async function bootId(): Promise<string> {
   try {
     return await readFile('/proc/sys/kernel/random/boot_id', 'utf8');

@@ -17,7 +17,7 @@ const LONGEST_PATH_BYTES = 100;
 /** A process may be busy or stopped: the kernel tells that it listens; its own name is only for the message. */
 const PATIENCE_MS = 300;
 
-/** A process that connects is told which process this is. */
+/** A process that connects gets the identity of this process. */
 export async function listenFor(folder: string, name: string): Promise<Claim> {
   const { path, handle } = await reach(folder, name);
   const server = createServer((asking) => {

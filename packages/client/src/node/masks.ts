@@ -1,6 +1,6 @@
 /**
- * Carries out mask plans on Node: short vectors at once, long ones piece by piece on two threads that all clients of a
- * process share, so that the caller's thread can do other work. The bits are the same either way.
+ * Carries out mask plans on Node: short vectors in the calling thread, long vectors piece by piece on two threads that all clients of a
+ * process share, so that the calling thread can do other work. The result is the same.
  */
 import { availableParallelism } from 'node:os';
 import { applyMasksInPlace, type Keystream, type MaskPlan, type MaskTools, SEED_BYTES } from '@basa/masking';

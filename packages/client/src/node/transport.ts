@@ -15,7 +15,7 @@ function isUntrusted(error: unknown): error is Error {
 
 export function createNodeTransport(tls: TlsOptions = {}): Transport {
   const ca = typeof tls.ca === 'string' ? tls.ca : tls.ca?.slice();
-  // The caller sets time-outs, because it knows what it waits for.
+  // The caller sets time-outs, because it knows the kind of request.
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, ...(ca === undefined ? {} : { connect: { ca } }) });
   return {
     async send({ method, url, headers, body, signal }) {

@@ -1,4 +1,7 @@
-/** One request of an operator. An overloaded service is asked again at the time it names, because it did nothing. */
+/**
+ * Makes one request of an operator. If a service is overloaded, the request is repeated at the time that the service names. This is safe,
+ * because the service has done nothing.
+ */
 import { concatBytes } from '@basa/masking';
 import { networkAdvice, networkReason } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';

@@ -39,7 +39,7 @@ export interface PolicyChoice {
   readonly minimum?: number;
   /** The mode by which updates reach a sum; `sealed` by default. */
   readonly mode?: ModeName;
-  /** One-shot: allows sums that only one authority vouches for: it can shift the model unnoticed. */
+  /** One-shot: allows sums that only one authority vouches for. That authority could change the model unnoticed. */
   readonly unsafeUncheckedSums?: boolean;
   /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
   readonly authorityNoise?: boolean;
@@ -76,7 +76,7 @@ export interface PolicyChoice {
   readonly uploadLeaseMs: number;
   readonly openMs: number;
   readonly closeMs: number;
-  /** Allows that authorities are replaced while the task goes on; never by default. */
+  /** Allows authorities to be replaced while the task runs. Not allowed by default. */
   readonly succession?: SuccessionPolicy;
 }
 

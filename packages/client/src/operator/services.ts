@@ -46,7 +46,7 @@ export interface TaskPrivacy {
   readonly epsilon: number;
 }
 
-/** A device beside which sums were spoilt. */
+/** A device that took part in spoilt sums. */
 export interface SuspectState {
   /** SHA-256 of its key. */
   readonly user: string;
@@ -88,7 +88,7 @@ export interface ShotState {
 export interface VersionState extends Scores {
   readonly version: number;
   readonly at: number;
-  /** The buffers or batches that make it up, and those that were left out because they were spoilt. */
+  /** The buffers or batches in this version, and those that were left out because they were spoilt. */
   readonly sums: readonly string[];
   readonly spoilt: readonly string[];
   readonly accepted: number;
@@ -193,7 +193,7 @@ export class AuthorityOperator {
   readonly #all: readonly OperatorOptions[];
   readonly #onMissed: AuthorityOperatorOptions['onMissed'];
 
-  /** Several addresses are comma-separated. So are their tokens, if one token does not open all of them. */
+  /** Separate several addresses with commas, and also their tokens, unless one token is valid for all. */
   constructor(options: AuthorityOperatorOptions) {
     const tokens = options.token?.split(',') ?? [];
     const urls = options.url.split(',');
@@ -277,13 +277,13 @@ export class AuthorityOperator {
       signed = termCodec.decode((await ask(one, 'POST', AUTHORITY_PATH.terms(task), termCodec.encode(signed))).bytes);
     return signed;
   }
-  /** The last head of the log of each, in hex. */
+  /** The last head of each authority's log, in hex. */
   async heads(): Promise<readonly string[]> {
     const about = async (one: OperatorOptions): Promise<string> =>
       (await ask(one, 'GET', AUTHORITY_PATH.about)).json<{ head: string }>().head;
     return Promise.all(this.#all.map(about));
   }
-  /** Returns the log of each. */
+  /** Returns the log of each authority. */
   async logs(): Promise<readonly Uint8Array[]> {
     return Promise.all(this.#all.map(async (one) => (await ask(one, 'GET', AUTHORITY_PATH.log)).bytes));
   }
@@ -300,7 +300,7 @@ export class AuthorityOperator {
     return done;
   }
 
-  /** Returns the answer of the first one that answers like an authority. */
+  /** Returns the first valid answer of an authority. */
   async #first<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
     for (const one of this.#all)

@@ -1,7 +1,7 @@
 /** A device that has nothing new to contribute waits for a newer version of the model. */
 import type { DeviceContext } from '../session/device-context.ts';
 
-/** Kept between runs: a following run does not at once train again on the same version. */
+/** Kept between runs, so that the next run does not immediately train again on the same version. */
 export interface Idle {
   /** The version that the device had nothing new for. */
   version?: number | undefined;
@@ -13,7 +13,7 @@ export const PATIENCE_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Looks for a version above this one, less often each time; returns false if none came in time. */
+/** Waits for a newer version, and asks less often each time. Returns false if no newer version came in time. */
 export async function cameNewer(
   { outside }: Pick<DeviceContext, 'outside'>,
   version: number,

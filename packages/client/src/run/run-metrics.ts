@@ -2,7 +2,10 @@
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
 import type { DeviceContext } from '../session/device-context.ts';
 
-/** Numbers for metrics that the client does not know by itself (it knows `loss`, `examples` and the scores of the trainer's evaluation, such as `accuracy`). */
+/**
+ * Values for metrics that the client does not compute. It computes `loss`, `examples` and the scores of the trainer's evaluation, such as
+ * `accuracy`.
+ */
 export type OwnMetrics = (result: TrainResult) => Readonly<Record<string, number>>;
 
 /** For metrics that are scores, such as `accuracy` or `r2`. */

@@ -21,7 +21,7 @@ import { rejected } from '../session/rejections.ts';
 import { cameNewer, type Idle, PATIENCE_MS } from './idle.ts';
 import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 
-/** A trainer of @basa/learning, or one that trains elsewhere, for example in a worker. */
+/** A trainer of @basa/learning, or a trainer that runs elsewhere, for example in a worker. */
 export interface RoundTrainer {
   readonly model: Model;
   /** The loss that it minimises; softmax cross-entropy by default. */
@@ -46,11 +46,11 @@ export interface RunOptions {
 
 export interface RunSummary {
   readonly accepted: number;
-  /** Without those that were asked to come again, or that came when their version was over. */
+  /** Without updates that the server put off, or that came after their version was finished. */
   readonly rejected: number;
   /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
   readonly idle: number;
-  /** The reason for the end: all rounds done, nothing new and no newer version, or a lasting refusal. */
+  /** The reason for the end: all rounds are done, there is nothing to contribute and no newer version, or a permanent refusal. */
   readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
 }
 

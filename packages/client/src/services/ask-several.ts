@@ -20,8 +20,8 @@ export interface Asking<One, Answer> {
 }
 
 /**
- * Returns as soon as there are enough; the other requests are cancelled. If all have answered and it was never enough,
- * returns the answers if those that were silent could not change the result.
+ * Returns as soon as there are enough answers, and cancels the other requests. If all authorities are done and there are not enough
+ * answers, returns the answers only if silent authorities could not change the result.
  */
 export async function askSeveral<One, Answer>(
   all: readonly One[],
@@ -54,8 +54,8 @@ export async function askSeveral<One, Answer>(
   }
   signal.throwIfAborted();
   if (poll.good.length >= needed) return poll.good;
-  // A refusal or a wrong answer is final if it leaves too few; otherwise those that were silent may make it enough
-  // later.
+  // A refusal or a wrong answer is final if too few authorities are left. Otherwise authorities that were silent may still provide enough
+  // answers later.
   const nos = poll.failures.filter((error) => error instanceof ProblemError);
   const silent = poll.failures.filter((error) => !(error instanceof ProblemError));
   if (poll.good.length + silent.length >= needed) throw tooFew(silent, needed, all.length);

@@ -93,10 +93,9 @@ export class Authorities {
   }
 
   /**
-   * Returns the certificate with as many signatures as are needed. All authorities sign the same words: the one that
-   * answers first sets the validity, and the others are asked to sign it. If they reject its words, another one is
-   * asked first. The first is chosen at random, so that an authority that prefers short certificates does not always
-   * decide.
+   * Returns the certificate with enough signatures. All authorities sign the same bytes: the first authority sets the validity, and the
+   * others are asked to sign it. If they reject it, another authority is asked first. The first authority is chosen at random, so that an
+   * authority with short certificates does not always decide.
    */
   async enrol(
     task: TaskId,
@@ -153,7 +152,7 @@ export class Authorities {
     return this.#ask(this.#members, signal, ask, { judge });
   }
 
-  /** Asks those that have a part in the buffer. */
+  /** Asks the authorities that have a part in the buffer. */
   key(
     ctx: Ctx,
     request: KeyRequest,
@@ -169,7 +168,7 @@ export class Authorities {
     return this.#ask(members, signal, ask, { judge });
   }
 
-  /** Asks until `isAgreed` reports that enough say the same, so that one that lies, or was away, cannot block the answer. */
+  /** Asks until `isAgreed` reports that enough authorities agree, so that an authority that lies or was down cannot block the answer. */
   outcomes(
     ctx: Ctx,
     isAgreed: (answers: readonly OutcomeOf[]) => boolean,
@@ -182,7 +181,7 @@ export class Authorities {
     return this.#ask(this.#members, signal, ask, { isEnough: isAgreed });
   }
 
-  /** One-shot: asks those that the upload names. */
+  /** One-shot: asks the authorities that the upload names. */
   shotOutcomes(
     asked: Pick<ShotQuestion, 'task' | 'user'>,
     { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,

@@ -1,4 +1,4 @@
-/** Gets one answer from several that could give it, without waiting long for one that is silent. */
+/** Gets one answer from several services that could give it, without waiting long for a silent service. */
 import { ProblemError } from '../errors.ts';
 
 /** The silence after which the next one is asked too. */

@@ -1,4 +1,4 @@
-/** Turns a refusal on the wire into a `ProblemError`: the problem document, or what is left of it if a proxy answered. */
+/** Turns a refusal into a `ProblemError`, from the problem document, or from the status if a proxy answered. */
 import { HEADER, problemCodeOf } from '@basa/protocol';
 import { ProblemError } from '../errors.ts';
 
@@ -23,7 +23,7 @@ export function problemOf({ status, header, body }: NegativeAnswer, asked?: stri
   });
 }
 
-/** A service may ask for patience, but not for ever: after this time it is asked again. */
+/** A service may ask the client to wait, but after this time the client asks again anyway. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 function waitOf(value: unknown): number | undefined {

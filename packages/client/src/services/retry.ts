@@ -25,7 +25,7 @@ export interface RetryNotice {
   readonly why: string;
 }
 
-/** Marks a failure of the network: no answer, or one that broke off. */
+/** Marks a failure of the network: no answer, or an incomplete answer. */
 export class NetworkFailure extends Error {}
 
 export interface Retrying {

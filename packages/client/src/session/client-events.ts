@@ -1,10 +1,10 @@
-/** The events that a client emits while it works. Nothing in them is secret: no seed, no key, no update. */
+/** The events that a client emits while it works. They contain no secrets: no seeds, keys or updates. */
 import type { PrivacySpent } from '@basa/protocol';
 import type { RetryNotice } from '../services/retry.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
 
 export interface ClientEvents {
-  /** A step has begun, or got further: bytes of `total` for the upload. */
+  /** A step has started or made progress. For the upload, `sent` of `total` bytes are sent. */
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
   /** The device has a place in a buffer, named in hex; emitted again if a session continues before its upload is fixed. */
   slotted: { readonly ctx: string; readonly slot: number };

@@ -47,7 +47,7 @@ async function contributeCopy(
   return report(context, no ?? (await offer(context, update, deltaId, signal)));
 }
 
-/** Continues an interrupted session, with the same bytes; undefined if there is none. */
+/** Continues an interrupted session with the same bytes. Undefined if there is no session. */
 export async function resume(
   context: DeviceContext,
   signal: AbortSignal,
@@ -105,9 +105,8 @@ function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
 }
 
 /**
- * The content identifies an update: the same numbers offered twice are one update. This does not apply to a training in
- * a private task: every sum has its own noise and its own charge there, and a device that stays away because it learned
- * nothing new would reveal it.
+ * The content identifies an update: the same numbers offered twice are one update. This does not apply to a training in a private task.
+ * There, every sum has its own noise and its own charge, and a device that stays away because it learned nothing new would reveal this.
  */
 function deltaIdOf({ outside, pins }: DeviceContext, { delta, training }: Update): Uint8Array {
   const numbers = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);

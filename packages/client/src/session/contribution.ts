@@ -24,17 +24,16 @@ export interface Rejection {
   readonly detail?: string;
   readonly retryAfterMs?: number;
   /**
-   * `free`: no buffer has it, and it may be offered again. `held`: a buffer may have it; it goes elsewhere only after
-   * the authority's outcome, which `contribute` asks for by itself.
+   * `free`: no buffer has the update, and it may be offered again. `held`: a buffer may have the update, and it may be offered again only
+   * after the authority's outcome. `contribute` asks for this outcome.
    */
   readonly update: 'free' | 'held';
 }
 
 /**
- * The status of a contribution according to the authority: `undecided` while its buffer is open, `unknown` if its
- * memory is lost. `expired`, in the one-shot mode: it is in no sum and never will be. Two are statements of the server:
- * `quarantined` for an update in a sum that failed its checks, and `discarded`, in the one-shot mode, for one that it
- * leaves out, which stays held until it is `expired`.
+ * The status of a contribution according to the authority. `undecided`: its buffer is open. `unknown`: the authority has lost its records.
+ * `expired` (one-shot): the update is in no sum and never will be. Two values are statements of the server. `quarantined`: the sum with
+ * this update failed its checks. `discarded` (one-shot): the server leaves the update out. It stays held until it is `expired`.
  */
 export type ContributionOutcome =
   | 'included'

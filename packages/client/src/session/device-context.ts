@@ -35,7 +35,7 @@ export function userPorts(
   return { suite, randomBytes, kernel, sealing: sealings.of(descriptor) };
 }
 
-/** The place in a buffer that the session is about; undefined if there is none, as in the one-shot mode. */
+/** The slot of the session in a buffer. Undefined if there is no slot, as in the one-shot mode. */
 export function membershipOf({ session }: Pick<DeviceState, 'session'>): Membership | undefined {
   return session !== undefined && 'descriptor' in session.member ? session.member : undefined;
 }

@@ -33,7 +33,10 @@ export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal
   }
 }
 
-/** Sends a request with a certificate that is valid for a while; one that ended by the server's clock is renewed once. */
+/**
+ * Sends a request with a certificate that is still valid for a while. If the certificate has ended by the server's clock, it is renewed
+ * once.
+ */
 export async function withCertificate<Answer>(
   context: DeviceContext,
   signal: AbortSignal,

@@ -46,8 +46,8 @@ export async function enter(
 }
 
 /**
- * With one version per buffer the rules of the sum are known before a seat is taken: an update that cannot be given
- * takes no seat, and the server learns nothing about it.
+ * With one version per buffer, the rules of the sum are known before a seat is taken. An update that breaks them takes no seat, and the
+ * server learns nothing about it.
  */
 function earlyInput(context: DeviceContext, { version }: SeenModel, update: Update): BuiltInput | undefined {
   const { policy } = context.pins;
@@ -95,8 +95,8 @@ type Seat =
   | Rejection;
 
 /**
- * The signed model of a version, among the last ones that this device has seen; the newest is requested if it has not
- * seen it. With mixed versions the number is enough.
+ * The signed model of a version, from the last models that this device has seen. If it has not seen the newest one, that one is requested.
+ * With mixed versions the number is enough.
  */
 async function modelOf(context: DeviceContext, version: number, signal: AbortSignal): Promise<SeenModel | undefined> {
   const { pins, state } = context;

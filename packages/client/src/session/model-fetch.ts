@@ -1,4 +1,7 @@
-/** The newest model: its hash from the authority's log, its bytes from the server, and never one without the other. */
+/**
+ * Fetches the newest model: its hash comes from the authority's log and its bytes from the server. The bytes are used only if they match
+ * the hash.
+ */
 import { toHex } from '@basa/masking';
 import {
   type HeadBody,
@@ -26,7 +29,7 @@ const FLOAT_BYTES = 4;
 /** The number of times a version is looked for at the server, with twice the wait each time. */
 const MAX_LOOKS = 5;
 const FIRST_WAIT_MS = 200;
-/** Refusals of statements that were signed in another term than the one that the device is in. */
+/** Refusals of statements that were signed in another term than the device's. */
 const OF_ANOTHER_TERM: ReadonlySet<string> = new Set(['model-not-logged', 'epoch-invalid', 'standings-stale']);
 
 /**
@@ -75,7 +78,7 @@ export async function newestEntry(context: DeviceContext, signal: AbortSignal): 
       await terms?.heard();
       return entry;
     }
-    // Another term may have begun, first at some of the authorities: the server is asked for it.
+    // A new term may have started at some authorities first, so the device asks the server for it.
     const mayBeOfTerm = terms !== undefined && OF_ANOTHER_TERM.has(entry.reason) && looks < MAX_LOOKS;
     if (!mayBeOfTerm) throw new RefusedError(entry.reason, entry.detail);
     await outside.sleep(FIRST_WAIT_MS * 2 ** (looks - 1), signal);

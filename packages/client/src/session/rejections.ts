@@ -3,7 +3,7 @@ import { isRefusalReason, type ProblemCode, problemOf, type RefusalReason } from
 import { ProblemError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 
-/** A refusal of the protocol itself: it stays the same however often it is asked. */
+/** A refusal of the protocol. Repeating the request does not change it. */
 export function refusalOf(error: unknown): RefusalReason | undefined {
   return error instanceof ProblemError && isRefusalReason(error.code) ? error.code : undefined;
 }

@@ -1,7 +1,6 @@
 /**
- * The sealing of a buffer, by the engine of its task. Slot keys need only the suite; CP-ABE has a public key, which
- * comes with the descriptor and stays the same for a whole key epoch, and a library, which is loaded when a task uses
- * it.
+ * Returns the sealing of a buffer for the engine of its task. Slot keys need only the suite. CP-ABE needs a public key and a library. The
+ * key comes with the descriptor and stays the same for a whole key epoch. The library is loaded when a task uses it.
  */
 import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
 import {

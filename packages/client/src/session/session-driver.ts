@@ -125,9 +125,8 @@ export class SessionDriver {
   }
 
   /**
-   * True if another buffer is better than waiting: authorities of this one have been away for long, and together with
-   * one that has no part in it enough answer to draw another. The server drops the slot when its lease is over, as for
-   * a device that went away.
+   * True if another buffer is better than waiting: authorities of this buffer have been down for long, and enough other authorities answer
+   * to draw a new buffer. The server drops the slot when its lease ends, as for a device that left.
    */
   async #mayLeave({ ticket, member: { descriptor } }: SlottedSession): Promise<boolean> {
     const { authorities, pins, server } = this.#context;

@@ -18,7 +18,7 @@ import type { Authorities } from '../services/authorities.ts';
 import type { RetryOptions } from '../services/retry.ts';
 import type { ServerClient } from '../services/server-client.ts';
 
-/** Refusals that may come from a wrong clock: the authorities are asked for the time once before they are believed. */
+/** Refusals that may be caused by a wrong clock. Before the device accepts one, it asks the authorities for the time once. */
 const OF_THE_CLOCK: ReadonlySet<string> = new Set(['standings-stale', 'epoch-over']);
 
 /** Statements that came with a place are used instead of a request for this long. */
@@ -65,9 +65,8 @@ export class Standings {
   }
 
   /**
-   * Asks the server, unless it has just shown them with a place. Statements newer than any before are durable before
-   * they are trusted. Another node of the server may not yet know what the last one passed on: statements that are
-   * behind are requested again.
+   * Asks the server for the statements, unless they just came with a place. New statements are stored before they are trusted. Another node
+   * of the server may have older statements, so outdated statements are requested again.
    */
   async newest(signal: AbortSignal): Promise<Gathered | Refused> {
     const { authorities, outside, retry, server, task } = this.#source;

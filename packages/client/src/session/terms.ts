@@ -42,11 +42,11 @@ export interface TermsSource {
   membersOf(policy: TaskPolicy, seen: readonly SeenTerm[]): readonly Member[];
 }
 
-/** The server is asked for new terms this often, as a part of the wait of the policy, and within these bounds. */
+/** The interval at which the device asks the server for new terms: a share of the wait in the policy, within these bounds. */
 const LOOKS_PER_WAIT = 20;
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** The time at which enough authorities were heard is written this often, as a part of the wait of the policy. */
+/** The interval at which the device stores the last time it heard from enough authorities, as a share of the wait in the policy. */
 const WRITES_PER_WAIT = 16;
 
 export class Terms {

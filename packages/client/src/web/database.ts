@@ -12,7 +12,7 @@ export function openDatabase(name: string): Promise<IDBDatabase> {
   return settled(request);
 }
 
-/** All changes of one step, or none; resolves once they are durable. */
+/** Writes all changes of one step or no change. Resolves when they are durable. */
 export function change(
   database: IDBDatabase,
   rooms: string | string[],

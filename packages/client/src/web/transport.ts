@@ -1,4 +1,4 @@
-/** HTTP over fetch: no cookies, no cache, no redirects. */
+/** HTTP over fetch, without cookies, cache or redirects. */
 import type { Transport } from '../transport.ts';
 
 export function createWebTransport(): Transport {

@@ -1,7 +1,7 @@
 /** Labelled examples, kept as they came and normalised while a batch is filled. */
 import { type Shape, wordsOf } from '../model/model.ts';
 
-/** Bytes stand for x / 255, floats for themselves. Plain data: it can be passed to a worker as it is. */
+/** A byte x means x / 255, and floats are used unchanged. This is plain data, so it can be passed to a worker. */
 export interface Dataset {
   readonly name: string;
   readonly shape: Shape;

@@ -25,7 +25,7 @@ export interface OnnxGraph {
   readonly inputShape: readonly number[];
 }
 
-/** Examples come in rows; images in the layout of our data, or in the one that operators of ONNX need. */
+/** Examples come in rows. Images have the layout of our data, or the layout that ONNX operators need. */
 type Layout = 'rows' | 'nhwc' | 'nchw';
 
 const WINDOWED: ReadonlySet<string> = new Set(['conv2d', 'maxPool', 'groupNorm']);

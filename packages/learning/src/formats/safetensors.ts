@@ -15,7 +15,6 @@ export class ModelFileError extends Error {
 
 const HEADER_LIMIT_BYTES = 100_000_000; // the format's own bound
 
-/** One tensor of a file. */
 interface FileTensor {
   readonly name: string;
   readonly dtype: string;

@@ -1,4 +1,4 @@
-/** A model in the layers format of TensorFlow.js: `tf.loadLayersModel` reads model.json, and the weights beside it. */
+/** A model in the layers format of TensorFlow.js: `tf.loadLayersModel` reads model.json and the weights file in the same folder. */
 
 import { checkFits, checkLayersKnown } from '../model/fits.ts';
 import type { Layer } from '../model/layers.ts';

@@ -1,10 +1,10 @@
-/** A model as bytes that are hashed into the task, so that nobody can make a device train another network under the same name. */
+/** A model as bytes whose hash is part of the task, so that no service can make a device train another network under the same name. */
 import { canonicalJson } from './canonical-json.ts';
 import type { Model } from './model.ts';
 
 /**
- * Canonical, one line of ASCII each: version, dimension, the shape of an example, every layer with everything that
- * decides what it computes, then name, shape and offset of each tensor.
+ * Canonical lines of ASCII: version, dimension, the shape of an example, every layer with all its settings, then name, shape and offset of
+ * each tensor.
  */
 export function manifestText({ architecture, dimension, input, manifest }: Model): string {
   const tensors = manifest.map(({ name, shape, offset }) => canonicalJson([name, shape, offset]));

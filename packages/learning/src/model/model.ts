@@ -31,7 +31,7 @@ export interface Model {
   readonly name: string;
   readonly input: Shape;
   readonly layers: readonly ModelLayer[];
-  /** Everything that decides what the network computes, as lines of canonical JSON: a line for each layer, or one for all. */
+  /** The complete architecture of the network as lines of canonical JSON: one line for each layer, or one for all. */
   readonly architecture: readonly string[];
   readonly manifest: readonly Tensor[];
   /** d: the total number of parameters. */

@@ -13,7 +13,7 @@ export interface FedBuffSchedule {
   /** The weight of an update of this age in versions; an update of weight zero is left out. */
   readonly weightOf: (staleness: number) => number;
   readonly seed: number;
-  /** Mean of the exponential delay of a trip, beside one unit of training. */
+  /** Mean of the exponential delay of a trip, in addition to one unit of training. */
   readonly delay: number;
 }
 
@@ -77,7 +77,7 @@ function idleUser(users: number, training: readonly Trip[], selection: RandomStr
   }
 }
 
-/** Returns the trip that ends first; among equals the one that began first. */
+/** Returns the trip that ends first. If several end at the same time, returns the trip that started first. */
 function takeEarliest(training: Trip[]): Trip {
   let best = 0;
   for (let n = 1; n < training.length; n++) {

@@ -36,7 +36,7 @@ interface FedBuffPlace {
 /** Everything about a run that does not follow from its arguments. */
 export interface FedBuffCheckpoint {
   readonly version: number;
-  /** The newest model and those that trips under way began with, by version. */
+  /** The newest model, and the models with which current trips started, by version. */
   readonly models: ReadonlyMap<number, Float32Array>;
   /** The memory of the server's step. */
   readonly memory: Float64Array;

@@ -28,8 +28,8 @@ export interface ServerStep {
   /** Changes `parameters` in place by the mean delta. `meanAge` is 0 if the mean itself is damped by single ages. */
   applyInPlace(parameters: Float32Array, meanDelta: Float64Array | Float32Array, meanAge?: number): void;
   /**
-   * The state it must remember until the next step, for a checkpoint; empty if there is none. The same number of values
-   * for each parameter, one parameter after the other: a part of the parameters goes with the same part of the memory.
+   * The state until the next step, for a checkpoint. Empty if there is no state. Each parameter has the same number of values, in the order
+   * of the parameters, so that a range of the parameters has a matching range of the state.
    */
   memory(): Float64Array;
 }

@@ -8,7 +8,7 @@ type Words = Float32Array | Float64Array;
 interface LossRule {
   /** Labels are class numbers, or any numbers. */
   readonly labels: 'classes' | 'numbers';
-  /** The number of classes that a network with this many outputs tells apart; undefined if it cannot have that many outputs. */
+  /** The number of classes that a network with this many outputs can predict. Undefined if the number of outputs is not valid. */
   classesOf(outputs: number): number | undefined;
   /** Sets `gradient` to the derivative of one example's loss by its outputs, and returns that loss. */
   learn(outputs: Words, label: number, gradient: Words): number;

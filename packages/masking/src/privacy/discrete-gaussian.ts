@@ -103,7 +103,7 @@ export function addNoiseInPlace(
         if ((first[middle] as number) < word) low = middle + 1;
         else high = middle;
       }
-      // Bounds that share their first word with the draw are told apart by the others.
+      // If a bound has the same first word as the draw, the other words decide.
       while (low < count && first[low] === word && !isBelow(words, at, rest, low)) low++;
       const isNegative = ((words[at + 3] as number) & 1) === 1;
       const moved = (vector[k] as number) + (isNegative ? -low : low);

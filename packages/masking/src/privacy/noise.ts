@@ -63,7 +63,7 @@ export function noiseToSignal(request: NoiseRequest, summands: number): number {
   return (deviation * Math.sqrt(draws * request.dimension)) / (summands * request.level * request.clip);
 }
 
-/** Returns a sentence that says why noise of this size cannot be added, and what is possible instead; undefined if it can. */
+/** Returns a sentence that says why noise of this size cannot be added, and which values are possible. Undefined if it can be added. */
 export function noiseProblem(request: NoiseRequest): string | undefined {
   const { dimension, level, clip, minimum, colluders } = request;
   if (colluders + 2 > minimum)

@@ -1,4 +1,4 @@
-/** The quantiser and the group of a task whose sums are differentially private, and what such a task means for people. */
+/** The quantiser and the group of a task whose sums are differentially private, and the privacy of its users. */
 import { elementBits, type Modulus, RING_32, ring, signedCapacity } from '../modulus.ts';
 import { epsilonOf, inclusionCost } from './accountant.ts';
 import {

@@ -4,8 +4,8 @@
  *     asked --place--> under way --deposit--> in a buffer --its upload, or the buffer's end--> free
  *        \--later         \--lapses, discarded--> free
  *
- * A place is flow control, not security: a device that comes without one is served if there is room. This class decides; the
- * devices under way and those that wait are kept beside it, in memory or in a database that several nodes share.
+ * A place is flow control, not security: a device without a place is served if there is room. This class only decides. The lists of devices
+ * with a place and of waiting devices are kept elsewhere, in memory or in a database that several nodes share.
  */
 import { type Refused, refused } from '../wire/refusals.ts';
 import { ComeBack, type Crowd } from './come-back.ts';
@@ -36,9 +36,9 @@ export const DEFAULT_WAITING_BUFFERS = 2;
 export type Admitted = 'place' | 'holds' | 'full' | 'behind' | 'backlog';
 
 /**
- * `empty`, `begun`: no device, or some device, is in it, and others can enter. `full`: slots are awaited. `waiting`:
- * its sum is to be opened. `opened`: its sum waits for others that make a version with it. `over`: it has ended, or can
- * never have enough updates, so that no device waits for it.
+ * `empty`: the buffer has no device yet. `begun`: it has some devices, and others can enter. `full`: it waits for uploads. `waiting`: its
+ * sum is not open yet. `opened`: its sum waits for other sums of the same version. `over`: it has ended, or can never have enough updates,
+ * so no device waits for it.
  */
 export type BufferStage = 'empty' | 'begun' | 'full' | 'waiting' | 'opened' | 'over';
 
@@ -94,9 +94,9 @@ export class Admission {
   }
 
   /**
-   * True if a device without a place finds a slot beside others: it makes no update older. A buffer that contains the
-   * device itself does not count, because a single device would begin one after the other. None counts while buffers
-   * wait to be opened: if devices come faster than sums are opened, there is always one that was begun.
+   * True if a device without a place can join a buffer that already has other devices, because this makes no update older. A buffer that
+   * contains the device does not count, because a single device would start one buffer after the other. No buffer counts while others wait
+   * to be opened: if devices arrive faster than sums are opened, there is always a buffer with some devices.
    */
   hasRoomFor(user: string, version: number): boolean {
     return !this.#hasBacklog && this.#begun(version).some(({ users }) => !users.includes(user));
@@ -181,7 +181,7 @@ export class Admission {
     return (isHeld ? buffer?.users : buffer?.awaited) ?? [];
   }
 
-  /** Such a device could not contribute another update: it has one under way, or gave one on the newest version. */
+  /** True if the device cannot contribute another update, because it has one under way or gave one on the newest version. */
   #holds(user: string): boolean {
     return [...this.#buffers.values()].some(
       (buffer) =>

@@ -36,7 +36,7 @@ function stageOf(buffer: SecureBuffer, options: FillOptions): BufferStage {
   const { descriptor, slots, status } = buffer;
   if (status === 'frozen' || isGranted(buffer)) return 'waiting';
   if (status !== 'filling') return 'over';
-  // Its places are free before its last lease is over: otherwise a few drop-outs would delay everybody for that long.
+  // Its places become free before its last lease ends. Otherwise a few drop-outs would delay all devices for that long.
   if (!canFill(buffer, lostOf(buffer, options).length, options.coming)) return 'over';
   if (slots.length < descriptor.bufferSize) return slots.length === 0 ? 'empty' : 'begun';
   return slots.some((slot) => slot.status === 'assigned') ? 'full' : 'waiting';

@@ -15,7 +15,7 @@ export const MAX_AHEAD = 3_000;
 export interface Crowd {
   /** Devices with a place and no slot yet. */
   readonly underWay: number;
-  /** Devices that have waited longer than the one that asks, and are expected back. */
+  /** Devices that have waited longer than the asking device, and are expected to come back. */
   readonly ahead: number;
   readonly waiting: number;
 }

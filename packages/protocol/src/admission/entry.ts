@@ -77,11 +77,11 @@ export interface FleetTrust {
 const STRONG_EVERY = 5;
 
 /**
- * Decides by suspicion whether a device may sit in a buffer. One suspect in a buffer is an informative test; several would shield each
- * other, and an honest device among only cheats would have nobody to hide among.
+ * Decides by suspicion whether a device may enter a buffer. One suspect in a buffer is a useful test. Several suspects would hide each
+ * other, and an honest device among only cheats would have no protection.
  *
- * If there are too few trusted devices for a sum, suspects fill it up to the minimum and no further, so that a trusted device still finds a
- * seat; strong suspects only if there are too few mild ones as well.
+ * If there are too few trusted devices for a sum, suspects fill the buffer up to the minimum and no further, so that a trusted device still
+ * finds a seat. Strong suspects are used only if there are too few mild suspects as well.
  */
 export function maySit(suspicion: number, buffer: EnteredBuffer, { trusted, mild }: FleetTrust): boolean {
   if (suspicion < SUSPECT) return true;
@@ -95,7 +95,7 @@ export function maySit(suspicion: number, buffer: EnteredBuffer, { trusted, mild
   return (ctx[0] as number) % STRONG_EVERY === 0;
 }
 
-/** `maySit` beside the users in the buffer, all of them by their names in hex. */
+/** `maySit` with the users that are in the buffer, all by their names in hex. */
 export function maySitBeside(
   { suspects, trust }: { readonly suspects: ReadonlyMap<string, Standing>; readonly trust: FleetTrust },
   user: string,

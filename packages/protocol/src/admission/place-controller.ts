@@ -1,9 +1,9 @@
 /**
- * The number of devices that may be under way at a time. A place is held from admission until its update is in a version, so
- * with full places Little's law gives mean age = places / K - 1. The controller moves the number until the age meets the target.
+ * The number of devices that may be under way at a time. A place is held from admission until its update is in a version, so with full
+ * places Little's law gives mean age = places / K - 1. The controller changes the number until the age meets the target.
  *
- * A plain places <- places * target / age grows without bound on small fleets and oscillates on large ones: hence the long
- * interval, the dead band, the small factor, and the bound by the places that were really used.
+ * The simple rule places <- places * target / age grows without bound on small fleets and oscillates on large ones. For this reason there
+ * are a long interval, a dead band, a small factor, and a bound by the places that were really used.
  */
 
 export interface PlaceOptions {
@@ -31,7 +31,7 @@ export const DEFAULT_TARGET_AGE = 3;
 const DEAD_BAND = [0.9, 1.1] as const;
 /** One look changes the number by no more than this. */
 const CHANGE = [0.8, 1.25] as const;
-/** Spare places beyond a buffer's: with only K, one drop-out would delay everybody. */
+/** Places in addition to those of a buffer. With only K places, one drop-out would delay all devices. */
 const MIN_SPARE = 2;
 
 export function startPlaces(options: PlaceOptions): PlaceState {

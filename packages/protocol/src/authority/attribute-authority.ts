@@ -156,7 +156,7 @@ export class AttributeAuthority {
     );
   }
 
-  /** A party shows the terms of a task: those that are new here are adopted. A successor joins its task by it. */
+  /** Takes the terms of a task that a party shows, and adopts new ones. A successor joins its task this way. */
   followLine(line: Line, now: Millis): AuthorityStep<{ readonly task: TaskId }> {
     const id = taskIdOf(this.#ports.suite, line.policy);
     const task = this.#state.task(id);
@@ -167,7 +167,7 @@ export class AttributeAuthority {
     return this.#decided({ state: undefined, records, answer: isRefused(answer) ? answer : { task: id }, events: [] });
   }
 
-  /** The policy of the task in its first term, and its terms, with the one that begins next. */
+  /** The policy of the task in its first term, and its terms, including the next one. */
   line(task: TaskId): Line | undefined {
     return this.#state.line(task);
   }
@@ -201,8 +201,8 @@ export class AttributeAuthority {
   }
 
   /**
-   * Makes this authority's offer for a buffer. `fresh` holds new random bytes and the name of the keys made from them.
-   * An offer serves one descriptor and is only in memory: an authority that was rolled back has none.
+   * Makes this authority's offer for a buffer. `fresh` holds new random bytes and the name of the keys made from them. An offer serves one
+   * descriptor and is only in memory, so an authority that was rolled back has no offers.
    */
   offer(request: OfferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<BufferPart> {
     return this.#withTask(request.task, (task) => {
@@ -335,7 +335,10 @@ export class AttributeAuthority {
     return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
   }
 
-  /** A party shows an epoch of this authority. One that is not in the log proves that the log was rolled back, once. */
+  /**
+   * Takes an epoch of this authority that a party shows. An epoch that is missing in the log proves a rollback. Each rollback is handled
+   * once.
+   */
   meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const { suite } = this.#ports;
     const council = this.#state.task(epoch.task)?.policy ?? {};
@@ -362,7 +365,7 @@ export class AttributeAuthority {
     const begun = this.#state.tasks.flatMap((task) =>
       beginDueTerm(task, { buffers: this.#state.openBuffers, epochs: this.#state.epochs }, now),
     );
-    // A new term gives buffers up by itself. The next call looks for overdue ones among the others.
+    // A new term gives up all open buffers. The next call looks for overdue buffers among the others.
     if (begun.length > 0)
       return this.#decided({ state: undefined, records: begun, answer: { nextAt: now }, events: eventsOf(begun) });
     const open = this.#state.openBuffers;
@@ -380,7 +383,7 @@ export class AttributeAuthority {
     return signHead(this.#ports.signer, this.#state.position);
   }
 
-  /** A party shows a head it was given. One that contradicts the log proves that the log was rolled back, once. */
+  /** Takes a head that a party got earlier. A head that contradicts the log proves a rollback. Each rollback is handled once. */
   meetHead(seen: Head, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isRolledBack =
       isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#state.position, seen);
@@ -399,7 +402,10 @@ export class AttributeAuthority {
     return isGood ? this.meetHead(witness, freshBranch, now) : this.#beginBranch(freshBranch, [], now);
   }
 
-  /** Gives up every open buffer and every epoch: no key, no release, and an update sent there never enters another. */
+  /**
+   * Gives up every open buffer and every epoch: no keys and no masks are released, and an update that was sent there never enters another
+   * buffer.
+   */
   #beginBranch(
     branch: Uint8Array,
     met: readonly Head[],
@@ -435,7 +441,7 @@ export class AttributeAuthority {
     return this.#decided(step(buffer));
   }
 
-  /** Only an authority with a seat in the current term answers: not one whose term is over, or has not begun. */
+  /** Only an authority with a seat in the current term answers, and not before its term starts or after it ends. */
   #seated<State, Answer>(
     task: AuthorityTask,
     step: (task: AuthorityTask) => Transition<State, AuthorityRecord, Answer>,

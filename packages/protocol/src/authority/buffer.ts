@@ -66,9 +66,8 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
 const UNDECIDED_MS = 7 * 24 * 3_600_000;
 
 /**
- * Past closeBy the next access durably aborts an open buffer. Not after a vote: the others may have closed the buffer
- * by it, so it is given up as unknown if there is no news of that for a week. Not if a version was made from it,
- * because then they have.
+ * After closeBy, the next access durably aborts an open buffer, with two exceptions. After a vote the other authorities may have closed the
+ * buffer, so it is given up as unknown if there is no news for a week. If a version was made from the buffer, they have closed it.
  */
 export function endIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly BufferLost[] {
   const { ctx, descriptor } = buffer;
@@ -97,19 +96,19 @@ export function abortBuffer(
   return { state, records, answer: signOutcome(ports, ctx, state), events: records };
 }
 
-/** The time at which an open buffer ends by itself. */
+/** The time at which an open buffer is aborted automatically. */
 export function endOf({ descriptor, voted }: AuthorityBuffer): Millis {
   return millis(descriptor.closeBy + (voted === undefined ? 0 : UNDECIDED_MS));
 }
 
-/** The authority's statement on the status of the buffer; undefined stands for one it does not know. */
+/** The authority's statement on the status of the buffer. Undefined means an unknown buffer. */
 export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: AuthorityBuffer | undefined): Outcome {
   const accepted = (buffer?.closed?.accepted ?? []).map(({ slot, joinTag }) => ({ slot, joinTag }));
   const body: OutcomeBody = { ctx, status: buffer?.status ?? 'unknown', accepted };
   return signInTerm(outcomeCodec, outcomeTerm(buffer?.descriptor ?? {}, body), signer, body);
 }
 
-/** The part of the authority with this key in the buffer; undefined if it has none. */
+/** The part of the authority with this key in the buffer. Undefined if it has no part. */
 export function ownPart(publicKey: Uint8Array, descriptor: Descriptor): BufferPart | undefined {
   const own = indexOf(descriptor, publicKey);
   return descriptor.parts.find(({ authority }) => authority === own);

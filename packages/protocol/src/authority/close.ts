@@ -38,7 +38,7 @@ export interface SettledBuffer {
   readonly buffer: AuthorityBuffer;
 }
 
-/** Settles the buffer and computes its keys at once. */
+/** Settles the buffer and computes its keys in one step. */
 export function closeBuffer(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
@@ -51,11 +51,11 @@ export function closeBuffer(
 }
 
 /**
- * Votes for the close, or considers it final if enough authorities voted for it, this one included. The keys come later, because
- * they take a while and nothing needs to wait for them.
+ * Votes for the close, or makes it final if enough authorities voted for it, including this one. The keys come later, because they take a
+ * while and nothing needs to wait for them.
  *
- * There are two steps, because a server could tell each authority another set: if four released independently, three with
- * different sets would reveal the self key of a slot and the edge keys of all others.
+ * There are two steps, because a server could send each authority a different set. If four authorities released keys independently, three
+ * with different sets would reveal the self key of a slot and the edge keys of all others.
  */
 export function settleBuffer(
   ports: AuthorityPorts,
@@ -148,7 +148,7 @@ function isSameRegistration(issued: KeyIssued, { user, joinTag, root, view }: Li
   );
 }
 
-/** Enough accepted slots, all of them listed, with the header of each; no user and no tag twice. */
+/** Checks that there are enough accepted slots, that each is listed with its header, and that no user or tag appears twice. */
 function listProblem(
   { descriptor }: AuthorityBuffer,
   { deposits, accepted, headers }: CloseRequest,

@@ -54,7 +54,7 @@ export function enrolDevice(
   };
 }
 
-/** From now on no key is issued to the device, and servers are told; slots it already holds are not affected. */
+/** From now on the device gets no keys, and servers learn about it. Slots that it already holds are not affected. */
 export function revokeDevice(
   device: EnrolledDevice | undefined,
   now: Millis,

@@ -44,7 +44,7 @@ export class Inclusions {
     }
   }
 
-  /** Every member of a batch that was voted for or is final may be in its sum, whatever its end. */
+  /** Every member of a batch that got a vote or is final may be in the batch's sum, even if the batch ends otherwise. */
   noteBatch(task: AuthorityTask, members: readonly Member[]): void {
     if (task.policy.privacy === undefined) return;
     for (const { user } of members) this.#add(task.id, user, 1, 0);

@@ -47,7 +47,7 @@ export function issueKey(
 
   const registered = buffer.slots.get(slot);
   if (registered !== undefined && buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)) {
-    // The same signed request gets the same answer, whatever the status of the buffer: nothing new is revealed.
+    // The same signed request gets the same answer in every status of the buffer, because this reveals nothing new.
     const again = answerOf(ports, buffer, request, registered);
     return 'kind' in again ? refuse(again) : unchanged(buffer, again);
   }

@@ -47,7 +47,7 @@ export type AuthorityRecord =
   | { readonly kind: 'term-signed'; readonly task: TaskId; readonly number: number; readonly hash: Uint8Array }
   /** Enough seats signed this term: it begins at its time. */
   | { readonly kind: 'term-adopted'; readonly term: Term }
-  /** The term that was adopted has begun. What was open in the one before was given up. */
+  /** The adopted term has started. Everything that was open in the previous term was given up. */
   | { readonly kind: 'term-begun'; readonly task: TaskId; readonly number: number };
 
 /** The buffer ended without a close that is known here. */

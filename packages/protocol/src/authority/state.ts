@@ -1,7 +1,6 @@
 /**
- * The state of an authority, as its records give it: tasks, devices, open buffers, and the position of its log. The
- * status of other buffers is read from the log (`PastLog`) on demand: no ended buffer takes any memory, and none is
- * forgotten.
+ * The state of an authority, as its records give it: tasks, devices, open buffers, and the position of its log. The status of other buffers
+ * is read from the log (`PastLog`) on demand, so ended buffers take no memory but are never forgotten.
  */
 import { toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
@@ -150,7 +149,7 @@ export class AuthorityState {
     return this.#open.get(toHex(ctx)) ?? this.#pastBuffer(this.past.named(ctx));
   }
 
-  /** The buffer of these records, the one that drew it first; undefined if there are none. */
+  /** The buffer of these records, starting with the record that drew it. Undefined if there are no records. */
   #pastBuffer([drawn, ...later]: readonly AuthorityRecord[]): AuthorityBuffer | undefined {
     if (drawn?.kind !== 'buffer-drawn') return undefined;
     const { descriptor } = drawn;
@@ -252,7 +251,7 @@ export class AuthorityState {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
-        // A closed buffer is only in the log; now also one that the others closed while this authority was away.
+        // A closed buffer is only in the log. This now includes a buffer that the others closed while this authority was down.
         for (const ctx of [...entry.entry.sums, ...entry.entry.spoilt]) this.#evolve(ctx, entry);
         return;
       }

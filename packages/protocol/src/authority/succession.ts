@@ -52,10 +52,7 @@ export function acceptSeat({ suite, signer }: AuthorityPorts, term: Term): Trans
   return unchanged(undefined, { ...term, accepted: acceptTerm(suite, signer, term) });
 }
 
-/**
- * Signs a successor, the first one that its operator shows for this term and no other. Recorded before the signature
- * leaves.
- */
+/** Signs the first successor that its operator shows for this term, and no other. This is recorded before the signature is sent. */
 export function signTerm(
   ports: AuthorityPorts,
   task: AuthorityTask,
@@ -104,8 +101,8 @@ export function adoptTerm(
 }
 
 /**
- * A successor learns its task by the line of its terms. It has no log of the task: what its predecessor knew is
- * unknown to it, as to a restored authority.
+ * A successor learns about its task from the list of terms. It has no log of the task. Like a restored authority, it does not know the
+ * buffers of its predecessor.
  */
 export function joinTask(
   { suite, signer }: AuthorityPorts,
@@ -133,7 +130,7 @@ export interface OpenIn {
   readonly epochs: EpochBook;
 }
 
-/** Gives up what is open, and begins the next term: no key, no vote and no release of the term before follows. */
+/** Gives up everything that is open and starts the next term. After that, no key, vote or release of the previous term is possible. */
 export function beginDueTerm(task: AuthorityTask, open: OpenIn, now: Millis): readonly AuthorityRecord[] {
   const { next, id } = task;
   if (next === undefined || now < next.effective) return [];

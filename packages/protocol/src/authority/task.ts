@@ -21,7 +21,7 @@ export interface AuthorityTask {
   readonly newest?: ModelEntry;
   /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
-  /** The terms that have begun here; the policy is in the last one. */
+  /** The terms that have started here. The policy belongs to the last one. */
   readonly terms: readonly Term[];
   /** The term that begins next. */
   readonly next?: Term;
@@ -29,7 +29,7 @@ export interface AuthorityTask {
   readonly successor?: Pick<Extract<AuthorityRecord, { kind: 'term-signed' }>, 'number' | 'hash'>;
 }
 
-/** A policy whose sums could wrap, or that no buffer can satisfy, never becomes a task. */
+/** Rejects a policy whose sums could wrap, or that no buffer can satisfy. */
 export function createTask(
   { suite, signer }: AuthorityPorts,
   policy: TaskPolicy,
@@ -75,8 +75,8 @@ export function adoptModel(
 }
 
 /**
- * Signs the newest entry of the term before once more, in this term. The words stay the same, so that it is one entry
- * for everybody. A successor that has no log adopts it by this.
+ * Signs the newest entry of the previous term again in this term. The content stays the same, so all parties have the same entry. A
+ * successor without a log adopts the entry this way.
  */
 export function renewModel(
   { suite, signer }: AuthorityPorts,
@@ -116,8 +116,8 @@ function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityT
 }
 
 /**
- * One hash per version, t = last + 1, each from closed sums that made no other version. `logged` has this version. The
- * entry is in the log once enough authorities signed it: at once if this one is enough.
+ * One hash per version, t = last + 1, each from closed sums that made no other version. `logged` has this version. The entry is in the log
+ * when enough authorities have signed it, or immediately if this authority is enough.
  */
 export function appendModel(
   ports: AuthorityPorts,

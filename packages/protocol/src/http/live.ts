@@ -12,7 +12,7 @@ export interface LiveSlot {
 }
 
 export interface LiveBuffer {
-  /** While a batch fills this is not its final name, because its list is not fixed before it is full. */
+  /** While a batch fills, this is a temporary name, because the final name depends on the complete list. */
   readonly ctx: string;
   readonly status: SumState['status'];
   /** The version it was drawn for, or that the updates of a batch were trained on. */
@@ -97,9 +97,9 @@ export interface LiveState {
   readonly stop: Scores & { readonly version?: number; readonly afterMs?: number };
   /** The target score; reaching it ends nothing. */
   readonly target?: number;
-  /** Versions that this stream has not sent yet, or not with their score. */
+  /** Versions that this stream has not sent yet, or has sent without their score. */
   readonly versions: readonly LiveVersion[];
-  /** Those that have not ended, then the last ones that have. */
+  /** Buffers that have not ended, then the last ended buffers. */
   readonly buffers: readonly LiveBuffer[];
   readonly admission: AdmissionView;
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;

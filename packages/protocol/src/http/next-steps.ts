@@ -3,7 +3,7 @@ import type { REFUSALS } from '../wire/refusals.ts';
 import { type ProblemCode, problemOf, type SERVICE_PROBLEMS } from './problems.ts';
 
 type Rows = typeof REFUSALS & typeof SERVICE_PROBLEMS;
-/** The codes that a device cannot resolve by itself: a person has to act. */
+/** The codes that a device cannot resolve: a person has to act. */
 type ForPeople = {
   readonly [Code in ProblemCode]: Rows[Code] extends { readonly retry: true } | { readonly resend: true }
     ? never
@@ -114,7 +114,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   internal: 'If the message repeats, check the log of the service.',
 };
 
-/** A sentence: what a person does about it, or what the device does by itself. */
+/** A sentence with the next step for a person, or with the automatic next step of the device. */
 export function nextStepOf(code: ProblemCode): string {
   const { freshUpdate, anotherSeat } = problemOf(code);
   if (STEPS[code] !== undefined) return STEPS[code];

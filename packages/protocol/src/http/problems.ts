@@ -167,10 +167,7 @@ export const SERVICE_PROBLEMS = {
 export type ServiceProblem = keyof typeof SERVICE_PROBLEMS;
 export type ProblemCode = ServiceProblem | RefusalReason;
 
-/**
- * The row of a code. A refusal of the protocol itself is always about the update, and stays the same however often it
- * is asked.
- */
+/** The row of a code. A refusal of the protocol is always about the update, and repeating the request does not change it. */
 export function problemOf(code: ProblemCode): Problem {
   return isRefusalReason(code) ? { about: 'update', ...REFUSALS[code] } : SERVICE_PROBLEMS[code];
 }

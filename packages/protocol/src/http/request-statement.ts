@@ -12,7 +12,7 @@ export interface RequestStatement {
   readonly method: string;
   /** Path and query, as they are sent. */
   readonly target: string;
-  /** SHA-256 of the body; of no bytes if there is none. */
+  /** SHA-256 of the body, or of zero bytes if there is no body. */
   readonly digest: Uint8Array;
   readonly at: Millis;
   readonly nonce: Uint8Array;
@@ -58,7 +58,7 @@ export const HEADER = {
   uploadOffset: 'upload-offset',
 } as const;
 
-/** The headers of a signed request; the digest of its body goes beside them. */
+/** The headers of a signed request. The digest of its body is a separate header. */
 export function signatureHeaders(
   publicKey: Uint8Array,
   { at, nonce }: Pick<RequestStatement, 'at' | 'nonce'>,

@@ -21,7 +21,7 @@ export const paperTicketCodec: SignedCodec<PaperTicketBody> = signedMessage(KIND
   user: field.user,
 });
 
-/** y_k travels beside it, like the vector of any upload. */
+/** y_k is sent separately, like the vector of any upload. */
 export interface PaperUpload {
   readonly slot: Slot;
   /** alpha_k in clear, as in the paper. */

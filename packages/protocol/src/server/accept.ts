@@ -1,4 +1,4 @@
-/** Accepts a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
+/** Accepts a masked upload into its slot. The header is checked before the body is read, and exactly the announced bytes are accepted. */
 import { equalBytes } from '@basa/masking';
 import { authorityMessages, type UploadHeader } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';

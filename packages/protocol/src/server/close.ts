@@ -97,9 +97,9 @@ export interface Grant {
 }
 
 /**
- * Asks every authority with a part in the buffer to vote for the close, and those that are present, with enough votes,
- * for the keys. If one vote is enough, its answer brings them at once. It starts again after a crash: authorities
- * repeat their answers.
+ * Asks every authority with a part in the buffer to vote for the close. With enough votes, it asks the available authorities for the keys.
+ * If one vote is enough, the answer to the vote already contains the keys. After a crash it starts again, and authorities repeat their
+ * answers.
  */
 export function* closeSteps(
   ports: ServerPorts,

@@ -18,8 +18,8 @@ import {
 } from './secure-buffer.ts';
 
 /**
- * The slot is durable before it is told, with the deposit (in the record, not in the state) and its entries for later
- * inboxes (`outboxOf`). The answer on the wire is the ticket with inbox l.
+ * The slot is durable before the user gets it, with the deposit (in the record, not in the state) and its entries for later inboxes
+ * (`outboxOf`). The answer on the wire is the ticket with inbox l.
  */
 export function acceptDeposit(
   ports: ServerPorts,

@@ -107,13 +107,15 @@ function padsToBlame(descriptor: Descriptor): number {
   return descriptor.threshold + Math.max(0, toleratedOf(descriptor));
 }
 
-/** The sealed self seed is the one that the device signed for. */
+/** True if the sealed self seed is the one that the device signed. */
 function isSelfAsSigned({ sealing, uploadOf }: OpeningInput, slot: Slot): boolean {
   const { header, self } = uploadOf(slot);
   return equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName);
 }
 
-/** Tries those that opened the last seed first, so that an authority that lies costs one search, and not one for every slot. */
+/**
+ * First tries the keys of the authorities that opened the last seed, so that a lying authority costs one search, not one for every slot.
+ */
 function credibleFirst(pads: readonly PartKey[], credible: readonly number[]): readonly PartKey[] {
   const isCredible = ({ authority }: PartKey): boolean => credible.includes(authority);
   return [...pads.filter(isCredible), ...pads.filter((pad) => !isCredible(pad))];
@@ -162,8 +164,8 @@ function bySlot(wanted: readonly WantedSeed[]): ReadonlyMap<Slot, readonly Wante
 }
 
 /**
- * The seeds that an accepted slot shares with those that are not accepted: later ones from its deposit, earlier ones
- * from its backups.
+ * The seeds that an accepted slot shares with slots that are not accepted: for later slots from its deposit, for earlier slots from its
+ * backups.
  */
 function wantedSeeds(
   { buffer, deposits, uploadOf }: OpeningInput,

@@ -1,4 +1,4 @@
-/** The records of a buffer as bytes for a store. A deposit itself is stored beside them, in its own table. */
+/** The records of a buffer as bytes for a store. Deposits are stored separately, in their own table. */
 import { authorityMessages, headerBytes } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';

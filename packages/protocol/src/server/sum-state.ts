@@ -29,7 +29,7 @@ export interface SumState {
 export type SumFact =
   /** With the votes for its close: authorities without a part in it are shown them. */
   | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
-  /** Its mean is stored beside it, or the reason why it is spoilt. */
+  /** Its mean, or the reason why it is spoilt, is stored separately. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'included'; readonly version: number }
   | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
@@ -53,7 +53,7 @@ export function recordGrant<Sum extends SumState>(
   return decided(sum, { kind: 'granted', votes }, []);
 }
 
-/** Its content is durable with this: authorities are asked for nothing more. */
+/** From here on the content is durable, and nothing more is requested from authorities. */
 export function recordOpened<Sum extends SumState>(sum: Sum): SumStep<Sum, { readonly kind: 'opened' }> {
   if (sum.status === 'opened') return unchanged(sum, { kind: 'opened' });
   if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
@@ -73,7 +73,7 @@ export function recordIncluded<Sum extends SumState>(
   };
 }
 
-/** The sum is not a sum of honest updates, and is not applied. `slots` are those that are known to have cheated. */
+/** The sum is not a sum of honest updates, and is not applied. `slots` are the slots that are known to have cheated. */
 export function recordQuarantine<Sum extends SumState>(
   sum: Sum,
   why: string,

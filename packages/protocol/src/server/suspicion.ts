@@ -1,6 +1,6 @@
 /**
- * The probability that a device spoils sums. A spoilt sum names no device, because the masks protect the cheat too; but Bayes'
- * rule reveals a device that takes part in spoilt sums again and again, beside others that do not.
+ * The probability that a device spoils sums. A spoilt sum does not reveal the device, because the masks protect the cheat too. But Bayes'
+ * rule finds a device that takes part in spoilt sums more often than others.
  *
  *     spoilt, of A:  p_u <- p_u / (p_u + (1 - p_u) q_u),   q_u = 1 - prod_{v in A, v != u} (1 - p_v)
  *     clean:         p_u <- p_u (1 - r) / (p_u (1 - r) + 1 - p_u)
@@ -14,7 +14,6 @@ export interface Standing {
   readonly suspicion: number;
   /** Spoilt sums without a named cheat that it took part in, since it was last cleared. */
   readonly spoilt: number;
-  /** The number of its suspensions. */
   readonly suspensions: number;
   /** The number of the task's sum at which its suspension ends. */
   readonly suspendedUntil?: number;
@@ -53,13 +52,13 @@ export const SUSPECT = 0.1;
 export const STRONG_SUSPECT = 0.5;
 const SUSPENDED = 0.95;
 /**
- * Fewer spoilt sums suspend no device: otherwise a cheat with a good record, which it spends on them, could have each
- * newcomer locked out at once.
+ * With fewer spoilt sums no device is suspended. Otherwise a cheat with a good record could use it to have each newcomer suspended
+ * immediately.
  */
 const SPOILT_TO_SUSPEND = 4;
 /**
- * One device, or this share of all, is suspended at a time unless it is named: cheats that keep their own records clean
- * can turn the suspicion on others, and can lock out no more than these.
+ * At most one device, or this share of all devices, is suspended at a time, unless a device is known to have cheated. Cheats that keep
+ * their own records clean can direct the suspicion at others, but cannot lock out more than this share.
  */
 const SUSPENDED_SHARE = 0.1;
 const AFTER_SUSPENSION = 0.6;

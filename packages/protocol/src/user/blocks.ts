@@ -36,8 +36,8 @@ export function blockProblem(
 }
 
 /**
- * The groups that must not vanish: every large block by itself, and adjacent small ones together. A few small ones beside
- * a large one make no group of their own: they need not be checked, and they cannot stand in for the large one.
+ * The groups that must not vanish: every large block, and groups of adjacent small blocks. A few small blocks next to a large one form no
+ * group: they are not checked, and they do not count for the large block.
  */
 function groupsOf(blocks: readonly Block[], entries: number): readonly (readonly Block[])[] {
   const groups: (readonly Block[])[] = [];

@@ -1,7 +1,7 @@
 /**
- * A contribution from the deposit to the acknowledgement, as a coroutine: it requests signatures, durable records and
- * messages, and its driver answers, at once or later. It continues from the device's records, so it is the same after a
- * crash as without one. A driver that cannot answer drops it and starts another one later.
+ * A contribution from the deposit to the acknowledgement, as a coroutine. It requests signatures, durable records and messages, and its
+ * driver answers synchronously or asynchronously. It continues from the device's records, so a crash makes no difference. A driver that
+ * cannot answer drops the coroutine and starts a new one later.
  */
 import { equalBytes, type KeyResult, type KeyWork } from '@basa/masking';
 import type { KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
@@ -29,7 +29,7 @@ import {
 interface Requests {
   /** With the device's key, for the message that follows. */
   sign: { readonly asked: { readonly statement: Uint8Array; readonly of: Sent }; readonly answer: Uint8Array };
-  /** All records of the step or none, before anything else is done. */
+  /** Stores all records of the step or no record, before anything else happens. */
   durable: { readonly asked: { readonly step: DeviceStep<object> }; readonly answer: undefined };
   /** To the server. */
   deposit: { readonly asked: { readonly message: Deposit }; readonly answer: DepositAnswer | Refused };
@@ -64,9 +64,8 @@ export type ContributeRequest = {
 export type ContributeAnswer = Requests[keyof Requests]['answer'];
 
 /**
- * `left`: the buffer is left for good, and nothing of the update was given away. `held`: the server refused bytes that
- * were offered; only the authority's outcome frees the update. `damaged`: the stored state differs from what the device
- * wrote.
+ * `left`: the device has left the buffer for good and gave nothing of the update away. `held`: the server refused bytes that were already
+ * offered, so only the authority's outcome frees the update. `damaged`: the stored state is not the state that the device wrote.
  */
 export type ContributeEnd =
   | { readonly kind: 'acknowledged' }
@@ -134,7 +133,7 @@ function* sealed<Result>(steps: SealingSteps<Result>): Steps<Result> {
   return next.value;
 }
 
-/** Makes the body of a frozen upload again: the same bytes, or none. */
+/** Makes the body of a frozen upload again. It has the same bytes, or the function fails. */
 function* bodyAgain(ports: UserPorts, session: FrozenSession): Steps<Uint8Array | { readonly problem: string }> {
   const masking = maskInput(ports, session, yield* ask('input', {}));
   if (masking.kind === 'refused') return { problem: 'the store holds another input than the one that was fixed' };

@@ -1,6 +1,6 @@
 /**
- * A device: the ledger it keeps for ever and its current session. A step reads both and returns records; only records
- * change them. The records of one step are durable together.
+ * A device: its permanent ledger and its current session. A step reads both and returns records, and only records change them. The records
+ * of one step become durable together.
  */
 import type { Suite } from '@basa/masking';
 import type { BasaEvent } from '../wire/events.ts';

@@ -35,8 +35,8 @@ export interface NewestOf {
 }
 
 /**
- * Returns the newest entry of those that enough authorities named, if each answers this very request and is not older
- * than what the device has seen.
+ * Returns the newest entry that enough authorities named. Each of their answers must be for this request, and not older than the entries
+ * that the device has seen.
  */
 export function receiveNewest(
   question: NewestQuestion,

@@ -129,7 +129,7 @@ function* draftSteps(
   receipt: Receipt,
   opened: readonly (Uint8Array | undefined)[],
 ): SealingSteps<UploadDraft> {
-  // A seed that does not match its owner's commitment is treated like one that does not open.
+  // A seed that does not match its owner's commitment is treated like a seed that does not open.
   const isMeant = (seed: Uint8Array | undefined, i: number): boolean =>
     seed !== undefined && equalBytes(commitmentOf(suite, seed), (inbox[i] as InboxEntry).commitment);
   const voids = opened.flatMap((seed, i) => (isMeant(seed, i) ? [] : [i as Slot]));

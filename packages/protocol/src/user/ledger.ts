@@ -15,7 +15,7 @@ import { type Refused, refused } from '../wire/refusals.ts';
 export interface DeltaCommitment {
   readonly ctx: Ctx;
   readonly joinTag: JoinTag;
-  /** The version of the buffer: with one version per buffer, the one that the update was trained on. */
+  /** The version of the buffer. With one version per buffer, the update was trained on it. */
   readonly version: number;
   /** One-shot: the epochs that the upload names. `ctx` is then the name of the upload. */
   readonly epochs: readonly EpochName[];
@@ -31,7 +31,7 @@ export interface SeenModel {
 }
 
 export interface DeviceLedger {
-  /** Buffers ever entered, as hex: a buffer that was left is left for good. */
+  /** All buffers that the device ever entered, in hex. It never enters a buffer again that it has left. */
   readonly entered: ReadonlySet<string>;
   /** Updates by their id, as hex. */
   readonly deltas: ReadonlyMap<string, DeltaCommitment>;
@@ -139,7 +139,7 @@ export function judgeOutcome(
 ): Released {
   const outcome = agreedOutcome(suite, council, commitment.ctx, answers);
   if (outcome === undefined) {
-    // Honest authorities that do not agree yet are not a fault.
+    // Honest authorities may not agree yet. This is not a fault.
     const isGood = answers.every((one) => isOutcomeOf(suite, council, commitment.ctx, one));
     return refused(isGood ? 'outcome-undecided' : 'outcome-invalid');
   }

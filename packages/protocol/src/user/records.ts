@@ -30,7 +30,7 @@ const sealed = short(SEALED);
 const sealedSeed = { commitment: field.hash, sealed };
 const deltaId = short(DELTA_ID);
 
-/** As it was signed, after the pinned policy: after a crash the session continues with what it began with. */
+/** The signed bytes, after the pinned policy, so that a session continues after a crash with the same values. */
 const signedField = nested(descriptorCodec, DESCRIPTOR_BYTES);
 const descriptorField: Field<Descriptor> = {
   write(writer, descriptor) {

@@ -1,4 +1,4 @@
-/** A user's checks before it deposits anything: the buffer must be one that its pinned policy allows. */
+/** A user's checks before it deposits anything: its pinned policy must allow the buffer. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
@@ -55,8 +55,8 @@ function isSameModel(one: SeenModel, other: SeenModel): boolean {
 }
 
 /**
- * Enough authorities must have a part in it, and every one of them must have signed it: the server could invent a part
- * that its owner did not sign, and would then hold a share of every key.
+ * Enough authorities must have a part in the buffer, and each of them must have signed it. Otherwise the server could invent a part, and
+ * would then hold a share of every key.
  */
 export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: SignedDescriptor): boolean {
   const { parts, endorsements } = descriptor;

@@ -1,6 +1,6 @@
 /**
- * One user in one buffer, from deposit to acknowledgement. The record of a step holds everything it needs later: after a
- * crash the session continues with the very bytes it had, or not at all.
+ * One user in one buffer, from deposit to acknowledgement. The record of a step holds everything that is needed later, so after a crash the
+ * session continues with exactly the same bytes or not at all.
  *
  *     prepared --slot--> slotted --key, freeze--> frozen --acknowledged--> acknowledged
  *         \                 \--> abandoned             \--outcome--> released
@@ -126,7 +126,7 @@ export type UserRecord =
       readonly inbox: readonly InboxEntry[];
       readonly ephemeralSecret: Uint8Array;
     }
-  /** From then on these bytes leave for this buffer, or none; the ledger marks delta -> ctx with it. */
+  /** After this, only these bytes are ever sent to this buffer. The ledger marks delta -> ctx in the same step. */
   | {
       readonly kind: 'frozen';
       readonly receipt: Receipt;

@@ -1,4 +1,4 @@
-/** The user gets its slot: it checks the server's statement to the last hash, or leaves the buffer for good. */
+/** The user gets its slot. It checks every hash of the server's statement, and leaves the buffer permanently if a check fails. */
 import { equalBytes } from '@basa/masking';
 import { authorityMessages, type KeyRequest, type KeyRequestBody } from '../wire/authority-messages.ts';
 import { isInTree, leafHash } from '../wire/merkle.ts';

@@ -27,7 +27,7 @@ export const seenTermCodec: Codec<SeenTerm> = message<SeenTerm>(KIND.keptTerm, '
 export interface TermPlace {
   /** The number of the term that it is in. */
   readonly followed: number;
-  /** The last time at which it heard from enough authorities of that term; undefined if it never did. */
+  /** The last time at which the device heard from enough authorities of that term. Undefined if it never did. */
   readonly heardAt: Millis | undefined;
 }
 
@@ -59,8 +59,8 @@ export interface FollowedTerms {
 }
 
 /**
- * Shows a line to the device. A shorter one changes nothing: a server may not have heard of the newest term. One that
- * contradicts a term that was seen before is refused, because enough seats signed both.
+ * Shows a line of terms to the device. A shorter line changes nothing, because a server may not know the newest term yet. A line that
+ * contradicts a known term is refused, because enough seats signed both.
  */
 export function receiveLine(question: TermQuestion, device: DeviceTerms, line: Line): FollowedTerms | Refused {
   const { suite, now } = question;
@@ -106,9 +106,9 @@ function dueAt({ authorities, succession }: TaskPolicy, { term, seenAt }: SeenTe
 }
 
 /**
- * Keys of seats that were replaced may be stolen afterwards, and t of them can sign a line of their own. Two terms are at
- * least W apart, so that t seats are replaced no sooner than (t - 1) W after the device heard from all of them. A device
- * that was away for longer cannot tell such a line from the true one. A single authority needs the recovery key, too.
+ * Keys of seats that were replaced may be stolen afterwards, and t of them can sign a line of their own. Two terms are at least W apart, so
+ * that t seats are replaced no sooner than (t - 1) W after the device heard from all of them. A device that was away for longer cannot
+ * distinguish a forged line from the true one. With a single authority, the forger also needs the recovery key.
  */
 function isLate({ threshold, succession }: TaskPolicy, heardAt: Millis | undefined, now: Millis): boolean {
   if (threshold === 1 || heardAt === undefined || succession === undefined) return false;

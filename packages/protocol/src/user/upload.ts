@@ -1,4 +1,4 @@
-/** The user masks its input and freezes the upload: from then on these bytes leave, or none. */
+/** The user masks its input and freezes the upload. After that, only these bytes are ever sent. */
 import { equalBytes, type MaskPlan, type MaskTerm, packVector } from '@basa/masking';
 import { authorityMessages, type UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
@@ -21,8 +21,8 @@ export interface Masking {
 }
 
 /**
- * y = x' + PRG(b) - sum_{i<l, not void} PRG(s_il) + sum_{j>l} PRG(s_lj). The input must be the one that was fixed
- * before the deposit. Works before the upload is frozen (with its draft) and again afterwards, to the same bytes.
+ * y = x' + PRG(b) - sum_{i<l, not void} PRG(s_il) + sum_{j>l} PRG(s_lj). The input must be the one that was fixed before the deposit. It
+ * can be called before the upload is frozen (with its draft) and again afterwards, and gives the same bytes.
  */
 export function maskInput(
   { suite }: Pick<UserPorts, 'suite'>,

@@ -48,7 +48,7 @@ export interface UploadHeaderBody {
   readonly slot: Slot;
   readonly joinTag: JoinTag;
   readonly view: View;
-  /** R of the sealed self seed, so that the device signs which seed the authority may be asked for; empty with CP-ABE. */
+  /** R of the sealed self seed, so that the device signs which seed the server may ask the authority to open. Empty with CP-ABE. */
   readonly selfName: Uint8Array;
   readonly bodyHash: Uint8Array;
   readonly voids: readonly Slot[];
@@ -84,8 +84,8 @@ export interface ReleasedKey {
 }
 
 /**
- * authority -> server: its vote; and once there are enough votes, one key for each slot. A slot whose record at the
- * authority names another user has none.
+ * authority -> server: its vote and, if there are enough votes, one key for each slot. There is no key for a slot whose record at the
+ * authority names another user.
  */
 interface CloseAnswerBody {
   readonly vote: Vote;
@@ -112,17 +112,17 @@ export interface BufferPlan {
 }
 
 /**
- * server -> authority: asks it to draw a buffer. The same nonce gets the same buffer. With several authorities it
- * contains what all of them are to sign; a single authority decides by itself.
+ * server -> authority: asks it to draw a buffer. The same nonce gets the same buffer. With several authorities it contains the descriptor
+ * for all of them to sign. A single authority chooses the values.
  */
 export interface BufferRequestBody {
   readonly task: TaskId;
   readonly nonce: Uint8Array;
   /** The version of the model that the buffer is drawn for. */
   readonly model: ModelEntry;
-  /** The newest version: an authority that was away learns of it, and one that was rolled back is revealed by it. */
+  /** The newest version. An authority that was down learns about it, and a rolled-back authority is detected with it. */
   readonly newest: ModelEntry;
-  /** One or none. */
+  /** At most one. */
   readonly plan: readonly BufferPlan[];
 }
 export type BufferRequest = BufferRequestBody & Signature;
@@ -192,7 +192,7 @@ export interface RevocationsBody {
 }
 export type Revocations = RevocationsBody & Signature;
 
-/** The largest number reported at once. */
+/** The largest number in one answer. */
 export const MAX_REVOCATIONS = 1024;
 
 export const revocationsCodec: SignedCodec<RevocationsBody> = signedMessage(KIND.revocations, 'revocations', {

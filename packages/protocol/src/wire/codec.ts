@@ -1,6 +1,6 @@
 /**
- * Messages as lists of fields. Every field has one encoding, a message starts with version, suite and kind and ends
- * where its fields end: a message that decodes encodes to the same bytes again.
+ * Messages as lists of fields. Every field has exactly one encoding. A message starts with version, suite and kind, and has no bytes after
+ * its last field. Therefore a decoded message encodes to the same bytes again.
  */
 import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
 import { type Field, type Fields, long, record, short } from './fields.ts';
@@ -34,7 +34,7 @@ export interface Message<T> extends Codec<T> {
   hash(suite: Suite, message: T): Uint8Array;
 }
 
-/** A message of its own kind. Kinds are listed in docs/wire-format.md. */
+/** A message with its own kind. docs/wire-format.md lists the kinds. */
 export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Message<T> {
   const body = record(fields);
   const write = (writer: ByteWriter, value: T): void => body.write(writer.u8(VERSION).u8(SUITE).u8(kind), value);

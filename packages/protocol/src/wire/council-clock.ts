@@ -1,4 +1,4 @@
-/** The time according to several authorities: a single one that lies about its clock has no effect. */
+/** The time according to several authorities. A single authority that lies about its clock has no effect. */
 import type { Council } from './council.ts';
 
 /** The most by which the clock of a device may be wrong: more than a wrong time zone. */

@@ -55,7 +55,7 @@ export function toleratedOf({ authorities, threshold }: Council): number {
   return 2 * threshold - authorities.length - 1;
 }
 
-/** The smallest threshold with which this many authorities tolerate one that colludes with the server; 1 for a single one. */
+/** The smallest threshold with which this many authorities tolerate one colluding authority. It is 1 for a single authority. */
 export function defaultThreshold(authorities: number): number {
   return authorities === 1 ? 1 : Math.floor((authorities + 1) / 2) + 1;
 }
@@ -199,8 +199,8 @@ export function isEndorsedByOne<T extends object>(
 }
 
 /**
- * Returns the statement that most of these make identically, with all their signatures: undefined if none has enough.
- * The signatures on each must have been checked.
+ * Returns the statement that most authorities agree on, with all their signatures. Undefined if no statement has enough signatures. The
+ * caller must have checked the signatures.
  */
 export function agreedOn<T extends object>(
   codec: EndorsedCodec<T>,

@@ -34,10 +34,7 @@ export interface DescriptorBody {
 /** As it travels, signed by every authority that has a part in it: the server could invent a part that its owner did not sign. */
 export type SignedDescriptor = DescriptorBody & Endorsed;
 
-/**
- * A signed descriptor together with the policy that it names, and the values that follow from both. It has no layout of
- * its own.
- */
+/** A signed descriptor together with its policy, and the values that follow from both. It is not a message. */
 export interface Descriptor extends SumRules, SignedDescriptor {
   /** From then on the buffer cannot be closed. */
   readonly closeBy: Millis;

@@ -1,4 +1,4 @@
-/** All events worth logging, counting or drawing. Nothing in them is secret: no seed, no key, no update, no device key. */
+/** All events for logs, metrics and pages. They contain no secrets: no seeds, keys, updates or device keys. */
 import type { Ctx, Slot, TaskId } from './brands.ts';
 import type { RefusalReason } from './refusals.ts';
 

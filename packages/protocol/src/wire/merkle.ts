@@ -1,6 +1,6 @@
 /**
- * Merkle trees over the sealed seeds of a deposit: leaf prefix 00, node prefix 01, an odd node is promoted. A verifier
- * fixes index and count, so that a leaf cannot stand for another position.
+ * Merkle trees over the sealed seeds of a deposit: leaf prefix 00, node prefix 01, an odd node is promoted. A verifier fixes index and
+ * count, so that a leaf is not valid at another position.
  */
 import { equalBytes, type Suite } from '@basa/masking';
 

@@ -4,7 +4,7 @@ import { ENDORSEMENT_BYTES } from './council.ts';
 import { below, type Field, fixed, u53 } from './fields.ts';
 import { MAX_SLOTS } from './limits.ts';
 
-/** Bytes that fit any statement inside another message, except those that grow with K or with the sealing key. */
+/** The size limit for a statement inside another message, except for statements that grow with K or with the sealing key. */
 export const STATEMENT_BYTES: number = 512 + ENDORSEMENT_BYTES;
 
 export const field = {

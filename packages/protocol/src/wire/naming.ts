@@ -55,7 +55,7 @@ const attributeLayout = message<{ ctx: Ctx; role: number; slot: number; registra
   { ctx, role: u8, slot: u16, registration: fixed<Registration>(32) },
 );
 
-/** edge(j): the holder of slot j opens the seeds that earlier users sealed to it, and the backups of its own. */
+/** edge(j): the holder of slot j opens the seeds that earlier users sealed to it, and the backups of its own seeds. */
 export function edgeAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
   return attributeLayout.hash(suite, { ctx, role: EDGE, slot, registration: NO_REGISTRATION }) as Attribute;
 }

@@ -60,12 +60,12 @@ export function isOutcomeOf(
   return equalBytes(outcome.ctx, wanted) && isSignedBySeat(suite, outcomeCodec, seats, authority, outcome);
 }
 
-/** The term in which it is signed. An authority does not know the task of a buffer that it does not know; that promises nothing. */
+/** The term in which it is signed. For an unknown buffer the authority does not know the task, and the statement promises nothing. */
 export function outcomeTerm({ term }: Pick<Council, 'term'>, { status }: OutcomeBody): Pick<Council, 'term'> {
   return status === 'unknown' || term === undefined ? {} : { term };
 }
 
-/** The status that enough authorities state identically; undefined if they do not agree, or one of them was not heard. */
+/** The status that enough authorities agree on. Undefined if they do not agree, or if one of them has not answered. */
 export function agreedOutcome(
   suite: Suite,
   council: Council,

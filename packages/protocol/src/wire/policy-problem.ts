@@ -1,4 +1,4 @@
-/** Judges a policy: its numbers must fit each other and their fields, and must not weaken what the task promises. */
+/** Checks a policy: its numbers must be consistent and fit their fields, and must not weaken the promises of the task. */
 import { modulusSize, type Planned, planQuantizer, toHex } from '@basa/masking';
 import { defaultThreshold, toleratedOf } from './council.ts';
 import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
@@ -83,7 +83,7 @@ function modeProblem(policy: TaskPolicy): string | undefined {
   return oneShotProblem(policy, oneShot, unsafeThreshold);
 }
 
-/** With one authority, or if all are needed, a lost one could never be replaced without a recovery key. */
+/** With one authority, or if all are needed, a lost authority can be replaced only with a recovery key. */
 function successionProblem({ succession, authorities, threshold, engine }: TaskPolicy): string | undefined {
   if (succession === undefined) return undefined;
   if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot)

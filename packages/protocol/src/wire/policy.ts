@@ -85,7 +85,7 @@ export interface TaskPolicy extends Council {
   /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
   readonly openMs: number;
   readonly closeMs: number;
-  /** Allows that an authority is replaced by another key while the task goes on (`term.ts`); missing: never. */
+  /** Allows an authority to be replaced by another key while the task runs (`term.ts`). If missing, this is not allowed. */
   readonly succession?: SuccessionPolicy;
 }
 
@@ -113,7 +113,7 @@ export const POLICY_DEFAULTS = {
 
 const waitField = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
 
-/** A policy without succession ends before this: its bytes and its name are those that it had before there were terms. */
+/** A policy without succession ends before this field, so it keeps the bytes and the name that it had before terms existed. */
 const successionField = trailing(record<SuccessionPolicy>({ waitMs: waitField, recoveryHash: optional(field.hash) }));
 
 type PolicyFields = Omit<Required<TaskPolicy>, 'succession' | 'term'>;
@@ -194,7 +194,7 @@ export const heldPolicyField: Field<TaskPolicy> = nested(
   8192,
 );
 
-/** With the keys of the first term: the first key that a seat had is the first one that was retired from it. */
+/** The policy with the keys of the first term. The first key of a seat is the first key that was retired from it. */
 function inFirstTerm({ term, ...policy }: TaskPolicy): WrittenPolicy {
   if (term !== undefined) throw new Error('only the policy in its first term is written for others');
   return { ...policy, succession: policy.succession };

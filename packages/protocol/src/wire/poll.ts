@@ -1,4 +1,4 @@
-/** Answers of several authorities as they come in: a wrong one does not count, and no more are awaited once there are enough. */
+/** Collects the answers of several authorities. A wrong answer does not count, and the poll ends when there are enough. */
 
 export class Poll<Answer> {
   /** In the order in which they came. */

@@ -70,8 +70,8 @@ export type PrefixVerdict =
   | { readonly kind: 'quarantine'; readonly why: string };
 
 /**
- * Guard words must read (|A|, 0, 0, 0), the sum of w lie in [|A| w_min, |A| W], that of v in [0, 2 M |A|], that of a metric in
- * [0, |A| W]. The vector begins with the prefix.
+ * The guard words must be (|A|, 0, 0, 0). The sum of w must be in [|A| w_min, |A| W], the sum of v in [0, 2 M |A|], and the sum of a metric
+ * in [0, |A| W]. The vector begins with the prefix.
  *
  * These are ranges of sums. A word of one device may be any residue, so one liar can set each sum to any value within its range, using the
  * room that honest devices leave: the mean of a metric is only as true as the least honest device of the sum.
@@ -112,10 +112,9 @@ function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixRu
 }
 
 /**
- * The mean true age of a sum when it is applied to version `now`. With one version per buffer it is exact: now - t.
- * Otherwise it is now - t + M - (sum of v)/|A|, and 0 if every update was trained on `now`; one liar can set it
- * anywhere between now - t - M and now - t + M, so the server bounds it by what it saw itself (`boundedAge`). Never
- * negative: devices cannot be ahead of the model.
+ * The mean true age of a sum when it is applied to version `now`. With one version per buffer it is exact: now - t. Otherwise it is now - t
+ * + M - (sum of v)/|A|, and 0 if every update was trained on `now`; one liar can set it anywhere between now - t - M and now - t + M, so
+ * the server bounds it with its own observations (`boundedAge`). It is never negative, because devices cannot be ahead of the model.
  */
 export function meanAgeOf(
   { version, maxStaleness }: PrefixRules,

@@ -11,7 +11,7 @@ export interface Reason {
   readonly freshUpdate?: true;
   /** The reason why the device has nothing new to contribute on this version: it waits for a newer one. */
   readonly nothingNew?: string;
-  /** The reason is the buffer, not the update: another buffer may accept the same update at once. */
+  /** The reason is the buffer, not the update. Another buffer may accept the same update immediately. */
   readonly anotherSeat?: true;
 }
 

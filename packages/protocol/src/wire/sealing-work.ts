@@ -1,6 +1,6 @@
 /**
- * Sealing and opening as work in batches, done at once or later, here or in another thread. Browsers agree on keys
- * asynchronously; all others do it synchronously.
+ * Sealing and opening as work in batches, done synchronously or asynchronously, here or in another thread. Browsers compute key agreements
+ * asynchronously. All other platforms do it synchronously.
  */
 import { DecodeError } from '@basa/masking';
 import type { Registration, Slot } from './brands.ts';

@@ -2,8 +2,8 @@
  * The port through which the seeds of a buffer are sealed, and the authority's side of it. Two engines implement it: slot keys
  * (`slot-sealing.ts`) and the paper's CP-ABE (`attribute-sealing.ts`).
  *
- * Every slot has an edge key, which opens the seeds that earlier users sealed to it and the backups that later users made of
- * its own. Every registration of a user for a slot has a self key. For one slot the authority gives out one of them, never both.
+ * Every slot has an edge key. It opens the seeds that earlier users sealed to the slot, and the backups of the slot's own seeds that later
+ * users made. Every registration of a user for a slot has a self key. For each slot the authority gives out one of these keys, never both.
  */
 import { isSlotKey, slotSealedBytes } from '@basa/masking';
 import type { Ctx, JoinTag, Registration, Slot } from './brands.ts';
@@ -45,8 +45,8 @@ export interface BufferSealing {
   readonly selfNameBytes: number;
   sealEdge(buffer: SealedBuffer, slot: Slot, use: EdgeUse, seed: Uint8Array): Uint8Array;
   /**
-   * Keys that are not their authority's for this slot do not count. Returns undefined if too few are left, which is a
-   * fault of their authorities.
+   * Keys that are not valid for this slot do not count. If too few valid keys are left, returns undefined. This is a fault of the
+   * authorities.
    */
   edgeOpener(buffer: SealedBuffer, slot: Slot, keys: readonly PartKey[]): EdgeOpener | undefined;
   sealSelf(buffer: SealedBuffer, registration: Registration, seed: Uint8Array): Uint8Array;
@@ -105,8 +105,8 @@ export function epochKeyOf(
 const CP_ABE_SEALED_BYTES = 240;
 
 /**
- * Length of a sealed seed on the wire, in a buffer with parts of this many authorities; undefined for an engine that
- * hides nothing, or that does not exist.
+ * Length of a sealed seed on the wire, in a buffer with parts of this many authorities. Undefined for an unknown engine, or one without
+ * encryption.
  */
 export function sealedBytesOf(engine: number, parts = 1): number | undefined {
   if (engine === ENGINE.slotKeys) return slotSealedBytes(parts);

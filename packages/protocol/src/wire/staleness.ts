@@ -10,8 +10,8 @@ export type Staleness =
   | { readonly kind: 'hinge'; readonly slope: number; readonly grace: number };
 
 /**
- * FedBuff's weight (1 + tau)^-1/2 is 1/4 here. A task without a reason for more stays below it: a server that names old
- * versions to all users but one could otherwise make their updates vanish beside that one's.
+ * FedBuff's weight (1 + tau)^-1/2 is 1/4 here. Without a special reason a task must not reduce weights further. Otherwise a server that
+ * gives old versions to all users but one could make their updates vanish compared with that user's update.
  */
 export const DEFAULT_MAX_STALENESS = 15;
 

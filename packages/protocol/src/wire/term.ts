@@ -56,7 +56,7 @@ export interface Term extends TermBody, Endorsed {
   readonly recovery: Recovery | undefined;
 }
 
-/** A line of terms ends after this many; the task then has to be created anew. */
+/** The largest number of terms in a line. After that, a new task must be created. */
 export const MAX_TERMS = 64;
 const ADDRESS_BYTES = 256;
 /** Bytes that fit a term. */
@@ -149,8 +149,8 @@ export function nextTermProblem(suite: Suite, policy: TaskPolicy, term: TermBody
 }
 
 /**
- * Returns why the term does not count after the policy's current one; undefined if it does. The key that held the seat
- * is never enough by itself: with one authority the recovery key signs as well.
+ * Returns the reason why the term is not valid after the policy's current term, or undefined if it is valid. The previous key of the seat
+ * is never enough: with one authority, the recovery key must sign as well.
  */
 export function termProblem(suite: Suite, policy: TaskPolicy, term: Term): Refused | undefined {
   const problem = nextTermProblem(suite, policy, term);

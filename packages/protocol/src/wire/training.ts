@@ -16,7 +16,6 @@ export interface TaskTraining {
   readonly loss: Loss;
 }
 
-/** The default for tasks. */
 export const DEFAULT_TRAINING: TaskTraining = {
   epochs: 1,
   batchSize: 10,

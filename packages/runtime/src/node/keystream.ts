@@ -1,4 +1,4 @@
-/** AES-128-CTR keystream from node:crypto, at once. */
+/** AES-128-CTR keystream from node:crypto, synchronous. */
 import { type Cipher, createCipheriv } from 'node:crypto';
 import type { Keystream } from '@basa/masking';
 import { Zeros } from '../zeros.ts';

@@ -5,7 +5,7 @@ export interface WorkerModule {
   readonly execArgv?: readonly string[];
 }
 
-/** The module `name` beside the one at `url` (its `import.meta.url`). */
+/** The module `name` in the folder of the module at `url` (its `import.meta.url`). */
 export function workerModule(url: string, name: string): WorkerModule {
   if (!url.endsWith('.ts')) return { script: new URL(`${name}.js`, url) };
   // Node 20 gives workers no loader of their own.

@@ -86,7 +86,7 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
     worker.on('exit', () => bury(worker, new Error('a worker of the pool has ended')));
     return worker;
   };
-  // At once, so that the first task does not wait for the start of a thread.
+  // Starts the threads now, so that the first task does not wait for them.
   idle.push(...Array.from({ length: size }, start));
 
   return {

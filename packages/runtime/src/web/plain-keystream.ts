@@ -1,4 +1,4 @@
-/** AES-128-CTR keystream over noble, at once: for simulations in a page, which cannot wait for WebCrypto. Slow. */
+/** Synchronous AES-128-CTR keystream with noble, for simulations in a page, which cannot wait for WebCrypto. It is slow. */
 
 import type { Keystream } from '@basa/masking';
 import { ctr } from '@noble/ciphers/aes.js';

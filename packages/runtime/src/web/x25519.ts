@@ -17,7 +17,7 @@ export interface WebX25519 {
   key(secretKey: Uint8Array): Promise<WebX25519Key>;
 }
 
-/** Returns undefined if the browser has no X25519, or one that gives other results than the library. */
+/** Returns undefined if the browser has no X25519, or if its results differ from those of the library. */
 export async function createWebX25519(): Promise<WebX25519 | undefined> {
   try {
     const [secret, peer] = [new Uint8Array(KEY_BYTES).fill(1), new Uint8Array(KEY_BYTES).fill(7)];

@@ -89,7 +89,7 @@ export class Entrance {
     const asked = await ask(false);
     const seat = asked.kind === 'seated' ? asked : await this.#waitForSeat(() => ask(true), version);
     onEvent({ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits });
-    if (seat.nonce !== undefined) this.#draw(seat.nonce, version); // so that devices that come meanwhile find a seat
+    if (seat.nonce !== undefined) this.#draw(seat.nonce, version); // so that devices that come in the meantime find a seat
     const buffer = await keeper.find(seat.ctx);
     if (buffer === undefined) throw new Error('a seat in a buffer that is not stored');
     return buffer;
@@ -142,7 +142,7 @@ export class Entrance {
     return drawing;
   }
 
-  /** Only devices that are already training on an older version can come to it. */
+  /** Only devices that already train on an older version can join it. */
   #seatsAhead(version: number): number {
     const { models, tuning, clock } = this.#options;
     return version === (models.newest?.version ?? 0) ? tuning.at(clock()).seatsAhead : 0;

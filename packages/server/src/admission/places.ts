@@ -30,7 +30,10 @@ export interface PlaceCount extends Pick<Crowd, 'underWay' | 'waiting'> {
   readonly byVersion: ReadonlyMap<number, number>;
 }
 
-/** Devices with a place; places whose end is not counted; devices in the line, and those of them before a number; the last number. */
+/**
+ * The number of devices with a place, of places whose end is not counted yet, of devices in the line, of devices before a given number, and
+ * the last number.
+ */
 const CROWD = `SELECT
   (SELECT COUNT(*) FROM tickets WHERE task = ? AND ends_at > ?) AS living,
   (SELECT COUNT(*) FROM tickets WHERE task = ? AND ends_at <= ? AND has_lapsed = 0) AS lapsed,
@@ -42,10 +45,11 @@ const BY_VERSION = 'SELECT version, COUNT(*) AS found FROM tickets WHERE task = 
 const NOTE_IDLE = 'INSERT INTO idle_places (usr, task, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 
 /**
- * Returns the device's living place, or a new one if `decide` grants it; and its updated ticket.
+ * Returns the device's current place, or a new one if `decide` grants it, and its updated ticket.
  *
- * A place that ends without a deposit is remembered. It is idle only if its device then asks to train again: a slow device comes with its
- * update instead, and its deposit shows that the place was used. A place that was taken for a seat is idle if it is asked for again at all.
+ * A place that ends without a deposit is remembered. It counts as idle only if its device then asks to train again. A slow device comes
+ * with its update instead, and the deposit shows that the place was used. A place that was taken for a seat counts as idle if the device
+ * asks for it again.
  */
 export async function takePlace(
   locked: LockedTicket,

@@ -24,7 +24,7 @@ export interface SuspectView {
 }
 
 const SOONEST_MS = 1_000;
-/** The longest wait, so that a device that was cleared meanwhile notices it. */
+/** The longest wait, so that a device notices when it was cleared. */
 const LONGEST_MS = 600_000;
 const UNKNOWN_PACE_MS = 10_000;
 /** The multiple of the usual wait for a sum that counts as one sum. */
@@ -80,7 +80,7 @@ export class SuspicionWatch {
     return views.sort((a, b) => b.suspicion - a.suspicion || (a.user < b.user ? -1 : 1));
   }
 
-  /** An operator clears a device, or bans it for good. */
+  /** An operator clears a device, or bans it permanently. */
   async decide(user: string, decision: 'clear' | 'banned'): Promise<SuspectView> {
     const { store, task } = this.#options;
     const standing = await store.changeStanding(
@@ -94,8 +94,8 @@ export class SuspicionWatch {
 }
 
 /**
- * If no sum comes for long, suspensions slowly expire by the clock, so that no device waits for ever in a task that
- * stands still.
+ * If there is no sum for a long time, suspensions slowly expire by the clock, so that a device does not stay suspended in a task without
+ * progress.
  */
 function sumsAt(known: TaskSuspicions, now: number): number {
   return known.sums + Math.max(0, Math.floor((now - known.lastAt) / (STANDSTILL * paceOf(known))));

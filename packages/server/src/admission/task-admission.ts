@@ -58,7 +58,7 @@ const WHY = {
 
 type VersionRules = Pick<SumRules, 'version' | 'versions'>;
 
-/** Stands for all versions if they are mixed. */
+/** Used for all versions if they are mixed. */
 const ANY = -1;
 
 export class TaskAdmission {
@@ -95,9 +95,7 @@ export class TaskAdmission {
     return { kind: 'place', leftMs: placed.leftMs };
   }
 
-  /**
-   * For a device with an update. Without a place it is served if there is room: a free place, or a slot beside others.
-   */
+  /** For a device with an update. Without a place it is served if there is a free place, or a slot in a buffer that already has devices. */
   async enter(
     user: UserId,
     { unused = 0, isAdmitted = false, ...entry }: EnteringDevice,
@@ -135,7 +133,7 @@ export class TaskAdmission {
     return this.#versions.of(user, ctx);
   }
 
-  /** The device's only message has arrived: its ticket is used up, and its place is free at once. */
+  /** The device's only message has arrived: its ticket is used up, and its place is free immediately. */
   gave(user: UserId, name: Ctx): void {
     this.deposited(user, name);
     this.uploaded(user);
@@ -183,8 +181,8 @@ export class TaskAdmission {
   }
 
   /**
-   * No device waits for a sum that cannot be closed because authorities do not answer: new ones are gathered without
-   * it, so that a fleet does not stand still while an authority is away.
+   * No device waits for a sum that cannot be closed because authorities do not answer. New sums are gathered without it, so that a fleet
+   * continues while an authority is down.
    */
   setAside({ ctx }: SumState): void {
     this.#aside.add(toHex(ctx));
@@ -259,7 +257,7 @@ export class TaskAdmission {
         if (judged === 'place') return judged;
         const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
         later = { kind: 'later', why: WHY[judged], retryAfterMs };
-        // A device that could not use a free place is not in the line for one.
+        // A device that could not use a free place does not wait in the line.
         if (judged === 'holds') return { keptMs: 0 };
         this.#crowd = { ...this.#crowd, underWay: crowd.underWay, waiting: Math.max(crowd.waiting, crowd.ahead + 1) };
         return { keptMs: keptMs(retryAfterMs) };

@@ -1,10 +1,10 @@
 /**
- * A ticket: everything that a device gets when it may enter. It has one ticket per task.
+ * A ticket holds everything that a device gets when it may enter. A device has one ticket per task.
  *
  *     a number in the line --> a place to train in --comes with its update--> a seat in a buffer --deposit--> used up
  *                                  \--lapses, or is given back--> unused, until its device deposits or asks again
  *
- * Nothing is lost with a ticket. Only the deposit counts, which removes the ticket in its own transaction.
+ * A lost ticket does no harm. Only the deposit counts, and its transaction removes the ticket.
  */
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
 import { column, type Row, type SqlSession } from '@basa/service';
@@ -24,7 +24,7 @@ export interface AdmissionTicket {
   readonly inLine?: { readonly number: number; readonly until: number } | undefined;
 }
 
-/** A ticket under the lock of its task: no other device enters meanwhile. */
+/** A ticket while its task is locked, so that no other device enters. */
 export interface LockedTicket extends Pick<SqlSession, 'query'> {
   readonly task: TaskId;
   readonly user: UserId;
@@ -39,7 +39,7 @@ const KEEP = `INSERT INTO tickets (task, usr, ends_at, has_lapsed, for_seat, ver
   has_lapsed = excluded.has_lapsed, for_seat = excluded.for_seat, version = excluded.version, ctx = excluded.ctx,
   seat_until = excluded.seat_until, number = excluded.number, kept_until = excluded.kept_until`;
 
-/** Returns an empty one if the device has none. */
+/** Returns an empty ticket if the device has no ticket. */
 export async function readTicket({ query }: Pick<SqlSession, 'query'>, task: TaskId, user: UserId) {
   const [row] = await query(MINE, task, user);
   return row === undefined ? { version: 0, isForSeat: false, hasLapsed: false } : ticketOf(row);

@@ -10,7 +10,7 @@ import { hasPlace, keepTicket, type LockedTicket, readTicket } from './ticket.ts
 /** A request for a seat for an update, and before it a place, unless there is room without one. */
 export interface EntryWish extends Omit<SeatWish, 'only'> {
   readonly place?: PlaceWish | undefined;
-  /** The number of seats that should be left, so that the next devices find one at once. */
+  /** The number of seats that should stay free, so that the next devices find a seat immediately. */
   readonly seatsAhead: number;
   readonly freshNonce: Uint8Array;
 }
@@ -83,8 +83,8 @@ export class Tickets {
   }
 
   /**
-   * True if the device has a seat in the buffer, or takes a free one now: seats do not survive a restart, and no device
-   * should lose a buffer by that.
+   * True if the device has a seat in the buffer, or takes a free seat now. Seats do not survive a restart, and a device should not lose its
+   * buffer because of this.
    */
   async hasSeat(task: TaskId, user: UserId, ctx: Ctx, wish: Omit<SeatWish, 'version' | 'only'>): Promise<boolean> {
     const { seat } = await readTicket(this.#database, task, user);

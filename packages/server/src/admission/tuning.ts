@@ -1,6 +1,6 @@
 /**
- * Learns from arrivals and durations what cannot be known beforehand: the lifetime of a seat, the number of seats to
- * keep free, and the time after which a device that was sent away should come back.
+ * Learns three values from arrivals and durations: the lifetime of a seat, the number of seats to keep free, and the time after which a
+ * device that was sent away should come back.
  */
 import type { UserId } from '@basa/protocol';
 import { Samples, Span } from './pace.ts';

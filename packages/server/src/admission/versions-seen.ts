@@ -11,7 +11,7 @@ export class VersionsSeen {
   readonly #asked = new Map<string, number>();
   readonly #deposited = new Map<string, VersionRange>();
 
-  /** The device was given a place to train in. One that asks again may have begun after the first time. */
+  /** The device got a place to train. If it asks again, it may have started its training after the first answer. */
   asked(user: UserId, newest: number): void {
     if (!this.#asked.has(toHex(user))) remember(this.#asked, toHex(user), newest);
   }

@@ -28,7 +28,7 @@ export class AuthorityRefusal extends Error {
   }
 }
 
-/** It does not answer, or not like an authority. */
+/** The service does not answer, or its answer is not that of an authority. */
 export class AuthorityUnreachable extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`the authority does not answer: ${why}`, options);
@@ -92,7 +92,10 @@ export interface ToAsk extends Partial<Reading> {
 
 export class AuthorityHttp {
   readonly #options: AuthorityHttpOptions;
-  /** One for each request under way. Not `AbortSignal.any`, which never releases what it ties to a long-lived signal. */
+  /**
+   * One controller for each request under way. `AbortSignal.any` is not used, because it never releases signals that depend on a long-lived
+   * signal.
+   */
   readonly #asking = new Set<AbortController>();
   #isStopped = false;
   #head: Uint8Array | undefined;

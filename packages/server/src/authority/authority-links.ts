@@ -1,4 +1,4 @@
-/** The authorities that a server knows, by their keys. Tasks name those that they trust. */
+/** The authorities that a server knows, by their keys. Each task names the authorities that it trusts. */
 import { equalBytes } from '@basa/masking';
 import type { ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import type { AuthorityLink } from './authority-link.ts';
@@ -41,7 +41,6 @@ export class AuthorityLinks {
     if (!isKnown()) this.#links.push(link);
   }
 
-  /** Returns the authorities of a task. */
   of(task: TaskId, policy: TaskPolicy): TaskAuthorities {
     const links = policy.authorities.map((key) => this.all.find(({ publicKey }) => equalBytes(publicKey, key)));
     return new TaskAuthorities({ ...this.#options, task, policy, links, graceMs: GRACE_MS });

@@ -1,7 +1,6 @@
 /**
- * Draws buffers together with several authorities. A descriptor counts only if every authority with a part in it signed
- * it, so one that offers a part and does not sign could stop every draw: it is left out of the next one, which waits
- * for the others instead.
+ * Draws buffers together with several authorities. A descriptor is valid only if every authority with a part in it signed it. An authority
+ * that offers a part and does not sign could stop every draw, so it is left out of the next draw.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -110,7 +109,7 @@ export class CouncilDraw {
     );
   }
 
-  /** Leaves out those that did not sign recently. */
+  /** Leaves out authorities that recently did not sign. */
   #willing(offers: readonly Answered<Offer>[]): readonly Answered<Offer>[] {
     return offers.filter(({ authority }) => this.#leftOut.isDue(`${authority}`));
   }
@@ -121,7 +120,7 @@ export class CouncilDraw {
     return willing.length >= this.#options.policy.threshold ? willing : offers;
   }
 
-  /** Checks that it is a part of its own, with the list that it names: a wrong one would spoil the buffer for all. */
+  /** Checks that the part belongs to this authority and has the list of keys that it names. A wrong part would spoil the buffer for all. */
   #usable(authority: number, offer: Offer): Offer {
     const { ports, policy, task } = this.#options;
     const { engine, bufferSize } = policy;

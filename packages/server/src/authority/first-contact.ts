@@ -1,4 +1,4 @@
-/** Contacts each authority when the server starts: an operator sees at once that a certificate is not trusted, and the remedy. */
+/** Contacts each authority when the server starts. If a certificate is not trusted, the operator sees this immediately, with advice. */
 import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol';
 
 interface Contact {

@@ -1,7 +1,6 @@
 /**
- * The devices that the authorities have revoked. Every head of a log gives their number; if it is higher than the
- * server's, the server asks for the list, and keeps it for good: a revoked device stays revoked, even if the authority
- * forgot it.
+ * The devices that the authorities have revoked. Every head of a log contains their number. If it is higher than the server's number, the
+ * server asks for the list and keeps it permanently. A revoked device stays revoked, even if the authority has lost the record.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Council, EnrolledFor, Head, UserId } from '@basa/protocol';
@@ -13,7 +12,7 @@ import { gather } from './gather.ts';
 
 /** The time for which authorities that are not needed are awaited. */
 const GRACE_MS = 500;
-/** A million revocations at once: an authority that makes them up cannot delay the others. */
+/** At most a million revocations in one check, so that an authority that invents them cannot delay the others. */
 const MAX_PAGES = 1024;
 
 export interface RevocationsOptions {
@@ -38,7 +37,7 @@ export class Revocations {
     if ((await this.#options.store.revokedBy(task, user)) >= enoughToRevoke(council)) fail('revoked');
   }
 
-  /** Checks for new revocations for these tasks. Authorities that do not answer delay nothing. */
+  /** Checks for new revocations for these tasks. An authority that does not answer delays nothing. */
   async look(tasks: readonly EnrolledFor[]): Promise<void> {
     const { authorities, onTrouble } = this.#options;
     const looks = await Promise.allSettled(authorities.map((link) => link.look()));
@@ -92,7 +91,7 @@ export class Revocations {
   }
 }
 
-/** A single authority cannot lock a device out, unless the others are too few without it. */
+/** A single authority cannot lock out a device, except if the others are too few without it. */
 function enoughToRevoke({ authorities, threshold }: Council): number {
   return authorities.length - threshold + 1;
 }

@@ -81,8 +81,8 @@ export class TaskAuthorities {
   }
 
   /**
-   * One authority returns the same buffer for the same nonce. Several draw a new one each time: an incomplete draw
-   * aborts by itself.
+   * A single authority returns the same buffer for the same nonce. Several authorities draw a new buffer each time, and an incomplete draw
+   * is aborted automatically.
    */
   async drawBuffer(nonce: Uint8Array, asked: Wanted): Promise<DescribedBuffer> {
     const { policy, ports } = this.#options;
@@ -157,7 +157,7 @@ export class TaskAuthorities {
     return renewed;
   }
 
-  /** The last one that this process logged: authorities know it before the store does. */
+  /** The last version that this process logged. Authorities know it before the store does. */
   #newest: ModelEntry | undefined;
 
   #newestOf(known: ModelEntry): ModelEntry {
@@ -165,8 +165,8 @@ export class TaskAuthorities {
   }
 
   /**
-   * Checks that it is the requested statement, and that every signature is valid: otherwise one authority could spoil
-   * what the others signed.
+   * Checks that it is the requested statement and that every signature is valid. Otherwise one authority could spoil the statement of the
+   * others.
    */
   #checked(
     { version, modelHash, sums, spoilt }: Append,
@@ -199,7 +199,7 @@ export class TaskAuthorities {
     }
   }
 
-  /** Returns the keys of the buffer, from enough of those that have a part in it, or from all that answer. */
+  /** Returns the keys of the buffer, from enough authorities with a part in it, or from all that answer. */
   async close(buffer: SecureBuffer, whose: 'enough' | 'all' = 'enough'): Promise<Grant | Refused> {
     const { ports, graceMs } = this.#options;
     const { parts, bufferSize, threshold } = buffer.descriptor;
@@ -233,7 +233,7 @@ export class TaskAuthorities {
     return this.#told(ctx, (link) => link.abort(ctx));
   }
 
-  /** Waits for all of them if the first answers do not agree: a lying one must not hide what the others say. */
+  /** Waits for all authorities if the first answers do not agree, so that a lying authority cannot hide the answer of the others. */
   async #told(ctx: Ctx, ask: (link: AuthorityLink) => Promise<Outcome>): Promise<readonly OutcomeOf[]> {
     const { ports, policy } = this.#options;
     const told = (answers: readonly Answered<OutcomeOf>[]): readonly OutcomeOf[] => answers.map(({ answer }) => answer);

@@ -26,7 +26,7 @@ export interface BlobStore {
    * before has ended. The last commit of a name wins.
    */
   stage(key: string, attempt?: string): Promise<Staging>;
-  /** Several nodes may put the same bytes under one name at once. */
+  /** Several nodes may write the same bytes under one name at the same time. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Undefined if nothing has this name. */
   size(key: string): Promise<number | undefined>;

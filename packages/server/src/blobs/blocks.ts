@@ -3,7 +3,7 @@
 export const PAGE_BYTES = 4096;
 const BLOCK_BYTES = 512 * 1024;
 const WASM_PAGE_BYTES = 64 * 1024;
-/** Address space for many blocks at once; the system allocates memory only for touched pages. */
+/** Address space for many blocks. The system allocates memory only for pages that are used. */
 const ARENA_BLOCKS = 32;
 
 const arenas = new WeakSet<ArrayBufferLike>();

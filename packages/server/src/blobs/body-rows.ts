@@ -1,4 +1,4 @@
-/** Small bodies as rows beside the records that rely on them: there is no file to create, flush and rename for each. */
+/** Stores small bodies as rows in the same database as their records, so that no file must be created, flushed and renamed for each. */
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service/read-rows';
 import { putBody } from '../store/small-bodies.ts';
@@ -18,7 +18,7 @@ export interface BodyRows {
   close(): Promise<void>;
 }
 
-/** A slash, and what comes after it in the order of bytes. */
+/** A slash, and the next character in the order of bytes. */
 const BELOW = 'name >= ? AND name < ?';
 const between = (key: string): [string, string] => [`${key}/`, `${key}0`];
 

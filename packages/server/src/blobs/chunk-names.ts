@@ -4,7 +4,7 @@
  *     uploads/…/.0.000000000000-524288-9f3c…   512 KiB from byte 0 of attempt 0, by one writer
  *     uploads/…/.whole                          the names of the chunks it is made of, once it is committed
  *
- * A writer's chunks carry its mark: two nodes that write one blob at once never overwrite each other.
+ * The chunk names of a writer contain its mark, so two nodes that write one blob at the same time never overwrite each other.
  */
 
 export interface Chunk {

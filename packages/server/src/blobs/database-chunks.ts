@@ -33,7 +33,7 @@ export function databaseChunks(database: SqlDatabase): ChunkStore {
   };
 }
 
-/** The first text after all those that begin with `prefix`, in the order of bytes. */
+/** The first text after all texts that begin with `prefix`, in the order of bytes. */
 function after(prefix: string): string {
   return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 }

@@ -1,6 +1,6 @@
 /**
- * The folders that are known to survive a power cut: a folder's name is stored in its parent, which has to be flushed
- * as well, by every process that relies on it, not only by the one that made it.
+ * The folders that are known to survive a power cut. The name of a folder is stored in its parent, so the parent must be flushed too. Every
+ * process that relies on the folder must do this, not only the process that made it.
  */
 import { open } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
@@ -9,7 +9,7 @@ import { groupFlush } from '@basa/service/durable-names';
 export class DurableFolders {
   readonly #root: string;
   readonly #known = new Set<string>();
-  /** Many uploads name files in one folder at once: they share its flush. */
+  /** Many uploads add files to one folder at the same time, and share its flush. */
   readonly #flushes = new Map<string, () => Promise<void>>();
 
   /** The root itself exists permanently. */

@@ -1,4 +1,4 @@
-/** Small bodies for a thread or a program beside the server: over its own connection, and read-only in a data folder. */
+/** Opens small bodies for another thread or program: with its own connection, and read-only in a data folder. */
 import { readEmbedded } from '@basa/service/read-rows';
 import { type BodyRows, bodyRows, type RowsPlace } from './body-rows.ts';
 

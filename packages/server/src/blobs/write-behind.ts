@@ -19,7 +19,7 @@ export class WriteBehind {
     this.#also = also;
   }
 
-  /** Returns undefined if more may be added at once. The piece is free for reuse after that. */
+  /** Returns undefined if more may be added immediately. The piece may be reused after that. */
   add(piece: Uint8Array): Promise<void> | undefined {
     for (let rest = piece; ; ) {
       const taken = fillBlock(this.#filling, this.#filled, rest);

@@ -21,7 +21,7 @@ export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): Li
   };
 }
 
-/** A batch accepts no further devices, so it has no time at which it expires. */
+/** A batch accepts no more devices, so it does not expire. */
 export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
   const { version, bufferSize, minimum } = rules;
   return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length, expiry: 0, slots: [] };

@@ -37,7 +37,7 @@ export function layoutOf({
   return uploadLayout(descriptor, header, sealedIn(descriptor));
 }
 
-/** The server accepts no task of an engine without sealing. */
+/** The server accepts only tasks whose engine has sealing. */
 export function knownSealedBytes(engine: number, parts = 1): number {
   const bytes = sealedBytesOf(engine, parts);
   if (bytes === undefined) throw new RangeError(`there is no engine ${engine}`);

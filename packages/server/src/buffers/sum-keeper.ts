@@ -49,9 +49,9 @@ export interface KeeperOptions<Sum> {
 
 /** The differences between buffers of slots and batches. */
 export interface SumKind<Sum extends SumState, Entry extends { readonly kind: string }> {
-  /** Its initial state; undefined for one that is not in the store. */
+  /** The initial state of a sum. Undefined if it is not in the store. */
   begin(ctx: Ctx): Promise<Sum | undefined>;
-  /** The initial states of those that have not ended, with the number of their last fact. */
+  /** The initial states of sums that have not ended, with the number of their last record. */
   living(): Promise<readonly Kept<Sum>[]>;
   evolve(sum: Sum, fact: BufferFact): Sum;
   changeOf(sum: Sum, records: readonly Entry[]): BufferChange;
@@ -74,7 +74,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return this.#kept.size;
   }
 
-  /** Copies of those that have not ended. */
+  /** Copies of the sums that have not ended. */
   get living(): readonly Sum[] {
     return [...this.#kept.values()].map(({ sum }) => sum);
   }
@@ -84,7 +84,10 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return this.#keep({ sum, number: 0 }).sum;
   }
 
-  /** Returns the copy that is known here; undefined for one that is not in the store. `fresh` may allow what this copy refuses. */
+  /**
+   * Returns this node's copy of a sum, or undefined if it is not in the store. The copy may be outdated: `fresh` may allow a step that it
+   * refuses.
+   */
   async find(ctx: Ctx): Promise<Sum | undefined> {
     return (await this.#find(ctx))?.sum;
   }
@@ -95,7 +98,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return kept && (await this.#options.upToDate(kept, () => this.#catchUp(kept))).sum;
   }
 
-  /** Reads the changes of other nodes to those that have not ended. Returns their names. */
+  /** Reads changes that other nodes made to sums that have not ended. Returns the names of these sums. */
   async refresh(): Promise<readonly Ctx[]> {
     const living = await this.#kind.living();
     for (const { sum, number } of living) {

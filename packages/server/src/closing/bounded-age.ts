@@ -1,9 +1,9 @@
 /**
- * The mean age of a sum, bounded by what the server saw itself. Devices report their ages, and one liar can set their
- * sum: it could have a step damped as if every update were M versions older than the buffer. But a device trained on no
- * version that came after its deposit; and one that asked for a place fetched its model after that, so it did not train
- * on a version that was old by then. A liar can only use the range of devices that came without a place, or to another
- * node: for each at most M versions before the buffer's own.
+ * The mean age of a sum, bounded by the server's own observations. Devices report their ages, and one liar can set the sum of the ages: the
+ * step could be damped as if every update were M versions older than the buffer. But a device cannot train on a version that was made after
+ * its deposit. A device with a place fetched its model after it asked for the place, so it did not train on a version that was already old.
+ * A liar can use only the range of devices that came without a place or to another node. For each of them this is at most M versions before
+ * the buffer's version.
  */
 
 /** The versions that an update may be trained on, as far as the server knows. */

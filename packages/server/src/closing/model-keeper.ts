@@ -80,7 +80,7 @@ export class ModelKeeper {
     });
   }
 
-  /** Makes version 0 if there is none, and continues after a crash; one call at a time. */
+  /** Makes version 0 if there is no version, or continues after a crash. Only one call at a time. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;

@@ -4,7 +4,7 @@
 export const MAX_SHARD_ELEMENTS = 1 << 20;
 /** A shard prepares every mask again; for fewer elements that is most of its work. */
 const MIN_SHARD_ELEMENTS = 1 << 16;
-/** Shards begin at whole bytes for any number of bits per element, and at a position where the keystream can start. */
+/** Shards begin at a whole byte for any number of bits per element, and at a position at which the keystream can start. */
 const STEP = 1024;
 /** Two for each worker: a slower one delays the others by at most half of its part. */
 const SHARDS_PER_WORKER = 2;

@@ -66,7 +66,7 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     const now = await this.#dropOverdue(ctx, fence);
     const buffer = (await this.keeper.find(ctx)) as SecureBuffer;
     if (buffer.status !== 'filling') return true;
-    // The authorities gave up what was open in an earlier term.
+    // The authorities gave up all open buffers of earlier terms.
     if (!this.#isOfTerm(buffer)) return this.#isOver(buffer, fence);
     if (isToBeGivenUp(this.#options, buffer)) return this.#isOver(buffer, fence, await authorities.abort(ctx));
     const why = freezeReason(this.#options, buffer, now);

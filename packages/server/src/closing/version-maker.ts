@@ -55,7 +55,7 @@ export class VersionMaker<Sum extends SumState> {
     this.#options = options;
   }
 
-  /** Takes the waiting sums as far as possible now. Returns those that have ended. */
+  /** Processes the waiting sums as far as possible. Returns the sums that have ended. */
   async advance(fence: Fence | undefined): Promise<readonly Ctx[]> {
     const members = await this.#members();
     // A version that a crash left is finished first, because versions follow each other.

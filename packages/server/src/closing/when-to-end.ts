@@ -2,11 +2,11 @@
 import { type Ctx, type FreezeReason, isHopeless, type SecureBuffer } from '@basa/protocol';
 
 export interface EndingRules {
-  /** A buffer with enough updates is closed if none came for this long. */
+  /** A buffer with enough updates is closed if no update came for this long. */
   readonly stallMs: number | undefined;
   /** The time since the last upload of a buffer, as far as this process saw it. */
   idleMs(ctx: Ctx): number;
-  /** The time for which no device has been under way to a seat in the buffer; infinite if none will come. */
+  /** The time for which no device has been on its way to a seat in the buffer. Infinite if no device will come. */
   quietMs(buffer: SecureBuffer): number;
   /** The number of devices that may still come to the buffer; undefined if there is no limit. */
   coming(buffer: SecureBuffer): number | undefined;
@@ -30,7 +30,7 @@ export function freezeReason(rules: EndingRules, buffer: SecureBuffer, now: numb
 }
 
 export interface Pace {
-  /** The time for which no device has been under way to it; infinite if none will come. */
+  /** The time for which no device has been on its way to it. Infinite if no device will come. */
   readonly quietMs: number;
   /** The time since the last upload. */
   readonly idleMs: number;
@@ -47,8 +47,8 @@ export function isStalled({ quietMs, idleMs, stallMs, isAwaited }: Pace): boolea
 }
 
 /**
- * With one version per buffer, one that can never have enough updates is given up at once: its devices may contribute
- * their update again, and nothing else on this version until then.
+ * With one version per buffer, a buffer that can never have enough updates is given up immediately. Its devices may then contribute their
+ * update again. Until then they can contribute nothing on this version.
  */
 export function isToBeGivenUp(rules: EndingRules, buffer: SecureBuffer): boolean {
   return buffer.descriptor.versions === 'one' && isHopeless(buffer, rules.coming(buffer));

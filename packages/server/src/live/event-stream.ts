@@ -1,6 +1,6 @@
 /**
- * Sends one listener the state of a task as server-sent events, whenever it changes and at most a few times a second. A
- * listener that does not read receives nothing more, and is soon disconnected.
+ * Sends the state of a task to one listener as server-sent events, after each change but at most a few times per second. A listener that
+ * does not read gets no more events and is soon disconnected.
  */
 import type { ServerResponse } from 'node:http';
 import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol';

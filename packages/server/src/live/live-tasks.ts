@@ -69,7 +69,7 @@ export class LiveTasks {
     await this.#recall(task);
     const { stop, target } = task.read.specification;
     const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
-    // One that has just ended is removed a little later.
+    // A buffer that has just ended is removed a little later.
     const living = found.flatMap((shown) => (shown === undefined || isEnded(shown.status) ? [] : [shown]));
     return {
       at: this.#options.clock(),

@@ -1,7 +1,6 @@
 /**
- * The nodes of a server: a single one with its own database, or several that share one. The interface is the same. A
- * node that shares its database has copies in memory that may be old, hears about changes of others, and needs leases
- * that others may have.
+ * The nodes of a server: a single node with its own database, or several that share one. The interface is the same. A node with a shared
+ * database has copies in memory that may be old, gets notices about changes of other nodes, and needs leases that other nodes may hold.
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -46,7 +45,7 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
   const holder = shared === undefined ? ALONE : toHex(nodeRandomBytes(8));
   const leases = new Leases({ store, leaseMs, holder, onTrouble });
   let signals: NodeSignals | undefined;
-  // If no node recorded anything for this time, there was none. A single node knows when it was down.
+  // If no node recorded anything for this time, no node was running. A single node knows when it was down.
   const silentMs = shared === undefined ? Number.POSITIVE_INFINITY : 2 * shared.tickMs + leaseMs;
   return {
     leases,

@@ -123,7 +123,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   };
 }
 
-/** Reads a buffer again if somebody watches it, or if this node may have to end it now. */
+/** Reads a buffer again if a listener watches it, or if this node may have to end it now. */
 function listenerOf({ keeper, batches, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
   return {
     onTask: () => tasks.refresh(),

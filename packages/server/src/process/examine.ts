@@ -1,4 +1,4 @@
-/** Reads the records of a server beside a running one, for `basa doctor`. */
+/** Reads the records of a server while it may be running, for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSharedStore } from '../store/open-store.ts';

@@ -1,4 +1,4 @@
-/** Finds blobs that a server's records name but that are missing. There are none, unless they were removed from outside. */
+/** Finds blobs that a server's records name but that are missing. This happens only if they were removed from outside. */
 import { toHex } from '@basa/masking';
 import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';

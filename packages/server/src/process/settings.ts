@@ -28,7 +28,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** The lifetime of an unused seat. */
   readonly seatMs?: number;
   readonly tickMs?: number;
-  /** The interval at which the authority is asked for revocations; it is also asked whenever it draws a buffer. */
+  /** The interval at which the server asks the authority for revocations. It also asks whenever the authority draws a buffer. */
   readonly revocationsMs?: number;
   readonly workers?: number;
   /** A device that left `max` slots unused within `withinMs` waits for its next seat. */
@@ -41,7 +41,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly tidyMs?: number;
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
-  /** Serves web pages, and with them the event stream, which shows everybody when slots fill. */
+  /** Serves web pages and the event stream. The stream shows to every visitor when slots fill. */
   readonly pages?: PageOptions;
   onEvent?(event: BasaEvent): void;
 }

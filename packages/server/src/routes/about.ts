@@ -28,7 +28,7 @@ const bufferState = Type.Object({
   accepted: Type.Array(Type.Integer()),
 });
 
-/** A batch begins with all its updates: no upload is awaited, and nothing of it expires at a set time. */
+/** A batch has all its updates from the start, so it waits for no upload and has no expiry time. */
 function batchState({ ctx, task, status, rules, users }: ShotBatch) {
   const { version, bufferSize, minimum } = rules;
   const slot = { status: 'accepted', deadline: 0, voids: [] };

@@ -58,7 +58,7 @@ export async function foundBuffer({ keeper }: RouteContext, name: string): Promi
   return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** For work that needs the authority. If the authority cannot do it now, the client is told so and when to ask again. */
+/** For work that needs the authority. If the authority cannot do it now, the answer says so, and when to ask again. */
 export async function askingAuthority<Result>(
   work: () => Promise<Result>,
   askAgainMs: () => number = () => ASK_AGAIN_MS,

@@ -1,4 +1,4 @@
-/** The event stream of a task: for everybody or for operators only, as configured. */
+/** The event stream of a task. It is public or only for operators, as configured. */
 import { SERVER_PATH } from '@basa/protocol';
 import { fail, networkOf } from '@basa/service';
 import { streamEvents } from '../live/event-stream.ts';
@@ -22,7 +22,7 @@ export function mountEvents(context: RouteContext, needsLogin: boolean): void {
     const task = await foundTask(context, params.task);
     if (method === 'HEAD') return reply.type('text/event-stream').header('cache-control', 'no-store').send('');
     const { raw } = reply;
-    if (raw.destroyed) return reply.hijack(); // the listener left meanwhile, and no further event would report it
+    if (raw.destroyed) return reply.hijack(); // the listener has already left, and no further event would report it
     const network = networkOf(ip);
     const room = places.makeRoom(network);
     if (room !== 'free') fail('rate-limited', { detail: NO_ROOM[room], retryAfterMs: ASK_AGAIN_MS });

@@ -1,6 +1,6 @@
 /**
- * Enrolment tokens for visitors of a page, so that trying things out takes one click. A token is an empty file in a
- * folder named after its task; removing the file assigns it to one page only, whichever node is asked.
+ * Enrolment tokens for visitors of a page, so that trying things out takes one click. A token is an empty file in a folder named after its
+ * task. Removing the file assigns the token to only one page, even with several nodes.
  */
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';

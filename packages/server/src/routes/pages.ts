@@ -1,6 +1,6 @@
 /**
- * Web pages from a folder, unchanged, under a policy that lets them load and call only this server and the authorities.
- * The folder is read once: an address that is not in it is not looked up.
+ * Web pages from a folder, unchanged, under a policy that lets them load and call only this server and the authorities. The folder is read
+ * once, and other addresses are never looked up on disk.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

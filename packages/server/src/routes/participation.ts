@@ -127,7 +127,7 @@ export function mountParticipation(context: RouteContext): void {
     rememberRequest(request);
     task.deposited(deposit.certificate, ctx);
     const entries = await store.inbox(ctx, ticket.slot);
-    // A buffer that ended keeps no seeds, so there is nothing left to answer with.
+    // A buffer that ended has no seeds any more, so they cannot be sent again.
     if (entries.length < ticket.slot) fail('buffer-over');
     watch.traces.past('deposit', startedAt, { ctx, slot: ticket.slot });
     const inbox = entries.map((entry) => codecs.inboxEntry.decode(entry));
@@ -136,8 +136,8 @@ export function mountParticipation(context: RouteContext): void {
 }
 
 /**
- * Checks that the device can use a seat: not revoked, suspended or banned, not too many slots and places left unused,
- * fewer than two slots to finish. Returns the number it left unused.
+ * Checks that the device can use a seat: it is not revoked, suspended or banned, has not left too many slots and places unused, and has
+ * fewer than two slots to finish. Returns the number that it left unused.
  */
 async function checkStanding(
   context: RouteContext,

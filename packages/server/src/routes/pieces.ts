@@ -97,7 +97,7 @@ export function headerBytesOf(request: PieceOfRequest): Uint8Array {
   return bytes;
 }
 
-/** Reads and discards the rest of a refused body, so that its sender receives the refusal; but not for ever. */
+/** Reads and discards the rest of a refused body for a limited time, so that its sender receives the refusal. */
 function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void {
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)

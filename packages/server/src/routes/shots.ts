@@ -94,10 +94,7 @@ async function standingsNow({ models }: RunningTask, { standings }: ShotTask): P
   return standings.current((await models.current())?.version ?? 0);
 }
 
-/**
- * The statements that go with a place, so that a device need not ask for them; none if too few authorities were heard
- * recently.
- */
+/** The statements that are sent with a place, so that a device need not ask for them. Empty if too few authorities answered recently. */
 export async function standingsWithPlace(task: RunningTask): Promise<{ readonly standings?: string }> {
   const { shots } = task.mode;
   if (shots === undefined) return {};
@@ -124,7 +121,7 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
     rememberRequest(request);
     return smallUpload(context, task, fresh);
   }
-  // An upload that was begun before gets the same answer again, unless it can no longer be used.
+  // An upload that was started before gets the same answer again, unless it can no longer be used.
   const shot = known ?? (await orDiscarded(task, upload, await intake.begin(fresh as NewShot)));
   rememberRequest(request);
   return judgedUpload(context, task, possible(shot));

@@ -1,4 +1,4 @@
-/** Asks all authorities to vote for a batch, and those that hesitate once more with the votes of the others. */
+/** Asks all authorities to vote for a batch. Authorities that did not vote are asked once more with the votes of the others. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type Batch,
@@ -63,7 +63,7 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
   const held: Batch[] = [];
   const ask = async (member: Member): Promise<void> => {
     const answer = await voteOf(tools, voted, member, known).catch((error: unknown) => {
-      // An authority that restarted meanwhile has forgotten them once more: that does not count against them.
+      // An authority that restarted in the meantime has forgotten them again. This does not count against the uploads.
       if (error instanceof AuthorityRefusal && !isForgotten(error)) refusals.push(error);
       throw error;
     });
@@ -83,7 +83,7 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
   return { votes: joined(votes), held, refusals };
 }
 
-/** An authority that restarted has forgotten what it inspected, and is shown it again. */
+/** An authority that restarted no longer knows the uploads that it inspected, so it gets them again. */
 async function voteOf(
   { inspector }: VoteTools,
   { sum, shots, models }: VotedBatch,

@@ -1,4 +1,4 @@
-/** Makes batches of good uploads as soon as waiting does not pay, and ends uploads that can be in no batch any more. */
+/** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { toHex } from '@basa/masking';
 import { type OneShotPolicy, pickBatch, type TaskPolicy, type UserId } from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
@@ -12,7 +12,7 @@ import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
 
 /** The devices under way, as admission knows them. */
 export interface Coming {
-  /** The time for which no device has been under way with an update on the version; infinite if none will come. */
+  /** The time for which no device has been on its way with an update on the version. Infinite if no device will come. */
   quietMs(version: number): number;
   /** The number of devices that may still come with one; undefined if there is no limit. */
   coming(version: number): number | undefined;
@@ -35,7 +35,7 @@ const MOST = 40_000;
 const ENDED_AT_ONCE = 1_000;
 /** A batch is made this long before the time to vote for it runs out. */
 const MARGIN_MS = 60_000;
-/** Admission is told again after this many times the time that it took to tell it. */
+/** The wait before the next report to admission, as a multiple of the duration of the last one. */
 const TELLING_SHARE = 10;
 
 export class Batcher {
@@ -121,7 +121,7 @@ export class Batcher {
     return newest - version > policy.maxStaleness || (version < newest && isShort);
   }
 
-  /** Only if something has changed, and for many uploads not at every look, because there is one at every tick. */
+  /** Runs only if something has changed. With many uploads it does not run at every tick. */
   async #track(groups: readonly ShotGroup[]): Promise<void> {
     const { coming, clock, store, task } = this.#options;
     const whole = groups.map(({ entry, waiting, good }) => `${toHex(entry)} ${waiting + good}`).join(', ');

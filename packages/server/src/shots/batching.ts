@@ -2,7 +2,7 @@
 import type { TaskPolicy } from '@basa/protocol';
 import { isStalled, type Pace } from '../closing/when-to-end.ts';
 
-/** At once if it is full; otherwise if no other device comes, or if the time to vote for it runs out. */
+/** A batch is made immediately if it is full. Otherwise it is made if no other device comes, or if the time to vote for it runs out. */
 export function isBatchDue(
   { bufferSize, minimum }: TaskPolicy,
   uploads: number,

@@ -30,7 +30,7 @@ export interface InspectorOptions extends ShownTools {
 
 /** The time for which the others are awaited once enough of them answered. */
 const GRACE_MS = 500;
-/** The largest number of versions whose entries an authority is shown at once. */
+/** The largest number of versions whose entries are shown to an authority in one request. */
 const MAX_VERSIONS = 64;
 /** The number of waiting uploads whose names are read to find some that are due; the next look continues after them. */
 const LOOKED_AT = 16 * MAX_INSPECTED;
@@ -60,7 +60,7 @@ export class Inspector {
     return hasMore || !isLast;
   }
 
-  /** Returns those that are due: first those that were never inspected, then those whose last attempt is longest ago. */
+  /** Returns the uploads that are due: first uploads that were never inspected, then those with the oldest last attempt. */
   #inTurn(names: readonly Ctx[]): readonly Ctx[] {
     const failedAt = (name: Ctx): number => this.#backoff.failedAt(toHex(name)) ?? 0;
     return names

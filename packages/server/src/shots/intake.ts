@@ -1,6 +1,6 @@
 /**
- * Takes the one message of a device, judged by its header. It is recorded as `arriving` before a byte of the body and durable as `waiting`
- * after the last; a small one that comes in one request is recorded once, with its body.
+ * Takes the single message of a device, and checks its header. The upload is recorded as `arriving` before the first byte of the body, and
+ * is durable as `waiting` after the last byte. A small upload in one request is recorded once, together with its body.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {
@@ -56,7 +56,7 @@ export function shotKey(policy: TaskPolicy, name: Ctx, upload: ShotUpload): stri
   return bodyKey(body.name, body.layout);
 }
 
-/** A good one that nothing is recorded of. */
+/** A valid upload that is not recorded yet. */
 export type NewShot = Pick<StoredShot, 'name' | 'upload' | 'votes'>;
 
 function shotOf(begun: BegunShot): StoredShot | Refused {
@@ -75,7 +75,7 @@ export class ShotIntake {
     return shotBody(this.#options.policy, name, upload);
   }
 
-  /** Returns the upload if it was begun before: it gets the same answer, even if something has changed since. */
+  /** Returns the upload if it was started before. It gets the same answer, even if something has changed since. */
   async known(name: Ctx, { header }: ShotUpload): Promise<StoredShot | undefined> {
     const { store, task, ports } = this.#options;
     if (!equalBytes(uploadNameOf(ports.suite, header), name))
@@ -100,7 +100,7 @@ export class ShotIntake {
     return shotOf(await store.beginShot(task, name, upload, votes));
   }
 
-  /** All of a small upload is here: begun and accepted at once. */
+  /** The complete small upload is here, so it is started and accepted in one step. */
   async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
     const { store, task } = this.#options;
     return shotOf(await store.takeShot(task, shot, body));

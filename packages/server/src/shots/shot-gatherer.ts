@@ -137,8 +137,8 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
   }
 
   /**
-   * This server was restored: uploads of the batch are in one that it has forgotten. It resumes that one if it has all
-   * its uploads; otherwise those that it has can never be in another one.
+   * This server was restored, and uploads of the batch are in an earlier batch that it no longer knows. It resumes the earlier batch if it
+   * has all its uploads. Otherwise the uploads that it has can never be in another batch.
    */
   async #recover(voted: VotedBatch, held: Batch, fence: Fence | undefined): Promise<void> {
     await this.#lose(voted.sum.ctx, 'aborted', fence, []);

@@ -1,4 +1,4 @@
-/** The one-shot mode of one task: accepts uploads, has them inspected, makes batches of them, and reports the status of each. */
+/** The one-shot mode of one task: accepts uploads, has them inspected, makes batches, and reports the status of each upload. */
 import {
   type BasaEvent,
   type Ctx,
@@ -92,7 +92,7 @@ export class ShotTask {
     this.#tellAccepted(shot);
   }
 
-  /** The same for a small one that nothing was recorded of before. */
+  /** The same for a small upload that is not recorded yet. */
   async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
     const taken = await this.intake.take(shot, body);
     if (!isRefused(taken) && taken.reason === undefined) this.#tellAccepted(shot);

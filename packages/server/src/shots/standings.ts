@@ -60,9 +60,9 @@ export class Standings {
   }
 
   /**
-   * Returns the statements of all authorities that were heard recently, by rising index. If too few of them are at this
-   * version they are asked first, because a device may have learned of it from another node; if only some are missing,
-   * old or behind, they are asked at the usual interval.
+   * Returns the recent statements of all authorities, by rising index. If too few statements are at this version, the authorities are asked
+   * first, because a device may have learned about the version from another node. If only some statements are missing or old, the
+   * authorities are asked at the usual interval.
    */
   async current(version: number): Promise<readonly AuthorityStanding[]> {
     const { authorities, policy, clock } = this.#options;
@@ -75,7 +75,7 @@ export class Standings {
     return this.#within(this.#freshMs / 2);
   }
 
-  /** Returns the epochs with these statements that a device was told of, by this node or another. */
+  /** Returns the epochs of these statements that this or another node has sent to devices. */
   async epochs(statements: readonly Uint8Array[]): Promise<ReadonlyMap<string, Epoch>> {
     if (statements.some((statement) => !this.#epochs.has(toHex(statement)))) await this.#read();
     return this.#epochs;

@@ -44,7 +44,6 @@ export function batchTables(database: SqlDatabase) {
     };
   };
   return {
-    /** The number of the next batch of the task. */
     nextBatch: async (task: TaskId): Promise<number> => {
       const [row = {}] = await database.query(LAST, task);
       return column.number(row, 'last_number') + 1;

@@ -52,8 +52,8 @@ export function leaseTables(database: SqlDatabase) {
       await database.query('UPDATE leases SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
     /**
-     * Records that a node is alive now. If there was none for `minGapMs` or longer, every lease of an upload is
-     * extended by that gap, in the same transaction. Returns the gap.
+     * Records that a node is running now. If no node was running for `minGapMs` or longer, every lease of an upload is extended by that
+     * gap, in the same transaction. Returns the gap.
      */
     noteAlive: (minGapMs: number): Promise<number> =>
       database.transaction(async (session) => {

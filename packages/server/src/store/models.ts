@@ -26,7 +26,7 @@ export interface StoredModel extends Scores {
   readonly loss?: number;
 }
 
-/** The sums that make up a version, and those that it leaves out. */
+/** The sums in a version, and the sums that it leaves out. */
 export interface SumsOfVersion {
   readonly sums: readonly Ctx[];
   readonly spoilt: readonly Ctx[];
@@ -53,7 +53,6 @@ export function modelTables(database: SqlDatabase) {
     /** The version that includes the sum, or leaves it out, logged or not. */
     modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
       (await database.query(OF_SUM, ctx)).map(readModel)[0],
-    /** The sums of each version. */
     sumsOf: async (task: TaskId): Promise<ReadonlyMap<number, SumsOfVersion>> =>
       grouped(await database.query('SELECT * FROM model_sums WHERE task = ? ORDER BY version, ctx', task)),
     /** The sums of the last versions. */

@@ -74,7 +74,7 @@ export function pendingShotTables(database: SqlDatabase) {
       read(ON_ENTRY, task, entry, limit),
     goodShots: (task: TaskId, entry: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
       read(GOOD, task, entry, limit),
-    /** In no batch, and no authority votes for them any more. */
+    /** Uploads that are in no batch, and for which no authority votes any more. */
     shotsPastVotes: (task: TaskId, now: number, limit: number): Promise<readonly StoredShot[]> =>
       read(PAST, task, now, limit),
     /** The devices of uploads that are whole and in no batch. */

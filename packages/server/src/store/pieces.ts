@@ -7,7 +7,7 @@ import { column, type SqlDatabase } from '@basa/service';
 interface PieceClaim {
   /** The number of bytes of the body that are durable. */
   readonly received: number;
-  /** The staging that holds them; missing if there are none. */
+  /** The staging area that holds the bytes. Missing if there are no bytes. */
   readonly staged?: string;
   /** No other attempt writes there, so it may be appended to. Otherwise it is copied. */
   readonly isOurs: boolean;
@@ -65,8 +65,8 @@ export function pieceTables(database: SqlDatabase) {
         };
       }),
     /**
-     * Records at the end of an attempt the number of durable bytes and their staging; nothing if there are none.
-     * Returns false if a newer attempt was made meanwhile.
+     * Records the number of durable bytes at the end of an attempt and their staging area. Records nothing if there are no bytes. Returns
+     * false if there is a newer attempt.
      */
     settlePiece: (
       ctx: Ctx,

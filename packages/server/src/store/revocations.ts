@@ -22,7 +22,7 @@ export function revocationTables(database: SqlDatabase) {
       );
       return row === undefined ? undefined : { branch: column.bytes(row, 'branch'), upTo: column.number(row, 'up_to') };
     },
-    /** These devices stay revoked by the authority, like those that it reported before. */
+    /** These devices stay revoked by the authority, like the devices that it reported before. */
     addRevocations: (
       task: TaskId,
       authority: Uint8Array,

@@ -1,7 +1,7 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
-/** The first format with versions that are made of several sums: older data is not read, so there is no migration for it. */
+/** The first format in which a version can have several sums. Older data cannot be read, so there is no migration from it. */
 const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
@@ -9,7 +9,7 @@ export function migrationsFor(dialect: Dialect): readonly string[] {
   return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), scores];
 }
 
-/** By the format that is left: what was added with it goes, and nothing that was acknowledged. */
+/** By the format that is undone: removes the additions of this format, but nothing that was acknowledged. */
 const UNDO: Readonly<Record<number, string>> = { 14: 'ALTER TABLE models DROP COLUMN r2' };
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
@@ -34,7 +34,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         forgotten ${integer} NOT NULL DEFAULT 0, mean_age ${real}, metrics TEXT,
         PRIMARY KEY (task, version)
       )`,
-    // The sums that make up a version, and those that were left out of it as spoilt: each is in one version.
+    // The sums in a version, and the spoilt sums that were left out. Each sum belongs to one version.
     `CREATE TABLE model_sums (
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL, version ${integer} NOT NULL, spoilt ${integer} NOT NULL
       )`,
@@ -62,8 +62,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} NOT NULL REFERENCES buffers (ctx), to_slot ${integer} NOT NULL, from_slot ${integer} NOT NULL,
         entry ${blob} NOT NULL, PRIMARY KEY (ctx, to_slot, from_slot)
       )`,
-    // Opened sums that are in no logged version yet: the weight of the mean beside them, or the reason why they are
-    // spoilt.
+    // Opened sums that are in no logged version yet, with the weight of their mean, or with the reason why they are spoilt.
     `CREATE TABLE opened (
         ctx ${blob} PRIMARY KEY REFERENCES buffers (ctx), task ${blob} NOT NULL, at ${integer} NOT NULL, weight_sum ${real},
         version_sum ${integer}, metrics TEXT, why TEXT, slots TEXT

@@ -69,7 +69,7 @@ export function shotTables(database: SqlDatabase) {
       const work = (session: SqlSession) =>
         beginShot(database, session, task, { name, upload, votes, status: 'arriving' });
       const begun = await database.transaction(work, { mayBeLost: true });
-      // Nothing is acknowledged by it yet, unless another request has ended meanwhile.
+      // Nothing is acknowledged yet, unless another request has ended in the meantime.
       if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
       return begun;
     },
@@ -79,7 +79,7 @@ export function shotTables(database: SqlDatabase) {
         await acceptShot(session, task, name, user);
         return (await session.query(ONE, task, name)).map(readShot)[0];
       }),
-    /** A whole upload with its small body: begun, accepted and durable in one transaction. */
+    /** A complete upload with its small body, started and accepted in one transaction. */
     takeShot: (
       task: TaskId,
       fresh: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
@@ -92,7 +92,7 @@ export function shotTables(database: SqlDatabase) {
         const { user } = fresh.upload.header;
         if (status === 'arriving') await acceptShot(session, task, fresh.name, user);
         else await session.query(USE_TICKET, task, user);
-        // A body that is there stays, and one that was used is not written again.
+        // An existing body stays, and a body that was already used is not written again.
         if (status === 'arriving' || status === 'waiting') await putBody(session, body);
         return begun;
       }),
@@ -100,7 +100,7 @@ export function shotTables(database: SqlDatabase) {
       if ((await database.peek(ONE, task, name)).length === 0) return undefined;
       return (await database.query(ONE, task, name)).map(readShot)[0];
     },
-    /** Changes only those that still have the expected status. */
+    /** Changes only the uploads that still have the expected status. */
     decideShots: (
       task: TaskId,
       names: readonly Ctx[],
@@ -157,7 +157,7 @@ async function beginShot(
   return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
 }
 
-/** An epoch that ended is nobody's fault: if the device could not send again, its task might never reach a version. */
+/** The end of an epoch is not the device's fault. If the device could not send again, the task might never reach a version. */
 function isOwnFault(row: Row): boolean {
   return column.text(row, 'status') === 'refused' && row['reason'] !== ('epoch-over' satisfies RefusalReason);
 }

@@ -30,12 +30,12 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof modelTables> &
   ReturnType<typeof leaseTables> &
   ReturnType<typeof noteTables> & {
-    /** After something was deleted for good: what is ours to empty holds it no longer. */
+    /** Called after a permanent deletion, so that the deleted data is also removed from files that the service controls. */
     purge(): Promise<void>;
     close(): Promise<void>;
   };
 
-/** `purge`: of a database that keeps what was deleted until it is told. */
+/** `purge`: for a database that keeps deleted data until it is told to remove it. */
 export function createStore(database: SqlDatabase, purge: () => Promise<void> = async () => {}): Store {
   return {
     ...taskTables(database),

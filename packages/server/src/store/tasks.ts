@@ -83,8 +83,9 @@ export function taskTables(database: SqlDatabase) {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
     /**
-     * Removes a finished task whose buffers have all ended, with everything that is stored of it, and says how many rows went from each table;
-     * otherwise nothing, and says how many of its buffers are open. Its lease stays: a node that stood still must not find a lower fence.
+     * Removes a finished task whose buffers have all ended, with all its data, and returns the number of removed rows of each table.
+     * Otherwise removes nothing, and returns the number of open buffers. The lease stays, so that a node that was paused never sees a lower
+     * fence.
      */
     removeTask: (task: TaskId): Promise<Removal> =>
       database.transaction(async ({ query }) => {

@@ -8,13 +8,13 @@ export class OneAtATime {
   readonly #work: () => Promise<void>;
   readonly #restShare: number;
   #last: Promise<void> = Promise.resolve();
-  /** Requested, and not begun. */
+  /** Requested, but not started yet. */
   #next: Promise<void> | undefined;
   #restsUntil = 0;
 
   /**
-   * `work` never rejects. `restShare`: work is not begun again before this many times as long as it took have passed, so that what comes
-   * close together is dealt with together. After a quiet time it begins at once.
+   * `work` never rejects. `restShare`: after each run, the next one waits for this multiple of its duration, so that requests that arrive
+   * close together share one run. After a quiet time, work starts immediately.
    */
   constructor(work: () => Promise<void>, { restShare = 0 }: { readonly restShare?: number } = {}) {
     this.#work = work;

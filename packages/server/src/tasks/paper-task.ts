@@ -33,7 +33,7 @@ export interface PaperTaskOptions {
   onModel(): Promise<void>;
 }
 
-/** The durable state of a buffer, beside its running sum. */
+/** The durable state of a buffer, without its running sum. */
 interface Snapshot {
   readonly ctx: string;
   readonly version: number;

@@ -1,7 +1,6 @@
 /**
- * Removes data that is no longer kept, in the background and a little at a time: parameters of old versions, facts of
- * buffers that ended long ago, and blobs that a crash left behind. If there are several nodes, only the one with the
- * lease of a task does so.
+ * Removes data that is no longer kept, in the background and a little at a time: parameters of old versions, facts of buffers that ended
+ * long ago, and blobs that a crash left behind. If there are several nodes, only the node with the lease of a task does this.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTicker, type Ticker } from '@basa/service';

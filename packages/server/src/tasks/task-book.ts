@@ -38,7 +38,7 @@ export class TaskBook {
     this.#tools = tools;
   }
 
-  /** Resumes every task of the store. An authority that does not answer yet is asked again at every tick. */
+  /** Resumes every task of the store. If an authority does not answer yet, it is contacted again at every tick. */
   async open(): Promise<void> {
     const { store, blobs } = this.#tools;
     const withModels = await blobs.namesBelow(MODELS); // before the tasks: a task is stored before it has models
@@ -53,8 +53,8 @@ export class TaskBook {
   }
 
   /**
-   * Removes bodies of sums that ended just before the process did. A buffer is stored before it has bodies, and so is
-   * an upload that is in no batch yet: so whatever has bodies and is not living has ended.
+   * Removes bodies of sums that ended just before the process stopped. A buffer, or an upload without a batch, is stored before its bodies.
+   * Therefore bodies without a live sum belong to a sum that has ended.
    */
   async #removeLeftovers(): Promise<void> {
     const { blobs, store } = this.#tools;
@@ -82,7 +82,7 @@ export class TaskBook {
     const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
     await Promise.all(open.map(({ models }) => models.refresh()));
     const living = new Set((await this.#refreshSums()).map(toHex));
-    // Those that ended on other nodes are read once more, and then forgotten.
+    // Sums that ended on other nodes are read once more, and then dropped from memory.
     const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
     await Promise.all(ended.map(async (ctx) => (await keeper.fresh(ctx)) ?? (await batches.fresh(ctx))));
   }
@@ -161,7 +161,10 @@ export class TaskBook {
     return running;
   }
 
-  /** Removes a finished task and all that is kept of it; a task that is not finished, or has open buffers, is left alone. Gives the rows that went. */
+  /**
+   * Removes a finished task and all its data. A task that is not finished, or has open buffers, is not changed. Returns the number of
+   * removed rows.
+   */
   async remove(running: RunningTask): Promise<Removal['rows']> {
     const { store, nodes } = this.#tools;
     const { task } = running;
@@ -181,7 +184,7 @@ export class TaskBook {
     for (const folder of [modelsOf(task), examplesOf(task)]) await this.#tools.blobs.removeBelow(folder);
   }
 
-  /** Tasks whose next term has begun go on with its authorities; what was open is asked for, and given up by them. */
+  /** Tasks whose next term has started continue with its authorities. The server asks them about open buffers, which they give up. */
   followTerms(): Promise<void> {
     this.#following = this.#following.then(async () => {
       const { onTrouble } = this.#tools;

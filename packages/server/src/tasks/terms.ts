@@ -21,13 +21,13 @@ export function firstPolicy(specification: { readonly policy: string }): TaskPol
   return decodePolicy(Buffer.from(specification.policy, 'hex'));
 }
 
-/** Without terms if none was ever shown. */
+/** Without terms if no term was ever shown. */
 export async function lineOf(store: Store, task: TaskId, policy: TaskPolicy): Promise<Line> {
   const bytes = await store.note(lineNote(task));
   return bytes === undefined ? { policy, terms: [] } : lineCodec.decode(bytes);
 }
 
-/** Keeps a line that goes on from the one that is kept. A shorter one changes nothing. */
+/** Stores a line of terms that extends the stored line. A shorter line changes nothing. */
 export async function keepLine(store: Store, task: TaskId, shown: Line): Promise<void> {
   if (!equalBytes(taskIdOf(nodeSuite, shown.policy), task))
     fail('malformed', { detail: 'line.policy: not that of the path' });
@@ -44,7 +44,7 @@ export async function keepLine(store: Store, task: TaskId, shown: Line): Promise
   if (isForked) fail('term-forked');
 }
 
-/** The policy in the last term that has begun at this time. */
+/** The policy in the last term that has started at this time. */
 export function policyAt(line: Line, now: number): TaskPolicy {
   const policies = followLine(nodeSuite, line);
   if (isRefused(policies)) throw new Error(`the kept terms of a task do not follow each other: ${policies.detail}`);

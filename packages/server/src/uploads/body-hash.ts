@@ -1,4 +1,4 @@
-/** SHA-256 of a body that comes in blocks: of a short one here, of a long one in a thread beside the main one. */
+/** SHA-256 of a body that comes in blocks. Short bodies are hashed here, long bodies in another thread. */
 import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { workerModule } from '@basa/runtime/node';

@@ -1,4 +1,7 @@
-/** The place to which the next piece of a body is appended: each attempt stages its own, and continues from what the last one has settled. */
+/**
+ * The position at which the next piece of a body is appended. Each attempt has its own staging area, and continues from the durable bytes
+ * of the last attempt.
+ */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
@@ -29,7 +32,7 @@ interface PiecesOptions {
   readonly store: PieceStore;
 }
 
-/** An attempt that is overtaken by another one writes where nothing reads, and does not count. */
+/** If a newer attempt exists, the older attempt writes to a staging area that is not read, and does not count. */
 export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   const claimed = async ({ name: body, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
     const { ctx, slot, bodyHash } = body;
@@ -60,7 +63,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   return {
     async open(body, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
-      // A body in one piece needs no record, unless there is one of another attempt, whose pieces are removed.
+      // A body in one piece needs no record. If another attempt left a record, its pieces are removed.
       const { ctx, slot } = body.name;
       if (!isWhole || (await store.hasPiece(ctx, slot))) return claimed(body, attempt);
       const staging = await blobs.stage(bodyKey(body.name, body.layout), attempt);

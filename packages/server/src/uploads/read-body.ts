@@ -5,7 +5,7 @@ import { equalBytes } from '@basa/masking';
 import { giveBack } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 
-/** Returns undefined if the next chunk may come at once. */
+/** Returns undefined if the next chunk may come immediately. */
 type Take = (chunk: Uint8Array) => Promise<void> | undefined;
 
 /**

@@ -56,7 +56,7 @@ export class Uploads {
       { more },
     );
     if (answer.kind === 'accepted') return;
-    // Only a body that can never be accepted any more is removed; the others are removed with their slot.
+    // Removes only a body that can never be accepted. Other bodies are removed together with their slot.
     const now = await keeper.find(buffer.ctx);
     const slot = now?.slots[header.slot];
     const isOver = slot?.status === 'dropped' || (now?.status !== 'filling' && slot?.status !== 'accepted');

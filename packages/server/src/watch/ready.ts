@@ -1,7 +1,6 @@
 /**
- * Tells whether a server can serve. It cannot without its database or its blobs. It can without its authority: models
- * are fetched and uploads accepted, only new buffers and ends wait; so a missing authority is reported but does not
- * count.
+ * Tells whether a server is ready. It is not ready without its database or its blobs. It is ready without its authority: devices can fetch
+ * models and upload, and only new buffers and closes wait. Therefore a missing authority is reported, but the server stays ready.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';

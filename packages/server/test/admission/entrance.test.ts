@@ -14,7 +14,7 @@ function lastSeat(events: readonly object[]) {
 }
 
 describe('a device with an update', () => {
-  it('is given a seat in a buffer that is drawn for it, again if it asks again, and that is told', async () => {
+  it('gets a seat in a new buffer, and the same seat if it asks again, with an event each time', async () => {
     const { entrance, events, drawn } = await openEntrance({ ...K, clock: () => 0 });
     const device = certificate();
     for (const _ of [1, 2]) expect(await entrance.take(requestOf(device), 0)).toHaveProperty('slotKeys');
@@ -24,7 +24,7 @@ describe('a device with an update', () => {
     expect(events).toEqual([1, 1, 2].map((seats) => ({ kind: 'seat-given', ctx, seats, deposits: 0 })));
   });
 
-  it('without a certificate of this task is refused, and that is told as well', async () => {
+  it('without a certificate of this task is refused, with an event', async () => {
     const { entrance, events, drawn } = await openEntrance({ ...K, clock: () => 0 });
     const stranger = certificate({ task: new Uint8Array(32) as typeof task });
     expect(await entrance.take(requestOf(stranger), 0)).toMatchObject({ reason: 'certificate-invalid' });
@@ -32,7 +32,7 @@ describe('a device with an update', () => {
     expect(drawn).toEqual([]);
   });
 
-  it('is told why if the buffers that are drawn are of no use, after three of them', async () => {
+  it('gets an explanation if three new buffers in a row cannot be used', async () => {
     const over = await openEntrance({ ...K, clock: () => EXPIRY });
     await expect(over.entrance.take(requestOf(), 0)).rejects.toThrow('compare the clocks of both services');
     const other = await openEntrance({ ...K, clock: () => 0, isOurs: false });
@@ -41,7 +41,7 @@ describe('a device with an update', () => {
   });
 });
 
-it('a suspect finds no seat beside another one, with or without asking for one first, and has no buffer drawn', async () => {
+it('a suspect gets no seat in a buffer with another suspect, with or without asking first, and no new buffer', async () => {
   let now = 0;
   const { entrance, store, events, drawn } = await openEntrance({ ...K, clock: () => now });
   const trusted = Array.from({ length: 4 }, () => certificate());
@@ -73,7 +73,7 @@ it('a suspect finds no seat beside another one, with or without asking for one f
   expect(drawn).toHaveLength(2);
 });
 
-it('a crowd of idle devices costs a buffer for every few of them, little memory, and nobody else a seat', async () => {
+it('many idle devices cost one buffer for every few of them and little memory, and take no seat from others', async () => {
   const [idle, crowd, bufferSize, seatMs] = [600, 60, 3, 30_000];
   let now = 1000;
   const { entrance, drawn } = await openEntrance({ bufferSize, minimum: 2, seatMs, clock: () => now });

@@ -75,7 +75,7 @@ describe('slow devices', () => {
 });
 
 describe('a crowd that waits', () => {
-  it('is served in the order in which it came, and nobody waits for ever', async () => {
+  it('is served in the order of arrival, and every device is served in the end', async () => {
     const fleet = await fleetOf(5);
     for (let n = 0; n < 36; n++) honest(fleet, n, () => 20 * SECOND_MS, n);
     await fleet.runUntil(HOUR_MS / 6);

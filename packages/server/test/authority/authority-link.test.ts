@@ -28,7 +28,7 @@ const endless = (onPart: () => void): ReadableStream<Uint8Array> =>
     },
   });
 
-it.each([200, 400])('stops reading an answer that goes on and on, with status %d', async (status) => {
+it.each([200, 400])('stops reading an endless answer with status %d', async (status) => {
   let parts = 0;
   const link = linkWith(
     async () =>
@@ -75,7 +75,7 @@ async function keptOf(heads: readonly Uint8Array[]): Promise<readonly Uint8Array
   return kept;
 }
 
-it('takes no head that the authority did not sign, and keeps none of it', async () => {
+it('accepts no head without the signature of the authority, and does not store it', async () => {
   const stranger = createNodeSigner(new Uint8Array(32).fill(2));
   const changed = headBy(signer);
   changed[changed.length - 65] = (changed[changed.length - 65] ?? 0) ^ 1;
@@ -87,7 +87,7 @@ it('takes no head that the authority did not sign, and keeps none of it', async 
   }
 });
 
-it('keeps heads that are further, or of another life of the log, and none that is behind', async () => {
+it('stores heads that are newer or of another life of the log, and no older heads', async () => {
   const [first, older, newer, other] = [
     headBy(signer),
     headBy(signer, { sequence: 4 }),
@@ -97,7 +97,7 @@ it('keeps heads that are further, or of another life of the log, and none that i
   expect(await keptOf([first, older, first, newer, older, other])).toEqual([first, newer, other]);
 });
 
-it('takes no revocations but those that it asked for, signed by the authority', async () => {
+it('accepts only the requested revocations, signed by the authority', async () => {
   const stranger = createNodeSigner(new Uint8Array(32).fill(2));
   const [task, other] = [1, 2].map((n) => new Uint8Array(32).fill(n) as TaskId) as [TaskId, TaskId];
   const users = [new Uint8Array(32).fill(9) as UserId];

@@ -59,7 +59,7 @@ function server(authority: FakeAuthority): Revocations {
 const known = (count: number) =>
   Promise.all(Array.from({ length: count }, (_, n) => store.revokedBy(task, userOf(n)).then((count) => count > 0)));
 
-it('asks page by page up to what the head says, and then no more', async () => {
+it('asks page by page up to the number in the head, and then no more', async () => {
   const authority = new FakeAuthority();
   authority.list = [0, 1, 2, 3, 4].map(userOf);
   const revocations = server(authority);
@@ -76,7 +76,7 @@ it('asks page by page up to what the head says, and then no more', async () => {
   await revocations.check({ ...of, task: bytes(9) as typeof task }, userOf(5)); // another task
 });
 
-it('refuses a device once so many authorities revoked it that too few are left for it, and no sooner', async () => {
+it('refuses a device only when so many authorities have revoked it that too few are left', async () => {
   const all = [1, 2, 3, 4].map((n) => Object.assign(new FakeAuthority(), { publicKey: bytes(n) }));
   const links = all as unknown as readonly AuthorityLink[];
   const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
@@ -103,7 +103,7 @@ it('refuses a device once so many authorities revoked it that too few are left f
   }
 });
 
-it('goes on after a restart where it was', async () => {
+it('continues after a restart at the same position', async () => {
   const authority = new FakeAuthority();
   authority.list = [0, 1].map(userOf);
   await server(authority).look([of]);
@@ -112,7 +112,7 @@ it('goes on after a restart where it was', async () => {
   expect(authority.asked).toEqual([0, 2]);
 });
 
-it('begins anew in another life of the log, and forgets nobody', async () => {
+it('starts again in another life of the log, and forgets no device', async () => {
   const authority = new FakeAuthority();
   const revocations = server(authority);
   authority.list = [0, 1].map(userOf);
@@ -125,7 +125,7 @@ it('begins anew in another life of the log, and forgets nobody', async () => {
   expect(await known(5)).toEqual([true, true, true, true, false]);
 });
 
-it('does not ask for ever where the list is shorter than the head says', async () => {
+it('stops asking if the list is shorter than the head says', async () => {
   const authority = new FakeAuthority();
   authority.list = [0].map(userOf);
   authority.head = authority.headOf(7);
@@ -133,7 +133,7 @@ it('does not ask for ever where the list is shorter than the head says', async (
   expect(authority.asked).toEqual([0, 1]);
 });
 
-it('waits for none of several authorities where enough of them answer, and for them where they do not', async () => {
+it('does not wait for silent authorities if enough others answer, and waits otherwise', async () => {
   const [first, second, away] = [new FakeAuthority(), new FakeAuthority(), new FakeAuthority()];
   const keys = [bytes(1), bytes(2), bytes(3)];
   const all = [first, second, away].map((one, n) => Object.assign(one, { publicKey: keys[n] }));
@@ -153,7 +153,7 @@ it('waits for none of several authorities where enough of them answer, and for t
   await expect(revocations.catchUp(council)).rejects.toThrow('it is away');
 });
 
-it('waits for no authority whose list never ends, where enough others answer', async () => {
+it('does not wait for an authority with an endless list if enough others answer', async () => {
   const all = [1, 2, 3, 4].map((n) => Object.assign(new FakeAuthority(), { publicKey: bytes(n) }));
   const [endless] = all as [FakeAuthority];
   for (const one of all) one.head = one.headOf(0);

@@ -48,7 +48,7 @@ async function inDatabase(): Promise<BlobPlace> {
 testBlobs('PostgreSQL', inDatabase);
 testSharedBlobs('PostgreSQL', inDatabase);
 
-it('writing behind says what went wrong behind the back of whoever writes', async () => {
+it('writing behind reports an error of an earlier write to the writer', async () => {
   const full = async (): Promise<void> => {
     throw new Error('the disk is full');
   };

@@ -66,7 +66,7 @@ describe('small bodies', () => {
     expect(existsSync(join(folder, 'blobs', 'incoming', `${keyOf(1)}-attempt`))).toBe(false);
   });
 
-  it('are read by a thread over a connection of its own', async () => {
+  it('are read by a thread over its own connection', async () => {
     await stageWhole(keyOf(1), 5);
     const place = { blobs: { kind: 'files', folder: join(folder, 'blobs') }, rows: { folder } } as const;
     const other = await openBodies(place);

@@ -19,7 +19,7 @@ describe('the mean age of a sum', () => {
     expect(boundedAge(14, { ...scene, ranges })).toBeCloseTo((9 * 2 + 15) / 10);
   });
 
-  it('is what devices tell of updates that nothing is known of', () => {
+  it('is the reported age if the server knows nothing about the updates', () => {
     const ranges = Array(10).fill({});
     for (const told of [0, 3.7, 15]) expect(boundedAge(told, { ...scene, ranges })).toBe(told);
   });
@@ -33,7 +33,7 @@ describe('the mean age of a sum', () => {
 describe('the versions that an update may be trained on', () => {
   const [ctx, user] = [bytes(1) as Ctx, userOf(1) as UserId];
 
-  it('are those from the place to the deposit, and one that this node may not have heard of', () => {
+  it('are those from the place to the deposit, and one version that this node may not know yet', () => {
     const seen = new VersionsSeen();
     seen.asked(user, 5);
     seen.asked(user, 6); // the same place, asked for again
@@ -50,7 +50,7 @@ describe('the versions that an update may be trained on', () => {
     expect(seen.of(user, bytes(2) as Ctx)).toEqual({ oldest: undefined, newest: 10 });
   });
 
-  it('begin anew with the next training', () => {
+  it('start again with the next training', () => {
     const seen = new VersionsSeen();
     seen.asked(user, 5);
     seen.forget(user);

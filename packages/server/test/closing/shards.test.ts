@@ -27,7 +27,7 @@ describe('the shards of a sum', () => {
     },
   );
 
-  it('give every worker the same to do, after a small first one that the others wait for', () => {
+  it('give every worker the same amount of work, after a small first shard that the others wait for', () => {
     const [first, ...rest] = shardsOf(1_000_002, 4);
     expect(first).toEqual({ from: 0, to: 4096 });
     expect(rest.length).toBe(8);

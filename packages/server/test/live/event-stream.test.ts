@@ -39,14 +39,14 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-it('one that reads hears every change and signs of life, for as long as it listens', async () => {
+it('a listener that reads gets every change and keep-alive messages until it disconnects', async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect(listener.isCutOff).toBe(false);
   expect(listener.written.length).toBeGreaterThan(25);
   expect(listener.written.filter((text) => text === ':\n\n').length).toBe(4);
 });
 
-it('one that does not read is sent nothing more, and is cut off within half a minute', async () => {
+it('a listener that does not read gets no more events, and is disconnected within half a minute', async () => {
   await vi.advanceTimersByTimeAsync(5_000);
   const before = listener.written.length;
   listener.writableNeedDrain = true;
@@ -56,7 +56,7 @@ it('one that does not read is sent nothing more, and is cut off within half a mi
   expect([listener.written.length, listener.isCutOff]).toEqual([before, true]);
 });
 
-it('one that was slow for a moment hears the newest state afterwards', async () => {
+it('a listener that was slow for a moment gets the newest state afterwards', async () => {
   listener.writableNeedDrain = true;
   await vi.advanceTimersByTimeAsync(16_000);
   listener.writableNeedDrain = false;

@@ -23,7 +23,7 @@ it('a network has no more than its share of places, also while others are free',
   expect(enter('a').room).toBe('free');
 });
 
-it('where all places are taken, a newcomer gets the oldest one of the network that has the most', () => {
+it('if all places are taken, a newcomer gets the oldest place of the network with the most places', () => {
   const { enter, ended } = hall(5);
   for (const name of ['b1', 'a1', 'a2', 'a3', 'b2']) enter(name[0] as string, name);
   expect(enter('c', 'c1').room).toBe('free');
@@ -37,7 +37,7 @@ it('the only place of a network is never given away', () => {
   expect([enter('d').room, ended]).toEqual(['all-full', []]);
 });
 
-it('all streams end at once when the server stops', () => {
+it('all streams end immediately when the server stops', () => {
   const { enter, ended, places } = hall(3);
   for (const name of ['a', 'b']) enter(name);
   places.endAll();

@@ -45,14 +45,14 @@ describe('the lease of a task', () => {
     expect(nodes.map((node) => node.has(task))).toEqual([true, false]);
   });
 
-  it('that was given back lets another node work at once, under a higher fence', async () => {
+  it('that was given back lets another node work immediately, with a higher fence', async () => {
     await workOf(nodes[0]);
     await nodes[0].giveBack();
     expect(await workOf(nodes[1])).toMatchObject([{ number: 2 }]);
     expect(nodes.map((node) => node.has(task))).toEqual([false, true]);
   });
 
-  it('that another node has taken stops whoever writes under it, who then knows', async () => {
+  it('that another node has taken stops writes of the previous holder, which then knows it', async () => {
     await workOf(nodes[0]);
     now += LEASE_MS;
     expect(await workOf(nodes[1])).toMatchObject([{ number: 2 }]);
@@ -62,7 +62,7 @@ describe('the lease of a task', () => {
     expect(await workOf(nodes[0])).toEqual([]);
   });
 
-  it('is at once that of a node that starts again under its name, with the same fence', async () => {
+  it('returns immediately to a node that restarts under the same name, with the same fence', async () => {
     await workOf(nodes[0]);
     expect(await workOf(node('a'))).toMatchObject([{ number: 1 }]);
     expect(await workOf(node('c'))).toEqual([]);

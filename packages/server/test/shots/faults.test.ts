@@ -24,7 +24,7 @@ describe('a server that stops', () => {
   // Unanswered requests hold the uploads up in a durable state: waiting, in a frozen batch, granted, and with a model
   // that is not logged.
   it.each<Asking>(['inspections', 'batch-votes', 'releases', 'model-log'])(
-    'while %s are not answered goes on where it was',
+    'while %s are not answered continues at the same point',
     async (asking) => {
       const four = await shots(4, { count: 4 });
       const { blocked, asked } = scene.authorities;
@@ -60,7 +60,7 @@ describe('authorities', () => {
     60_000,
   );
 
-  it('may be one that tells of a batch that nobody else holds, while the others are away', async () => {
+  it('may include a liar that reports a batch that no other authority has, while the others are down', async () => {
     const four = await shots(4, { count: 4 });
     const { all, asked, away, blocked } = scene.authorities;
     blocked.add('batch-votes');
@@ -85,7 +85,7 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
   }, 60_000);
 
-  it('that have forgotten what they inspected are shown it again', async () => {
+  it('that have forgotten inspected uploads get them again', async () => {
     const four = await shots(4, { count: 4 });
     scene.authorities.blocked.add('batch-votes');
     await sendAll(four);
@@ -95,7 +95,7 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
   }, 60_000);
 
-  it('that forget uploads again and again, because they are restarted, say nothing against them', async () => {
+  it('that forget uploads after repeated restarts do not cause a refusal', async () => {
     const four = await shots(4);
     scene.authorities.blocked.add('batch-votes');
     await sendAll(four);
@@ -122,7 +122,7 @@ describe('authorities', () => {
       expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
   }, 60_000);
 
-  it('that alone lie about a sum have it quarantined, and the next version goes on', async () => {
+  it('that are the only ones and lie about a sum cause its quarantine, and the next version is not affected', async () => {
     const four = await shots(4);
     scene.authorities.lying.add(0);
     await sendAll(four);

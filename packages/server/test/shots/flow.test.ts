@@ -18,7 +18,7 @@ async function shots(count: number, options: SceneOptions = {}): Promise<readonl
 const problem = (code: string) => ({ json: { type: `urn:basa:problem:${code}` } });
 
 describe.each([1, 4] as const)('with %i authorities', (count) => {
-  it('a full batch becomes a version with the exact mean, and everybody hears it', async () => {
+  it('a full batch becomes a version with the exact mean, and every device gets the outcome', async () => {
     const four = await shots(4, { count });
     for (const shot of four)
       expect(await scene.send(shot)).toMatchObject({
@@ -50,7 +50,7 @@ it('uploads that wait are counted for operators', async () => {
 }, 60_000);
 
 describe('an upload', () => {
-  it('in pieces goes on where it stood, also after a restart', async () => {
+  it('in pieces continues at the same position, also after a restart', async () => {
     const [shot] = (await shots(1)) as [SentShot];
     expect(await scene.send(shot, 0, 50)).toMatchObject({ status: 200, json: { accepted: false, received: 50 } });
     expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
@@ -70,7 +70,7 @@ describe('an upload', () => {
     expect(await scene.send(again)).toMatchObject({ status: 409, ...problem('version-given') });
   }, 60_000);
 
-  it('that is masked wrongly is refused by itself, and its device hears why', async () => {
+  it('that is masked wrongly is refused individually, and its device gets the reason', async () => {
     const [bad, ...good] = await shots(5);
     const wrong = scene.changed(bad as SentShot, (body) => {
       body[0] = ((body[0] as number) + 1) % 256;
@@ -87,12 +87,12 @@ describe('an upload', () => {
     expect(await scene.standingOf(shot)).toMatchObject({ offset: '0' });
   }, 60_000);
 
-  it('of another device than the one that sends it is not taken', async () => {
+  it('of another device than its sender is not accepted', async () => {
     const [mine, other] = (await shots(2)) as [SentShot, SentShot];
     expect(await scene.send({ ...mine, device: other.device })).toMatchObject({ status: 403, ...problem('not-yours') });
   }, 60_000);
 
-  it('that nobody sent has no fate here', async () => {
+  it('that was never sent has no status here', async () => {
     const [shot] = (await shots(1)) as [SentShot];
     const response = await fetch(new URL(SERVER_PATH.shotFate(scene.task, scene.nameOf(shot)), scene.server.url));
     expect(response.status).toBe(404);
@@ -118,7 +118,7 @@ describe('updates that no batch can be made of', () => {
     expect(await scene.send(late as SentShot, 10)).toMatchObject({ status: 410, ...problem('version-over') });
   }, 60_000);
 
-  it('end with their epochs once nobody votes for them any more', async () => {
+  it('end with their epochs, when no authority can vote for them any more', async () => {
     const [shot] = (await shots(1)) as [SentShot];
     await scene.send(shot);
     await until(() => scene.authorities.asked.includes('0 inspections'));

@@ -75,7 +75,7 @@ function inspectorOf(store: Store, honest: Ctx, asked: Ctx[]): Inspector {
   } as unknown as InspectorOptions);
 }
 
-it('the newest upload is inspected though a thousand older ones stay undecided, and each of those is asked about once', async () => {
+it('the newest upload is inspected although a thousand older uploads stay undecided, and each of these is sent once', async () => {
   const { store, names } = await storeWith(COLLUDERS + 1);
   const honest = names.at(-1) as Ctx;
   const asked: Ctx[] = [];

@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('take the pieces of one upload, make one batch of what came to each, and go on without each other', async () => {
+it('take the pieces of one upload, make one batch of the uploads at all nodes, and continue without each other', async () => {
   const url = await postgres.database('shots');
   await migratePostgres(url, SERVER_DATABASE);
   const database = { url, signingKey: new Uint8Array(32).fill(5), leaseMs: 1000 };

@@ -101,7 +101,7 @@ describe('a version of three batches', () => {
   );
 
   it(
-    'holds a sum once whose server died between its mean and the record of it',
+    'contains a sum once if the server died between storing the mean and its record',
     async () => {
       let isDying = false;
       let hasDied = false;
@@ -149,7 +149,7 @@ describe('a version', () => {
   );
 
   it(
-    'waits no longer than an epoch, also if nobody says how long nobody comes',
+    'waits no longer than an epoch, even if it is unknown when the next device comes',
     async () => {
       scene = await open({ sumsPerVersion: 3 });
       const one = await batch();
@@ -181,7 +181,7 @@ describe('a version', () => {
   );
 
   it(
-    'goes on without a batch that its authority has forgotten',
+    'continues without a batch that its authority has forgotten',
     async () => {
       scene = await open({ sumsPerVersion: 2 });
       const { all } = scene.authorities;
@@ -203,7 +203,7 @@ describe('a version', () => {
   );
 
   it(
-    'by a trimmed mean has nothing of what one batch alone says, and waits for five',
+    'with a trimmed mean ignores the values of a single extreme batch, and waits for five batches',
     async () => {
       scene = await open({ sumsPerVersion: 5, combine: 'trimmed' }, { stallMs: STALL_MS });
       const four = [...(await batch()), ...(await batch()), ...(await batch()), ...(await batch())];

@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('keeps so many epochs of an authority and no more, and none that is to come', async () => {
+it('keeps a limited number of epochs of an authority, and no future epochs', async () => {
   const world = new ShotWorld();
   const options = { application: 'server', migrations: migrationsFor(SQLITE) } as const;
   store = createStore(sqliteDatabase(openDatabase(folder, options), () => world.now));

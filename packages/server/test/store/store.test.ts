@@ -78,7 +78,7 @@ testShots('PostgreSQL', onPostgres);
 testSuspicions('SQLite', sqlite);
 testSuspicions('PostgreSQL', onPostgres);
 
-it('a database without space says so, and keeps what it has', async () => {
+it('a database without space reports it, and keeps its data', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);
   const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
@@ -94,7 +94,7 @@ it('a database without space says so, and keeps what it has', async () => {
   await store.close();
 });
 
-it('a database of an older layout is refused, with what to do, and stays as it was', async () => {
+it('a database with an older layout is refused with advice, and is not changed', async () => {
   const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 11) } as const;
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);

@@ -33,7 +33,7 @@ export function testBlobs(name: string, start: () => Promise<BlobPlace>): void {
       expect(await readWhole(await place.open(), 'uploads/a')).toEqual(Uint8Array.of(1, 2, 3));
     });
 
-    it('go on where a staging was left, and forget what is truncated', async () => {
+    it('continue where a staging ended, and lose truncated bytes', async () => {
       const first = await blobs.stage('a');
       await first.append(Uint8Array.of(1, 2, 3, 4));
       await first.flush();
@@ -69,7 +69,7 @@ export function testBlobs(name: string, start: () => Promise<BlobPlace>): void {
       expect(Buffer.compare(await readWhole(blobs, 'uploads/a'), bytes)).toBe(0);
     });
 
-    it('keep nothing of what is discarded', async () => {
+    it('keep nothing of discarded bytes', async () => {
       const staging = await blobs.stage('a');
       await staging.append(Uint8Array.of(1));
       await staging.discard();
@@ -139,7 +139,7 @@ export function testSharedBlobs(name: string, start: () => Promise<BlobPlace>): 
     });
     afterAll(() => place?.end());
 
-    it('never spoil what the other commits', async () => {
+    it('never change the bytes that the other commits', async () => {
       const bytes = Uint8Array.from({ length: 1_300_000 }, (_, n) => (n * 7) % 253);
       const first = await (await place.open()).stage('uploads/a');
       await first.append(bytes.subarray(0, 900_000));

@@ -13,12 +13,12 @@ export function testLeases(scene: NodesScene): void {
       expect(await scene.store.takeLease('another', 'b', AGES)).toBe(1);
     });
 
-    it('of many that ask at once is given to one', async () => {
+    it('is given to one of many nodes that ask at the same time', async () => {
       const asked = Array.from({ length: 8 }, (_, n) => scene.store.takeLease('close', String(n), AGES));
       expect((await Promise.all(asked)).filter((fence) => fence !== undefined)).toEqual([1]);
     });
 
-    it('that ended goes to another with a higher fence, and what is written under the old one is refused', async () => {
+    it('that ended goes to another node with a higher fence, and writes with the old fence are refused', async () => {
       expect(await scene.store.takeLease('close', 'a', -1)).toBe(1);
       const old = { name: 'close', number: 1 };
       const write = () =>
@@ -44,7 +44,7 @@ export function testLeases(scene: NodesScene): void {
       expect(await scene.store.takeLease('close', 'a', AGES)).toBeUndefined();
     });
 
-    it('is renewed while nobody else has it, also after it ended', async () => {
+    it('is renewed while no other node has it, also after it ended', async () => {
       await scene.store.takeLease('close', 'a', -1);
       await scene.store.renewLease({ name: 'close', number: 1 }, AGES);
       expect(await scene.store.takeLease('close', 'b', AGES)).toBeUndefined();
@@ -54,7 +54,7 @@ export function testLeases(scene: NodesScene): void {
       expect(await scene.store.takeLease('close', 'c', AGES)).toBe(3);
     });
 
-    it('that was given back is free at once', async () => {
+    it('that was given back is free immediately', async () => {
       await scene.store.takeLease('close', 'a', AGES);
       await scene.store.giveLeaseBack('close', 'b');
       expect(await scene.store.takeLease('close', 'b', AGES)).toBeUndefined();

@@ -22,7 +22,7 @@ export function testNodes(
     testLeases(scene);
     testSlots(scene);
 
-    it('a note is changed by what it is, by many at once', async () => {
+    it('a note is changed based on its current value, by several nodes at the same time', async () => {
       const raise = () => scene.store.changeNote('n', (before) => Uint8Array.of((before?.[0] ?? 0) + 1));
       await raise();
       await Promise.all([1, 2, 3, 4].map(raise));
@@ -30,7 +30,7 @@ export function testNodes(
       expect(await scene.store.note('n')).toEqual(Uint8Array.of(5));
     });
 
-    it('the same task or model again changes nothing, another one is refused', async () => {
+    it('adding the same task or model again changes nothing, and a different one is refused', async () => {
       const same = { task, policy, specification: '{}', state: 'running', createdAt: 9 } as const;
       await scene.store.addTask(same);
       await expect(scene.store.addTask({ ...same, specification: '{"b":1}' })).rejects.toThrow('another specification');

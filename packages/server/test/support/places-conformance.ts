@@ -71,14 +71,14 @@ export function testPlaces(scene: NodesScene): void {
       expect(await places.count()).toMatchObject({ underWay: 2, waiting: 1 });
     });
 
-    it('of many that ask at once is given to as many as there are', async () => {
+    it('is given to as many devices as there are places, if many ask at the same time', async () => {
       const places = open();
       const asked = Array.from({ length: 8 }, (_, n) => places.take(userOf(n), wish(3)));
       expect((await Promise.all(asked)).filter(({ leftMs }) => leftMs !== undefined)).toHaveLength(3);
       expect(await places.count()).toMatchObject({ underWay: 3, waiting: 5 });
     });
 
-    it('that was ended or has lapsed is free, and its lapse is told once', async () => {
+    it('that was ended or has lapsed is free, and its lapse is reported once', async () => {
       const places = open();
       await places.take(ann, wish(1));
       expect([await places.end(ann, 'used'), await places.end(ann, 'used')]).toEqual([true, false]);
@@ -89,7 +89,7 @@ export function testPlaces(scene: NodesScene): void {
   });
 
   describe('the line for a place', () => {
-    it('is served in its order, whoever asks first and however often', async () => {
+    it('is served in order, even if other devices ask earlier or more often', async () => {
       const places = open();
       await places.take(ann, wish(1));
       for (const user of [bob, cem, dan, dan, dan]) await places.take(user, wish(1));
@@ -100,7 +100,7 @@ export function testPlaces(scene: NodesScene): void {
       expect(kinds([await places.take(dan, wish(1)), await places.take(cem, wish(1))])).toEqual(['none', 'given']);
     });
 
-    it('closes up where a device does not come back, which then is the last', async () => {
+    it('moves up if a device does not come back, and that device is then the last', async () => {
       const places = open();
       await places.take(ann, wish(1));
       await places.take(bob, wish(1, { keptMs: 1 }));
@@ -111,7 +111,7 @@ export function testPlaces(scene: NodesScene): void {
       expect(kinds([await places.take(bob, wish(1)), await places.take(cem, wish(1))])).toEqual(['none', 'given']);
     });
 
-    it('is left by a device that deposits without a place, and never entered by one that could not use a place', async () => {
+    it('is left by a device that deposits without a place, and never entered by a device that could not use a place', async () => {
       const places = open();
       await places.take(ann, wish(1));
       for (const user of [bob, cem]) await places.take(user, wish(1));
@@ -143,7 +143,7 @@ export function testPlaces(scene: NodesScene): void {
       expect(await places.take(ann, wish(2))).toMatchObject({ ...given, ...idle });
     });
 
-    it('makes the next lease known to be that of an idle device', async () => {
+    it('is noted with the next lease of its idle device', async () => {
       const places = open();
       const leases: boolean[] = [];
       const leaseMs = (isIdle: boolean) => {

@@ -24,7 +24,7 @@ export function testSeats(scene: NodesScene): void {
         return { change: { facts: [fact], status: 'filling' as const, deposit: filed }, result: slot };
       });
 
-    it('of a buffer are given once, however many ask at once; then everybody draws with one nonce', async () => {
+    it('of a buffer are given once, even if many devices ask at the same time; then all draw with the same nonce', async () => {
       const given = await Promise.all(Array.from({ length: 9 }, (_, n) => ask(n)));
       const seated = given.filter(({ kind }) => kind === 'seated');
       expect(seated).toHaveLength(4);
@@ -42,7 +42,7 @@ export function testSeats(scene: NodesScene): void {
       expect(await ask(0)).toMatchObject({ kind: 'needs-buffer' }); // not twice in one buffer
     });
 
-    it('are given in the next buffer, whose nonce is used up', async () => {
+    it('are given in the next buffer, and its nonce is used up', async () => {
       for (const n of [0, 1, 2, 3]) await ask(n);
       const full = await ask(4);
       if (full.kind !== 'needs-buffer') throw new Error('a fifth seat of four');
@@ -58,7 +58,7 @@ export function testSeats(scene: NodesScene): void {
       expect(await ask(9)).toEqual({ kind: 'needs-buffer', nonce: bytes(9, 16) });
     });
 
-    it('lapse, and go to another', async () => {
+    it('lapse, and go to another device', async () => {
       for (const n of [0, 1, 2]) await ask(n);
       await ask(3, { forMs: -1 });
       expect(await ask(4)).toMatchObject({ kind: 'seated', seats: 4 });
@@ -67,7 +67,7 @@ export function testSeats(scene: NodesScene): void {
       expect(await ask(0)).toMatchObject({ kind: 'seated' });
     });
 
-    it('are asked for in one buffer only, also while the task is paused', async () => {
+    it('can be requested in one given buffer, also while the task is paused', async () => {
       const other = await scene.drawn(2);
       await scene.store.setTaskState(task, 'paused');
       expect(await ask(0)).toEqual({ kind: 'not-running' });

@@ -71,7 +71,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await begin(nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'waiting' } });
     });
 
-    it('are taken with their small bodies at once: new ones, and those that were begun', async () => {
+    it('are accepted together with their small bodies, whether they are new or were started before', async () => {
       const body = { key: 'uploads/1/0/a-row', bytes: bytes(4) };
       const take = (id: number) =>
         store.takeShot(task, { name: nameOf(id), upload: uploadOf(id), votes: { first: 40, last: 50 } }, body);
@@ -122,13 +122,13 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.shotGroups(task)).toMatchObject([{ version: 2, arriving: 1, waiting: 0, good: 2 }]);
     });
 
-    it('are decided only if they still are what they are taken for', async () => {
+    it('are decided only if they still have the expected status', async () => {
       await good(1);
       await store.decideShots(task, [nameOf(0)], { from: 'waiting', to: 'over', reason: 'version-over' });
       expect(await store.shot(task, nameOf(0))).toMatchObject({ status: 'good', reason: undefined });
     });
 
-    it('are in one batch, whole and in order, or in none', async () => {
+    it('are in one batch, all of them and in order, or in no batch', async () => {
       const batch = await good(3);
       const ctx = batchCtxOf(nodeSuite, batch);
       expect(await store.addBatch(nodeSuite, batch)).toEqual(ctx);
@@ -190,7 +190,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect((await store.shotsNamed(task, [first, nameOf(8)])).map(({ name: one }) => one)).toEqual([first]);
     });
 
-    it('wait again if their batch is dissolved, without those that were refused', async () => {
+    it('wait again if their batch is dissolved, except for refused uploads', async () => {
       const batch = await good(2);
       const ctx = (await store.addBatch(nodeSuite, batch)) as Ctx;
       const freed = [{ name: nameOf(1), reason: 'revoked' as const }];
@@ -210,7 +210,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.shot(task, nameOf(0))).toMatchObject({ status: 'batched', ctx });
     });
 
-    it('go with what is forgotten, and with their task', async () => {
+    it('are removed when old data is forgotten, and with their task', async () => {
       await good(1);
       await store.decideShots(task, [nameOf(0)], { from: 'good', to: 'over', reason: 'version-over' });
       await store.forgetShots(task, 0);
@@ -223,7 +223,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.shotNames(task)).toEqual([]);
     });
 
-    it('name epochs that are known until they are of no use', async () => {
+    it('name epochs that are stored until they are no longer needed', async () => {
       const keys = { key: bytes(4), kemKey: new Uint8Array(1184).fill(1) };
       const body = { task, authority: 0, number: 1, ...keys, opens: millis(1), closes: millis(2) };
       const epoch: Epoch = { ...body, signature };

@@ -6,7 +6,7 @@ import { AGES, type NodesScene } from './nodes-scene.ts';
 import { buffersOf, bytes, depositOf, headerOf, slotOf, task, userOf } from './store-samples.ts';
 
 export function testSlots(scene: NodesScene): void {
-  it('an inbox holds what every slot before it sealed, however many deposit at once', async () => {
+  it('an inbox holds the sealed seeds of every earlier slot, even if many devices deposit at the same time', async () => {
     const wide = buffersOf(3, { expiry: millis(AGES * 10), bufferSize: 12 });
     await scene.store.addBuffer({ ...wide, task, drawnAt: 9 });
     const counts = await Promise.all(
@@ -32,7 +32,7 @@ export function testSlots(scene: NodesScene): void {
       return scene.store.advance(at, 0, () => ({ change: { facts: [fact], status: 'filling', deposit }, result: 0 }));
     };
 
-    it('are two at most, however many buffers it deposits in at once', async () => {
+    it('are at most two, even if it deposits in many buffers at the same time', async () => {
       const buffers = await Promise.all([2, 3, 4, 5, 6, 7, 8, 9].map((id) => scene.drawn(id)));
       const begun = await Promise.allSettled(buffers.map((at) => begin(at, 0)));
       const refused = begun.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
@@ -53,7 +53,7 @@ export function testSlots(scene: NodesScene): void {
       expect(await scene.store.unfinishedSlots(task, userOf(7))).toEqual({ slots: 0, freeInMs: 0 });
     });
 
-    it('count until the upload is accepted, or the lease is over, however the buffer ends', async () => {
+    it('count until the upload is accepted or the lease ends, for every outcome of the buffer', async () => {
       const [a, b] = [await scene.drawn(2), await scene.drawn(3)];
       const now = await scene.store.now();
       await begin(a, 0, { until: now + 60_000 });

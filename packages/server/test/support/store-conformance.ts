@@ -38,7 +38,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       store.advance(ctx, 0, () => ({ change: { facts, status: 'filling', ...more }, result: undefined }));
     const facts = async () => (await store.advance(ctx, 0, (all) => ({ change: undefined, result: all }))).result;
 
-    it('gives back after a restart what was written before', async () => {
+    it('returns after a restart everything that was written before', async () => {
       await store.setTaskState(task, 'finished', 'enough');
       await write([
         { kind: 'deposited', slot: slotOf(ctx, 0) },
@@ -74,14 +74,14 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await facts()).toEqual([]);
     });
 
-    it('writes nothing where a part of the change cannot be written', async () => {
+    it('writes nothing if a part of the change cannot be written', async () => {
       const deposit = depositOf(0, { outbox: [bytes(2), bytes(3)] });
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
       await expect(write([{ kind: 'extended', byMs: 3 }], { deposit })).rejects.toThrow();
       expect(await facts()).toHaveLength(1);
     });
 
-    it('gives each slot to one of many that ask at once', async () => {
+    it('gives each slot to one of many devices that ask at the same time', async () => {
       const taken = await Promise.all(
         Array.from({ length: 20 }, () =>
           store.advance(ctx, 0, (known) => {
@@ -97,7 +97,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(taken.map(({ result }) => result).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n));
     });
 
-    it('files deposits and what they seal to later slots, in the order of slots', async () => {
+    it('stores deposits and their seeds for later slots, in the order of slots', async () => {
       for (const slot of [0, 1]) {
         const outbox = Array.from({ length: 3 - slot }, (_, n) => bytes(10 * slot + n));
         const deposit = depositOf(slot, { bytes: bytes(100 + slot), outbox });
@@ -142,7 +142,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await expect(store.addModel({ ...model, version: 2 }, ofBuffer)).rejects.toThrow(); // one version of a buffer
     });
 
-    it('keeps what a sum was opened as until it has ended, also through a restart', async () => {
+    it('keeps the opened sum until it has ended, also after a restart', async () => {
       const mean = { kind: 'mean', task, weightSum: 12.5, versionSum: undefined, metrics: { loss: 0.25 } } as const;
       await write([{ kind: 'opened' }], { status: 'opened', opened: mean });
       const spoilt = buffersOf(2, {});
@@ -218,7 +218,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.piece(ctx, slot)).toEqual({ bodyHash: bytes(2), received: 4_000_000_000 });
     });
 
-    it('keeps of a buffer that ended its facts alone', async () => {
+    it('keeps only the records of a buffer that ended', async () => {
       const deposit = depositOf(0, { outbox: [bytes(2), bytes(3)] });
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
       await store.claimPiece(ctx, 0 as Slot, bytes(1), 'attempt');
@@ -229,7 +229,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.piece(ctx, 0 as Slot)).toBeUndefined();
     });
 
-    it('forgets the parameters of old versions and what it knew of old buffers that ended, a few at a time', async () => {
+    it('removes the parameters of old versions and the records of old ended buffers, a few at a time', async () => {
       const modelOf = (version: number, stepKey?: string) => ({
         task,
         version,
@@ -263,7 +263,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await facts()).toHaveLength(1);
     });
 
-    it('removes a finished task with everything of it once its buffers have ended, and nothing before', async () => {
+    it('removes a finished task with all its data when its buffers have ended, and nothing before that', async () => {
       await store.addModel(model, ofBuffer);
       await store.setNote(examplesNote(task), bytes(4));
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit: depositOf(0, { outbox: [bytes(2)] }) });

@@ -55,7 +55,7 @@ export function testSuspicions(
     };
     const standing = async (n: number) => (await store.suspicions(task)).suspects.get(hex(userOf(n)));
 
-    it('are of nobody before the first sum', async () => {
+    it('do not exist before the first sum', async () => {
       const { sums, suspects } = await store.suspicions(task);
       expect([sums, suspects.size]).toEqual([0, 0]);
     });
@@ -72,13 +72,13 @@ export function testSuspicions(
       expect(after.trust).toEqual({ trusted: 2, mild: 2 }); // no more than the minimum are counted
     });
 
-    it('suspend a named cheat at once, and nobody else', async () => {
+    it('suspend a named cheat immediately, and no other device', async () => {
       await ended([1, 2, 3], 'spoilt', [2]);
       expect([...(await store.suspicions(task)).suspects.keys()]).toEqual([hex(userOf(2))]);
       expect(await standing(2)).toMatchObject({ suspendedUntil: 51, suspensions: 1 });
     });
 
-    it('suspend whoever spoils again and again beside trusted devices, where enough others are left', async () => {
+    it('suspend a device that repeatedly spoils sums with trusted devices, if enough others are left', async () => {
       for (let n = 0; n < 4; n++) await ended([2, 3, 4, 5, 6], 'clean');
       for (const beside of [2, 4, 6]) await ended([1, beside], 'spoilt');
       expect((await standing(1))?.suspendedUntil).toBeUndefined();
@@ -86,7 +86,7 @@ export function testSuspicions(
       expect(await standing(1)).toMatchObject({ suspensions: 1, suspendedUntil: 58 });
     });
 
-    it('are cleared, and devices banned, by an operator; also one that was never suspected', async () => {
+    it('are cleared by an operator, who can also ban devices, even if they were never suspected', async () => {
       await ended([1, 2, 3], 'spoilt', [2]);
       expect(await store.changeStanding(task, userOf(2), cleared)).toEqual({ ...NEW_STANDING, suspensions: 1 });
       expect(await standing(2)).toBeUndefined();
@@ -113,7 +113,7 @@ export function testSuspicions(
       expect((await store.suspicions(task)).sums).toBe(0);
     });
 
-    describe('decide who takes a seat', () => {
+    describe('decide which device gets a seat', () => {
       const ask = (n: number) => seatOf({ tickets }, n);
       const isLetIn = (n: number, ctx: Ctx, lateMs: number) =>
         tickets.hasSeat(task, userOf(n), ctx, { bufferSize: 4, forMs: AGES, lateMs });
@@ -122,7 +122,7 @@ export function testSuspicions(
         await ended([1, 2, 3, 4], 'spoilt');
       });
 
-      it('one suspect sits in a buffer, another waits and draws none, whoever is trusted sits down', async () => {
+      it('one suspect gets a seat in a buffer, another waits without a new buffer, and a trusted device gets a seat', async () => {
         const ctx = await drawn();
         expect(await ask(1)).toMatchObject({ kind: 'seated', ctx });
         expect(await ask(2)).toEqual({ kind: 'must-wait' });
@@ -134,7 +134,7 @@ export function testSuspicions(
         expect(await ask(2)).toMatchObject({ kind: 'seated', ctx: other });
       });
 
-      it('a suspect that asks for one buffer alone is held to the same, and may enter one that waited long', async () => {
+      it('the same rule applies to a suspect that asks for a given buffer, but it may enter a buffer that waited long', async () => {
         const ctx = await drawn();
         await ask(1);
         expect([await isLetIn(2, ctx, 0), await isLetIn(5, ctx, 0)]).toEqual([false, true]);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { OneAtATime } from '../../src/tasks/one-at-a-time.ts';
 
-it('is done once for all that ask before it begins, and once more for those that ask while it is done', async () => {
+it('is done once for all callers before it starts, and once more for callers while it runs', async () => {
   let runs = 0;
   let end = (): void => undefined;
   const looks = new OneAtATime(() => {
@@ -26,7 +26,7 @@ it('is done once for all that ask before it begins, and once more for those that
   expect(runs).toBe(2);
 });
 
-it('begins at once after a quiet time, and rests in proportion to how long it took', async () => {
+it('starts immediately after a quiet time, and rests in proportion to its duration', async () => {
   const began: number[] = [];
   const looks = new OneAtATime(
     async () => {

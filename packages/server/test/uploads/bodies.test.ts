@@ -32,7 +32,7 @@ describe('the hash of a body', () => {
       expect(Buffer.from(digest)).toEqual(sha256(bodies[n] as Uint8Array));
   });
 
-  it('is refused where its thread has ended, and the next body gets another one', async () => {
+  it('is refused if its thread has ended, and the next body gets another thread', async () => {
     const block = takeBlock();
     const lost = hashing.begin(LONG);
     await lost.update(block);
@@ -70,7 +70,7 @@ describe('writing behind', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('says what went wrong with the hash', async () => {
+  it('reports an error of the hash', async () => {
     const failing = async (): Promise<void> => {
       throw new Error('no thread');
     };
@@ -101,7 +101,7 @@ describe('the body of a request', () => {
     expect(taken).toEqual([1, 2, 3]);
   });
 
-  it('is refused in the middle, at once or later, and what comes after is not taken', async () => {
+  it('is refused in the middle, immediately or later, and the rest is not accepted', async () => {
     for (const no of [
       () => {
         throw new Error('too long');

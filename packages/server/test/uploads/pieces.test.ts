@@ -75,7 +75,7 @@ describe('pieces of one body at several nodes', () => {
     );
   });
 
-  it('of an attempt that is overtaken do not count, and do not spoil those that do', async () => {
+  it('of an attempt that a newer one has replaced do not count, and do not change the newer pieces', async () => {
     const first = await nodes[0].open(body, false);
     await append(first.staging, 1, 10);
     await first.settle(10);
@@ -127,7 +127,7 @@ describe('pieces of one body at several nodes', () => {
     await again.staging.close();
   });
 
-  it('that are the whole body may come twice at once', async () => {
+  it('that are the complete body may come twice at the same time', async () => {
     const both = await Promise.all(nodes.map((node) => node.open(body, true)));
     for (const { staging } of both) await append(staging, 3, 12);
     await both[0]?.staging.commit();

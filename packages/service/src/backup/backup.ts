@@ -16,7 +16,7 @@ export interface BackupOptions {
   readonly named?: { readonly folder: string; readonly changing: string };
   /** Other files of the data folder. */
   readonly files?: readonly string[];
-  /** Tables whose rows are left out of the copy: data that must be gone for good once it is deleted. */
+  /** Tables whose rows are not copied, because deleted data must not survive in a backup. */
   readonly withoutRows?: readonly string[];
   /** True if the copy has everything that its database names. */
   isWhole?(copy: string): Promise<boolean>;

@@ -29,7 +29,7 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-/** Returns the paths below a folder; empty if the folder does not exist. Files may come and go meanwhile. */
+/** Returns the paths below a folder, or an empty list if the folder does not exist. Files may be added or removed during the call. */
 export async function filesBelow(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

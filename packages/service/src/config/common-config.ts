@@ -1,4 +1,4 @@
-/** The keys of a configuration that both services have, and what they mean. */
+/** The configuration keys of both services, and their meanings. */
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Address } from '../http/listen.ts';
@@ -8,7 +8,7 @@ import type { RateLimit } from '../http/token-buckets.ts';
 import { LOG_LEVELS } from '../process/logger.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
 
-/** The number of requests that one sender may make at once, and the number per second after that. */
+/** The size of a burst of requests from one sender, and the number per second after that. */
 export function rateLimit(description: string, fallback?: RateLimit) {
   const numbers = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
   return Type.Object(numbers, { ...closed, ...(fallback && { default: fallback }), description });

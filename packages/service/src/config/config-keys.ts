@@ -8,7 +8,7 @@ export interface ConfigKey {
   readonly description: string;
   /** Comes from its variable, or from the file that `<key>File` names. */
   readonly isSecret: boolean;
-  /** There is no default, and the service does not start without it. */
+  /** Required: the key has no default, and the service does not start without it. */
   readonly isNeeded: boolean;
   /** Undefined if there is no default. */
   readonly fallback: unknown;

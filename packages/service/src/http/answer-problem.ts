@@ -16,7 +16,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(reply, document);
 }
 
-/** The sender disconnected in the middle of the body. Nobody receives the answer, and nothing failed here. */
+/** The sender disconnected in the middle of the body. The answer cannot be delivered, and this is not an error of the service. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   return (error as { code?: unknown } | undefined)?.code === 'ECONNRESET' && raw.destroyed && !raw.complete;
 }

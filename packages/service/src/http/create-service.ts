@@ -178,8 +178,8 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
   const { tls, requestTimeoutMs } = settings;
-  // Node looks for slow senders every 30 s, and uses the longer of two times as the limit of whole requests: a time-out
-  // below a minute needs a shorter interval and a shorter time for heads.
+  // Node looks for slow senders every 30 s, and limits complete requests by the longer of two time-outs. A time-out below a minute
+  // therefore needs a shorter interval and a shorter time-out for heads.
   const looking = {
     connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)),
     headersTimeout: Math.min(60_000, requestTimeoutMs),

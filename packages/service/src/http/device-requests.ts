@@ -114,7 +114,7 @@ export function checkBodyDigest(request: FastifyRequest, bytes: Uint8Array): voi
   settledBodies.add(request);
 }
 
-/** After parsing: if there was no body, the digest must be that of no bytes. */
+/** After parsing: if there was no body, the digest must be that of zero bytes. */
 export function checkAbsentBody(request: FastifyRequest): void {
   const device = devices.get(request);
   if (device === undefined || settledBodies.has(request)) return;

@@ -18,7 +18,7 @@ export function networkOf(address: string): string {
 
 const GROUPS = 8;
 
-/** Returns the eight numbers of an address: `::` stands for the missing zeros, and the last two may be written as IPv4. */
+/** Returns the eight numbers of an address. `::` replaces zeros, and the last two numbers may be written as IPv4. */
 function groupsOf(address: string): readonly number[] {
   const [bare = ''] = address.split('%');
   const [before = '', after] = bare.split('::');

@@ -1,6 +1,6 @@
 /**
- * Rejects requests at once when the process is overloaded: an answer with a time to retry is cheap, a growing queue is
- * not. The measure is the delay of the event loop, which is meaningful whatever the requests cost.
+ * Rejects requests immediately when the process is overloaded, because an answer with a time to retry is cheaper than a growing queue. The
+ * measure is the delay of the event loop, which works for cheap and for expensive requests.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fail } from './problem.ts';
@@ -44,7 +44,7 @@ export function watchOverload({ lateMs }: OverloadOptions): Overload {
   };
 }
 
-/** Returns the longest delay of the last measurements, halved with each one that was better. */
+/** Returns the longest delay of the last measurements, halved after each better measurement. */
 function measuredLateness(): { lateMs(): number; stop(): void } {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

@@ -1,4 +1,4 @@
-/** The signed requests that were received recently: two generations of short names, so that old ones are dropped all at once. */
+/** The signed requests that were received recently, as two generations of short names. A whole generation is dropped at a time. */
 
 export interface SeenNoncesOptions {
   /** The time for which a name is remembered, unless there are too many; at most twice that. */

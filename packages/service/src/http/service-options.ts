@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly clock: () => number;
   /** The metrics of the service, served at `/metrics`. */
   readonly metrics?: Metrics;
-  /** The readers of the metrics: nobody, operators with the role `metrics` or `operator`, or everybody who reaches the port. */
+  /** Access to the metrics: no access, operators with the role `metrics` or `operator`, or every client that can reach the port. */
   readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
   readonly log?: LogOptions;
@@ -32,7 +32,7 @@ export interface ServiceOptions {
   readonly deviceLimit?: RateLimit;
   readonly maxSkewMs?: number;
   readonly maxNonces?: number;
-  /** The time for which a service that was asked to stop continues to serve, unready, so that balancers send no more traffic. */
+  /** The time for which a stopping service still answers but reports that it is not ready, so that balancers send no more traffic. */
   readonly drainMs?: number;
   /** The time that a stop waits for requests under way. */
   readonly stopWithinMs?: number;

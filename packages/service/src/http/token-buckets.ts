@@ -1,7 +1,7 @@
 /** Rate limits: a bucket of tokens for each key, refilled with time; the number of keys is bounded. */
 
 export interface RateLimit {
-  /** Requests at once after a quiet time. */
+  /** The size of a burst of requests after a quiet time. */
   readonly burst: number;
   /** Requests a second in the long run. */
   readonly perSecond: number;
@@ -25,7 +25,7 @@ export class TokenBuckets {
     this.#maxKeys = maxKeys;
   }
 
-  /** Takes a token. If there is none, returns the time until there is one. */
+  /** Takes a token. If no token is left, returns the time until the next one. */
   take(key: string, now: number): { readonly retryAfterMs: number } | undefined {
     const { burst, perSecond } = this.#limit;
     const before = this.#buckets.get(key) ?? { tokens: burst, at: now };

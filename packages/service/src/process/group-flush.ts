@@ -1,4 +1,4 @@
-/** One flush for many callers: those that ask while one is under way share the next one, which begins after all their writes. */
+/** One flush for many callers. Callers that ask during a flush share the next flush, which starts after all their writes. */
 export function groupFlush(flush: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

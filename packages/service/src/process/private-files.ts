@@ -13,10 +13,7 @@ export function makePrivateFolder(path: string): void {
   }
 }
 
-/**
- * Makes creations, renames and removals in the folder survive a power cut. Windows cannot open folders, and needs no
- * such call.
- */
+/** Makes creations, renames and removals in the folder survive a power cut. Windows cannot open folders and does not need this. */
 export function flushNames(folder: string): void {
   if (process.platform === 'win32') return;
   let opened: number;

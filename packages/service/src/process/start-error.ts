@@ -1,7 +1,7 @@
 /** The reason why a service cannot start, for people: one sentence and an exit code, no stack. */
 
 export const EXIT = {
-  /** Stopped when it was asked to. */
+  /** Stopped on request. */
   stopped: 0,
   /** A fault of the program. */
   fault: 1,

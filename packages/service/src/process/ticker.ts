@@ -1,4 +1,4 @@
-/** Calls a function repeatedly until it is stopped: never twice at once, and again after a call that failed. */
+/** Calls a function repeatedly until it is stopped. Calls never overlap, and a failed call does not stop the ticker. */
 
 export interface Ticker {
   /** Resolves when the last call has ended; no call begins after this. */

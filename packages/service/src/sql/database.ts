@@ -23,7 +23,7 @@ export type Database = DatabaseSyncInstance;
 /** The owner of the data: SQLite's application_id. */
 const APPLICATION: Readonly<Record<Application, number>> = { server: 0x42615376, authority: 0x42614175 };
 
-/** The same name for both services, so that neither starts beside the other's data. */
+/** Both services use the same name, so that neither starts on the other's data. */
 export const DATABASE_FILE = 'basa.sqlite';
 const LOCK_FILE = 'basa.lock';
 
@@ -105,7 +105,7 @@ export function readDatabase(folder: string, options: DatabaseOptions): OpenData
   });
 }
 
-/** The same for any format from the oldest one on: to read what has stayed as it was. */
+/** The same for any supported format, to read tables that have not changed. */
 export function readOlderDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   if (!existsSync(join(folder, DATABASE_FILE)))
     throw new StartError('dataFolder', `${folder} has no database; give the dataFolder of a ${options.application}`);
@@ -176,7 +176,7 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
 /** The locks of this process: a lock that nothing refers to would be collected, and released. */
 const taken = new Set<Database>();
 
-/** An exclusive transaction on a file of its own. The system releases it when the process ends in any way. */
+/** An exclusive transaction on a separate file. The system releases it when the process ends, also after a crash. */
 export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
     makePrivateFolder(folder);

@@ -5,9 +5,9 @@ export type Application = 'server' | 'authority';
 
 export interface DatabaseOptions {
   readonly application: Application;
-  /** Format n is what the first n steps make; each step is SQL. Never change one that was released. */
+  /** The first n steps create format n. Each step is SQL. Never change a released step. */
   readonly migrations: readonly string[];
-  /** The SQL that brings format n back to n - 1 without losing a record, by n. A format that has none is not left again. */
+  /** The SQL that takes format n back to n - 1 without losing a record, by n. A format without such SQL cannot be undone. */
   readonly undo?: Readonly<Record<number, string>>;
   /** The oldest format whose programs can go on with these tables, because later steps only add (the newest). PostgreSQL only. */
   readonly serves?: number;
@@ -33,7 +33,7 @@ export interface Migrated {
 export const OLDER_DATA_ADVICE =
   'start the version that wrote it, or create a new task from its model (docs/guides/upgrade.md)';
 
-/** Throws where this version does not read data of this format; 0 is no data yet. */
+/** Throws if this version cannot read data of this format. 0 means that there is no data yet. */
 export function checkFormat(place: string, format: number, { migrations, oldest = 0 }: DatabaseOptions): void {
   if (format > migrations.length) {
     const sentence = `${place} has format ${format}, but this version knows only formats up to ${migrations.length}`;
@@ -45,7 +45,7 @@ export function checkFormat(place: string, format: number, { migrations, oldest 
   }
 }
 
-/** Throws if there is no way from this format to the one that is wished for. */
+/** Throws if this format cannot be converted to the requested format. */
 export function planMigration(
   from: number,
   { migrations, undo = {}, oldest = 0 }: DatabaseOptions,

@@ -8,7 +8,7 @@ type Asked = Pick<pg.Client, 'query'> | Pick<pg.Pool, 'query'>;
 const MIGRATION_LOCK = 0x62617361;
 const UNDEFINED_TABLE = '42P01';
 
-/** Creates or changes the tables in one transaction; safe to call from several nodes at once. */
+/** Creates or changes the tables in one transaction. Several nodes may call this at the same time. */
 export async function migratePostgres(
   url: string,
   options: DatabaseOptions,

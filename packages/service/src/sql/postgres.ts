@@ -52,8 +52,8 @@ export class DatabaseUnavailable extends Error {
 const DEFAULTS = { connections: 10, patienceMs: 10_000, onTrouble: (_: unknown): void => {} };
 const CONNECT_MS = 5_000;
 /**
- * A node that stops in the middle of a transaction must not hold its locks for long; acknowledged data is on disk; and
- * times are compared as numbers.
+ * A node that stops in the middle of a transaction must not keep its locks for long. Acknowledged data must be on disk. Times are compared
+ * as numbers.
  */
 const SESSION = [
   'idle_in_transaction_session_timeout=5000',

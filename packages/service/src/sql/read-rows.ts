@@ -6,7 +6,7 @@ import { readOnlySqlite } from './sqlite.ts';
 
 export { column } from './sql.ts';
 
-/** For use beside the process that has opened and checked it. */
+/** For use in addition to the process that has opened and checked the database. */
 export function readEmbedded(folder: string): SqlDatabase {
   return readOnlySqlite(openUnchecked(folder));
 }

@@ -1,6 +1,6 @@
 /**
- * One commit of SQLite for all transactions of one turn of the event loop. Each is a savepoint: one that fails is undone by itself. A
- * transaction that comes alone is committed in the same turn, so that nobody waits for company.
+ * One commit of SQLite for all transactions in one turn of the event loop. Each transaction is a savepoint, so a failed one is undone
+ * separately. A single transaction is committed in the same turn, without waiting for others.
  */
 import type { Queue } from '../process/queue.ts';
 import type { Database } from './database.ts';
@@ -19,7 +19,7 @@ export class SharedCommit {
   readonly #wal: WalFlush;
   readonly #queue: Queue;
   #turn: Turn | undefined;
-  /** The work that is under way has written, and can be undone by itself. */
+  /** The current work has written, and can be undone separately. */
   #isSaved = false;
 
   constructor(database: Database, wal: WalFlush, queue: Queue) {
@@ -36,7 +36,7 @@ export class SharedCommit {
     this.#isSaved = true;
   }
 
-  /** Resolves, when what the work saw and wrote is committed, to the number of the commit. */
+  /** Resolves to the number of the commit when everything that the work read and wrote is committed. */
   get committed(): Promise<number> {
     return this.#turn?.committed ?? Promise.resolve(this.#wal.newest);
   }
@@ -57,7 +57,7 @@ export class SharedCommit {
     }
   }
 
-  /** In the queue: commits what is there. */
+  /** Runs in the queue and commits everything that is pending. */
   commit(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
@@ -77,7 +77,7 @@ export class SharedCommit {
     const committed = new Promise<number>((onCommit, onError) => {
       [resolve, reject] = [onCommit, onError];
     });
-    committed.catch(() => undefined); // perhaps nobody waits for it
+    committed.catch(() => undefined); // there may be no caller that waits for it
     setImmediate(() => void this.#queue(async () => this.commit()));
     return { committed, resolve, reject };
   }

@@ -36,11 +36,11 @@ export interface SqlDatabase {
       readonly mayBeLost?: boolean;
     },
   ): Promise<Result>;
-  /** Runs one statement as a transaction of its own. It may run again as well. */
+  /** Runs one statement as a separate transaction. It may be repeated, too. */
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
-   * A SELECT whose rows only lead to a later transaction, which waits for everything before it: it does not itself wait
-   * until the rows it read are durable. An answer to a client that relied only on such a row could be lost.
+   * A SELECT whose rows are used only by a later transaction. It does not wait until the rows are durable, because the later transaction
+   * does. Do not answer a client based only on these rows: they could still be lost.
    */
   peek(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /** Milliseconds on the shared clock, outside any transaction. */

@@ -1,4 +1,4 @@
-/** SQLite behind the SQL port: one connection, one transaction after the other, one commit for those that come together. */
+/** SQLite as the SQL port: one connection, one transaction after the other, and one commit for transactions that come together. */
 
 import { createQueue } from '../process/queue.ts';
 import type { Database, OpenDatabase } from './database.ts';
@@ -24,8 +24,8 @@ export interface SqliteDatabase extends SqlDatabase {
 }
 
 /**
- * `opened` is closed with what is returned. A transaction is over when what it wrote, and what it read of others, is durable; the next one
- * begins before that. No other process writes, so that nothing is locked for what is only read.
+ * Closing the result also closes `opened`. A transaction resolves when its writes, and the writes of others that it read, are durable. The
+ * next transaction starts before that. No other process writes, so reads need no locks.
  */
 export function sqliteDatabase(opened: OpenDatabase, clock: () => number, { onCommit }: SqlWatch = {}): SqliteDatabase {
   const { db: database } = opened;
@@ -84,7 +84,7 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number, { onCo
   };
 }
 
-/** To read from, beside a process that may write. `opened` is closed with what is returned. */
+/** Read-only access while another process may write. Closing the result also closes `opened`. */
 export function readOnlySqlite(opened: OpenDatabase): SqlDatabase {
   const { db: database } = opened;
   const session = sessionOf(database, Date.now, () => undefined);
@@ -120,7 +120,7 @@ function sessionOf(database: Database, clock: () => number, beforeWrite: () => v
       const { statement, writes } = prepared(text);
       if (!writes) return statement.all(...values) as readonly Row[];
       beforeWrite();
-      // Not `all`: its errors do not say that the disk is full.
+      // `all` is not used, because its errors do not report a full disk.
       statement.run(...values);
       return [];
     },

@@ -1,7 +1,7 @@
 /**
- * Makes commits of SQLite durable away from the thread that answers. SQLite writes a commit to the end of its write-ahead log
- * and, with `synchronous = NORMAL`, does not wait for the disk; the log is then flushed here, once for all commits that wait.
- * The log is read up to its first damaged frame after a power cut, so a flushed commit never stands without those before it.
+ * Makes commits of SQLite durable without blocking the main thread. SQLite appends a commit to its write-ahead log and, with `synchronous =
+ * NORMAL`, does not wait for the disk. The log is then flushed here, once for all waiting commits. After a power cut, SQLite reads the log
+ * up to the first damaged frame, so a flushed commit is never restored without the commits before it.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { groupFlush } from '../process/group-flush.ts';

@@ -152,7 +152,9 @@ export class BufferTraces {
     };
   }
 
-  /** A buffer that is not open here, or is not sampled, has no lasting spans. Its steps are attached to the root of its trace. */
+  /**
+   * If a buffer is not open on this node, or is not sampled, it has no long-lived spans. Its steps are attached to the root of its trace.
+   */
   #parentOf(
     { ctx, slot, carrier }: StepOf,
     startedAt?: number,

@@ -28,7 +28,7 @@ export type UploadRequest = Extract<ContributeRequest, { kind: 'upload' }>;
 
 export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
-/** Thrown if the stored state differs from what the device wrote: it then sends nothing. */
+/** Thrown if the stored state is not the state that the device wrote. The device then sends nothing. */
 export class Damaged extends Error {}
 
 /** A device with a session, as its steps need it. */

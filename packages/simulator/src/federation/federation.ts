@@ -172,7 +172,7 @@ export class Federation implements World {
     }
   }
 
-  /** Restarts the party from its disk. All authorities restart: those that did not crash come back in the same state. */
+  /** Restarts the party from its disk. All authorities restart, and those that did not crash continue in the same state. */
   protected revive(party: 'server' | 'authority'): void {
     if (party === 'server') this.server.restart();
     else for (const authority of this.authorities) authority.restart();

@@ -44,7 +44,7 @@ function closingOf(server: ClosingStore, { ctx, batch }: StoredBatch): ClosingBa
   return { suite, task, policy, ctx, headers: headersOf(shotsOf(server, batch)) };
 }
 
-/** Asks all authorities, then all again with the votes so far, so that honest races block nobody. */
+/** Asks all authorities, then all again with the votes so far, so that races between honest requests do not block a batch. */
 function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { threshold } = server.world.policy;
   let stored = start;
@@ -98,7 +98,7 @@ function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
   return gatherVotes(server, known);
 }
 
-/** Plans again without those that failed, until every part has a sum that enough holders signed identically. */
+/** Plans again without the authorities that failed, until every part has a sum on which enough holders agree. */
 function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { policy } = server.world;
   const closing = closingOf(server, start);

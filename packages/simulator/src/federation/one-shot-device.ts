@@ -90,7 +90,7 @@ export class ShotDevice {
     return { policy, certificate, entry, epochs, deltaId };
   }
 
-  /** Checks the statements, and records what it must not go back behind. */
+  /** Checks the statements, and records the newest ones, so that the device never accepts older ones. */
   receive(standings: readonly AuthorityStanding[]): Gathered | Refused {
     const { policy, task, now } = this.world;
     const question = {

@@ -136,7 +136,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return batch;
   }
 
-  /** Keeps all of them or none. */
+  /** Stores all of them or nothing. */
   keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[] {
     for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
     this.world.persisted('server');
@@ -173,7 +173,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return this.#unpacked(body, Math.min(8, elements)).subarray(0, GUARDS);
   }
 
-  /** Has all waiting uploads inspected, and decides those that it can. */
+  /** Has all waiting uploads inspected, and decides uploads with enough verdicts. */
   inspect(): void {
     const waiting = [...this.uploads.values()].filter(({ verdict }) => verdict === 'waiting');
     const verdicts = this.askVerdicts(waiting);
@@ -227,7 +227,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return [...this.batches.values()].filter(({ end }) => end !== 'aborted');
   }
 
-  /** Uploads that are in no batch, and were not refused. */
+  /** Uploads without a batch that were not refused. */
   #free(): readonly StoredShot[] {
     const taken = new Set(this.living.flatMap(({ batch }) => batch.uploads.map(toHex)));
     return [...this.uploads.values()].filter(

@@ -109,7 +109,7 @@ export class PaperFederation {
     return granted(issuePaperKey(ports, user, ticket)).key;
   }
 
-  /** Makes the contribution of a user from what it was told on connect. */
+  /** Makes the contribution of a user from the data that it got when it connected. */
   contribute(user: UserId, connection: PaperConnection, delta: Float32Array, trainedOn = this.version): PaperPrepared {
     const { randomBytes, quantizer } = this;
     const { suite } = this.environment.tools;

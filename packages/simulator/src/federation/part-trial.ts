@@ -29,7 +29,7 @@ export interface PartTrialOptions extends Pick<OneShotPolicy, 'tolerated' | 'sea
   readonly authorities: number;
 }
 
-/** The keys are new: where the suite keeps expanded ones, the first call expands them. */
+/** The keys are new. If the suite caches expanded keys, the first call expands them. */
 export function partTrial(
   { suite, randomBytes }: { readonly suite: Suite; readonly randomBytes: RandomBytes },
   { authorities, tolerated, sealing }: PartTrialOptions,

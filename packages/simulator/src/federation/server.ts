@@ -66,7 +66,7 @@ export class FederationServer implements ServerPeer {
   /** On disk. */
   readonly stored = new Map<string, StoredBuffer>();
   readonly bodies = new Map<string, Uint8Array>();
-  /** w^t, represented by what was summed into it: one-hot inputs make it its own witness. */
+  /** w^t, represented by the inputs in its sums. With one-hot inputs, the sum itself shows which inputs it contains. */
   models: { readonly version: number; readonly ctx: Ctx; readonly sum: number[] }[] = [];
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
@@ -223,7 +223,7 @@ export class FederationServer implements ServerPeer {
     const version = known >= 0 ? known : this.models.length;
     if (known < 0) {
       const users = buffer.accepted.length;
-      // Only for tests: a run that is measured does not pay for it.
+      // Only for tests, so that it costs nothing in measured runs.
       const model = {
         version,
         ctx,

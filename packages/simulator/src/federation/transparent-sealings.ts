@@ -1,4 +1,4 @@
-/** Sealings that hide nothing and cost nothing: attributes as in the paper, and the keys of a federation over them. */
+/** Sealings without encryption and without cost: attributes as in the paper, and the keys of a federation for them. */
 import { type Suite, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { attributeIssuer, attributeSealing, ENGINE } from '@basa/protocol';
 import type { PaperSealings, Sealings } from './world.ts';

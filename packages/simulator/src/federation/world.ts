@@ -30,7 +30,7 @@ import type {
 } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 
-/** The outside world, as arguments: a federation has no randomness, clock or cryptography of its own. */
+/** The outside world as arguments. A federation does not access randomness, a clock or cryptography directly. */
 export interface Environment {
   readonly tools: MaskTools<Keystream>;
   createSigner(secretKey: Uint8Array): Signer;

@@ -1,4 +1,4 @@
-/** The time of a trip beside its training: distributions of FLSim, FedBuff and the paper, in seconds. */
+/** The delay of a trip in addition to its training, in seconds, with the distributions of FLSim, FedBuff and the paper. */
 import type { RandomStream } from '@basa/learning';
 
 export type Delay =

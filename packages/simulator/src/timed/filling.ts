@@ -19,7 +19,7 @@ export function newBuffer(version: number | undefined): Buffer {
 /** If no user is under way to a buffer for this long, no user will come. */
 const NOBODY_COMES_SECONDS = 1;
 
-/** A buffer with enough updates does not wait if no user is under way to it; one that can never have enough ends. */
+/** A buffer with enough updates does not wait if no user is on its way. A buffer that can never have enough updates ends. */
 export function closeWhenQuiet(
   timeline: Timeline,
   open: Map<number | undefined, Buffer>,

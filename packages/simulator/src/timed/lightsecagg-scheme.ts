@@ -6,7 +6,7 @@ import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface LightSecAggCosts {
-  /** A mask drawn, encoded and sent to all; beside the training if `isOverlapped`. */
+  /** The time to draw and encode a mask and to send it to all. It overlaps with the training if `isOverlapped`. */
   readonly offlineSeconds: number;
   readonly offlineBytes: number;
   readonly isOverlapped: boolean;
@@ -96,7 +96,7 @@ export class LightSecAggScheme implements Scheme {
     }
     const wait: Wait = { full, began: timeline.now, answered: new Set() };
     this.#wait = wait;
-    for (const trip of this.#door) this.#answer(wait, trip); // They are waiting anyway, so they answer at once.
+    for (const trip of this.#door) this.#answer(wait, trip); // They are waiting anyway, so they answer immediately.
   }
 
   #answer(wait: Wait, { lane }: Trip): void {

@@ -8,7 +8,7 @@ export interface RoundCosts {
   /** Before the training: keys and shares. */
   readonly setupSeconds: number;
   readonly setupBytes: { readonly up: number; readonly down: number };
-  /** True if the set-up runs beside the training. */
+  /** True if the set-up runs during the training. */
   readonly isOverlapped: boolean;
   /** After the training: quantise and mask. */
   readonly maskSeconds: number;
@@ -20,7 +20,7 @@ export interface RoundCosts {
   readonly threshold: number;
 }
 
-/** Never ends. Users that drop out leave before they upload and the server notices at once, which flatters rounds. */
+/** Never ends. Users that drop out leave before they upload, and the server notices this immediately, which favours rounds. */
 export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, undefined> {
   let time = 0;
   let version = 0;

@@ -6,7 +6,7 @@ import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface SealedCosts {
-  /** Made ahead, beside the training. */
+  /** Made in advance, during the training. */
   readonly offlineSeconds: number;
   /** Quantise, seal seeds for all slots, sign. */
   readonly depositSeconds: number;

@@ -12,7 +12,7 @@ export const PRIORITY = { finish: 0, step: 1, trained: 2, start: 3 } as const;
 /** A protocol in time: receives each trained update, and reports when its user is free and when a version is made. */
 export interface Scheme {
   trained(trip: Trip): void;
-  /** A trip has begun; most schemes ignore it. */
+  /** A trip has started. Most schemes ignore this. */
   departed?(trip: Trip): void;
   /** The utilisation of its parts, by name. */
   utilisation(time: number): Readonly<Record<string, number>>;
@@ -57,7 +57,7 @@ export class Timeline {
     return this.#events;
   }
 
-  /** The number of trips that have begun and not ended. */
+  /** The number of trips that have started and not ended. */
   get inFlight(): number {
     return this.fleet.concurrency - this.#freeLanes.length;
   }
@@ -87,7 +87,7 @@ export class Timeline {
     this.#queue.push(time, priority, act);
   }
 
-  /** Frees the user; in a closed system another one departs at once. */
+  /** Frees the user. In a closed system another user starts immediately. */
   end(trip: Trip, fate: Fate): void {
     this.#isBusy[trip.user] = 0;
     this.#freeLanes.push(trip.lane);

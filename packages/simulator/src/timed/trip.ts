@@ -31,13 +31,13 @@ export interface Fleet {
 }
 
 /**
- * `closed`: a user that ends is followed by another at once. `open`: users come by themselves, in a Poisson process,
- * and find a place or not. `constant`: they come at equal distances, as in the paper (appendix, Implementation).
+ * `closed`: when a user ends, another starts immediately. `open`: users arrive in a Poisson process, and may find no place. `constant`:
+ * they arrive at equal intervals, as in the paper (appendix, Implementation).
  */
 export type Arrivals = { readonly kind: 'closed' } | { readonly kind: 'open' | 'constant'; readonly perSecond: number };
 
 export interface Trip {
-  /** Numbered in the order in which users depart, whether they were admitted at once or later. */
+  /** Numbered in the order in which users start, including users that were admitted later. */
   readonly number: number;
   readonly user: number;
   /** Its place among the users that train at the same time. */
@@ -68,5 +68,8 @@ export type TimedEvent =
       readonly meanAge: number;
     };
 
-/** `taken`: a buffer has it. `stale`: its weight is zero. `lost`: the protocol had no room for it, or its version takes no more. */
+/**
+ * `taken`: a buffer has the update. `stale`: its weight is zero. `lost`: the protocol had no room for it, or its version accepts no more
+ * updates.
+ */
 export type Fate = 'taken' | 'stale' | 'lost' | 'dropped-out';

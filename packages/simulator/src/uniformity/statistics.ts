@@ -45,7 +45,7 @@ export function welch(a: ArrayLike<number>, b: ArrayLike<number>): TestResult {
   const error = first.variance / first.count + second.variance / second.count;
   const difference = first.mean - second.mean;
   const t = error > 0 ? difference / Math.sqrt(error) : difference === 0 ? 0 : Number.POSITIVE_INFINITY;
-  // A squared normal deviate is chi-square with one degree of freedom: both tails at once.
+  // A squared normal deviate is chi-square with one degree of freedom, which covers both tails.
   return { statistic: t, degrees: first.count + second.count - 2, pValue: chiSquareResult(t * t, 1).pValue };
 }
 

@@ -1,4 +1,4 @@
-/** Statistical tests on uploads as a server stores them: each by itself, and every two of them added and subtracted. */
+/** Statistical tests on uploads as a server stores them: each upload, and the sum and difference of every two uploads. */
 import { elementBits, type Modulus, modulusSize } from '@basa/masking';
 import { chiSquareTwoSample, chiSquareUniform, welch } from './statistics.ts';
 

@@ -61,7 +61,7 @@ export function scheduleOf(events: Iterable<TimedEvent>, versions: number): Sche
   return { order, times, trips, lost, droppedOut, meanStaleness: mean(staleness), meanAge: mean(age) };
 }
 
-/** Returns a name for an order, including everything else that decides what is learned. */
+/** Returns a name for an order of updates and all other inputs of the training. */
 export function orderDigest(order: Order, ...rest: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(rest.join(' '));
   for (const version of order) {

@@ -30,7 +30,7 @@ export class Charges {
     return { uploadBytes: 4 * this.#dimension, addSeconds: this.#tariff.words('floatAdd') };
   }
 
-  /** The parts of encryption that do not depend on the input are made beside the training; everything else is in the turn. */
+  /** The parts of encryption that do not depend on the input are made during the training. Everything else is in the turn. */
   paper(bufferSize: number): PaperCosts {
     const { connect, upload } = this.#tariff.phases('BASA paper', bufferSize, 0);
     const handling = this.#tariff.seconds(connect.server, 'online') / bufferSize;
@@ -67,7 +67,7 @@ export class Charges {
       scaled(this.#tariff.expansions(close.server), () => this.#tariff.expansions(lossy().server), accepted, dropped) +
       this.#summing(accepted) +
       this.#tariff.vectors('judge', 'dequantise');
-    /** Scales a whole buffer's work to this many slots, and adds the cost of each drop-out for those that are left. */
+    /** Scales the work of a full buffer to this number of slots, and adds the cost of each drop-out for the remaining slots. */
     const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
       const work = (whole * accepted) / bufferSize;
       if (dropped === 0) return work;
@@ -154,7 +154,7 @@ export class Charges {
     };
   }
 
-  /** Pairwise keys are agreed once for a training run and not charged; the offline part runs beside the training. */
+  /** Pairwise keys are agreed once for a training run and not charged. The offline part runs during the training. */
   lightSecAggRound(users: number): RoundCosts {
     const prices = this.#tariff.code(users, users);
     const shareBytes = this.#shareBytes(users);
@@ -224,14 +224,14 @@ export class Charges {
     };
   }
 
-  /** One share as it is sealed: a tag of 16 bytes and the name of its maker beside L elements. */
+  /** One sealed share: L elements, a tag of 16 bytes and the name of its maker. */
   #shareBytes(users: number): number {
     const { survivors, privacy } = publishedCode(users);
     return 18 + 4 * Math.ceil(this.#dimension / (survivors - privacy));
   }
 }
 
-/** Its own mask for everybody, and a share of everybody's. */
+/** The user's own mask for all users, and a share of each user's mask. */
 function offlineSeconds({ encode, receive }: LightSecAggPrices, users: number): number {
   return (encode.ms + (users - 1) * receive.ms) / 1000;
 }

@@ -33,7 +33,7 @@ export interface Profile {
 
 /** LightSecAgg at the true dimension. */
 export interface LightSecAggPrices {
-  /** Draw and encode a mask, seal a share for everybody. */
+  /** Draw and encode a mask, and seal a share for each user. */
   readonly encode: Sampled;
   /** Open a share that another one sent. */
   readonly receive: Sampled;
@@ -42,7 +42,7 @@ export interface LightSecAggPrices {
   readonly decode: Sampled;
 }
 
-/** By dimension, by engine, by protocol and users; the comment beside each map describes its keys. */
+/** By dimension, by engine, by protocol and users. The comment of each map describes its keys. */
 export interface Costs {
   readonly machine: Machine;
   readonly clock: 'processor time';
@@ -60,7 +60,10 @@ export interface Costs {
   readonly durable: Sampled;
 }
 
-/** One mask expanded and added, one vector added, quantised, packed, read again; a body hashed; a sum judged and made floats. */
+/**
+ * Costs to expand and add one mask, to add, quantise, pack and unpack one vector, to hash a body, and to check a sum and convert it to
+ * floats.
+ */
 export type ModulusOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'unpack' | 'hashBody' | 'judge' | 'dequantise';
 
 /** Independent of the modulus: words hashed and copied, and an update of floats added without any secure aggregation. */

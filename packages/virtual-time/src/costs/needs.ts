@@ -1,4 +1,4 @@
-/** The prices that an experiment needs, and the measurement of those that are not known yet. */
+/** The costs that an experiment needs, and the measurement of costs that are not known yet. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { type AggregationTools, fedmlCode, plainCombinationKernel, publishedCode } from '@basa/baselines';
 import { plainVectorKernel } from '@basa/masking';

@@ -106,8 +106,8 @@ export function secondLook(sampling: Sampling): Sampling {
 }
 
 /**
- * Of two measurements of the same work, takes for each price the smaller one that does not spread too much. Neighbours
- * on the same host slow work down evenly for seconds, which no spread shows; nothing makes it faster.
+ * From two measurements of the same work, takes for each cost the smaller value whose spread is acceptable. Other processes on the host can
+ * slow down work evenly for seconds, which the spread does not show. Nothing can make it faster.
  */
 export function calmer<Prices>(one: Prices, other: Prices): Prices {
   if (typeof one !== 'object' || one === null) return one;

@@ -19,7 +19,7 @@ export interface Figure {
   readonly series: readonly Series[];
 }
 
-/** The legend beside the plot has room for the longest name, in the widest of the fonts that a page may have. */
+/** The legend next to the plot has room for the longest name in the widest possible font. */
 const [WIDTH, HEIGHT] = [840, 420];
 const PLOT = { left: 78, right: 540, top: 46, bottom: 366 } as const;
 /** Distinguishable by people with colour vision deficiency (Okabe and Ito), and by their marks. */

@@ -107,7 +107,7 @@ export async function simulateOwn(options: SimulateOptions): Promise<readonly Ow
   return runs;
 }
 
-/** Fails at once, and not after minutes of measuring, if the trainer refuses the options. */
+/** Fails immediately if the trainer refuses the options, and not after minutes of measuring. */
 function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, test, seed }: SimulateOptions): void {
   const [start, { dimension }] = [trainer.init(seed), trainer.model];
   for (const samples of new Map(shares.map((share) => [share.dataset, share])).values()) {

@@ -1,4 +1,4 @@
-/** Sealing that hides nothing and costs nothing, with the lengths of a real one: for counting bytes and calls. */
+/** Sealing without encryption and without cost, with the lengths of a real sealing, for counting bytes and calls. */
 import { concatBytes, type Suite, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { PaperSealings } from '@basa/simulator';
 

@@ -1,7 +1,6 @@
 /**
- * Examples that are drawn on demand, in memory that threads share: drawing one takes longer than learning it. The first
- * thread that needs a user's examples draws and keeps them; a thread that comes meanwhile draws its own and keeps
- * nothing.
+ * Examples that are drawn on demand, in memory that threads share: drawing one takes longer than learning it. The first thread that needs a
+ * user's examples draws and keeps them. Another thread that needs them at the same time draws its own copy and does not keep it.
  */
 import { allSamples, type Dataset, type Samples } from '@basa/learning';
 

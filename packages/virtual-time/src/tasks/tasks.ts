@@ -1,4 +1,4 @@
-/** The three tasks of the paper for experiments: the network that is trained, and the one that is charged. */
+/** The three tasks of the paper for experiments: the network that is trained, and the network whose cost is charged. */
 import { type Damping, fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression, type Model } from '@basa/learning';
 import type { TaskName } from './learning-tasks.ts';
 

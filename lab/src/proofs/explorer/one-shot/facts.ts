@@ -81,7 +81,7 @@ export class Facts {
     };
   }
 
-  /** The upload has left its device, whatever happens to it then. */
+  /** The upload has left its device. It may still be lost or refused. */
   #sawUpload(bytes: Uint8Array, update: string | undefined): void {
     const { header } = shotUploadCodec.decode(bytes);
     const { world, colluding } = this.#oracle;

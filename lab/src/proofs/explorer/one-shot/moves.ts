@@ -99,7 +99,7 @@ export class ShotMoves {
     if (verdict.sum.join() !== expected.join()) this.#facts.add('wrong:a sum is not that of its updates');
   }
 
-  /** Any batch of the existing uploads, to any authority; sums of those that got a vote. */
+  /** Requests for votes: any batch of the existing uploads, to any authority. Requests for sums: only batches that got a vote. */
   #lies(state: ShotState): readonly Action[] {
     const names = [...this.#world.shots.uploads.values()].map(({ name }) => name);
     const lists = subsetsOf(names).filter((list) => list.length > 0 && list.length <= this.#options.bufferSize);

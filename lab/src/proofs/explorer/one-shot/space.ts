@@ -18,7 +18,7 @@ import { type NamedDraws, namedDraws } from './named-draws.ts';
 import type { ShotState, ShotWorldOptions } from './world-options.ts';
 
 const HOUR_MS = 3_600_000;
-/** The start; past the votes, with a new epoch open; past the release of the first one. */
+/** Three times: the start, the time after the votes with a new epoch open, and the time after the release of the first epoch. */
 const HOURS = [0, 1.3, 3.5];
 const SHOT_FATES = ['included', 'quarantined', 'expired', 'refused', 'unknown'] as const;
 
@@ -150,7 +150,7 @@ export class ShotSpace implements Space<ShotState> {
     return lost < 0 ? undefined : `device ${lost} was acknowledged, and the server does not have its upload`;
   }
 
-  /** Every acknowledged update has an end; if no time passes and no authority was restored, all of them are included. */
+  /** Every acknowledged update has an outcome. If no time passes and no authority was restored, all of them are included. */
   terminalProblem(state: ShotState): string | undefined {
     if (this.#options.isLying === true) return undefined;
     this.#load(state);

@@ -1,4 +1,4 @@
-/** The parties of a one-shot world, the events that may happen there, and the state of such a world. */
+/** The parties of a one-shot world, the events that may happen in it, and its state. */
 import type { Disks } from './disks.ts';
 
 export interface ShotWorldOptions {
@@ -9,7 +9,7 @@ export interface ShotWorldOptions {
   /** Devices on the server's side, each with an upload. */
   readonly eves?: number;
   readonly council?: { readonly authorities: number; readonly threshold: number; readonly tolerated: number };
-  /** Authorities on the server's side, and those that do not answer. */
+  /** Authorities that collude with the server, and authorities that do not answer. */
   readonly colluding?: readonly number[];
   readonly gone?: readonly number[];
   /** The server asks each authority for any batch, and shows or withholds anything; otherwise it is honest. */

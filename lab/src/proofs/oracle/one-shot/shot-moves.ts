@@ -113,7 +113,7 @@ function forged(scene: Scene, sealedOf: ((victim: Ctx) => Uint8Array) | undefine
   keep(scene, oracle.forge(device, own, sealed));
 }
 
-/** A list of uploads, often a short one without repeats, sometimes one that was asked for before in another order. */
+/** A list of uploads: often a short one without repetitions, sometimes an earlier list in another order. */
 function askedFor({ dice, names, asked, oracle }: Scene): Scene['asked'][number] | undefined {
   if (names.length === 0) return undefined;
   const { bufferSize } = oracle.world.policy;
@@ -152,7 +152,7 @@ function release(scene: Scene): void {
   oracle.release(dice.pick(oracle.honest), names, number, { ...votes, ...sealed });
 }
 
-/** Of some authorities, and of those that lie; sometimes the question is about another epoch. */
+/** Outcomes from some authorities, including lying ones. Sometimes the question is about another epoch. */
 function askOutcome({ oracle, dice, devices }: Scene): void {
   const device = dice.pick(devices);
   const { own } = device;

@@ -58,7 +58,6 @@ const EVENTS: readonly Step[] = [
 
 const STEPS: readonly Step[] = [...lists().map(batchStep), ...EVENTS];
 
-/** The number of courses. */
 export const COURSES: number = STEPS.length ** STEPS_PER_COURSE;
 
 function restore(oracle: ShotOracle, records: number): void {

@@ -1,7 +1,6 @@
 /**
- * The live epochs of an authority, and the time of its own records. The authority's time never goes back behind a
- * record: a clock that stepped back cannot make it vote for an upload it declared expired, or release a batch it gave
- * up.
+ * The live epochs of an authority, and the time of its last record. The authority's time never goes back before a record, so a clock that
+ * was set back cannot make it vote for an expired upload, or release a batch that it gave up.
  */
 import { type Suite, toHex } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../../wire/brands.ts';
@@ -63,7 +62,6 @@ export class EpochBook {
     return [...this.#live.values()];
   }
 
-  /** The newest live epoch of the task. */
   newest(task: TaskId): LiveEpoch | undefined {
     const own = this.all.filter(({ epoch }) => toHex(epoch.task) === toHex(task));
     return own.reduce<LiveEpoch | undefined>(

@@ -13,7 +13,7 @@ export function epochKeysOf(suite: Suite, sealing: Sealing, secret: Uint8Array):
   return { key, kemKey: publicKey };
 }
 
-/** The X25519 key alone, which every epoch has. */
+/** Only the X25519 key, which every epoch has. */
 export function agreementKeyOf(suite: Suite, secret: Uint8Array): Uint8Array {
   const agreement = derived(suite, secret, 'x25519', SLOT_KEY_BYTES);
   const { publicKey } = suite.x25519(agreement);

@@ -48,7 +48,8 @@ export function openEpoch(
   const body: EpochBody = {
     task: id,
     authority: indexOf(policy, signer.publicKey) as number,
-    // Also by the time: after a restore the next number is beyond those that devices have seen and the log has lost.
+    // The number also depends on the time, so that after a restore it is higher than the numbers that devices have seen and the log has
+    // lost.
     number: Math.max(book.nextNumber(id), Math.floor(opens / 1000)),
     ...keys,
     opens,

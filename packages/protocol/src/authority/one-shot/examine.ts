@@ -1,6 +1,6 @@
 /**
- * Examines one upload by itself: signatures, statements and sealed parts. It needs no memory of the authority, so it
- * can run on any thread; checks that depend on that memory are in `judge.ts`.
+ * Examines a single upload: signatures, statements and sealed parts. It does not need the state of the authority, so it can run on any
+ * thread. Checks that need this state are in `judge.ts`.
  */
 import {
   applyMasksInPlace,
@@ -39,7 +39,7 @@ export interface ExaminedTask {
   readonly policy: TaskPolicy;
 }
 
-/** Epochs by the hash of their statement, as hex; only those that their authorities signed for this task. */
+/** Epochs by the hash of their statement, in hex. Contains only epochs that their authorities signed for this task. */
 export type ShownEpochs = ReadonlyMap<string, Epoch>;
 
 /** A good upload, with the data by which the batch is judged. */
@@ -96,7 +96,7 @@ function signedProblem(
   return partsProblem(suite, header, sealed);
 }
 
-/** An authority never sees y: without this hash the server could put its own seeds beside it. */
+/** An authority never sees y. Without this hash, the server could combine y with its own seeds. */
 function partsProblem(suite: Suite, { partsHash }: ShotHeader, sealed: Uint8Array): Refused | undefined {
   return equalBytes(suite.sha256(sealed), partsHash) ? undefined : refused('body-mismatch');
 }

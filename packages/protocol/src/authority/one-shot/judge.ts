@@ -94,10 +94,7 @@ function entryProblem(
   return age > policy.maxStaleness && !isBacked ? refused('too-stale') : undefined;
 }
 
-/**
- * The upload names it, and not another one that was declared expired under the same tag: so no device can block a batch
- * that way.
- */
+/** The record must name this upload, not another expired upload with the same tag. Otherwise a device could block a batch this way. */
 function isExpired(entry: AuthorityRecord, authority: number, { epochs }: ShotHeader): boolean {
   const own = epochs.find((name) => name.authority === authority);
   return entry.kind === 'upload-expired' && own !== undefined && equalBytes(entry.statement, own.statement);

@@ -1,7 +1,7 @@
 /**
- * The noise of a private task whose only authority adds it: one exact discrete Gaussian on every coordinate of the sum.
- * Its seed comes from the secret of an epoch and from the batch, so that it is the same each time it is requested, and
- * gone for ever with the epoch.
+ * The noise of a private task with a single authority, which adds it: an exact discrete Gaussian for every coordinate of the sum. The seed
+ * is derived from the secret of an epoch and from the batch, so the noise is the same for every request. It cannot be computed again after
+ * the epoch's secret is destroyed.
  */
 import {
   addNoiseInPlace,
@@ -28,10 +28,7 @@ interface NoisePorts {
   readonly tools: MaskTools<Keystream>;
 }
 
-/**
- * `secret` belongs to the newest epoch that the batch names. Does nothing in a task whose devices add the noise, or
- * that has none.
- */
+/** `secret` belongs to the newest epoch that the batch names. Does nothing if the devices add the noise, or if the task has no noise. */
 export function addAuthorityNoise(
   sum: Uint32Array,
   { suite, tools }: NoisePorts,

@@ -27,9 +27,9 @@ export type OutcomeQuestion = Omit<ShotOutcomeBody, 'status' | 'task'>;
 const MOST_EXPIRED = 16;
 
 /**
- * Expired: its vote window is over and this authority neither voted for it nor knows it as final. It records that
- * before it answers, and never votes for an upload that names this epoch afterwards; no authority votes for one whose
- * epoch is given up, which needs no record. About an epoch that is dead or not in the log it knows nothing.
+ * An upload is expired if its vote window is over and this authority neither voted for it nor knows it as final. The authority records this
+ * before it answers, and afterwards never votes for an upload with this tag that names this epoch. If an epoch is given up, no record is
+ * needed, because no authority votes for its uploads. The authority makes no statement about an epoch that is dead or not in its log.
  */
 export function tellOutcome(
   { suite, signer }: AuthorityPorts,

@@ -19,7 +19,7 @@ export interface ClosingBatch {
   readonly headers: readonly ShotHeaderBody[];
 }
 
-/** Returns the signature in the vote of one authority; none if it is not about this batch. */
+/** Returns the signature in the vote of one authority, or an empty list if the vote is not for this batch. */
 export function batchVote(
   { suite, task, policy, ctx }: ClosingBatch,
   authority: number,
@@ -33,7 +33,7 @@ export function batchVote(
   return isOurs ? vote.endorsements : [];
 }
 
-/** The sums that one authority is asked for. */
+/** The sums to request from one authority. */
 export interface AskedSums {
   readonly authority: number;
   readonly wanted: readonly WantedSum[];

@@ -66,9 +66,9 @@ export type GuardVerdict =
   | { readonly kind: 'undecided' };
 
 /**
- * Subtracts the mask words that enough holders of each part agree on from the first words of y; the result must be (1,
- * 0, 0, 0). So a broken upload is refused individually, before it enters a sum. `verdicts` are of different
- * authorities, about this upload.
+ * Subtracts the mask words that enough holders of each part agree on from the first words of y; the result must be (1, 0, 0, 0). In this
+ * way a broken upload is refused individually, before it enters a sum. `verdicts` come from different authorities and are about this
+ * upload.
  */
 export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
   const oneShot = oneShotOf(policy);

@@ -41,7 +41,7 @@ export interface ShotStart {
   readonly deltaId: Uint8Array;
 }
 
-/** Starts from nothing, or from a session that a crash left: the same bytes leave, or none. */
+/** Starts a new session, or continues one after a crash. Only the same bytes are ever sent. */
 export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): Steps<ContributeEnd> {
   let device = start;
   let body: Uint8Array | undefined;
@@ -99,7 +99,7 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
   return { device: step.state, body: concatBytes(vector, sealed) };
 }
 
-/** The ledger marks the update as given together with the session: from then on these bytes leave, or none. */
+/** The ledger marks the update as given in the same step as the session. After that, only these bytes are ever sent. */
 function freeze(
   { suite }: ShotPorts,
   device: Device,
@@ -141,8 +141,8 @@ function* masked(ports: ShotPorts, { header, policy, seeds }: ToMask): Steps<Uin
 }
 
 /**
- * Makes the body of a frozen upload again: the same bytes, or none. Another input than the first one would give
- * different bytes.
+ * Makes the body of a frozen upload again. It has the same bytes, or the function fails, because a different input would give different
+ * bytes.
  */
 function* bodyAgain(ports: ShotPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
   const { header, member, sealed } = session;

@@ -1,7 +1,6 @@
 /**
- * The device's checks of the statements that the server hands out: the epoch keys that it seals to, and the newest
- * model. The server chooses which statements it shows, so each must be signed, fresh by the device's own clock, and
- * never older than one that was seen before.
+ * The device's checks of statements from the server: the epoch keys for sealing, and the newest model. The server chooses which statements
+ * it shows. Therefore each must be signed, fresh by the device's own clock, and not older than a statement that the device has seen before.
  */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';

@@ -11,7 +11,7 @@ import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
 import { isHybrid } from './sealings.ts';
 
-/** Seeds may be sealed to these keys until `closes`. The statement is known by its hash, never by its number alone. */
+/** Seeds may be sealed to these keys until `closes`. The statement is identified by its hash, because its number is not unique. */
 export interface EpochBody {
   readonly task: TaskId;
   /** The index of the authority. */
@@ -65,7 +65,7 @@ export function isEpochOf(suite: Suite, rules: EpochRules, epoch: Epoch): boolea
   return isLong && hasGoodKeys(oneShot, epoch) && isSignedBySeat(suite, epochCodec, rules, epoch.authority, epoch);
 }
 
-/** Everybody must judge the keys alike: one that only some take for good would split the holders of a part. */
+/** All parties must judge the keys in the same way. A key that only some accept would split the holders of a part. */
 function hasGoodKeys({ sealing }: Pick<OneShotPolicy, 'sealing'>, { key, kemKey }: EpochBody): boolean {
   return isSlotKey(key) && (isHybrid(sealing) ? kemKey !== undefined && isKemKey(kemKey) : kemKey === undefined);
 }
@@ -75,7 +75,7 @@ export function epochEnd({ epochMs }: Pick<OneShotPolicy, 'epochMs'>, { closes }
   return millis(closes + 2 * epochMs);
 }
 
-/** The newest entry of the model log that this authority knew at this time of its own clock. */
+/** The newest entry of the model log that this authority knew at this time, by its own clock. */
 export interface BeaconBody {
   readonly authority: number;
   readonly entry: ModelEntry;

@@ -23,7 +23,7 @@ import { SEALED_PARTS_BYTES, SHOT_HEADER_BYTES, type ShotHeader, shotHeaderCodec
 export interface ShownUpload {
   readonly certificate: Certificate;
   readonly header: ShotHeader;
-  /** The sealed parts as they stand in the body. */
+  /** The sealed parts as they are in the body. */
   readonly sealed: Uint8Array;
 }
 
@@ -107,7 +107,7 @@ export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(
 export interface BatchVoteRequestBody {
   readonly batch: Batch;
   readonly votes: readonly Endorsement[];
-  /** The entry that all uploads name, for an authority that was away. One or none. */
+  /** The entry that all uploads name, for an authority that was down. At most one. */
   readonly models: readonly ModelEntry[];
 }
 export type BatchVoteRequest = BatchVoteRequestBody & Signature;

@@ -31,7 +31,7 @@ export function taskParts(task: PartedTask): readonly Part[] {
   return partsOf(task.authorities.length, oneShotOf(task).tolerated);
 }
 
-/** The lines of a policy that only the one-shot mode has. Throws if there are none. */
+/** The fields of a policy that only the one-shot mode has. Throws if they are missing. */
 export function oneShotOf<Lines>({ oneShot }: { readonly oneShot: Lines | undefined }): Lines {
   if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
   return oneShot;

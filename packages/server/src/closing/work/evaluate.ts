@@ -15,7 +15,7 @@ import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
 import type { Evaluated, EvaluateTask } from './tasks.ts';
 
 const BATCH = 64;
-/** Examples are kept in memory: for a few tasks at once, without those of replaced files. */
+/** Examples are kept in memory for a few tasks. Examples of replaced files are dropped. */
 const MAX_EVALUATORS = 4;
 
 interface Evaluator {

@@ -10,7 +10,10 @@ import type { WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
 
 type OpeningTools = OpenTermsTools & SumShardTools;
 
-/** Made on demand: a server that never evaluates has no engine, one that never opens has no pairings. */
+/**
+ * Made on demand: a server that never evaluates does not load the training engine, and a server that never opens sums does not load
+ * pairings.
+ */
 let opening: Promise<OpeningTools> | undefined;
 let opened: Promise<BlobStore> | undefined;
 

@@ -2,7 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
-/** A block of a body; or its end, which requests the digest; or a notice that the digest is no longer needed. */
+/** A block of a body, the end of the body (which requests the digest), or a notice that the digest is no longer needed. */
 export type HashQuestion =
   | { readonly body: number; readonly block: Uint8Array }
   | { readonly body: number; readonly end: 'digest' | 'forget' };

@@ -30,7 +30,7 @@ export type ToDevice =
       readonly settings: DeviceSettings;
       readonly hints: TaskHints;
       readonly data: DeviceData;
-      /** Contributions to make; without it, until it is told to leave. */
+      /** The number of contributions. If missing, the device contributes until it leaves. */
       readonly rounds?: number;
     }
   | { readonly kind: 'pause' }

@@ -53,7 +53,7 @@ export function showNews(news: FromDevice, own: OwnPlace): void {
   else status(sentenceOf(news, own), isNoted(news));
 }
 
-/** Shown until the next try, whatever happens meanwhile. */
+/** Shown until the next try. */
 export function showError(sentence: string): void {
   element('device-error').hidden = false;
   say(element('device-error'), sentence);

@@ -139,7 +139,7 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 
-/** Reports each training, and keeps its result to be shown beside its upload. */
+/** Reports each training, and keeps its result to show it together with its upload. */
 function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,

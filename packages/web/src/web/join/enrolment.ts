@@ -1,4 +1,7 @@
-/** The admission of this tab: with the token of its link or of a person, with one that the server hands out, or as before. */
+/**
+ * Enrols this tab: with the token in its link, with a token that a person typed, with a token from the server, or with an earlier
+ * enrolment.
+ */
 import { SERVER_PATH } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
 
@@ -50,7 +53,7 @@ export class Enrolment {
     this.#show();
   }
 
-  /** The authority accepted no token of this device, or does not know it any more. */
+  /** The authority accepted no token of this device, or no longer knows the device. */
   failed(): void {
     localStorage.removeItem(this.#mark);
     say(element('token-note'), NEEDED);

@@ -1,15 +1,18 @@
-/** Decides whether the device may work now. Closing it aborts the running work; begun work is on disk and continues when it opens. */
+/**
+ * Decides whether the device may work now. Closing the gate aborts the running work. Its state is stored, and the work continues when the
+ * gate opens.
+ */
 export class Gate {
   #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   #working = new AbortController();
   readonly #leaving = new AbortController();
 
-  /** True if the device was told to leave for good. */
+  /** True if the device must leave permanently. */
   get isLeaving(): boolean {
     return this.#leaving.signal.aborted;
   }
 
-  /** Aborts when the gate closes, and for good when the device leaves. */
+  /** Aborts when the gate closes, and permanently when the device leaves. */
   get signal(): AbortSignal {
     return AbortSignal.any([this.#working.signal, this.#leaving.signal]);
   }

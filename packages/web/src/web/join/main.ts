@@ -125,7 +125,7 @@ function newestText({ versions }: Watched): string {
   return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
 }
 
-/** Draws the buffer of this tab, or the one that is filling; if no batch is filling, the one that was opened or ended last. */
+/** Draws the buffer of this tab, or the filling buffer. If no batch is filling, draws the batch that was opened or ended last. */
 function draw({ buffers, aheadMs, mode }: Watched): void {
   const isBatch = mode === ONE_SHOT;
   const mine =

@@ -25,7 +25,7 @@ export async function persistently<Result>(
       await sleep(waitMs, signal);
       return await work();
     } catch (error) {
-      // The gate may be open again by now: only whether it was closed meanwhile counts.
+      // The gate may be open again by now. Only whether it was closed in between counts.
       if (signal.aborted) tell({ kind: 'paused' });
       else {
         waitMs = waitOf(error);

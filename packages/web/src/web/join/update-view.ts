@@ -40,7 +40,7 @@ export function drawExample(): void {
 
 function drawPictures({ floats, quantised, masked, size }: Pictured): void {
   const rows = NARROW.matches ? 2 : 1;
-  /** Words in the upper half of the ring stand for numbers below zero. */
+  /** Words in the upper half of the ring are negative numbers. */
   const signed = (word: number): number => (word < size / 2 ? word : word - size);
   const values = (words: ArrayLike<number>): Float64Array => Float64Array.from(words, signed);
   drawTiles(element<HTMLCanvasElement>('floats'), Float64Array.from(floats), rows);

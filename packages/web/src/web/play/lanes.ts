@@ -19,7 +19,7 @@ import type { EnginePrices, LaneState, PlaySettings, Prices } from './play-messa
 const COMPUTE_SECONDS = 1;
 const USERS = 1000;
 const SEED = 7;
-/** Masks, checks and a durable write are small beside the delays. */
+/** Masks, checks and a durable write take little time compared with the delays. */
 const SMALL_SECONDS = 0.002;
 const MAX_STALENESS = 24;
 

@@ -1,4 +1,4 @@
-/** A buffer as a row of its slots: the step of each, and the rest of its lease. A batch has no slots, and is a bar. */
+/** Shows a buffer as a row of slots, each with its step and the rest of its lease. A batch has no slots and is shown as a bar. */
 import type { LiveBuffer, LiveSlot } from '@basa/protocol';
 import { make, say } from './dom.ts';
 import { short } from './format.ts';
@@ -26,7 +26,7 @@ export interface BufferViewOptions {
   readonly isBatch: boolean;
 }
 
-/** Draws buffers into a list, and changes only what is different. */
+/** Draws buffers into a list, and changes only the elements that differ. */
 export function drawBuffers(
   list: HTMLElement,
   buffers: readonly LiveBuffer[],

@@ -40,7 +40,7 @@ export function short(hex: string): string {
   return hex.slice(0, 8);
 }
 
-/** An event rarer than this is not a coincidence, however often somebody looks. */
+/** An event rarer than this is not a coincidence, even after many visits. */
 const MIN_CHANCE = 1e-6;
 
 /** True if bytes are as even as noise, by the chance that noise is at least as uneven. */

@@ -7,7 +7,7 @@ interface LineSeries {
   /** The name of a colour of the style sheet, without its dashes. */
   readonly colour: string;
   readonly dash?: readonly number[];
-  /** True if it is drawn for comparison, and has no values of its own. */
+  /** True if the line is drawn only for comparison, without values. */
   readonly isMark?: boolean;
 }
 

@@ -18,7 +18,7 @@ const RETRY_MS = 1000;
 /** After a server that has no room for another listener. */
 const FULL_RETRY_MS = 10_000;
 
-/** Reconnects by itself, for as long as the page is open. An EventSource would do so too, but sends no operator's token. */
+/** Reconnects automatically while the page is open. An EventSource would do this too, but it cannot send an operator's token. */
 export async function watchTask(task: string, listener: LiveListener, operatorToken?: string): Promise<void> {
   const headers = operatorToken === undefined ? {} : { authorization: `Bearer ${operatorToken}` };
   for (;;) {

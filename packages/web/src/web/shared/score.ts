@@ -24,7 +24,7 @@ export function scoreAxis(task: Pick<TaskFacts, 'policy'>): ScoreAxis {
   return { y: LABELS[name], range: [0, 1], formatY: (value) => `${Math.round(100 * value)} %` };
 }
 
-/** `87.5 %`, or `0.875` of an R2; a dash if there is none. */
+/** `87.5 %`, or `0.875` for an R2. A dash if there is no score. */
 export function scoreValue(score: ReturnType<typeof shownScore>): string {
   if (score === undefined) return '–';
   return score.name === 'accuracy' ? percent(score.value) : score.value.toFixed(3);

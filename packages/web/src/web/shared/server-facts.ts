@@ -60,7 +60,7 @@ function bytesOf(hex: string): Uint8Array {
   return fromHex(hex) ?? new Uint8Array();
 }
 
-/** The task that the address names, or the last one that runs. */
+/** The task in the address, or the last running task. */
 export function chosenTask(tasks: readonly TaskFacts[], wanted: string | null): TaskFacts | undefined {
   return (
     tasks.find(({ task }) => task === wanted) ?? tasks.filter(({ state }) => state === 'running').at(-1) ?? tasks.at(-1)

@@ -51,7 +51,7 @@ export const SEALING_WORDS: Readonly<Record<Sealing, { readonly name: string; re
   },
 };
 
-/** Every element with `data-word` gets its explanation beside it. */
+/** Every element with `data-word` gets an explanation next to it. */
 export function explainWords(): void {
   for (const [n, button] of [...document.querySelectorAll<HTMLElement>('[data-word]')].entries()) explain(button, n);
   document.addEventListener('keydown', ({ key }) => {

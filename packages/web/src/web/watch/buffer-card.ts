@@ -25,7 +25,7 @@ export function drawBufferCard(state: Watched): void {
   element('no-buffer').toggleAttribute('hidden', living.length > 0);
 }
 
-/** There are no slots in the one-shot mode, and no keys from an authority. */
+/** The one-shot mode has no slots and no keys from an authority. */
 function sayBatches(): void {
   say(element('buffers-title'), 'Batches');
   say(element('no-buffer'), 'No upload is waiting. The next upload starts a batch.');
