@@ -85,7 +85,7 @@ export interface TaskPolicy extends Council {
   /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
   readonly openMs: number;
   readonly closeMs: number;
-  /** Allows that an authority is replaced by another key while the task goes on (`term.ts`); missing: never. */
+  /** Allows that an authority or the server is replaced by another key while the task goes on (`term.ts`); missing: never. */
   readonly succession?: SuccessionPolicy;
 }
 
@@ -194,7 +194,6 @@ export const heldPolicyField: Field<TaskPolicy> = nested(
   8192,
 );
 
-/** With the keys of the first term: the first key that a seat had is the first one that was retired from it. */
 function inFirstTerm({ term, ...policy }: TaskPolicy): WrittenPolicy {
   if (term !== undefined) throw new Error('only the policy in its first term is written for others');
   return { ...policy, succession: policy.succession };
