@@ -17,6 +17,7 @@ from protocol.slot_keys import header
 
 FILE = pathlib.Path(__file__).parent / "terms.json"
 TERM, LINE, PREFIX, ACCEPTED, RECOVERED, MAX_TERMS = 35, 36, 76, 77, 78, 64
+SERVER = 255
 _POLICY_FIELDS = LAYOUTS["policy"][2]
 
 
@@ -53,7 +54,7 @@ def words(state, statement):
 
 
 def first_term(policy):
-    return {"number": 0, "hash": None, "keys": policy["authorities"], "retired": [], "effective": 0}
+    return {"number": 0, "hash": None, "keys": policy["authorities"], "server": policy["server"], "retired": [], "effective": 0}
 
 
 def refusal(policy, state, term):
@@ -64,9 +65,12 @@ def refusal(policy, state, term):
     keys, t, n = state["keys"], policy["t"], len(state["keys"])
     previous = policy["task"] if state["hash"] is None else state["hash"]
     follows = (term["task"], term["number"], term["previous"]) == (policy["task"], state["number"] + 1, previous)
-    if not follows or term["number"] > MAX_TERMS or term["seat"] >= n:
+    of_server = term["seat"] == SERVER
+    if not follows or term["number"] > MAX_TERMS or (term["seat"] >= n and not of_server):
         return "term-invalid"
-    if term["key"] in [*keys, *state["retired"], policy["server"]] or term["effective"] < state["effective"] + wait:
+    if of_server and term["address"]:
+        return "term-invalid"
+    if term["key"] in [*keys, *state["retired"], state["server"]] or term["effective"] < state["effective"] + wait:
         return "term-invalid"
     if not verifies(term["key"], header(ACCEPTED) + term["hash"], term["accepted"]):
         return "term-invalid"
@@ -83,28 +87,38 @@ def refusal(policy, state, term):
         return "term-invalid"
     count = len(term["endorsements"])
     enough = count >= t and (n > 1 or recovered)
-    return None if enough or (recovered and not by_itself and count == n - 1) else "term-unsigned"
+    by_all_others = recovered and not by_itself and not of_server and count == n - 1
+    return None if enough or by_all_others else "term-unsigned"
 
 
 def next_term(state, term):
-    keys = list(state["keys"])
-    retired = [*state["retired"], keys[term["seat"]]]
-    keys[term["seat"]] = term["key"]
-    return {"number": term["number"], "hash": term["hash"], "keys": keys, "retired": retired, "effective": term["effective"]}
+    keys, server = list(state["keys"]), state["server"]
+    if term["seat"] == SERVER:
+        old, server = server, term["key"]
+    else:
+        old, keys[term["seat"]] = keys[term["seat"]], term["key"]
+    after = {"keys": keys, "server": server, "retired": [*state["retired"], old]}
+    return {**after, "number": term["number"], "hash": term["hash"], "effective": term["effective"]}
 
 
-def check_line(v):
+def followed(v):
+    """The policy of a line, and its keys in each term."""
     r = Reader("line", bytes.fromhex(v["line"]))
     agree("the header of a line", r.take(3), header(LINE))
     policy = read_policy(short(4096)(r))
     terms = [read_term(r.take(r.number(4))) for _ in range(r.number(2))]
     agree("a line that ends", r.data, b"")
-    agree("the task", policy["task"].hex(), v["task"])
     agree("the hashes", [term["hash"].hex() for term in terms], v["hashes"])
     states = [first_term(policy)]
     for term in terms:
         agree("a term of the line", refusal(policy, states[-1], term), None)
         states.append(next_term(states[-1], term))
+    return policy, states
+
+
+def check_line(v):
+    policy, states = followed(v)
+    agree("the task", policy["task"].hex(), v["task"])
     vote = v["vote"]
     agree("a vote for each term", len(vote["signatures"]), len(states))
     key = bytes.fromhex(vote["key"])
@@ -112,6 +126,11 @@ def check_line(v):
     for state, signature in zip(states, map(bytes.fromhex, vote["signatures"])):
         agree("the bytes of a signature", len(signature), 64)
         agree("the vote in its term", verifies(key, words(state, bytes.fromhex(vote["statement"])), signature))
+
+
+def check_server_line(v):
+    _, states = followed(v)
+    agree("the server's keys", [state["server"].hex() for state in states], v["serverKeys"])
 
 
 def check_judged(v):
@@ -123,12 +142,14 @@ def main():
     vectors = json.loads(FILE.read_text())
     try:
         check_line(vectors)
+        check_server_line(vectors["serverLine"])
         for vector in vectors["judged"]:
             check_judged(vector)
     except Mismatch as mismatch:
         sys.exit(f"conformance/vectors/terms.json does not come out: {mismatch}")
     agreed = agreement.checks
     must_fail(check_line, "line", {name: vectors[name] for name in ("task", "line", "hashes", "vote")}, 41)
+    must_fail(check_server_line, "server line", vectors["serverLine"], 41)
     print(f"conformance/vectors/terms.json: {agreed} checks agree")
 
 

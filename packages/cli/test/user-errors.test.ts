@@ -31,6 +31,20 @@ interface Case {
   readonly code?: number;
 }
 
+const CHECK_SERVER = [
+  'config',
+  'check',
+  'server',
+  '--set',
+  'port=0',
+  '--set',
+  `dataFolder=${folder}`,
+  '--set',
+  `authorityKey=${HEX}`,
+  '--set',
+  'authorityUrl=http://127.0.0.1:9',
+];
+
 const CASES: readonly Case[] = [
   {
     name: 'a file for a folder',
@@ -62,21 +76,15 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a wrong signing key in a variable',
-    args: [
-      'config',
-      'check',
-      'server',
-      '--set',
-      'port=0',
-      '--set',
-      `dataFolder=${folder}`,
-      '--set',
-      `authorityKey=${HEX}`,
-      '--set',
-      'authorityUrl=http://127.0.0.1:9',
-    ],
+    args: CHECK_SERVER,
     environment: { BASA_SERVER_SIGNING_KEY: 'zz' },
     says: 'signingKey',
+  },
+  {
+    name: 'a wrong next signing key in a variable',
+    args: CHECK_SERVER,
+    environment: { BASA_SERVER_NEXT_SIGNING_KEY: 'zz' },
+    says: 'nextSigningKey is not a key',
   },
   {
     name: 'a missing folder for a log',

@@ -28,7 +28,7 @@ import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
 import { Sealings } from './session/sealings.ts';
 import { Standings } from './session/standings.ts';
-import { areSeats, type KnownAuthority, keptPolicy, Terms } from './session/terms.ts';
+import { areSeats, broughtSeats, type KnownAuthority, keptPolicy, Terms } from './session/terms.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -79,7 +79,7 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
   const retry = { ...DEFAULT_RETRY, ...options.retry };
-  const link = (name: LinkOptions['name'], url: string, audience: Uint8Array): ServiceLink => {
+  const link = (name: LinkOptions['name'], url: string, audience: LinkOptions['audience']): ServiceLink => {
     // The client does not wait for one of several authorities: the others are asked at the same time.
     const isOneOfSeveral = name === 'authority' && places.length > 1;
     const onRetry: LinkOptions['onRetry'] = (notice) => isOneOfSeveral || events.emit('retry', notice);
@@ -97,7 +97,13 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
 
   const clientAt = ({ url, key }: AuthorityPlace): KnownAuthority => {
     const heads = new Heads(given.suite, key, state.heads);
-    return { key, client: new AuthorityClient(link('authority', url, key), heads) };
+    return {
+      key,
+      client: new AuthorityClient(
+        link('authority', url, () => key),
+        heads,
+      ),
+    };
   };
   const clients = places.map(clientAt);
   const known = state.policy ?? (await policyOf(given, clients, task, signal));
@@ -114,18 +120,16 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
     });
   const authorities = new Authorities(membersOf(policy, state.terms.seen), policy, outside);
 
-  const server = new ServerClient(link('server', options.server, policy.serverKey));
-  const about = await server.about(signal);
-  if (!equalBytes(about.publicKey, policy.serverKey)) throw new RefusedError('wrong-server');
+  const pins = { policy };
+  const server = new ServerClient(link('server', options.server, () => pins.policy.serverKey));
+  const serverKeys = await server.publicKeys(signal);
 
   const sealings = await Sealings.load(outside, policy.engine);
-  const pins = { policy };
   const standings = new Standings({ outside, server, authorities, state, pins, task, retry });
   const trusted = options.term === undefined ? undefined : pinned(options.term, 'term');
   const keys = places.map(({ key }) => key);
   const isTrusted = (one: TaskPolicy): boolean =>
-    (trusted !== undefined && equalBytes(one.term?.hash ?? task, trusted)) ||
-    (!areSeats(first, keys) && areSeats(one, keys));
+    (trusted !== undefined && equalBytes(one.term?.hash ?? task, trusted)) || broughtSeats(one, keys);
   const following = { outside, server, state, task, first, isTrusted, pins, authorities, standings, membersOf };
   const terms = first.succession === undefined ? undefined : new Terms(following);
   const context: DeviceContext = {
@@ -143,6 +147,8 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
     pieceBytes,
   };
   await terms?.follow(signal);
+  if (!serverKeys.some((key) => equalBytes(key, pins.policy.serverKey)))
+    throw new RefusedError('wrong-server', state.terms.seen.length > state.terms.followed ? NOT_YET : undefined);
   if (![first, pins.policy].some((one) => areSeats(one, keys))) throw new RefusedError('wrong-authority', NOT_PINNED);
   await ensureEnrolled(context, signal);
   const isKept = first.oneShot !== undefined || first.succession !== undefined;
@@ -195,6 +201,8 @@ async function policyOf(
   const [policy] = await askSeveral(clients, { needed: 1, signal, ask, isEnough, graceMs: SILENCE_MS });
   return policy as TaskPolicy;
 }
+
+const NOT_YET = 'it shows a new key, for which this device still waits';
 
 /** Exactly the authorities of the task must be pinned: those of its first term, or the current ones. */
 const NOT_PINNED = 'the task has other authorities than the ones in authorityKey';

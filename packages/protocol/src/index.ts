@@ -410,6 +410,7 @@ export {
   MAX_TERMS,
   nextTermProblem,
   recoverTerm,
+  SERVER_SEAT,
   TERM_BYTES,
   termCodec,
   termField,

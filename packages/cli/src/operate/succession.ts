@@ -1,4 +1,4 @@
-/** `basa succession ...`: one authority of a task is replaced by another key, in a term that enough authorities sign. */
+/** `basa succession ...`: an authority of a task, or its server, is replaced by another key, in a term that enough authorities sign. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Head, Line, TaskPolicy, Term } from '@basa/protocol';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
@@ -6,18 +6,19 @@ import { short } from '../flags/names.ts';
 import { durationOf, keyIn, TAKES_DURATION } from '../flags/succession.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
-import { needed, parsed, text, whole } from '../shell/flag.ts';
+import { needed, parsed, text } from '../shell/flag.ts';
 
 const TERM_FLAG = { term: needed({ value: 'file', help: 'file with the term, written by `basa succession propose`' }) };
 
 export const successionKey: Command = command({
   name: 'succession key',
-  summary: 'create a recovery key that you keep offline',
+  summary: 'create a recovery key that you keep offline, or the next key of a server',
   flags: {
     out: needed({ value: 'file', help: 'file for the secret key; the public key is written to file.pub' }),
   },
   notes: [
-    'Do not keep the secret key on a machine of the task. A person who has it can name the successor of a lost authority.',
+    'Do not keep a recovery key on a machine of the task. A person who has it can name the successor of a lost authority.',
+    'Keep the next key of a server on its machine, as nextSigningKeyFile of its configuration.',
   ],
   async run({ flags: { out }, terminal }) {
     const { toHex } = await import('@basa/masking');
@@ -26,17 +27,23 @@ export const successionKey: Command = command({
     const { publicKey } = createNodeSigner(secret);
     await written(out, `${toHex(secret)}\n`, 0o600);
     await written(`${out}.pub`, `${toHex(publicKey)}\n`);
-    terminal.line(`${out} is the secret key: keep it offline. Create tasks with --recovery-key ${out}.pub`);
+    terminal.line(`${out} is the secret key.`);
+    terminal.line(`Keep a recovery key offline, and create tasks with --recovery-key ${out}.pub`);
     return { json: { secret: out, public: `${out}.pub`, key: toHex(publicKey) } };
   },
 });
 
 export const successionPropose: Command = command({
   name: 'succession propose',
-  summary: 'write the next term of a task, in which a new authority takes the seat of another one',
+  summary: 'write the next term of a task, in which another key replaces an authority or the server',
   takes: TAKES_TASK,
   flags: {
-    seat: whole({ help: 'authority to replace, by its position in the policy, from 0', max: 15, default: 0 }),
+    seat: parsed<number | 'server'>(
+      { value: 'n', help: 'authority to replace, by its position in the policy, from 0; or server', default: 0 },
+      'a whole number from 0 to 15, or server',
+      (given) => (given === 'server' ? given : /^([0-9]|1[0-5])$/.test(given) ? Number(given) : undefined),
+    ),
+    'server-key': text({ value: 'file', help: 'next secret key of the server, with --seat server' }),
     last: text({ value: 'url', help: 'address of the authority to replace', without: 'it is lost' }),
     effective: parsed<number>(
       {
@@ -53,36 +60,42 @@ export const successionPropose: Command = command({
   },
   notes: [
     '--authority is the address of the new authority, which accepts the seat. The operators of the other authorities then sign the file with `basa succession sign`.',
+    'With --seat server, --authority is the address of the first authority that signs.',
   ],
   async run(input) {
-    const { seat, last, effective, out, authority: address } = input.flags;
+    const { seat, last, effective, out, authority: address, 'server-key': file } = input.flags;
+    if ((seat === 'server') !== (file !== undefined))
+      throw new CommandError('--seat server and --server-key are used together: add the missing one');
     const server = await serverOperator(input);
-    const [successor, task] = [await authorityOperator(input), await taskArgument(input, server)];
+    const [authority, task] = [await authorityOperator(input), await taskArgument(input, server)];
     const line = await server.line(task);
-    const { currentHash, headCodec, millis, termHashOf, termNumber } = await import('@basa/protocol');
+    const { acceptTerm, currentHash, headCodec, millis, SERVER_SEAT, termHashOf, termNumber } = await import(
+      '@basa/protocol'
+    );
     const { fromHex, toHex } = await import('@basa/masking');
-    const { nodeSuite } = await import('@basa/runtime/node');
+    const { createNodeSigner, nodeSuite } = await import('@basa/runtime/node');
     const policy = await lastPolicy(line);
     const waitMs = policy.succession?.waitMs;
     if (waitMs === undefined)
       throw new CommandError(
-        'the policy of this task does not allow authorities to be replaced; create a new task with --succession-wait',
+        'the policy of this task does not allow keys to be replaced; create a new task with --succession-wait',
       );
-    const [key] = await successor.publicKeys();
+    const signer = file === undefined ? undefined : createNodeSigner(await keyIn(file, 'server-key'));
+    const keyOf = async (): Promise<Uint8Array | undefined> => fromHex((await authority.publicKeys())[0] ?? '');
     const head =
       last === undefined ? undefined : await headAt(last, (hex) => headCodec.decode(fromHex(hex) ?? new Uint8Array()));
     const body = {
       task: fromHex(task) as Term['task'],
       number: termNumber(policy) + 1,
       previous: currentHash(nodeSuite, policy),
-      seat,
-      key: fromHex(key ?? '') ?? new Uint8Array(),
-      address,
+      seat: seat === 'server' ? SERVER_SEAT : seat,
+      key: signer?.publicKey ?? (await keyOf()) ?? new Uint8Array(),
+      address: seat === 'server' ? '' : address,
       last: head,
       effective: millis(Date.now() + (effective ?? waitMs + SPARE_MS)),
     };
-    const unsigned: Term = { ...body, accepted: new Uint8Array(64), recovery: undefined, endorsements: [] };
-    const term = await successor.signTerm(task, unsigned);
+    const accepted = signer === undefined ? new Uint8Array(64) : acceptTerm(nodeSuite, signer, body);
+    const term = await authority.signTerm(task, { ...body, accepted, recovery: undefined, endorsements: [] });
     await keepTerm(out, term);
     const hash = toHex(termHashOf(nodeSuite, term));
     input.terminal.line(`term ${term.number} of ${short(task)}: ${out}`);
@@ -149,25 +162,25 @@ export const successionShow: Command = command({
     const server = await serverOperator(input);
     const task = await taskArgument(input, server);
     const { policy, terms } = await server.line(task);
-    const { termHashOf } = await import('@basa/protocol');
+    const { SERVER_SEAT, termHashOf } = await import('@basa/protocol');
     const { toHex } = await import('@basa/masking');
     const { nodeSuite } = await import('@basa/runtime/node');
     const shown = terms.map((term) => ({
       number: term.number,
       hash: toHex(termHashOf(nodeSuite, term)),
-      seat: term.seat,
+      seat: term.seat === SERVER_SEAT ? 'server' : term.seat,
       key: toHex(term.key),
       address: term.address,
-      isLost: term.last === undefined,
+      isLost: term.last === undefined && term.seat !== SERVER_SEAT,
       effective: new Date(term.effective).toISOString(),
     }));
     const allowed =
-      policy.succession === undefined
-        ? 'the authorities of this task cannot be replaced'
-        : 'the task is in its first term';
+      policy.succession === undefined ? 'the keys of this task cannot be replaced' : 'the task is in its first term';
     if (shown.length === 0) input.terminal.line(allowed);
-    for (const { number, hash, seat, address, effective } of shown)
-      input.terminal.line(`term ${number}: ${address} takes seat ${seat} at ${effective}; hash ${hash}`);
+    for (const { number, hash, seat, key, address, effective } of shown) {
+      const who = seat === 'server' ? `the server has key ${short(key)} from` : `${address} takes seat ${seat} at`;
+      input.terminal.line(`term ${number}: ${who} ${effective}; hash ${hash}`);
+    }
     return { json: { task, terms: shown } };
   },
 });

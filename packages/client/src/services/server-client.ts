@@ -51,9 +51,11 @@ export class ServerClient {
     this.link = link;
   }
 
-  async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
-    const { publicKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
-    return { publicKey: hexOf('server', publicKey, 'publicKey') };
+  /** Its key, and the next one if it is being replaced. */
+  async publicKeys(signal: AbortSignal): Promise<readonly Uint8Array[]> {
+    const { publicKey, nextKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
+    const next = nextKey === undefined ? [] : [hexOf('server', nextKey, 'nextKey')];
+    return [hexOf('server', publicKey, 'publicKey'), ...next];
   }
 
   async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<GivenPlace> {

@@ -36,8 +36,8 @@ export interface LinkOptions {
   readonly url: string;
   /** Allows plain http to another machine. */
   readonly unsafeAllowPlainHttp?: boolean;
-  /** Its public key, which signed requests name. */
-  readonly audience: Uint8Array;
+  /** Returns its public key, which signed requests name. */
+  audience(): Uint8Array;
   readonly signer: DeviceSigner;
   readonly retry: RetryOptions;
   onRetry(notice: RetryNotice): void;
@@ -139,7 +139,8 @@ export class ServiceLink {
     const { method, target, body, headers = {}, type = 'application/octet-stream' } = call;
     const { suite, randomBytes, transport } = this.#outside;
     const digest = digestOf(suite, body);
-    const { audience, signer } = this.#options;
+    const { signer } = this.#options;
+    const audience = this.#options.audience();
     const signed = call.signed
       ? await signedHeaders(signer, randomBytes, { audience, method, target, digest, at: this.now() })
       : {};

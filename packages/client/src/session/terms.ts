@@ -113,7 +113,15 @@ export function keptPolicy({ suite }: Pick<Outside, 'suite'>, first: TaskPolicy,
 }
 
 /** True if these are the authorities of the policy, in any order. */
-export function areSeats({ authorities }: TaskPolicy, keys: readonly Uint8Array[]): boolean {
+export function areSeats({ authorities }: Pick<TaskPolicy, 'authorities'>, keys: readonly Uint8Array[]): boolean {
   const isNamed = (key: Uint8Array): boolean => keys.some((one) => equalBytes(one, key));
   return keys.length === authorities.length && authorities.every(isNamed);
+}
+
+/**
+ * True for the term in which these became the authorities. A later term with another key of the server has the same
+ * ones: an application that names the authorities says nothing about it.
+ */
+export function broughtSeats(policy: TaskPolicy, keys: readonly Uint8Array[]): boolean {
+  return policy.term !== undefined && areSeats(policy, keys) && !areSeats(policy.term.previous, keys);
 }

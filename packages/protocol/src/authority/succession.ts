@@ -17,6 +17,7 @@ import {
   inTerm,
   type Line,
   nextTermProblem,
+  SERVER_SEAT,
   type Term,
   termHashOf,
   termNumber,
@@ -46,9 +47,14 @@ export function isSeated({ signer }: Pick<AuthorityPorts, 'signer'>, policy: Tas
   return indexOf(policy, signer.publicKey) !== undefined;
 }
 
-/** The owner of the new key takes the seat. */
+/** The owner of the new key takes the seat. The key of an authority is never one of a server. */
 export function acceptSeat({ suite, signer }: AuthorityPorts, term: Term): Transition<undefined, never, Term> {
   if (!equalBytes(term.key, signer.publicKey)) return declined(undefined, refused('no-seat'));
+  if (term.seat === SERVER_SEAT)
+    return declined(
+      undefined,
+      refused('term-invalid', { detail: 'the key of an authority is never that of a server' }),
+    );
   return unchanged(undefined, { ...term, accepted: acceptTerm(suite, signer, term) });
 }
 

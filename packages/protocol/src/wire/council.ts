@@ -18,7 +18,7 @@ export interface Council {
   readonly term?: CouncilTerm;
 }
 
-/** The seats of a council after one or more of them were given to another key (`term.ts`). */
+/** A council after a seat, or the role of the server, was given to another key (`term.ts`). */
 export interface CouncilTerm {
   /** The name of the task: the hash of its policy, which has the keys of the first term. */
   readonly task: TaskId;
@@ -27,7 +27,7 @@ export interface CouncilTerm {
   /** The hash of the record that began it. */
   readonly hash: Uint8Array;
   readonly effective: Millis;
-  /** Keys that held a seat before: none of them ever holds one again. */
+  /** Keys that had a role before: none of them ever has one again. */
   readonly retired: readonly Uint8Array[];
   /** The term before, whose certificates hold until they end. */
   readonly previous: Pick<Council, 'authorities'> & { readonly hash: Uint8Array | undefined };

@@ -85,7 +85,7 @@ export interface TaskPolicy extends Council {
   /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
   readonly openMs: number;
   readonly closeMs: number;
-  /** Allows an authority to be replaced by another key while the task runs (`term.ts`). If missing, this is not allowed. */
+  /** Allows an authority or the server to get another key while the task runs (`term.ts`). If missing, this is not allowed. */
   readonly succession?: SuccessionPolicy;
 }
 
@@ -194,7 +194,6 @@ export const heldPolicyField: Field<TaskPolicy> = nested(
   8192,
 );
 
-/** The policy with the keys of the first term. The first key of a seat is the first key that was retired from it. */
 function inFirstTerm({ term, ...policy }: TaskPolicy): WrittenPolicy {
   if (term !== undefined) throw new Error('only the policy in its first term is written for others');
   return { ...policy, succession: policy.succession };

@@ -1,7 +1,8 @@
 /**
- * Succession: one seat of a council is given to another key, and the task keeps its name. Term 0 has the keys of the
- * policy. Every later term is one record that names the term before it by its hash, so that the terms of a task form one
- * line from the policy on. A record counts if the new key accepted it and enough seats of the term before signed it.
+ * Succession: one seat of a council, or the role of the server, is given to another key, and the task keeps its name.
+ * Term 0 has the keys of the policy. Every later term is one record that names the term before it by its hash, so that
+ * the terms of a task form one line from the policy on. A record counts if the new key accepted it and enough seats of
+ * the term before signed it. The server's key signs no term.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from './brands.ts';
@@ -33,13 +34,13 @@ export interface TermBody {
   readonly number: number;
   /** The hash of term k; the name of the task for k = 0. */
   readonly previous: Uint8Array;
-  /** The index of the authority that is replaced. */
+  /** The index of the authority that is replaced, or `SERVER_SEAT`. */
   readonly seat: number;
   /** The public key that holds the seat from then on. */
   readonly key: Uint8Array;
-  /** The address at which devices and the server find it. */
+  /** The address at which devices and the server find it; empty for the server, whose address the application has. */
   readonly address: string;
-  /** The last head of the log of the key that held the seat; undefined if the seat is lost. */
+  /** The last head of the log of the key that held the seat; undefined if the seat is lost, and for the server. */
   readonly last: HeadBody | undefined;
   readonly effective: Millis;
 }
@@ -56,6 +57,8 @@ export interface Term extends TermBody, Endorsed {
   readonly recovery: Recovery | undefined;
 }
 
+/** The seat of a term that replaces the server's key. No authority has this index. */
+export const SERVER_SEAT = 255;
 /** The largest number of terms in a line. After that, a new task must be created. */
 export const MAX_TERMS = 64;
 const ADDRESS_BYTES = 256;
@@ -141,16 +144,19 @@ export function nextTermProblem(suite: Suite, policy: TaskPolicy, term: TermBody
   if (term.number !== termNumber(policy) + 1 || !equalBytes(term.previous, currentHash(suite, policy)))
     return bad(`it does not follow term ${termNumber(policy)}`);
   if (term.number > MAX_TERMS) return bad(`a task has at most ${MAX_TERMS} terms`);
-  if (term.seat >= authorities.length) return bad(`there is no seat ${term.seat}`);
+  const isServers = term.seat === SERVER_SEAT;
+  if (!isServers && term.seat >= authorities.length) return bad(`there is no seat ${term.seat}`);
+  if (isServers && term.address !== '') return bad('a new key of the server has no address');
   const taken = [...authorities, ...(policy.term?.retired ?? []), serverKey];
-  if (taken.some((key) => equalBytes(key, term.key))) return bad("its key holds or held a seat, or is the server's");
+  if (taken.some((key) => equalBytes(key, term.key))) return bad('its key has or had a role in this task');
   const earliest = (policy.term?.effective ?? 0) + succession.waitMs;
   return term.effective >= earliest ? undefined : bad('it takes effect too soon after the term before it');
 }
 
 /**
  * Returns the reason why the term is not valid after the policy's current term, or undefined if it is valid. The previous key of the seat
- * is never enough: with one authority, the recovery key must sign as well.
+ * is never enough: with one authority, the recovery key must sign as well. A new key of the server always needs t seats, so a lost seat
+ * must be replaced first.
  */
 export function termProblem(suite: Suite, policy: TaskPolicy, term: Term): Refused | undefined {
   const problem = nextTermProblem(suite, policy, term);
@@ -171,7 +177,8 @@ export function termProblem(suite: Suite, policy: TaskPolicy, term: Term): Refus
   if (isByItself !== (term.last !== undefined))
     return bad('a seat that signs is not lost, and one that does not has no last head');
   const isByEnough = signed >= threshold && (authorities.length > 1 || isRecovered);
-  const isByAllOthers = isRecovered && !isByItself && signed === authorities.length - 1;
+  const isOfAuthority = term.seat !== SERVER_SEAT;
+  const isByAllOthers = isOfAuthority && isRecovered && !isByItself && signed === authorities.length - 1;
   return isByEnough || isByAllOthers ? undefined : refused('term-unsigned', { detail: missingOf(policy, term) });
 }
 
@@ -191,13 +198,15 @@ function isRecoveryOf(
   return suite.verify({ signature, message: recoveredLayout.encode({ term }), publicKey: key });
 }
 
-/** The policy with the seats of the next term, which must have been checked. */
+/** The policy with the keys of the next term, which must have been checked. */
 export function inTerm(suite: Suite, policy: TaskPolicy, term: TermBody): TaskPolicy {
-  const { authorities } = policy;
-  const old = authorities[term.seat] as Uint8Array;
+  const { authorities, serverKey } = policy;
+  const isServers = term.seat === SERVER_SEAT;
+  const old = isServers ? serverKey : (authorities[term.seat] as Uint8Array);
   return {
     ...policy,
     authorities: authorities.map((key, seat) => (seat === term.seat ? term.key : key)),
+    serverKey: isServers ? term.key : serverKey,
     term: {
       task: term.task,
       number: term.number,

@@ -20,6 +20,7 @@ import {
   newestModelCodec,
   newestProblem,
   receiveNewest,
+  SERVER_SEAT,
   type TaskPolicy,
   type Term,
   termHashOf,
@@ -142,6 +143,37 @@ describe('a successor', () => {
     const unaccepted = { ...signed(again, proposal(again, {}, key)), accepted: new Uint8Array(64) };
     const line = { policy: again.policy, terms: [unaccepted] };
     expect(reasonOf(fresh.followLine(line, world.now).answer)).toBe('term-invalid');
+  });
+});
+
+describe('a new key of the server', () => {
+  const SERVERS = { seat: SERVER_SEAT, address: '' };
+
+  it('is the only one that authorities obey from its time on', () => {
+    const world = federation();
+    const { signer: old } = world.server.ports;
+    const next = world.signer();
+    const body = { task: world.task, version: 1, modelHash: new Uint8Array(32).fill(1), spoilt: [], closed: [] };
+    const append = { ...body, sums: [new Uint8Array(32) as Ctx] };
+    const answers = () =>
+      [old, next].map((by) => {
+        const signature = by.sign(modelAppendCodec.statement(append));
+        return reasonOf(second(world).core.appendModel({ ...append, signature }).answer);
+      });
+    expect(answers()).toEqual(['buffer-unknown', 'server-unknown']);
+    const device = world.device();
+    device.contribute('deposit');
+    switched(world, signed(world, proposal(world, SERVERS, next)));
+    expect(answers()).toEqual(['server-unknown', 'buffer-unknown']);
+    // Tickets of the old key open nothing more.
+    expect(second(world).core.buffer(device.ctx)?.status).toBe('unknown');
+  });
+  it('is never the key of an authority', () => {
+    const world = federation();
+    const key = world.signer();
+    const fresh = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    expect(reasonOf(fresh.signTerm(proposal(world, SERVERS, key), world.now).answer)).toBe('term-invalid');
+    expect(granted(fresh.signTerm(proposal(world, {}, key), world.now).answer).key).toEqual(key.publicKey);
   });
 });
 

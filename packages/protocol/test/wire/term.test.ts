@@ -2,7 +2,7 @@
 import { ascii, equalBytes, ring, type Signer } from '@basa/masking';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 import { sample } from '@basa/testkit/core/sample.ts';
-import { signedTerm, type WantedTerm } from '@basa/testkit/core/signed-terms.ts';
+import { HEAD, signedTerm, type WantedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, test } from 'vitest';
 import {
@@ -30,6 +30,7 @@ import {
   POLICY_DEFAULTS,
   policyProblem,
   receiveLine,
+  SERVER_SEAT,
   type TaskPolicy,
   type Term,
   taskIdOf,
@@ -191,6 +192,71 @@ describe('a term', () => {
     expect(reasonOf(all, termOf(all, { isLost: true, signers: [b, c], recovery: recoveryKey }))).toBeUndefined();
     expect(reasonOf(all, termOf(all, { isLost: true, signers: [b, c] }))).toBe('term-unsigned');
     expect(reasonOf(all, termOf(all, { isLost: true, signers: [b], recovery: recoveryKey }))).toBe('term-unsigned');
+  });
+});
+
+describe('a new key of the server', () => {
+  const next = signer(202);
+  const [one, all] = [policyOf(1, 1), policyOf(3, 3)];
+  const servers = (policy: TaskPolicy, wanted: Partial<WantedTerm> = {}): Term =>
+    signedTerm(policy, { seat: SERVER_SEAT, key: next, signers: [a, b, c], ...wanted });
+
+  test('counts by t seats, and changes nothing else', () => {
+    const term = servers(four);
+    expect(termProblem(suite, four, term)).toBeUndefined();
+    const { serverKey, authorities, term: now } = inTerm(suite, four, term);
+    expect([serverKey, authorities]).toEqual([next.publicKey, four.authorities]);
+    expect(now).toMatchObject({ number: 1, retired: [server.publicKey], previous: { authorities } });
+    expect(decodeHeldPolicy(encodeHeldPolicy(inTerm(suite, four, term))).serverKey).toEqual(next.publicKey);
+  });
+  test.each<[what: string, policy: TaskPolicy, wanted: Partial<WantedTerm>, reason: string | undefined]>([
+    ['fewer than t seats', four, { signers: [a, b] }, 'term-unsigned'],
+    ['fewer than t seats, and the recovery key', all, { signers: [a, b], recovery: recoveryKey }, 'term-unsigned'],
+    ['all seats if all are needed', all, {}, undefined],
+    ['one authority alone', one, { signers: [a] }, 'term-unsigned'],
+    ['one authority and the recovery key', one, { signers: [a], recovery: recoveryKey }, undefined],
+    ['the recovery key alone', one, { signers: [], recovery: recoveryKey }, 'term-unsigned'],
+    ['another recovery key', one, { signers: [a], recovery: signer(77) }, 'term-invalid'],
+    ['the key that it has', four, { key: server }, 'term-invalid'],
+    ['the key of an authority', four, { key: d }, 'term-invalid'],
+    ['an address', four, { change: { address: 'https://server.example' } }, 'term-invalid'],
+    ['a last head', four, { change: { last: HEAD } }, 'term-invalid'],
+    ['too soon', four, { change: { effective: millis(WEEK - 1) } }, 'term-invalid'],
+    ['another seat that no authority has', four, { seat: SERVER_SEAT - 1, isLost: true }, 'term-invalid'],
+  ])('%s', (_, policy, wanted, reason) => {
+    expect(reasonOf(policy, servers(policy, wanted))).toBe(reason);
+  });
+  test('is accepted by its owner', () => {
+    expect(reasonOf(four, { ...servers(four), accepted: servers(four, { key: signer(203) }).accepted })).toBe(
+      'term-invalid',
+    );
+  });
+  test('is never signed by the old one: that key is no seat', () => {
+    const few = servers(four, { signers: [a, b] });
+    const alone = { ...four, authorities: [server.publicKey] };
+    const [own] = endorseTerm(alone, server, { ...few, endorsements: [] }).endorsements;
+    const signature = own?.signature ?? new Uint8Array();
+    for (const authority of [2, SERVER_SEAT])
+      expect(reasonOf(four, { ...few, endorsements: [...few.endorsements, { authority, signature }] })).toBe(
+        'term-invalid',
+      );
+  });
+  test('a key that the server had or has takes no role again', () => {
+    const later = inTerm(suite, four, servers(four));
+    expect(reasonOf(later, servers(later, { key: signer(203) }))).toBeUndefined();
+    expect(reasonOf(later, servers(later, { key: server }))).toBe('term-invalid');
+    for (const key of [server, next])
+      expect(reasonOf(later, termOf(later, { key, signers: [a, b, c] }))).toBe('term-invalid');
+    const seated = inTerm(suite, four, good);
+    expect(reasonOf(seated, servers(seated, { key: a, signers: [signer(50), b, c] }))).toBe('term-invalid');
+  });
+  test('is followed by a device at its time, and not from retired seats after a long absence', () => {
+    const terms = [servers(four)];
+    const shown = (now: number, heardAt: number): unknown =>
+      receiveLine({ suite, now: millis(now) }, { ...NO_TERMS, heardAt: millis(heardAt) }, { policy: four, terms });
+    expect(shown(WEEK - 1, 0)).toMatchObject({ policy: { serverKey: server.publicKey } });
+    expect(shown(WEEK, 0)).toMatchObject({ policy: { serverKey: next.publicKey } });
+    expect(shown(4 * WEEK, WEEK)).toMatchObject({ reason: 'term-late' });
   });
 });
 

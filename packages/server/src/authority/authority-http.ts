@@ -1,5 +1,5 @@
 /** Requests to one authority over HTTP. The newest head of its log that was seen goes with every request, and is kept. */
-import { concatBytes, fromHex, toHex } from '@basa/masking';
+import { concatBytes, fromHex, type Signer, toHex } from '@basa/masking';
 import {
   HEADER,
   type Head,
@@ -87,7 +87,7 @@ export interface ToAsk extends Partial<Reading> {
   readonly path: string;
   readonly body?: Uint8Array;
   /** For long bodies: the sender is authenticated before they are read. */
-  readonly isSigned?: boolean;
+  readonly signer?: Signer;
 }
 
 export class AuthorityHttp {
@@ -116,15 +116,7 @@ export class AuthorityHttp {
     for (const asking of this.#asking) asking.abort(new Error('the server stops'));
   }
 
-  async ask({
-    question,
-    method,
-    path,
-    body,
-    isSigned: isLong = false,
-    read = bodyOf,
-    timeoutMs,
-  }: ToAsk): Promise<Uint8Array> {
+  async ask({ question, method, path, body, signer, read = bodyOf, timeoutMs }: ToAsk): Promise<Uint8Array> {
     const start = performance.now();
     const tell = (isUp: boolean): void =>
       this.#options.onAsked?.({ question, seconds: (performance.now() - start) / 1000, isUp });
@@ -134,7 +126,7 @@ export class AuthorityHttp {
     this.#asking.add(asking);
     if (this.#isStopped) this.stop();
     try {
-      const headers = isLong && body !== undefined ? this.#signed(method, path, body) : {};
+      const headers = signer !== undefined && body !== undefined ? this.#signed(signer, method, path, body) : {};
       const answer = await this.#answer(path, { method, signal, headers, ...(body && { body: body.slice() }) }, read);
       tell(true);
       return answer;
@@ -147,10 +139,9 @@ export class AuthorityHttp {
     }
   }
 
-  #signed(method: string, target: string, body: Uint8Array): Record<string, string> {
+  #signed(signer: Signer, method: string, target: string, body: Uint8Array): Record<string, string> {
     const { publicKey: audience, ports } = this.#options;
-    const { suite, signer } = ports;
-    const digest = suite.sha256(body);
+    const digest = ports.suite.sha256(body);
     const statement = { audience, method, target, digest, at: millis(Date.now()), nonce: nodeRandomBytes(16) };
     return {
       ...signatureHeaders(signer.publicKey, statement, signer.sign(requestStatement(statement))),

@@ -1,5 +1,5 @@
 /** The requests of a server to an authority. */
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type Signer } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type AuthorityStanding,
@@ -59,9 +59,14 @@ export class AuthorityLink {
   readonly #options: AuthorityHttpOptions;
   readonly #http: AuthorityHttp;
 
-  constructor(options: AuthorityHttpOptions) {
+  constructor(options: AuthorityHttpOptions, http: AuthorityHttp = new AuthorityHttp(options)) {
     this.#options = options;
-    this.#http = new AuthorityHttp(options);
+    this.#http = http;
+  }
+
+  /** The same link, for a task in which the server signs with this key. */
+  signedBy(signer: Signer): AuthorityLink {
+    return new AuthorityLink({ ...this.#options, ports: { ...this.#options.ports, signer } }, this.#http);
   }
 
   get publicKey(): Uint8Array {
@@ -179,7 +184,15 @@ export class AuthorityLink {
     const vectors = body.wanted.filter(({ vector }) => vector).length;
     const onTheWay = bytes.length + vectors * limits.vectorBytes;
     const timeoutMs = this.#options.timeoutMs + limits.extraMs + BYTE_MS * onTheWay;
-    await this.#http.ask({ question: 'release', method: 'POST', path, body: bytes, read, timeoutMs, isSigned: true });
+    await this.#http.ask({
+      question: 'release',
+      method: 'POST',
+      path,
+      body: bytes,
+      read,
+      timeoutMs,
+      signer: this.#signer,
+    });
   }
 
   /** Throws if it does not answer. */
@@ -193,7 +206,11 @@ export class AuthorityLink {
   }
 
   #sign(statement: Uint8Array): Uint8Array {
-    return this.#options.ports.signer.sign(statement);
+    return this.#signer.sign(statement);
+  }
+
+  get #signer(): Signer {
+    return this.#options.ports.signer;
   }
 
   async #post<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
@@ -203,7 +220,9 @@ export class AuthorityLink {
   /** Sends a request about this many uploads. */
   async #postLong<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>, uploads: number): Promise<T> {
     const timeoutMs = this.#options.timeoutMs + UPLOAD_MS * uploads + BYTE_MS * body.length;
-    return codec.decode(await this.#http.ask({ question, method: 'POST', path, body, timeoutMs, isSigned: true }));
+    return codec.decode(
+      await this.#http.ask({ question, method: 'POST', path, body, timeoutMs, signer: this.#signer }),
+    );
   }
 
   #get(question: Question, path: string): Promise<Uint8Array> {

@@ -9,11 +9,14 @@ interface AuthorityPlace {
   readonly publicKey: Uint8Array;
 }
 
+/** The policy with the server's key in its current term. */
+type SignedBy = Pick<TaskPolicy, 'serverKey'>;
+
 export interface AuthorityLinksOptions {
   /** Those of the configuration. */
   readonly links: readonly AuthorityLink[];
   linkTo(place: AuthorityPlace): Promise<AuthorityLink>;
-  readonly ports: ServerPorts;
+  portsOf(policy: SignedBy): ServerPorts;
   readonly clock: () => number;
 }
 
@@ -41,9 +44,17 @@ export class AuthorityLinks {
     if (!isKnown()) this.#links.push(link);
   }
 
+  /** All of them, for requests that the server signs with the key of this policy. */
+  signedFor(policy: SignedBy): readonly AuthorityLink[] {
+    const { signer } = this.#options.portsOf(policy);
+    return this.all.map((link) => link.signedBy(signer));
+  }
+
   of(task: TaskId, policy: TaskPolicy): TaskAuthorities {
-    const links = policy.authorities.map((key) => this.all.find(({ publicKey }) => equalBytes(publicKey, key)));
-    return new TaskAuthorities({ ...this.#options, task, policy, links, graceMs: GRACE_MS });
+    const ports = this.#options.portsOf(policy);
+    const linkOf = (key: Uint8Array) => this.all.find(({ publicKey }) => equalBytes(publicKey, key));
+    const links = policy.authorities.map((key) => linkOf(key)?.signedBy(ports.signer));
+    return new TaskAuthorities({ ...this.#options, ports, task, policy, links, graceMs: GRACE_MS });
   }
 
   stop(): void {

@@ -3,11 +3,12 @@
  * server asks for the list and keeps it permanently. A revoked device stays revoked, even if the authority has lost the record.
  */
 import { equalBytes, toHex } from '@basa/masking';
-import type { Council, EnrolledFor, Head, UserId } from '@basa/protocol';
+import type { Council, EnrolledFor, Head, TaskPolicy, UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { RevocationMark } from '../store/revocations.ts';
 import type { Store } from '../store/store.ts';
 import type { AuthorityLink } from './authority-link.ts';
+import type { AuthorityLinks } from './authority-links.ts';
 import { gather } from './gather.ts';
 
 /** The time for which authorities that are not needed are awaited. */
@@ -15,9 +16,11 @@ const GRACE_MS = 500;
 /** At most a million revocations in one check, so that an authority that invents them cannot delay the others. */
 const MAX_PAGES = 1024;
 
+type EnrolledWith = EnrolledFor & Pick<TaskPolicy, 'serverKey'>;
+
 export interface RevocationsOptions {
   readonly store: Store;
-  readonly authorities: readonly AuthorityLink[];
+  readonly authorities: Pick<AuthorityLinks, 'all' | 'signedFor'>;
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -38,9 +41,9 @@ export class Revocations {
   }
 
   /** Checks for new revocations for these tasks. An authority that does not answer delays nothing. */
-  async look(tasks: readonly EnrolledFor[]): Promise<void> {
+  async look(tasks: readonly EnrolledWith[]): Promise<void> {
     const { authorities, onTrouble } = this.#options;
-    const looks = await Promise.allSettled(authorities.map((link) => link.look()));
+    const looks = await Promise.allSettled(authorities.all.map((link) => link.look()));
     const failed = looks.find((look) => look.status === 'rejected');
     for (const task of tasks)
       await this.catchUp(task).catch((error: unknown) => onTrouble('revocations could not be requested', error));
@@ -51,11 +54,11 @@ export class Revocations {
    * Learns the revocations before the newest heads that this server saw: from then on every node knows them. If enough
    * authorities answer, the others are not awaited: they give no key to devices they revoked.
    */
-  async catchUp(of: EnrolledFor): Promise<void> {
+  async catchUp(of: EnrolledWith): Promise<void> {
     const { authorities, threshold } = of;
-    const links = this.#options.authorities.filter(({ publicKey }) =>
-      authorities.some((key) => equalBytes(key, publicKey)),
-    );
+    const links = this.#options.authorities
+      .signedFor(of)
+      .filter(({ publicKey }) => authorities.some((key) => equalBytes(key, publicKey)));
     if (links.length === 0) return;
     await gather(
       links.map((link, authority) => ({ authority, ask: () => this.#together(of, link) })),

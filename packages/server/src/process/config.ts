@@ -103,6 +103,9 @@ export const serverConfigSchema = Type.Object(
       Type.Integer({ minimum: 2, description: 'number of database connections of this node (default: 10)' }),
     ),
     signingKey: Type.Optional(secretText('secret key of the server, 64 hexadecimal digits; needed with databaseUrl')),
+    nextSigningKey: Type.Optional(
+      secretText('secret key that replaces the one of the server, 64 hexadecimal digits, in tasks whose terms say so'),
+    ),
     leaseMs: whole(100, LEASE_MS, 'time without a sign of life after which another node ends the buffers of a node'),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
@@ -172,6 +175,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
     revocationsMs,
     workers,
     ...databaseOf(config),
+    ...nextKeyOf(config),
     ...blobsOf(config),
     ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
   };
@@ -219,6 +223,14 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: D
       leaseMs,
     },
   };
+}
+
+function nextKeyOf({ nextSigningKey }: { readonly nextSigningKey?: string }): Pick<ServerOptions, 'nextSigningKey'> {
+  if (nextSigningKey === undefined) return {};
+  const secret = fromHex(nextSigningKey.trim());
+  if (secret?.length !== 32)
+    throw wrongConfiguration('nextSigningKey is not a key; use the file that `basa succession key` wrote');
+  return { nextSigningKey: secret };
 }
 
 /** It can be left out only if nothing is stored in files. */

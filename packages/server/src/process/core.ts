@@ -1,5 +1,5 @@
 /** The working parts of a server over its records: the link to the authority, buffers, tasks and uploads. */
-import { toHex } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { isFurther } from '../authority/authority-http.ts';
@@ -49,9 +49,11 @@ const AUTHORITY_TIMEOUT_MS = 30_000;
 
 export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
   const { authorities, clock } = settings;
-  const { store, tickets, blobs, nodes, signer } = records;
+  const { store, tickets, blobs, nodes, signer, nextSigner } = records;
   const { watch, live, onEvent, onTrouble } = options;
   const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
+  const portsOf: TaskTools['portsOf'] = ({ serverKey }) =>
+    nextSigner !== undefined && equalBytes(serverKey, nextSigner.publicKey) ? { ...ports, signer: nextSigner } : ports;
   const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
     const name = `${HEAD}-${toHex(publicKey)}`;
     return new AuthorityLink({
@@ -65,7 +67,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
       onAsked: (asked) => watch.asked(asked),
     });
   };
-  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), linkTo, ports, clock });
+  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), linkTo, portsOf, clock });
   const { upToDate, tell } = nodes;
   const keeping = { store, ports, upToDate, onEvent, onChange: tell.buffer };
   const keeper = new BufferKeeper({
@@ -85,10 +87,21 @@ export async function openCore(settings: Settings, records: Records, options: Co
     },
   });
   const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
-  const revocations = new Revocations({ store, authorities: links.all, onTrouble });
+  const revocations = new Revocations({ store, authorities: links, onTrouble });
   const { seatMs } = settings;
   const base = { store, tickets, blobs, keeper, batches, ports, nodes, watch };
-  const tools: TaskTools = { ...base, authorities: links, revocations, pool, clock, seatMs, onEvent, onTrouble };
+  const tools: TaskTools = {
+    ...base,
+    portsOf,
+    nextSigner,
+    authorities: links,
+    revocations,
+    pool,
+    clock,
+    seatMs,
+    onEvent,
+    onTrouble,
+  };
   const tasks: TaskBook = new TaskBook(tools);
   const hashing = new BodyHashing();
   const bodies = new Bodies({ ...base, pieces: openPieces(base), hashing });

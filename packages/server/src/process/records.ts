@@ -1,5 +1,6 @@
 /** Opens the records of a server: its database, its key and its blobs. */
-import type { createNodeSigner } from '@basa/runtime/node';
+import type { Signer } from '@basa/masking';
+import { createNodeSigner } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Tickets } from '../admission/tickets.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -15,7 +16,9 @@ import { blobPlaceOf, LEASE_MS, type Settings } from './settings.ts';
 export interface Records {
   readonly store: Store;
   readonly tickets: Tickets;
-  readonly signer: ReturnType<typeof createNodeSigner>;
+  readonly signer: Signer;
+  /** The key that replaces it, if there is one. */
+  readonly nextSigner: Signer | undefined;
   readonly blobs: BlobStore;
   readonly nodes: Nodes;
 }
@@ -28,7 +31,7 @@ export interface RecordsOptions {
 
 export async function openRecords(settings: Settings, options: RecordsOptions): Promise<Records> {
   const { metrics, onTrouble, onClose } = options;
-  const { database: shared, dataFolder, clock, tickMs } = settings;
+  const { database: shared, dataFolder, clock, tickMs, nextSigningKey } = settings;
   const opened =
     shared === undefined
       ? openEmbeddedStore(dataFolder, clock, countDatabase(metrics))
@@ -36,7 +39,8 @@ export async function openRecords(settings: Settings, options: RecordsOptions): 
   const { store, database } = opened;
   onClose(() => store.close());
   onClose(watchProcess(metrics, shared === undefined ? dataFolder : undefined));
-  const signer = await opened.signer();
+  const nextSigner = nextSigningKey && createNodeSigner(nextSigningKey);
+  const signer = await opened.signer(nextSigner);
   const blobs = withRows(await openBlobs(blobPlaceOf(settings)), bodyRows(database));
   onClose(() => blobs.close());
   const tickets = new Tickets(database);
@@ -47,7 +51,7 @@ export async function openRecords(settings: Settings, options: RecordsOptions): 
     shared: shared && { url: shared.url, tickMs },
     onTrouble,
   });
-  return { store, tickets, signer, blobs, nodes };
+  return { store, tickets, signer, nextSigner, blobs, nodes };
 }
 
 function sharedStore(

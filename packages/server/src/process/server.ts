@@ -34,12 +34,13 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   let warn = (what: string, error: unknown): void => void early.push([what, error]);
   const onTrouble = (what: string, error: unknown): void => warn(what, error);
   const records = await openRecords(settings, { metrics, onTrouble, onClose });
-  const { store, blobs, nodes, signer } = records;
+  const { store, blobs, nodes, signer, nextSigner } = records;
   const live = new LiveTasks({ store, clock: settings.clock });
   const service = await createService({
     ...settings,
     title: 'BASA server',
     audience: signer.publicKey,
+    otherAudiences: () => [...(nextSigner === undefined ? [] : [nextSigner.publicKey]), ...core.tasks.serverKeys],
     metrics,
     onAnswer: (answer) => {
       live.answered(answer);

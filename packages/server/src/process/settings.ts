@@ -13,11 +13,14 @@ export interface AuthorityAddress {
   readonly timeoutMs?: number;
 }
 
-export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
+export interface ServerOptions
+  extends Omit<ServiceOptions, 'title' | 'audience' | 'otherAudiences' | 'clock' | 'metrics'> {
   /** Database, key and blobs; with `database` only the blobs, in a folder that all nodes share. */
   readonly dataFolder: string;
   /** Set if several nodes form one server. */
   readonly database?: SharedDatabase;
+  /** The secret half of the key that replaces the server's: each task uses it from the term on that names it. */
+  readonly nextSigningKey?: Uint8Array;
   /** The authorities that tasks of this server may name. */
   readonly authorities: readonly AuthorityAddress[];
   readonly listen: Address;

@@ -4,7 +4,12 @@ import { type Ctx, type Fate, fateOf, type JoinTag, SERVER_PATH, type ShotBatch 
 import { answers, fail, hexText, Type } from '@basa/service';
 import { bufferParams, foundBuffer, type RouteContext } from './context.ts';
 
-const about = Type.Object({ publicKey: hexText(32), authorityKeys: Type.Array(hexText(32)), time: Type.Integer() });
+const about = Type.Object({
+  publicKey: hexText(32),
+  nextKey: Type.Optional(hexText(32, 'the key that replaces it, in tasks whose terms say so')),
+  authorityKeys: Type.Array(hexText(32)),
+  time: Type.Integer(),
+});
 const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];
 const fate = Type.Object({ fate: Type.Unsafe<Fate>({ enum: FATES }) });
 const bufferState = Type.Object({
@@ -41,12 +46,13 @@ function batchState({ ctx, task, status, rules, users }: ShotBatch) {
 
 export function mountAbout(context: RouteContext): void {
   const { app, requireRole } = context.service;
-  const { signer } = context.ports;
+  const { nextSigner, ports } = context;
   app.get(
     SERVER_PATH.about,
     { schema: { summary: 'The keys and the time of this server', response: answers(about) } },
     async () => ({
-      publicKey: toHex(signer.publicKey),
+      publicKey: toHex(ports.signer.publicKey),
+      ...(nextSigner !== undefined && { nextKey: toHex(nextSigner.publicKey) }),
       authorityKeys: context.authorities.all.map(({ publicKey }) => toHex(publicKey)),
       time: context.clock(),
     }),

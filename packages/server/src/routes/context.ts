@@ -1,5 +1,5 @@
 /** The tools of the routes of a server. */
-import { fromHex } from '@basa/masking';
+import { fromHex, type Signer } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { fail, hexText, type Service, type TokenBuckets, Type } from '@basa/service';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
@@ -27,6 +27,7 @@ export interface RouteContext {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
+  readonly nextSigner: Signer | undefined;
   readonly live: LiveTasks;
   readonly authorities: AuthorityLinks;
   readonly revocations: Revocations;

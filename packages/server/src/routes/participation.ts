@@ -122,7 +122,7 @@ export function mountParticipation(context: RouteContext): void {
     await task.suspicion.check(deviceOf(request).user);
     if (!(await task.entrance.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(
-      await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
+      await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(task.ports, buffer, deposit, now))),
     );
     rememberRequest(request);
     task.deposited(deposit.certificate, ctx);

@@ -1,9 +1,9 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
-import { equalBytes } from '@basa/masking';
+import type { Signer } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { openDatabase, openPostgres, type SqlDatabase, type SqlWatch, StartError, sqliteDatabase } from '@basa/service';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
-import { serverKey } from './server-key.ts';
+import { nodeKeys, serverKey } from './server-key.ts';
 import { createStore, type Store } from './store.ts';
 
 /** A database that several nodes share, and the settings that make them one server. */
@@ -22,11 +22,11 @@ export interface SharedDatabase {
 export interface OpenedStore {
   readonly database: SqlDatabase;
   readonly store: Store;
-  /** Returns the signer of the server, whose key may be made now. */
-  signer(): Promise<ReturnType<typeof createNodeSigner>>;
+  /** Returns the signer of the server, whose key may be made now. `next` replaces it later. */
+  signer(next: Signer | undefined): Promise<Signer>;
 }
 
-const PUBLIC_KEY = 'server-key';
+const PUBLIC_KEYS = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
   const database = sqliteDatabase(openDatabase(dataFolder, EMBEDDED_DATABASE), clock, watch);
@@ -52,12 +52,13 @@ export async function openSharedStore(
   return {
     database,
     store,
-    async signer() {
+    async signer(next) {
       const signer = createNodeSigner(signingKey);
       let isOther = false;
-      await store.changeNote(PUBLIC_KEY, (known) => {
-        isOther = known !== undefined && !equalBytes(known, signer.publicKey);
-        return known === undefined ? signer.publicKey : undefined;
+      await store.changeNote(PUBLIC_KEYS, (kept) => {
+        const keys = nodeKeys(kept, signer, next);
+        isOther = keys === undefined;
+        return keys;
       });
       if (isOther)
         throw new StartError(

@@ -1,12 +1,14 @@
 /** One running task of a server: its models, its seats, its buffers, and its end. */
-import { toHex } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import {
   type Certificate,
   type Ctx,
   type EnrolledFor,
   type SecureBuffer,
+  type ServerPorts,
   type ShotBatch,
   type TaskId,
+  type TaskPolicy,
   type UserId,
   userIdOf,
 } from '@basa/protocol';
@@ -114,8 +116,18 @@ export class RunningTask {
     this.#gathering = new OneAtATime(gather, { restShare: REST_SHARE });
   }
 
+  /** The tools of the protocol, with the server's key in the current term. */
+  get ports(): ServerPorts {
+    return this.#tools.ports;
+  }
+
+  /** False if the server's key was lost, until the term begins that names another one. */
+  get #hasKey(): boolean {
+    return equalBytes(this.ports.signer.publicKey, this.read.policy.serverKey);
+  }
+
   /** The requirements on certificates of its devices. */
-  get enrolledFor(): EnrolledFor {
+  get enrolledFor(): EnrolledFor & Pick<TaskPolicy, 'serverKey'> {
     return { ...this.read.policy, task: this.task };
   }
 
@@ -164,7 +176,9 @@ export class RunningTask {
     const leftMs = (this.#nextTermAt ?? Number.POSITIVE_INFINITY) - this.#tools.clock();
     const quietMs = Math.min(QUIET_MS, (this.read.policy.succession?.waitMs ?? 0) / 2);
     if (leftMs < quietMs)
-      fail('task-paused', { detail: 'an authority is being replaced', retryAfterMs: Math.max(1000, leftMs) });
+      fail('task-paused', { detail: 'a key is being replaced', retryAfterMs: Math.max(1000, leftMs) });
+    if (!this.#hasKey)
+      fail('task-paused', { detail: 'this server does not have the key of the task', retryAfterMs: PAUSE_MS });
   }
 
   /** Refuses new seats in a task that is paused or has reached its end. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   type Ctx,
+  SERVER_SEAT,
   type SecureBuffer,
   type ShotBatch,
   type TaskId,
@@ -106,6 +107,11 @@ export class TaskBook {
     return [...this.#tasks.values()];
   }
 
+  /** The keys that policies name in their current terms. A server that lost its key does not have all of them. */
+  get serverKeys(): readonly Uint8Array[] {
+    return [...new Map(this.all.map(({ read: { policy } }) => [toHex(policy.serverKey), policy.serverKey])).values()];
+  }
+
   find(task: string): RunningTask | undefined {
     return this.#tasks.get(task);
   }
@@ -132,7 +138,7 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authorities, ports, nodes } = this.#tools;
+    const { store, authorities, portsOf, nodes } = this.#tools;
     const { policy } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
@@ -141,7 +147,7 @@ export class TaskBook {
       await known.models.open();
       return known;
     }
-    if (!equalBytes(policy.serverKey, ports.signer.publicKey))
+    if (!equalBytes(policy.serverKey, portsOf(policy).signer.publicKey))
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
     await authorities
@@ -206,7 +212,8 @@ export class TaskBook {
     const { store, authorities, keeper, batches, nodes } = this.#tools;
     const { task, read } = running;
     const line = await lineOf(store, task, firstPolicy(read.specification));
-    for (const { address, key } of line.terms) await authorities.meet({ url: address, publicKey: key });
+    for (const { address, key, seat } of line.terms)
+      if (seat !== SERVER_SEAT) await authorities.meet({ url: address, publicKey: key });
     const now = await store.now();
     const number = line.terms.filter(({ effective }) => effective <= now).length;
     const next = line.terms[number]?.effective;
@@ -235,7 +242,9 @@ export class TaskBook {
 
   #add(stored: StoredTask): RunningTask {
     const specification = JSON.parse(stored.specification) as TaskSpecification;
-    const running = new RunningTask(stored, { ...readTask(specification), policy: stored.policy }, this.#tools);
+    const { policy } = stored;
+    const tools = { ...this.#tools, ports: this.#tools.portsOf(policy) };
+    const running = new RunningTask(stored, { ...readTask(specification), policy }, tools);
     this.#tasks.set(toHex(stored.task), running);
     return running;
   }

@@ -1,5 +1,6 @@
 /** The tools that the tasks of a server share. */
-import type { BasaEvent, ServerPorts } from '@basa/protocol';
+import type { Signer } from '@basa/masking';
+import type { BasaEvent, ServerPorts, TaskPolicy } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Tickets } from '../admission/tickets.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
@@ -19,7 +20,12 @@ export interface TaskTools {
   readonly keeper: BufferKeeper;
   readonly batches: BatchKeeper;
   readonly authorities: AuthorityLinks;
+  /** In a task with the key that its policy names. */
   readonly ports: ServerPorts;
+  /** The key that replaces the server's, if there is one. */
+  readonly nextSigner: Signer | undefined;
+  /** With the key that the policy names in its current term; with the first one if this server has no such key. */
+  portsOf(policy: Pick<TaskPolicy, 'serverKey'>): ServerPorts;
   readonly revocations: Revocations;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
   /** The clock of this node; leases are judged by the store's. */

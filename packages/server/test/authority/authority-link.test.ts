@@ -1,6 +1,14 @@
 /** A server accepts only valid answers of an authority: a lying one cannot fill its memory or lead it elsewhere. */
 import { toHex } from '@basa/masking';
-import { HEADER, headCodec, revocationsCodec, type TaskId, type UserId } from '@basa/protocol';
+import {
+  HEADER,
+  headCodec,
+  inspectRequestCodec,
+  isSigned,
+  revocationsCodec,
+  type TaskId,
+  type UserId,
+} from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';
@@ -113,4 +121,21 @@ it('accepts only the requested revocations, signed by the authority', async () =
   expect((await asked(told({}))).users).toEqual(users);
   for (const answer of [told({}, stranger), told({ task: other }), told({ after: 2 })])
     await expect(asked(answer)).rejects.toThrow('a list of revocations that is not its own, or not the requested one');
+});
+
+it('signs with the key of the task: the words, and the headers of long bodies', async () => {
+  const next = createNodeSigner(new Uint8Array(32).fill(3));
+  const asked: RequestInit[] = [];
+  const link = linkWith(async (_, init) => {
+    asked.push(init ?? {});
+    return new Response('', { status: 403 });
+  });
+  const [task, council] = [new Uint8Array(32) as TaskId, { authorities: [signer.publicKey], threshold: 1 }];
+  for (const one of [link, link.signedBy(next)])
+    await expect(one.inspect({ task, epochs: [], models: [], uploads: [] }, council)).rejects.toThrow(AuthorityRefusal);
+  for (const [n, { publicKey }] of [signer, next].entries()) {
+    const { headers, body } = asked[n] as { headers: Record<string, string>; body: Uint8Array };
+    expect(headers[HEADER.device]).toBe(toHex(publicKey));
+    expect(isSigned(nodeSuite, inspectRequestCodec, inspectRequestCodec.decode(body), publicKey)).toBe(true);
+  }
 });

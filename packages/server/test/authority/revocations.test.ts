@@ -16,7 +16,8 @@ const PAGE = 2;
 /** This many pages are requested at once. */
 const MAX_PAGES = 1024;
 const KEY = bytes(77);
-const of = { task, authorities: [KEY], threshold: 1 };
+const serverKey = bytes(78);
+const of = { task, authorities: [KEY], threshold: 1, serverKey };
 let folder = '';
 let store: Store;
 beforeEach(() => {
@@ -52,8 +53,9 @@ class FakeAuthority {
   }
 }
 
-function server(authority: FakeAuthority): Revocations {
-  return new Revocations({ store, authorities: [authority as unknown as AuthorityLink], onTrouble: () => {} });
+function server(...fakes: readonly FakeAuthority[]): Revocations {
+  const all = fakes as unknown as readonly AuthorityLink[];
+  return new Revocations({ store, authorities: { all, signedFor: () => all }, onTrouble: () => {} });
 }
 
 const known = (count: number) =>
@@ -78,14 +80,13 @@ it('asks page by page up to the number in the head, and then no more', async () 
 
 it('refuses a device only when so many authorities have revoked it that too few are left', async () => {
   const all = [1, 2, 3, 4].map((n) => Object.assign(new FakeAuthority(), { publicKey: bytes(n) }));
-  const links = all as unknown as readonly AuthorityLink[];
-  const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
+  const revocations = server(...all);
   for (const [threshold, needed] of [
     [4, 1],
     [3, 2],
     [2, 3],
   ] as const) {
-    const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold };
+    const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold, serverKey };
     const user = userOf(threshold);
     for (const [n, one] of all.entries()) {
       one.list = [...one.list, user];
@@ -143,9 +144,8 @@ it('does not wait for silent authorities if enough others answer, and waits othe
   }
   const gone = async (): Promise<Told> => Promise.reject(new Error('it is away'));
   away.revocations = gone;
-  const council = { task, authorities: keys, threshold: 2 };
-  const links = all as unknown as readonly AuthorityLink[];
-  const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
+  const council = { task, authorities: keys, threshold: 2, serverKey };
+  const revocations = server(...all);
   await revocations.catchUp(council);
   expect(await store.revokedBy(task, userOf(0))).toBe(2);
   second.revocations = gone;
@@ -169,9 +169,8 @@ it('does not wait for an authority with an endless list if enough others answer'
     await isWaitedFor;
     return { task: of, branch: bytes(1, 16), after, upTo: after + 1, users: [], signature: bytes(0, 64) };
   };
-  const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold: 3 };
-  const links = all as unknown as readonly AuthorityLink[];
-  const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
+  const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold: 3, serverKey };
+  const revocations = server(...all);
   await Promise.all([revocations.catchUp(council), revocations.catchUp(council)]);
   // It is asked by one of them at a time, and goes on where it was the next time.
   answer();

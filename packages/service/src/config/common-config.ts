@@ -97,7 +97,7 @@ type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>
 
 export function commonOptions(config: CommonConfig): Omit<
   ServiceOptions,
-  'title' | 'audience' | 'clock' | 'metrics'
+  'title' | 'audience' | 'otherAudiences' | 'clock' | 'metrics'
 > & {
   readonly listen: Address;
   readonly unsafePaperMode: boolean;

@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { codeOf, device, NOW, serviceWith, signed, token } from './test-service.ts';
+import { audience, codeOf, device, NOW, serviceWith, signed, token } from './test-service.ts';
 
 describe('a request signed by a device', () => {
   it('is served, and the service knows who asked', async () => {
@@ -64,6 +64,19 @@ describe('a request signed by a device', () => {
   it('to another service does not count here', async () => {
     const { app } = await serviceWith({ audience: nodeRandomBytes(32) });
     expect(codeOf(await app.inject(signed('/v1/look', undefined)))).toBe('request-signature-invalid');
+  });
+
+  it('may name another key of a service whose key is being replaced', async () => {
+    const { app } = await serviceWith({
+      audience: nodeRandomBytes(32),
+      otherAudiences: () => [nodeRandomBytes(32), audience],
+    });
+    expect((await app.inject(signed('/v1/look', undefined))).statusCode).toBe(200);
+    const { app: other } = await serviceWith({
+      audience: nodeRandomBytes(32),
+      otherAudiences: () => [nodeRandomBytes(32)],
+    });
+    expect(codeOf(await other.inject(signed('/v1/look', undefined)))).toBe('request-signature-invalid');
   });
 
   it('of another time is refused with the time of the service', async () => {

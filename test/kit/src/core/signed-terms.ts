@@ -6,6 +6,7 @@ import {
   endorseTerm,
   millis,
   recoverTerm,
+  SERVER_SEAT,
   type TaskPolicy,
   type Term,
   taskIdOf,
@@ -15,9 +16,9 @@ import { nodeSuite as suite } from '@basa/runtime/node';
 
 export interface WantedTerm {
   readonly key: Signer;
-  /** By default 0. */
+  /** By default 0; `SERVER_SEAT` for the server. */
   readonly seat?: number;
-  /** The seat's authority left no last head. */
+  /** The seat's authority left no last head. Not for the server, which never has one. */
   readonly isLost?: boolean;
   /** Seats of the current term that agree. */
   readonly signers: readonly Signer[];
@@ -26,7 +27,7 @@ export interface WantedTerm {
   readonly change?: Partial<Term>;
 }
 
-const HEAD = { branch: new Uint8Array(16), sequence: 12, revocations: 1, hash: new Uint8Array(32).fill(5) };
+export const HEAD = { branch: new Uint8Array(16), sequence: 12, revocations: 1, hash: new Uint8Array(32).fill(5) };
 
 /** Begins as early as the policy allows. */
 export function signedTerm(policy: TaskPolicy, wanted: WantedTerm): Term {
@@ -37,8 +38,8 @@ export function signedTerm(policy: TaskPolicy, wanted: WantedTerm): Term {
     previous: currentHash(suite, policy),
     seat,
     key: key.publicKey,
-    address: 'https://authority.example:8443',
-    last: isLost ? undefined : HEAD,
+    address: seat === SERVER_SEAT ? '' : 'https://authority.example:8443',
+    last: isLost || seat === SERVER_SEAT ? undefined : HEAD,
     effective: millis((policy.term?.effective ?? 0) + (policy.succession?.waitMs ?? 0)),
     ...change,
   };

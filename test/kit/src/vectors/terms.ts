@@ -9,6 +9,7 @@ import {
   lineCodec,
   millis,
   type RefusalReason,
+  SERVER_SEAT,
   type TaskPolicy,
   type Term,
   taskIdOf,
@@ -18,7 +19,7 @@ import {
   voteCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
-import { signedTerm, type WantedTerm } from '../core/signed-terms.ts';
+import { HEAD, signedTerm, type WantedTerm } from '../core/signed-terms.ts';
 import { GOOD_POLICY } from './policies.ts';
 
 const WAIT_MS = 604_800_000;
@@ -57,6 +58,13 @@ export interface TermVectors {
   /** In term 0 and in each later one, by seat 1: the same vote. */
   readonly vote: { readonly statement: string; readonly key: string; readonly signatures: readonly string[] };
   readonly judged: readonly JudgedTerm[];
+  /** The server has another key, then a seat, then the server once more. */
+  readonly serverLine: {
+    readonly line: string;
+    readonly hashes: readonly string[];
+    /** In the policy, and in each term. */
+    readonly serverKeys: readonly string[];
+  };
 }
 
 export function termVectors(): TermVectors {
@@ -80,6 +88,27 @@ export function termVectors(): TermVectors {
     hashes: [one, two].map((term) => toHex(termHashOf(suite, term))),
     vote: { statement: toHex(voteCodec.statement(body)), key: toHex(second.publicKey), signatures },
     judged: judgedTerms(policy),
+    serverLine: serverLine(policy),
+  };
+}
+
+function serverLine(policy: TaskPolicy): TermVectors['serverLine'] {
+  const wanted: readonly WantedTerm[] = [
+    { seat: SERVER_SEAT, key: signerOf(13), signers: [first, second, third] },
+    { seat: 0, key: signerOf(11), signers: [first, second, third] },
+    { seat: SERVER_SEAT, key: signerOf(14), signers: [signerOf(11), third, fourth] },
+  ];
+  const [terms, policies]: [Term[], TaskPolicy[]] = [[], [policy]];
+  for (const one of wanted) {
+    const last = policies.at(-1) as TaskPolicy;
+    const term = signedTerm(last, one);
+    terms.push(term);
+    policies.push(inTerm(suite, last, term));
+  }
+  return {
+    line: toHex(lineCodec.encode({ policy, terms })),
+    hashes: terms.map((term) => toHex(termHashOf(suite, term))),
+    serverKeys: policies.map(({ serverKey }) => toHex(serverKey)),
   };
 }
 
@@ -88,6 +117,7 @@ function judgedTerms(policy: TaskPolicy): readonly JudgedTerm[] {
   const key = signerOf(11);
   const others = [second, third, fourth];
   const good: WantedTerm = { seat: 0, key, signers: [first, second, third] };
+  const servers: WantedTerm = { ...good, seat: SERVER_SEAT };
   const { succession: _, ...forbidden } = policy;
   const judged: readonly (readonly [what: string, policy: TaskPolicy, term: Term])[] = [
     ['three of four seats', policy, signedTerm(policy, good)],
@@ -109,6 +139,16 @@ function judgedTerms(policy: TaskPolicy): readonly JudgedTerm[] {
     ['another recovery key', alone, signedTerm(alone, { ...good, isLost: true, signers: [], recovery: signerOf(21) })],
     ['three of three without one', all, signedTerm(all, { ...good, isLost: true, signers: [second, third], recovery })],
     ['the same without the recovery key', all, signedTerm(all, { ...good, isLost: true, signers: [second, third] })],
+    ["the server's key by three of four seats", policy, signedTerm(policy, servers)],
+    ["the server's key by two seats", policy, signedTerm(policy, { ...servers, signers: [first, second] })],
+    ["the server's key again", policy, signedTerm(policy, { ...servers, key: signerOf(9) })],
+    ["the key of an authority for the server's", policy, signedTerm(policy, { ...servers, key: fourth })],
+    ["the server's key with an address", policy, signedTerm(policy, { ...servers, change: { address: 'https://x' } })],
+    ["the server's key with a last head", policy, signedTerm(policy, { ...servers, change: { last: HEAD } })],
+    ["the server's key by one authority", alone, signedTerm(alone, { ...servers, signers: [first] })],
+    ['the same with the recovery key', alone, signedTerm(alone, { ...servers, signers: [first], recovery })],
+    ["the server's key by the recovery key", alone, signedTerm(alone, { ...servers, signers: [], recovery })],
+    ["the server's key by two of three", all, signedTerm(all, { ...servers, signers: [second, third], recovery })],
   ];
   return judged.map(([what, of, term]) => {
     const problem = termProblem(suite, of, term);

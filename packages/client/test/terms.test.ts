@@ -1,0 +1,27 @@
+/** The authorities that an application names, and the terms that it trusts by that. */
+
+import { inTerm, SERVER_SEAT } from '@basa/protocol';
+import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
+import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
+import { expect, it } from 'vitest';
+import { broughtSeats } from '../src/session/terms.ts';
+
+const signerOf = (n: number) => createNodeSigner(new Uint8Array(32).fill(n));
+const seats = [1, 2, 3, 4].map(signerOf);
+
+it('an application that names the authorities trusts the term that brought them, and no other key of the server', () => {
+  const policy = {
+    ...GOOD_POLICY,
+    authorities: seats.map(({ publicKey }) => publicKey),
+    threshold: 3,
+    succession: { waitMs: 1000, recoveryHash: undefined },
+  };
+  const early = inTerm(nodeSuite, policy, signedTerm(policy, { seat: SERVER_SEAT, key: signerOf(11), signers: seats }));
+  const moved = inTerm(nodeSuite, early, signedTerm(early, { seat: 0, key: signerOf(12), signers: seats }));
+  const signers = [signerOf(12), ...seats.slice(1)];
+  const late = inTerm(nodeSuite, moved, signedTerm(moved, { seat: SERVER_SEAT, key: signerOf(13), signers }));
+  const all = [policy, early, moved, late];
+  expect(all.map((one) => broughtSeats(one, policy.authorities))).toEqual([false, false, false, false]);
+  expect(all.map((one) => broughtSeats(one, moved.authorities))).toEqual([false, false, true, false]);
+});
