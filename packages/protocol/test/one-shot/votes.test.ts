@@ -1,9 +1,10 @@
 /** Until when an authority votes for a batch, and what the votes of others change in that. */
 import { equalBytes } from '@basa/masking';
-import { isRefused, userIdOf } from '@basa/protocol';
+import { isRefused, millis, userIdOf } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, voted } from './scene.ts';
 
@@ -41,6 +42,24 @@ describe('a vote', () => {
     for (const [name, one] of examined) authority.examined.set(name, one);
     world.pass(HOUR + VOTE);
     expect(reasonOf(server.voteBy(3, batch, { votes }))).toBe('epoch-over');
+  });
+
+  it('is not repeated in a later term: the batch was given up at the switch', () => {
+    const { world, batch, votes } = voted({ succession: { waitMs: HOUR, recoveryHash: undefined } });
+    const [, ...others] = world.authorities.map(({ base }) => base);
+    const signers = others.map(({ ports }) => ports.signer);
+    const change = { effective: millis(world.now + HOUR) };
+    const term = signedTerm(world.policy, { key: world.signer(), isLost: true, signers, change });
+    const line = { policy: world.policy, terms: [term] };
+    for (const one of others) {
+      granted(one.persist(one.core.followLine(line, world.now)));
+      granted(one.persist(one.core.tick(term.effective)));
+    }
+    world.pass(HOUR);
+    for (const index of [1, 2, 3]) {
+      expect(world.server.voteBy(index, batch)).toMatchObject({ reason: 'epoch-over', slots: [0, 1, 2] });
+      expect(reasonOf(world.server.releaseBy(index, batch, { votes }))).toBe('epoch-over');
+    }
   });
 
   it('of an epoch that was given up is never given, nor is anything released, however many voted [S13]', () => {

@@ -89,7 +89,10 @@ export function voteForBatch(
   if (!isSigned(suite, batchVoteRequestCodec, request, task.policy.serverKey))
     return declined(undefined, refused('server-unknown'));
   const ctx = batchCtxOf(suite, batch);
-  if (state.batch(ctx) !== undefined) return unchanged(undefined, { vote: voteOf(at, ctx), held: undefined });
+  const known = state.batch(ctx);
+  if (known !== undefined && state.isGivenUp(known.list))
+    return declined(undefined, refused('epoch-over', { slots: batch.uploads.map((_, n) => n) }));
+  if (known !== undefined) return unchanged(undefined, { vote: voteOf(at, ctx), held: undefined });
   const found = batch.uploads.map(examinedOf);
   const unseen = found.flatMap((one, n) => (one === undefined ? [n] : []));
   if (unseen.length > 0) return declined(undefined, refused('not-inspected', { slots: unseen }));
