@@ -53,7 +53,7 @@ async function sum(clients: readonly BasaClient[]): Promise<string> {
     ),
   );
   const ctxs = new Set(results.map((result) => (result.kind === 'accepted' ? result.ctx : result.reason)));
-  expect(ctxs.size).toBe(1);
+  expect([...ctxs]).toHaveLength(1);
   const [ctx = ''] = ctxs;
   let status = '';
   await until(async () => {
