@@ -1,7 +1,7 @@
 /**
  * Carries out a mask plan piece by piece: adds the keystream of a seed to a part of the vector. Node returns the keystream synchronously
- * and takes all seeds of a block together. WebCrypto is asynchronous, so many blocks of one seed are requested at a time, some of them in
- * advance.
+ * and processes all seeds of one block together. WebCrypto is asynchronous. There, several blocks of one seed are requested together, and
+ * some of them in advance.
  */
 import {
   type AsyncKeystream,

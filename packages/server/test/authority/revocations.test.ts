@@ -78,7 +78,7 @@ it('asks page by page up to the number in the head, and then no more', async () 
   await revocations.check({ ...of, task: bytes(9) as typeof task }, userOf(5)); // another task
 });
 
-it('refuses a device only when so many authorities have revoked it that too few are left', async () => {
+it('refuses a device only if the authorities that have not revoked it are too few', async () => {
   const all = [1, 2, 3, 4].map((n) => Object.assign(new FakeAuthority(), { publicKey: bytes(n) }));
   const revocations = server(...all);
   for (const [threshold, needed] of [
