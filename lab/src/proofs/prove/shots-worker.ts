@@ -3,11 +3,11 @@ import { serveWorker } from '@basa/runtime/node';
 import { runShotFaults, type ShotFaults } from '../faults/one-shot.ts';
 import type { Share, Tally } from '../oracle/exhaustive.ts';
 import { runShotSchedules, type ShotTally } from '../oracle/one-shot/shot-schedule.ts';
-import { runEveryCourse } from '../oracle/one-shot/shot-situations.ts';
+import { type Courses, runEveryCourse } from '../oracle/one-shot/shot-situations.ts';
 
 export type ShotTask =
   | { readonly kind: 'schedules'; readonly seed: number; readonly count: number }
-  | { readonly kind: 'courses'; readonly bufferSize: number; readonly minimum: number; readonly share: Share }
+  | ({ readonly kind: 'courses'; readonly share: Share } & Courses)
   | { readonly kind: 'faults'; readonly seed: number; readonly count: number };
 
 export type ShotAnswer = ShotTally | Tally | readonly ShotFaults[];

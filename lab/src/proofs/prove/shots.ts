@@ -10,15 +10,17 @@ import { addShotTallies, NO_SHOT_SCHEDULES, type ShotTally } from '../oracle/one
 import { forEachTask } from './numbered-tasks.ts';
 import type { ShotAnswer, ShotTask } from './shots-worker.ts';
 
-const HELP = `npm run lab -- prove shots [--schedules N] [--faults N] [--no-exhaustive] [--seed S] [--workers N] [--json]
+const HELP = `npm run lab -- prove shots [--schedules N] [--faults N] [--devices N] [--no-exhaustive] [--seed S] [--workers N] [--json]
 
-Checks the one-shot mode in three parts. First: every sequence of three steps with one authority, for K = 2 and 3 (batches, restores,
-clocks, updates that expire, versions). Second: generated schedules with one authority, or with four of which one colludes with the server.
-In both parts, everything except the sums of final batches is a leak. Third: runs with crashes after any record, lost and repeated messages,
-and restores. In these runs every acknowledged update must end as included, expired, quarantined, refused or unknown.
+Checks the one-shot mode in three parts. First: every sequence of three steps with one authority, for K = 2 and 3, and for K = 4 with four
+devices (batches, restores, clocks, updates that expire, versions). Second: generated schedules with one authority, or with four
+authorities of which one colludes with the server. In both parts, everything except the sums of final batches is a leak.
+Third: runs with crashes after any record, lost and repeated messages, and restores. In these runs every acknowledged update must end
+as included, expired, quarantined, refused or unknown.
 
   --schedules N     number of generated schedules (default: 100000)
   --faults N        number of runs with faults (default: 2000)
+  --devices N       honest devices of the first part, 3 or 4 (default: 3)
   --seed S          number of the first schedule and of the first run (default: 1)
   --no-exhaustive   leave out the first part
   --workers N       number of worker threads (default: one per core); it does not change the result
@@ -28,6 +30,7 @@ const SIZES = [
   { bufferSize: 2, minimum: 2 },
   { bufferSize: 3, minimum: 2 },
   { bufferSize: 3, minimum: 3 },
+  { bufferSize: 4, minimum: 3 },
 ];
 const SHARES = 128;
 const PER_TASK = 50;
@@ -39,28 +42,29 @@ const { values } = parseArgs({
     schedules: { type: 'string', default: '100000' },
     faults: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
+    devices: { type: 'string', default: '3' },
     workers: { type: 'string', default: String(availableParallelism()) },
     'no-exhaustive': { type: 'boolean', default: false },
     ...SWITCHES,
   },
 });
-const numbers = [values.schedules, values.faults, values.seed, values.workers].map(Number);
-const [schedules = 0, faults = 0, seed = 1, workers = 1] = numbers;
+const numbers = [values.schedules, values.faults, values.seed, values.workers, values.devices].map(Number);
+const [schedules = 0, faults = 0, seed = 1, workers = 1, devices = 3] = numbers;
 
 async function runCourses(pool: Pool): Promise<Tally> {
   let total = NO_SITUATIONS;
-  for (const size of SIZES) {
+  for (const size of SIZES.filter(({ bufferSize }) => bufferSize <= devices)) {
     let tally = NO_SITUATIONS;
     await forEachTask(
       pool,
       { count: SHARES },
-      (index): ShotTask => ({ kind: 'courses', ...size, share: { index, of: SHARES } }),
+      (index): ShotTask => ({ kind: 'courses', devices, ...size, share: { index, of: SHARES } }),
       (_, answer) => {
         tally = addSituations(tally, answer as Tally);
       },
     );
     console.log(
-      `K = ${size.bufferSize}, Kmin = ${size.minimum}: ${tally.situations} courses, ${tally.sums} sums of which ${tally.sumsFound} found, ${tally.leaks.length} leaks`,
+      `${devices} devices, K = ${size.bufferSize}, Kmin = ${size.minimum}: ${tally.situations} courses, ${tally.sums} sums of which ${tally.sumsFound} found, ${tally.leaks.length} leaks`,
     );
     for (const { situation, leaked } of tally.leaks.slice(0, 5))
       console.log(`  LEAK ${leaked.join(', ')}: ${situation}`);
@@ -115,7 +119,9 @@ async function runFaults(pool: Pool) {
 
 if (values.help) console.log(HELP);
 else if (!numbers.every((value) => Number.isSafeInteger(value) && value >= 0) || workers === 0) {
-  console.error('--schedules, --faults, --seed and --workers take whole numbers, for example --schedules 10000');
+  console.error(
+    '--schedules, --faults, --devices, --seed and --workers take whole numbers, for example --schedules 10000',
+  );
   process.exitCode = 2;
 } else {
   const begun = Date.now();

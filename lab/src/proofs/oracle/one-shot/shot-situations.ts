@@ -12,7 +12,7 @@ import { NO_SITUATIONS } from '../exhaustive.ts';
 interface Course {
   readonly oracle: ShotOracle;
   readonly devices: readonly ShotDevice[];
-  /** Uploads of three honest devices and a colluder; an upload that was contributed again replaces the first. */
+  /** Uploads of the honest devices and of a colluder; an upload that was contributed again replaces the first. */
   readonly names: Ctx[];
   /** Records of the authority before the first batch. */
   readonly before: number;
@@ -23,15 +23,20 @@ interface Course {
 type Step = (course: Course) => void;
 
 const HOUR_MS = 3_600_000;
-const UPLOADS = 4;
 const STEPS_PER_COURSE = 3;
 
-/** Ordered lists: every set of one to three uploads in order, the pairs in the other order, and two with a repeat. */
-function lists(): readonly (readonly number[])[] {
-  const all = Array.from({ length: UPLOADS }, (_, n) => n);
+/** Honest devices of a course, unless it says otherwise. */
+const DEVICES = 3;
+
+/**
+ * Ordered lists of the uploads of some devices and a colluder: every single one, every pair in both orders, every larger set
+ * that leaves out at least one, in order, and two with a repeat.
+ */
+function lists(devices: number): readonly (readonly number[])[] {
+  const all = Array.from({ length: devices + 1 }, (_, n) => n);
+  const sets = Array.from({ length: 2 ** all.length - 1 }, (_, code) => all.filter((n) => (code >> n) & 1));
   const pairs = all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b]));
-  const triples = all.map((left) => all.filter((n) => n !== left));
-  return [...all.map((n) => [n]), ...pairs, ...triples, [0, 0], [0, 3, 3]];
+  return [...all.map((n) => [n]), ...pairs, ...sets.filter((set) => set.length > 2), [0, 0], [0, devices, devices]];
 }
 
 function batchStep(places: readonly number[]): Step {
@@ -56,9 +61,7 @@ const EVENTS: readonly Step[] = [
   logged,
 ];
 
-const STEPS: readonly Step[] = [...lists().map(batchStep), ...EVENTS];
-
-export const COURSES: number = STEPS.length ** STEPS_PER_COURSE;
+const stepsOf = (devices: number): readonly Step[] => [...lists(devices).map(batchStep), ...EVENTS];
 
 function restore(oracle: ShotOracle, records: number): void {
   const [keeper] = oracle.honest;
@@ -91,22 +94,29 @@ function logged(course: Course): void {
   for (const place of [0, 1]) giveAgain(course, place);
 }
 
-function begin(bufferSize: number, minimum: number): Course {
+function begin(honest: number, bufferSize: number, minimum: number): Course {
   const oracle = new ShotOracle(symbolicEnvironment, { bufferSize, minimum });
-  const devices = Array.from({ length: UPLOADS - 1 }, () => oracle.world.shooter());
+  const devices = Array.from({ length: honest }, () => oracle.world.shooter());
   const names = devices.map((device) => oracle.give(device) as Ctx);
   names.push(oracle.colluderGives(oracle.world.shooter()));
   return { oracle, devices, names, before: oracle.honest[0]?.base.log.length ?? 0, batches: 0, last: [] };
 }
 
+export interface Courses {
+  readonly devices?: number;
+  readonly bufferSize: number;
+  readonly minimum: number;
+}
+
 export function runEveryCourse(
-  { bufferSize, minimum }: { readonly bufferSize: number; readonly minimum: number },
+  { devices = DEVICES, bufferSize, minimum }: Courses,
   { index, of }: Share = { index: 0, of: 1 },
 ): Tally {
   const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
-  for (let code = index; code < COURSES; code += of) {
-    const course = begin(bufferSize, minimum);
-    for (let n = 0; n < STEPS_PER_COURSE; n++) STEPS[Math.floor(code / STEPS.length ** n) % STEPS.length]?.(course);
+  const steps = stepsOf(devices);
+  for (let code = index; code < steps.length ** STEPS_PER_COURSE; code += of) {
+    const course = begin(devices, bufferSize, minimum);
+    for (let n = 0; n < STEPS_PER_COURSE; n++) steps[Math.floor(code / steps.length ** n) % steps.length]?.(course);
     const { leaked, broken, closed, sums, sumsFound } = course.oracle.trace.judge();
     tally.situations++;
     tally.closed += closed;
@@ -114,7 +124,7 @@ export function runEveryCourse(
     tally.sumsFound += sumsFound;
     if (leaked.length + broken.length > 0)
       tally.leaks.push({
-        situation: `course ${code} of K = ${bufferSize}, Kmin = ${minimum}`,
+        situation: `course ${code} of ${devices} devices with K = ${bufferSize}, Kmin = ${minimum}`,
         leaked: [...leaked, ...broken],
       });
   }
