@@ -60,12 +60,17 @@ async function append(staging: Staging, value: number, count: number): Promise<v
   await staging.flush();
 }
 
-describe('pieces of one body at several nodes', () => {
-  it('follow each other in one place', async () => {
+/** The first node settles ten bytes. */
+async function settleTen(): Promise<void> {
     const first = await nodes[0].open(body, false);
     await append(first.staging, 1, 10);
     await first.settle(10);
     await first.staging.close();
+}
+
+describe('pieces of one body at several nodes', () => {
+  it('follow each other in one place', async () => {
+    await settleTen();
     const second = await nodes[1].open(body, false);
     expect(second.standing).toBe(10);
     await append(second.staging, 2, 5);
@@ -76,10 +81,7 @@ describe('pieces of one body at several nodes', () => {
   });
 
   it('of an attempt that a newer one has replaced do not count, and do not change the newer pieces', async () => {
-    const first = await nodes[0].open(body, false);
-    await append(first.staging, 1, 10);
-    await first.settle(10);
-    await first.staging.close();
+    await settleTen();
     const hanging = await nodes[0].open(body, false);
     await append(hanging.staging, 9, 3);
     const back = await nodes[1].open(body, false);
@@ -101,10 +103,7 @@ describe('pieces of one body at several nodes', () => {
   });
 
   it('go on after a node died in the midst of one', async () => {
-    const first = await nodes[0].open(body, false);
-    await append(first.staging, 1, 10);
-    await first.settle(10);
-    await first.staging.close();
+    await settleTen();
     const dead = await nodes[0].open(body, false);
     await append(dead.staging, 9, 3);
     await dead.staging.close();
@@ -115,10 +114,7 @@ describe('pieces of one body at several nodes', () => {
   });
 
   it('of another body replace it: one body of a slot is kept', async () => {
-    const first = await nodes[0].open(body, false);
-    await append(first.staging, 1, 10);
-    await first.settle(10);
-    await first.staging.close();
+    await settleTen();
     const other = await nodes[1].open({ layout, name: { ...header, bodyHash: bytes(8) } }, false);
     expect(other.standing).toBe(0);
     await other.staging.close();
