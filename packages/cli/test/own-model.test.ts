@@ -88,8 +88,8 @@ describe('`basa new`', () => {
 
   describe('from installed packages names ours', () => {
     const [root, project] = ['/home/ann', '/home/ann/work/project'];
-    const tarball = { resolved: 'file:tarballs/basa-client-0.2.0.tgz', version: '0.2.0' };
-    const registry = { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.2.0.tgz', version: '0.2.0' };
+    const tarball = { resolved: 'file:tarballs/basa-client-0.3.0.tgz', version: '0.3.0' };
+    const registry = { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.3.0.tgz', version: '0.3.0' };
     const packages = {
       'node_modules/@basa/client': tarball,
       'node_modules/@basa/learning': registry,
@@ -98,8 +98,8 @@ describe('`basa new`', () => {
 
     it('by the files that npm installed them from, or by version if they came from a registry', () => {
       expect(sourcesOf({ packages }, root, project, () => true)).toEqual({
-        '@basa/client': 'file:../../tarballs/basa-client-0.2.0.tgz',
-        '@basa/learning': '0.2.0',
+        '@basa/client': 'file:../../tarballs/basa-client-0.3.0.tgz',
+        '@basa/learning': '0.3.0',
       });
     });
 
