@@ -62,10 +62,10 @@ async function append(staging: Staging, value: number, count: number): Promise<v
 
 /** The first node settles ten bytes. */
 async function settleTen(): Promise<void> {
-    const first = await nodes[0].open(body, false);
-    await append(first.staging, 1, 10);
-    await first.settle(10);
-    await first.staging.close();
+  const first = await nodes[0].open(body, false);
+  await append(first.staging, 1, 10);
+  await first.settle(10);
+  await first.staging.close();
 }
 
 describe('pieces of one body at several nodes', () => {
