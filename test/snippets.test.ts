@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('every program that a page shows compiles as it stands there', async () => {
+it('every program on a page compiles as it is written there', async () => {
   // As in test/tfjs: the declarations of tfjs contradict themselves.
   const compilerOptions = { composite: false, skipLibCheck: true };
   const tools = join(ROOT, 'tsconfig.tools.json');
@@ -35,7 +35,7 @@ it('every program that a page shows compiles as it stands there', async () => {
   expect(stdout).toBe('');
 });
 
-it('every program that needs no service and no browser runs as it stands there, and says something', async () => {
+it('every program that needs no service and no browser runs as it is written, and prints something', async () => {
   const own = programs.filter(({ needs }) => needs.length === 0);
   const runner = join(ROOT, 'test/kit/src/pages/run-programs.ts');
   const flags = [...FROM_SOURCE, runner, ...own.map(fileOf)];

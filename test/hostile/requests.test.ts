@@ -28,7 +28,7 @@ async function problemOf(response: Response | Promise<Response>): Promise<string
   return problemCodeOf(await (await response).json());
 }
 
-describe('requests that are not what they say', () => {
+describe('requests that contradict their headers', () => {
   it('with huge heads are refused, and the connection ends', async () => {
     const growth = await heapGrowthOf(async () => {
       for (let n = 0; n < 20; n++) {
@@ -140,7 +140,7 @@ describe('requests that are not what they say', () => {
     }
   });
 
-  it('leave the honest fleet where it was', async () => {
+  it('do not disturb the honest fleet', async () => {
     expect(fromHex(services.task)?.length).toBe(32);
     const { version = 0 } = await services.taskState();
     const fleet = await honestFleet(services);

@@ -81,7 +81,7 @@ function toOwnOrder(model: Model, values: Float32Array): Float32Array {
 
 const request = { samples: stripes(), batchSize: BATCH, learningRate: 0.1, momentum: 0.5, weightDecay: 1e-3, seed: 2 };
 
-it('tfjs trains through the adapter to what the reference backend trains to, and leaves no tensor behind', () => {
+it('tfjs trains through the adapter to the result of the reference backend, and leaves no tensor behind', () => {
   const adapted = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), { batchCapacity: BATCH }));
   const reference = createTrainer(createReferenceBackend(own, { batchCapacity: BATCH }));
   expect(adapted.model.dimension).toBe(own.dimension);
