@@ -106,7 +106,7 @@ export class LyingServer implements Space<LyingState> {
         if (honest + with_ >= threshold)
           found.push([
             { ...state, parts: { honest, colluding: with_ } },
-            `a buffer is drawn with parts of ${honest} honest authorities and ${with_} others`,
+            `a buffer is drawn with parts of ${honest} honest and ${with_} colluding authorities`,
           ]);
   }
 
@@ -120,7 +120,7 @@ export class LyingServer implements Space<LyingState> {
           if (number > 0 && ticket.user === user && number !== own)
             found.push([
               { ...state, tickets: replaced(state.tickets, user, number) },
-              `user ${user} is told that it has slot ${ticket.slot} after ${ticket.view.map(wordOf).join(', ') || 'nobody'}`,
+              `user ${user} is told that it has slot ${ticket.slot}, after ${ticket.view.map(wordOf).join(', ') || 'no other user'}`,
             ]);
       if (own !== 0 && state.uploads[user] === 0 && this.#answers(state, own) >= threshold)
         found.push([{ ...state, uploads: replaced(state.uploads, user, own) }, `user ${user} uploads`]);
