@@ -61,7 +61,7 @@ it.each(shown('sh').map(({ place, code }) => [place, code] as const))('the comma
 });
 
 it.each(shown('json').map(({ place, ...snippet }) => [place, snippet] as const))(
-  'the JSON at %s is JSON, and a configuration where it says so',
+  'the JSON at %s is valid, and a valid configuration if it is marked as one',
   (_, { code, needs }) => {
     const overrides = JSON.parse(code.replaceAll(/<[^>]*64 hexadecimal digits>/g, '0'.repeat(64))) as Record<
       string,

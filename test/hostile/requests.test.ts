@@ -44,7 +44,7 @@ describe('requests that contradict their headers', () => {
     ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello'],
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['a negative length', 'Content-Length: -1\r\n\r\n'],
-    ['chunks that are none', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['invalid chunks', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
   ])('with %s are refused, and nothing behind them is read as a request', async (_, rest) => {
     const connection = await rawConnection(services.server.url);
     connection.write(`POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${rest}`);

@@ -87,7 +87,7 @@ it.each<[string, Link['lies']]>([
 });
 
 it.each(['does not sign', 'signs another buffer'] as const)(
-  'a buffer is drawn without one that offers its part and %s, though the last one is late with its offer',
+  'a buffer is drawn without an authority that offers its part and %s, although the last one is late with its offer',
   async (what) => {
     const world = severalAuthorities();
     const { signer } = authorityOf(world, 0).ports;

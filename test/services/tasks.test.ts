@@ -170,7 +170,7 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
 describe('a task is refused', () => {
   const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(services.keys), ...change }));
   it.each([
-    ['with a policy that is none', () => ({ policy: 'abcd' }), 400, ''],
+    ['with an invalid policy', () => ({ policy: 'abcd' }), 400, ''],
     [
       'that the authority does not know',
       () => ({ policy: policy({}) }),

@@ -85,7 +85,7 @@ describe('restore', () => {
 
 describe('a rolled-back authority', () => {
   it.each(['a head ahead of its log', 'no witness', 'a witness that is not its own'])(
-    'meets %s, and answers "unknown" for what was open: no key, no release',
+    'notices %s, and answers "unknown" for open buffers: no key, no release',
     (how) => {
       const world = nodeFederation({ bufferSize: 2, dimension: 4 });
       const [first, second] = [world.device(), world.device()];

@@ -28,7 +28,7 @@ describe('the model log', () => {
     );
   }
 
-  it('takes one hash for the next version only, from a closed buffer that is in no other version, signed by the server [R14] [R15] [R16] [R17]', () => {
+  it('takes one hash for the next version only, from a closed and unused buffer, signed by the server [R14] [R15] [R16] [R17]', () => {
     const { world, ctx, request } = atClose();
     const modelHash = new Uint8Array(32).fill(1);
     const next = { version: 1, modelHash, sums: [ctx], spoilt: [] };

@@ -226,7 +226,7 @@ describe('an authority', () => {
       'other-model',
       ({ own, colluder }) => forged(colluder, own, { entry: new Uint8Array(32) }),
     ],
-    ['a version that nobody knows', 'model-not-logged', ({ own, colluder }) => forged(colluder, own, { version: 7 })],
+    ['an unknown version', 'model-not-logged', ({ own, colluder }) => forged(colluder, own, { version: 7 })],
   ])('finds no good in an upload with %s (%s)', (_, reason, change) => {
     const scene = pair();
     expect(verdicts(scene.world.server.inspectBy(0, [change(scene)]))[0]).toMatch(new RegExp(`: ${reason}$`));

@@ -174,7 +174,7 @@ describe('a private policy', () => {
     ['a coarse level', { level: 7 }, 'too coarse'],
     ['too little noise for a discrete Gaussian', { privacy: { ...PRIVACY, noiseMultiplier: 0.1 } }, 'at least 4'],
     ['a ring that noise overflows', { modulus: ring(8) }, 'with their noise'],
-    ['a delta that is none', { privacy: { ...PRIVACY, delta: 1 } }, 'not below 1'],
+    ['an invalid delta', { privacy: { ...PRIVACY, delta: 1 } }, 'not below 1'],
     ['no participations', { privacy: { ...PRIVACY, participations: 0 } }, 'at least 1'],
     ['noise without end', { privacy: { ...PRIVACY, noiseMultiplier: 1e7 } }, 'above'],
   ])('with %s is refused', (_, change, sentence) => {

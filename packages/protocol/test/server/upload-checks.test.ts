@@ -52,7 +52,7 @@ describe('a header', () => {
 
   const wrong: [string, string, (scene: ReturnType<typeof atUpload>) => Partial<UploadHeader>][] = [
     ['another buffer', 'buffer-unknown', ({ header }) => ({ ctx: other(header.ctx) })],
-    ['a slot nobody holds', 'slot-unknown', () => ({ slot: 2 as Slot })],
+    ['an unused slot', 'slot-unknown', () => ({ slot: 2 as Slot })],
     ['a tag that is not of the slot', 'view-mismatch', ({ header }) => ({ joinTag: other(header.joinTag) })],
     ['another history', 'view-mismatch', ({ header }) => ({ view: other(header.view) })],
     ['its own slot as void', 'slot-unknown', () => ({ voids: [1 as Slot] })],

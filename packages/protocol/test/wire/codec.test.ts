@@ -57,7 +57,7 @@ describe('every message', () => {
   );
 
   it.each(samples.map((sample) => [sample.name, sample] as const))(
-    '%s names what is wrong when it is cut, too long, or of another version, suite or kind',
+    '%s names the mistake when it is cut, too long, or of another version, suite or kind',
     (_, { codec, bytes }) => {
       for (let length = 0; length < bytes.length; length += 1 + (length >> 4)) {
         expect(() => codec.decode(bytes.subarray(0, length))).toThrow(DecodeError);
