@@ -80,7 +80,7 @@ describe.each(['compose.yaml', 'compose.nodes.yaml'])('deploy/%s', (file) => {
     for (const [, host = '', port] of asked) expect(named[port as '7800' | '7801']).toContain(host);
   });
 
-  it('gives no privileges, and asks for health where it is answered', () => {
+  it('gives no privileges, and probes the addresses that answer', () => {
     expect(own.filter(([, service]) => service.read_only !== true || !service.cap_drop?.includes('ALL'))).toEqual([]);
     for (const [, { healthcheck }] of own)
       if (healthcheck !== undefined) expect(healthcheck.test.at(-1)).toMatch(/\/(readyz|healthz|v1\/health)$/);
@@ -116,7 +116,7 @@ it.each(readdirSync(`${root}deploy/systemd`))('deploy/systemd/%s names variables
   expect(isCommand(words.split(' '))).toBe(true);
 });
 
-it('systemd finds nothing wrong with the units, and finds what is wrong, if it is here', () => {
+it('systemd, if installed, accepts the units and finds a deliberate mistake', () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-units-'));
   /** With a program that is here in place of ours. */
   const verify = (change: (unit: string) => string) => {
@@ -137,7 +137,7 @@ it('systemd finds nothing wrong with the units, and finds what is wrong, if it i
   }
 });
 
-it('the image copies what is there, and ends as an ordinary user', () => {
+it('the image copies existing files, and runs as an ordinary user', () => {
   const lines = text('Dockerfile').split('\n');
   const copied = lines
     .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))

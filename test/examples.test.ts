@@ -22,7 +22,7 @@ it('every example is run here', () => {
   ).toEqual(Object.keys(EXPECTED).sort());
 });
 
-it.each(Object.entries(EXPECTED))('%s runs and says what it should', async (name, expected) => {
+it.each(Object.entries(EXPECTED))('%s runs and prints the expected text', async (name, expected) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [...FROM_SOURCE, `examples/${name}`], {
     cwd: root,
   });

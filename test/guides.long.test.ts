@@ -33,7 +33,7 @@ it('there are guides for a regression, a text classifier and an adapter', () => 
   );
 });
 
-it.each(guides)('%s works as it stands there', async (path) => {
+it.each(guides)('%s works as it is written there', async (path) => {
   const page = readPage(path);
   const place = folderOfPrograms();
   try {

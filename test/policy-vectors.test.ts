@@ -19,7 +19,7 @@ it('every policy that must be accepted is accepted', () => {
   expect(vectors.accepted.filter(({ policy }) => verdict(policy) !== undefined).map(({ what }) => what)).toEqual([]);
 });
 
-it('a policy is below a floor where the vectors say so', () => {
+it('a policy is below a floor exactly if the vectors say so', () => {
   const isBelow = vectors.floors.map(
     ({ floor, policy }) => floorProblem(floor, decodePolicy(bytes(policy))) !== undefined,
   );

@@ -71,7 +71,7 @@ describe.each([
     expect(opened).toEqual([]);
   });
 
-  it('a list is good with its own hash alone', () => {
+  it('a list is good only with its own hash', () => {
     for (const { slots, list, hash } of vectors.lists) {
       expect(slotKeyListProblem(suite, bytes(list), { slots, hash: bytes(hash) })).toBeUndefined();
     }

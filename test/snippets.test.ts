@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('every program that a page shows compiles as it stands there', async () => {
+it('every program on a page compiles as it is written there', async () => {
   // As in test/tfjs: the declarations of tfjs contradict themselves.
   const compilerOptions = { composite: false, skipLibCheck: true };
   const tools = join(ROOT, 'tsconfig.tools.json');
@@ -35,7 +35,7 @@ it('every program that a page shows compiles as it stands there', async () => {
   expect(stdout).toBe('');
 });
 
-it('every program that needs no service and no browser runs as it stands there, and says something', async () => {
+it('every program that needs no service and no browser runs as it is written, and prints something', async () => {
   const own = programs.filter(({ needs }) => needs.length === 0);
   const runner = join(ROOT, 'test/kit/src/pages/run-programs.ts');
   const flags = [...FROM_SOURCE, runner, ...own.map(fileOf)];
@@ -61,7 +61,7 @@ it.each(shown('sh').map(({ place, code }) => [place, code] as const))('the comma
 });
 
 it.each(shown('json').map(({ place, ...snippet }) => [place, snippet] as const))(
-  'the JSON at %s is JSON, and a configuration where it says so',
+  'the JSON at %s is valid, and a valid configuration if it is marked as one',
   (_, { code, needs }) => {
     const overrides = JSON.parse(code.replaceAll(/<[^>]*64 hexadecimal digits>/g, '0'.repeat(64))) as Record<
       string,

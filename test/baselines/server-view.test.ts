@@ -70,7 +70,7 @@ function weighted(vector: Uint32Array, weight: number): Uint32Array {
 
 const worst = (vectors: readonly Uint32Array[]): number => uniformityOf(vectors, FIELD)[0]?.pValue ?? Number.NaN;
 
-describe('what the server sees before unmasking', () => {
+describe('the view of the server before unmasking', () => {
   it.each(PROTOCOLS.map((protocol) => [protocol.name, protocol] as const))(
     'is uniform in %s with a drop-out: each upload, every two together, and the sum',
     (_, protocol) => {
@@ -88,7 +88,7 @@ describe('what the server sees before unmasking', () => {
     expect(worst(uploads.map((y, n) => weighted(y, 64 - 13 * n)))).toBeGreaterThan(QUIET);
   });
 
-  it('is not uniform without masks: the tests have teeth', () => {
+  it('is not uniform without masks, so the tests would notice a leak', () => {
     expect(worst(inputs)).toBeLessThan(ALARM);
   });
 });

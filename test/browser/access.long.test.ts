@@ -68,7 +68,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-it('the checker finds what is wrong: a picture without a name, and text that nobody can read', async () => {
+it('the checker finds a picture without a name, and text that nobody can read', async () => {
   const page = await browser.newPage();
   await page.addInitScript(axe.source);
   await page.goto(pages.url);

@@ -129,7 +129,7 @@ async function strokes(page: Page, many: number): Promise<{ name: string; mimeTy
   return Array.from({ length: many }, (_, n) => ({ name: `${n}.png`, mimeType: 'image/png', buffer }));
 }
 
-it('a device with pictures of its own rests when it is told to, hidden, and without network, and goes on by itself', async () => {
+it('a device with its own pictures rests on request, while hidden and without network, and then continues', async () => {
   const page = await open((await web.joinLink({ rounds: '9' })).replace('now=', 'later='));
   await page.click('summary');
   await page.selectOption('#label', '1');
@@ -172,7 +172,7 @@ it('a tab whose link names a task that the server does not have joins no other',
   await page.close();
 });
 
-it('a tab takes no part in a task that leaves the network to the server, whatever the server describes', async () => {
+it('a tab takes no part in a task that leaves the network to the server', async () => {
   const { authority, authorityKey, policy, server, task: known } = web.processes;
   const openPolicy = { ...policy, manifestHash: new Uint8Array(32) };
   const task = await authority.createTask(openPolicy);
@@ -194,7 +194,7 @@ it('a tab takes no part in a task that leaves the network to the server, whateve
   await page.close();
 });
 
-it('a tab without a token says what is needed, and joins with the one that the server hands out', async () => {
+it('a tab without a token asks for one, and joins with a token that the server hands out', async () => {
   const fresh = await browser.newContext(); // this browser has not joined yet
   const page = await fresh.newPage();
   const { task, authorityKey } = web.processes;

@@ -68,7 +68,7 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   await page.close();
 });
 
-it('after a restart of the server the page goes on, and shows versions and buffers as before', async () => {
+it('after a restart of the server the page continues, and shows versions and buffers as before', async () => {
   const page = await open('/');
   await page.click('#buffers-line');
   await shows(page, '#version').toBe('1');
@@ -85,7 +85,7 @@ it('after a restart of the server the page goes on, and shows versions and buffe
   await page.close();
 });
 
-it('a head that the authority did not sign, or of a log that shrank, is said', async () => {
+it('a head that the authority did not sign, or of a log that shrank, is reported', async () => {
   const about = `${pages.processes.urls.authority}/v1/authority`;
   const headNow = async () => ((await (await fetch(about)).json()) as { readonly head: string }).head;
   const older = await headNow();
@@ -149,7 +149,7 @@ it('an operator logs in, pauses the task and resumes it; a visitor without a tok
   await page.close();
 });
 
-it('the pins of a link stay with the links from page to page, and its token with nobody', async () => {
+it('the links between pages keep the pins of a link, but not its token', async () => {
   const { authorityKey, task } = pages.processes;
   const page = await open(`/join.html#${new URLSearchParams({ task, authorityKey, token: 'a-token', rounds: '1' })}`);
   await expect.poll(() => page.inputValue('#token'), FOR_LONG).toBe('a-token');
@@ -172,7 +172,7 @@ it('the pins of a link stay with the links from page to page, and its token with
   await page.close();
 });
 
-it('the paper is played beside sealed mode, and drop-outs hold up the paper alone', async () => {
+it('the paper is played beside sealed mode, and drop-outs delay only the paper', async () => {
   const page = await open('/play.html');
   await shows(page, '#prices').toMatch(/^Measured in this tab/);
   await page.fill('#dropouts', '20');
@@ -192,8 +192,8 @@ it('the paper is played beside sealed mode, and drop-outs hold up the paper alon
   await page.close();
 });
 
-describe('what the server sees', () => {
-  it('is noise for each upload, and an exact sum, without a click; and no attack succeeds in either mode', async () => {
+describe('the page Sees', () => {
+  it('shows noise for each upload and an exact sum without a click, and no attack succeeds in either mode', async () => {
     const page = await open('/sees.html');
     await shows(page, '#sum-text').toMatch(/exact in every value/);
     expect(await page.locator('#uploads li').count()).toBe(10);

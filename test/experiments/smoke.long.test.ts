@@ -33,7 +33,7 @@ async function run(folder: string, costsFile?: string, stopAfterFirst = false): 
   return done;
 }
 
-it('an interrupted run goes on where it was, and gives what an uninterrupted one gives', async () => {
+it('an interrupted run continues, and gives the same result as an uninterrupted one', async () => {
   await expect(run(first, undefined, true)).rejects.toThrow();
   expect(readFileSync(join(first, 'trained.jsonl'), 'utf8').split('\n').length).toBeGreaterThan(1);
   await run(first);
@@ -63,7 +63,7 @@ it('--json ends with rows and orderings', async () => {
   for (const { claim, verdict } of orderings) expect([typeof claim, typeof verdict]).toEqual(['string', 'string']);
 });
 
-it('a wrong name says which there are', async () => {
+it('a wrong name lists the existing ones', async () => {
   const errors: string[] = [];
   const result = await runLab(['experiment', 'table2'], {
     stdout: { write: () => true },

@@ -39,7 +39,7 @@ async function flood(ask: (n: number) => Promise<Response>): Promise<{ statuses:
 }
 
 describe('a flood', () => {
-  it('of one device is limited for that device alone', async () => {
+  it('of one device is limited only for that device', async () => {
     services = await TestServices.open({ server: { addressLimit: UNLIMITED } });
     const opened = services;
     const fleet = await honestFleet(opened);
@@ -70,7 +70,7 @@ describe('a flood', () => {
     expect(growth).toBeLessThan(64);
   });
 
-  it('of keys that nobody enrolled takes no place in the memory of requests: those of enrolled devices are known still', async () => {
+  it('of keys that nobody enrolled does not push requests of enrolled devices out of memory', async () => {
     services = await TestServices.open({ server: { addressLimit: UNLIMITED, maxNonces: 8 } });
     const opened = services;
     const [honest] = await enrolledDevices(opened, 1);

@@ -28,7 +28,7 @@ async function problemOf(response: Response | Promise<Response>): Promise<string
   return problemCodeOf(await (await response).json());
 }
 
-describe('requests that are not what they say', () => {
+describe('requests that contradict their headers', () => {
   it('with huge heads are refused, and the connection ends', async () => {
     const growth = await heapGrowthOf(async () => {
       for (let n = 0; n < 20; n++) {
@@ -44,7 +44,7 @@ describe('requests that are not what they say', () => {
     ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello'],
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['a negative length', 'Content-Length: -1\r\n\r\n'],
-    ['chunks that are none', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['invalid chunks', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
   ])('with %s are refused, and nothing behind them is read as a request', async (_, rest) => {
     const connection = await rawConnection(services.server.url);
     connection.write(`POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${rest}`);
@@ -140,7 +140,7 @@ describe('requests that are not what they say', () => {
     }
   });
 
-  it('leave the honest fleet where it was', async () => {
+  it('do not disturb the honest fleet', async () => {
     expect(fromHex(services.task)?.length).toBe(32);
     const { version = 0 } = await services.taskState();
     const fleet = await honestFleet(services);

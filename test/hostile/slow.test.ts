@@ -21,7 +21,7 @@ afterEach(() => services?.close());
 const CONNECTIONS = 100;
 
 describe('slow senders', () => {
-  it('that never end their heads or bodies keep nobody else out, and are cut off', async () => {
+  it('that never end their heads or bodies are cut off, and others still get in', async () => {
     services = await TestServices.open({ server: { requestTimeoutMs: 2000 } });
     const { server } = services;
     const fleet = await honestFleet(services);

@@ -9,7 +9,7 @@ interface Locked {
   readonly packages: Readonly<Record<string, { readonly hasInstallScript?: true }>>;
 }
 
-it('the packages with install scripts are those that SECURITY.md explains', () => {
+it('SECURITY.md explains every package with an install script', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as Locked;
   const having = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
   const names = having.map(([path]) =>

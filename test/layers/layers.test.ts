@@ -1,4 +1,4 @@
-/** The house stands as it is drawn, and each rule that holds it up bites. */
+/** The packages import each other only as ARCHITECTURE.md draws it, and each rule fails when it is broken. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,8 @@ afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true });
 });
 
-describe('the house', () => {
-  it('stands as it is drawn', () => {
+describe('the packages', () => {
+  it('are those of the drawing in ARCHITECTURE.md', () => {
     expect(findBreaches(root)).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe('the house', () => {
   });
 });
 
-describe('each rule bites', () => {
+describe('each rule fails when it is broken', () => {
   it.each([
     [
       'an import the picture does not have',
@@ -163,7 +163,7 @@ describe('each rule bites', () => {
     }
   });
 
-  it('a pure package that touches none of them compiles', () => {
+  it('a pure package without them compiles', () => {
     expect(compilerErrors(houseWith({ 'masking/src/fine.ts': 'export const sum: number = Math.max(1, 2);\n' }))).toBe(
       '',
     );

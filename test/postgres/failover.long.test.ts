@@ -84,7 +84,7 @@ async function cluster(url: string, devices: number, words: string[]): Promise<C
   return opened;
 }
 
-it('loses nothing that was acknowledged, where the primary waits for its standby', async () => {
+it('loses nothing that was acknowledged, if the primary waits for its standby', async () => {
   const count = 6;
   const { primary, standby } = await pair({ synchronous_standby_names: '*' });
   const post = await signpost(primary);
@@ -103,7 +103,7 @@ it('loses nothing that was acknowledged, where the primary waits for its standby
   expect(await nodes.countsOfFirst(count)).toEqual(devices.map(() => 1));
 }, 600_000);
 
-it('acknowledges nothing that the standby does not have, also where somebody ends the wait for it', async () => {
+it('acknowledges nothing that the standby does not have, even if an administrator ends the wait', async () => {
   const { primary, standby } = await pair({ synchronous_standby_names: '*' });
   const post = await signpost(primary);
   const nodes = await cluster(post.url, 2, []);
@@ -123,7 +123,7 @@ it('acknowledges nothing that the standby does not have, also where somebody end
   expect(await offered).toMatchObject({ kind: 'accepted' });
 }, 600_000);
 
-it('is told to operators as what may lose acknowledged updates, where the primary does not wait for its standby', async () => {
+it('warns operators that acknowledged updates may be lost, if the primary does not wait for its standby', async () => {
   const { primary } = await pair({});
   await until(async () => (await ask(primary, 'SELECT pid FROM pg_stat_replication')).length > 0);
   const words: string[] = [];

@@ -110,7 +110,7 @@ describe('three nodes on one database', () => {
       expect(counted.reduce((sum, metrics) => sum + (metrics.get(name) ?? 0), 0)).toBeGreaterThan(0);
   });
 
-  it('a task that is paused at one node gives no seat at any, at once', async () => {
+  it('a task that is paused at one node immediately gives no seat at any node', async () => {
     const nodes = await opened();
     const device = await nodes.client('late');
     await nodes.setState(0, 'paused');
@@ -119,7 +119,7 @@ describe('three nodes on one database', () => {
     expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
   });
 
-  it('give a device two slots that it has not finished, whatever nodes it asks', async () => {
+  it('give a device at most two unfinished slots, even if it asks different nodes', async () => {
     const nodes = await opened();
     const device = await nodes.client('eve');
     const reasons: string[] = [];

@@ -65,7 +65,7 @@ const view = async (): Promise<AdmissionView> =>
   ((await services.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
 
 describe('a place', () => {
-  it('is given while there are some, is the same when asked for again, and its absence says when to come back', async () => {
+  it('is given while there are some, is the same for a repeated request, and a refusal names the time to come back', async () => {
     await opened(3);
     const clients = await devices(4);
     for (const client of clients.slice(0, 3)) expect(await kindOf(client)).toBe('place');
@@ -83,7 +83,7 @@ describe('a place', () => {
     ).toBe(3);
   });
 
-  it('is put off where the devices of its task ask too often, and those of another task get theirs', async () => {
+  it('is delayed if the devices of its task ask too often, while devices of another task get places', async () => {
     await opened(3);
     const busy = services.task;
     const quiet = await services.createTask();
@@ -96,7 +96,7 @@ describe('a place', () => {
     expect(await kindOf(await named(quiet)('d'))).toBe('place');
   });
 
-  it('lapses where nobody uses it, and is free at once where it is given back', async () => {
+  it('lapses if it is not used, and is free immediately if it is given back', async () => {
     await opened(3);
     const clients = await devices(5);
     for (const client of clients.slice(0, 3)) await client.admission();
@@ -151,7 +151,7 @@ describe('a place', () => {
     expect(await kindOf(clients[3])).toBe('place');
   });
 
-  it('is not needed where a buffer has others in it and slots left; else the device is sent away with its update', async () => {
+  it('is not needed if a buffer has other devices in it and free slots; otherwise the device is refused with its update', async () => {
     await opened(3);
     const clients = await devices(5);
     const offer = async (n: number) => (clients[n] as BasaClient).contribute(oneHot(n), { trainedOn: 0 });
@@ -164,7 +164,7 @@ describe('a place', () => {
     expect(countsOf(await services.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);
   });
 
-  it('is not held up by buffers whose authority does not close them, and is by those that are being opened', async () => {
+  it('does not wait for buffers that the authority does not close, but waits for buffers that are being opened', async () => {
     await opened(20);
     let answers: 'nothing' | 'late' | 'all' = 'nothing';
     const late: (() => void)[] = [];
@@ -191,7 +191,7 @@ describe('a place', () => {
     expect(await kindOf(clients[0])).toBe('place');
   });
 
-  it('bounds how many buffers a device begins that nobody joins', async () => {
+  it('limits the buffers that a device begins and nobody joins', async () => {
     await opened(3, MIXED);
     const [alone, ...others] = await devices(3);
     const offer = (client: BasaClient | undefined, place: number) =>
@@ -212,7 +212,7 @@ describe('a place', () => {
 });
 
 describe('a buffer with enough updates', () => {
-  it('is closed a second after nobody else is on the way, and not while somebody is', async () => {
+  it('is closed a second after the last device on the way is gone, and not earlier', async () => {
     await opened('auto');
     const clients = await devices(3);
     for (const client of clients) await client.admission();
@@ -254,7 +254,7 @@ describe('the age of a sum', () => {
     expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 1]);
   });
 
-  it('is no more than the places of its devices allow, whatever they say', async () => {
+  it('is no more than the places of its devices allow, even if devices claim more', async () => {
     await opened('auto', MIXED);
     const clients = await devices(3);
     for (let version = 1; version <= 4; version++) {

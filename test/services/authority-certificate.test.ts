@@ -8,7 +8,7 @@ import { startServer } from '@basa/server';
 import { TEST_TLS } from '@basa/testkit/services/tls.ts';
 import { expect, it, vi } from 'vitest';
 
-it('says so in its log when it starts, with the remedy', async () => {
+it('reports this with the remedy in its log at the start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-certificate-'));
   const authority = createServer(TEST_TLS, (_, answer) => answer.end('{}')).listen(0, '127.0.0.1');
   await new Promise((resolve) => authority.once('listening', resolve));

@@ -70,7 +70,7 @@ it('a server backed up while buffers fill and end has every update that was ackn
   expect(countsOf(await services.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-it('an authority restored from a backup notices the rollback, and gives up what was open in it', async () => {
+it('an authority restored from a backup notices the rollback, and gives up its open buffers', async () => {
   services = await TestServices.open({ policy: { engine: ENGINE.slotKeys } });
   const held: Accepted[] = [];
   await contribute(services.task, ['a'], (accepted) => held.push(accepted));
@@ -90,7 +90,7 @@ it('an authority restored from a backup notices the rollback, and gives up what 
   await until(async () => (await services.bufferState(held[0]?.ctx ?? '')).status === 'unknown');
 });
 
-it('what is damaged, of the other service or in the way is refused, and half a folder does not start', async () => {
+it('a damaged backup, one of the other service, and a folder in use are refused, and half a folder does not start', async () => {
   services = await TestServices.open();
   const to = join(services.folder, 'backup');
   await basa('backup', 'server', '--to', to);

@@ -123,7 +123,7 @@ describe('the client', () => {
     expect(Array.from(moved, (value) => Math.round(value * 2))).toEqual([-1, -1, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('tells apart: nobody at the address, a wrong token, a revoked device', async () => {
+  it('distinguishes an empty address, a wrong token and a revoked device', async () => {
     const opened = await openHouse();
     await expect(opened.client('x', { server: 'http://127.0.0.1:9', retry })).rejects.toBeInstanceOf(UnreachableError);
     await expect(opened.client('y', { token: 'wrong' })).rejects.toMatchObject({ code: 'enrolment-token-invalid' });

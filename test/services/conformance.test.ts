@@ -109,14 +109,14 @@ describe('against a client', () => {
     expect(ofSeveral).toHaveLength(11);
   });
 
-  it('one that believes whatever authority answers is named for it', async () => {
+  it('fails for a device that believes any authority that answers', async () => {
     const gullible = ourClient((given) => ({ ...given, BASA_AUTHORITY_KEY: toHex(services.authority.publicKey) }));
     const [failure] = failures(await check(gullible, (scene) => scene.includes('another key')));
     expect(failure).toMatchObject({ name: 'refuses an authority with another key than the pinned one' });
     expect(failure?.detail).toMatch(/saw code 0, a request for: enrolment/);
   });
 
-  it('one that deposits though it should not is named for it', async () => {
+  it('fails for a device that deposits though it should not', async () => {
     const careless: StartClient = (given) => {
       const { ended, kill } = ourClient()(given);
       const deposited = async (end: ClientEnd): Promise<ClientEnd> => {
@@ -133,7 +133,7 @@ describe('against a client', () => {
     ]);
   });
 
-  it('one that uploads in the one-shot mode though it should not is named for it', async () => {
+  it('fails for a device that uploads in one-shot mode though it should not', async () => {
     const careless: StartClient = (given) => {
       const { ended, kill } = ourClient()(given);
       const sent = async (end: ClientEnd): Promise<ClientEnd> => {
@@ -146,7 +146,7 @@ describe('against a client', () => {
     expect(failure?.detail).toMatch(/saw code 1, a request for: shot/);
   });
 
-  it('one that contributes another update than it was given is named for it', async () => {
+  it('fails for a device that contributes another update than it was given', async () => {
     const mistaken = ourClient((given) => ({ ...given, BASA_UPDATE: join(services.folder, 'authority.key') }));
     expect(failures(await check(mistaken, (scene) => scene === 'honest services')).map(({ name }) => name)).toContain(
       'contributes',
@@ -162,7 +162,7 @@ describe('a client that is a command', () => {
     expect(await client.ended).toEqual({ code: 3, output: 'a task\n' });
   });
 
-  it('is killed with whatever it started', async () => {
+  it('is killed with all processes that it started', async () => {
     const client = node(
       'require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" })',
     )({});
@@ -205,7 +205,7 @@ describe('against services', () => {
     expect(verdict.checks.length).toBeGreaterThan(70);
   });
 
-  it('the command says it in one line of JSON', async () => {
+  it('the command prints the result as one line of JSON', async () => {
     const flags = ['--server', services.server.url, '--authority', services.authority.url, '--token', OPERATOR_TOKEN];
     let out = '';
     const stdout = {
@@ -222,7 +222,7 @@ describe('against services', () => {
     expect(checks[0]).toMatchObject({ name: "the newest model is of the authority's log", holds: true });
   });
 
-  it('a server that says no in words of its own is named for it', async () => {
+  it('a server with its own form of refusals fails the kit', async () => {
     const proxy = await services.proxy();
     proxy.onAnswer = (_, answer) =>
       answer.status === 405 ? { ...answer, headers: { 'content-type': 'text/plain' } } : answer;
@@ -231,7 +231,7 @@ describe('against services', () => {
     expect(failure?.detail).toMatch(/expected 405 with a problem document .* saw 405 text\/plain/);
   });
 
-  it('a server that takes other bytes for an upload is named for it', async () => {
+  it('a server that takes other bytes for an upload fails the kit', async () => {
     const proxy = await services.proxy();
     const taken = Buffer.from('{"received":1,"accepted":true}');
     proxy.onAnswer = (asked, answer) =>
@@ -242,7 +242,7 @@ describe('against services', () => {
     expect(named).toEqual(['one-shot: other bytes under the same tag are refused']);
   });
 
-  it('a server that serves another model than the logged one is named for it', async () => {
+  it('a server that serves another model than the logged one fails the kit', async () => {
     const proxy = await services.proxy();
     proxy.onAnswer = (asked, answer) =>
       /\/models\/0$/.test(asked.path) && answer.status === 200

@@ -42,7 +42,7 @@ describe('contributions over HTTP', () => {
     expect(again?.kind).toBe('accepted');
   });
 
-  it('of many devices at once fill buffers side by side, and each counts once in one of them', async () => {
+  it('of many devices at the same time fill buffers side by side, and each counts once in one of them', async () => {
     const opened = await TestServices.open({ policy: { dimension: 12 } });
     services = opened;
     const names = Array.from({ length: 12 }, (_, n) => `device ${n}`);

@@ -136,7 +136,7 @@ it('a body is stored and not recorded: the next start takes it from there, witho
   await expectOnce();
 });
 
-it('the authority is down when a buffer is full: it is closed once it is back, and new seats are told to wait', async () => {
+it('a buffer that is full while the authority is down is closed later, and new seats have to wait', async () => {
   await services.createTask();
   for (const [n, name] of ['b', 'c'].entries())
     await (await services.client(name)).contribute(oneHot(n + 1), { trainedOn: 0 });

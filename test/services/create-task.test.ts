@@ -72,7 +72,7 @@ it('the same settings again are the same task', async () => {
   expect((await create({ ...settings, bufferSize: 5 })).task).not.toBe((await create(settings)).task);
 });
 
-it('what is said about training is taken beside the defaults', async () => {
+it('given training settings are used together with the defaults', async () => {
   const { policy } = await create({ training: { epochs: 3 }, clip: 2, minimum: 5, bufferSize: 6 });
   expect(policy).toMatchObject({ training: { ...TASK_DEFAULTS.training, epochs: 3 }, clip: 2, minimum: 5 });
 });
@@ -111,7 +111,7 @@ it('an operator’s token goes over plain http to no other machine', async () =>
   await expect(create({ authority: 'http://192.0.2.1' })).rejects.toMatchObject({ reason: 'plain-http' });
 });
 
-it('what a service refuses names the service and what was asked; one that is not there is said to be so', async () => {
+it('a refusal names the service and the request, and an unreachable service is reported as such', async () => {
   const refused = await create({ operatorToken: 'wrong', name: 'refused' }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ProblemError);
   expect(String(refused)).toContain(`${services.authority.url}/v1/tasks: `);

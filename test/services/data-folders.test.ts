@@ -85,7 +85,7 @@ describe('of 0.2', () => {
     expect(hashes('server')).toEqual(before);
   });
 
-  it('a folder of a device is refused, and keeps what it holds', async () => {
+  it('a folder of a device is refused, and keeps its content', async () => {
     unpack('0.2');
     const identity = join(folder, 'device');
     const [before, url] = [hashes('device'), 'http://127.0.0.1:9'];

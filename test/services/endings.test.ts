@@ -29,7 +29,7 @@ async function leaveAt(name: string, place: number, isNow: (step: string, sent: 
   await expect(client.contribute(oneHot(place), { trainedOn: 0, signal })).rejects.toThrow();
 }
 
-it('devices that leave at every step are mended by those who stay, in one buffer', async () => {
+it('the masks of devices that leave at every step are removed with the help of those who stay, in one buffer', async () => {
   await services.createTask({ bufferSize: 8, minimum: 4 });
   await leaveAt('after its seat', 7, (step) => step === 'deposit');
   const { contribution } = await contribute('a', 0);
@@ -57,7 +57,7 @@ it('devices that leave at every step are mended by those who stay, in one buffer
   expect(await services.bufferState(contribution.ctx)).toMatchObject({ status: 'included', accepted: [0, 2, 4, 7] });
 });
 
-it('who calls an edge void is left out, and may go elsewhere', async () => {
+it('a device that calls an edge void is left out, and may send its update elsewhere', async () => {
   await services.createTask({ bufferSize: 4, minimum: 3 });
   const { contribution } = await contribute('a', 0);
   const liar = await holdUpload(services, 1);
@@ -72,7 +72,7 @@ it('who calls an edge void is left out, and may go elsewhere', async () => {
   expect(await liar.client.contribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 0 });
 });
 
-it('a buffer with enough updates is closed when none came for a while', async () => {
+it('a buffer with enough updates is closed when no update has come for a while', async () => {
   await services.createTask({ bufferSize: 4 }, { stallMs: 60_000 });
   const { contribution } = await contribute('a', 0);
   await contribute('b', 1);
@@ -105,7 +105,7 @@ it('too few updates are given up when the authority aborts, and go elsewhere', a
   expect(again.ctx).not.toBe(contribution.ctx);
 });
 
-it('a sum with wrong guard words is not applied; nobody can be named, and nobody is locked out for it', async () => {
+it('a sum with wrong guard words is not applied, and no device is named or locked out for it', async () => {
   await services.createTask();
   const { client, contribution } = await contribute('honest', 0);
   const cheat = await holdUpload(services, 1);
@@ -121,7 +121,7 @@ it('a sum with wrong guard words is not applied; nobody can be named, and nobody
   expect(await client.contribute(oneHot(4), { trainedOn: 1 })).toMatchObject({ kind: 'accepted' });
 });
 
-it('a seed that does not open names its slot: the device is suspended at once, and no other one is', async () => {
+it('a seed that does not open names its slot: only its device is suspended, and immediately', async () => {
   await services.createTask({ bufferSize: 4, minimum: 3 });
   const client = await services.client('honest');
   await leaveAt('a drop-out', 7, (step) => step === 'upload');

@@ -39,7 +39,7 @@ beforeEach(async () => {
   victim = await services.client('victim', { server: proxy.url });
 });
 
-describe('an update stays where it is, and nothing of it is uploaded, where the server', () => {
+describe('an update stays on the device, and nothing of it is uploaded, if the server', () => {
   it.each(LIES)('%s', async (name, reason) => {
     const lie = slotLies(serverKey, BUFFER_SIZE).find((one) => one.name === name) as SlotLie;
     proxy.onAnswer = tellingSlotLie(lie, BUFFER_SIZE);
@@ -64,7 +64,7 @@ describe('an update stays where it is, and nothing of it is uploaded, where the 
     expect(proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits'))).toHaveLength(1);
   });
 
-  it('gives slot keys of its own', async () => {
+  it('gives its own slot keys', async () => {
     proxy.onAnswer = (asked, answer) => {
       if (!asked.path.endsWith('/seats')) return answer;
       const { descriptor, slotKeys } = drawnBufferCodec.decode(answer.body);
@@ -88,7 +88,7 @@ it('a model that is not the one of the log is not trained on', async () => {
   expect((await victim.model()).version).toBe(0);
 });
 
-it("the server's word that a buffer was aborted frees no update", async () => {
+it('the claim of the server that a buffer was aborted frees no update', async () => {
   proxy.onAnswer = (asked, answer) =>
     asked.path.includes('/fates/') ? { ...answer, body: Buffer.from('{"fate":"aborted"}') } : answer;
   expect(await firstClient.outcome(first)).toBe('undecided');

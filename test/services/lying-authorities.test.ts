@@ -135,7 +135,7 @@ function otherBuffer(answer: Answer): Answer {
   return { ...answer, body: drawnBufferCodec.encode({ descriptor: signed, slotKeys }) };
 }
 
-it('devices go on where the first authority shows another policy and tells a time ten years ahead', async () => {
+it('devices continue if the first authority shows another policy and a time ten years ahead', async () => {
   const { task, tokens } = await create('another policy, another time');
   // The others tell the policy when the liar has.
   let isTold = (): void => {};
@@ -166,7 +166,7 @@ it('devices go on where the first authority shows another policy and tells a tim
   for (const one of later) await one.close();
 }, 120_000);
 
-it('a buffer is drawn and closes where one signs other words than it is asked to, and another one is slow', async () => {
+it('a buffer is drawn and closes if one authority signs other words and another one is slow', async () => {
   const { task, tokens } = await create('a liar and a slow one');
   const clients = await devices(task, 'slowed', tokens);
   liar.onAnswer = ({ path }, answer) => {
@@ -182,7 +182,7 @@ it('a buffer is drawn and closes where one signs other words than it is asked to
   await services.reached(1, task);
 }, 120_000);
 
-it('a buffer of all four closes where one votes for another close, and another one is slow', async () => {
+it('a buffer of all four closes if one votes for another close and another one is slow', async () => {
   const { task, tokens } = await create('votes');
   const clients = await devices(task, 'voted', tokens);
   liar.onAnswer = ({ path }, answer) => (path.endsWith('/close') && answer.status < 400 ? otherClose(answer) : answer);
@@ -191,7 +191,7 @@ it('a buffer of all four closes where one votes for another close, and another o
   await services.reached(1, task);
 }, 120_000);
 
-it('the server asks less and less often where too few agree, and goes on when they do', async () => {
+it('the server asks less and less often while too few agree, and continues when they do', async () => {
   const { task, tokens } = await create('too few');
   const clients = await devices(task, 'waiting', tokens);
   let asked = 0;
@@ -210,7 +210,7 @@ it('the server asks less and less often where too few agree, and goes on when th
   await services.reached(1, task);
 }, 120_000);
 
-it('the same where the first model cannot be logged', async () => {
+it('the same holds if the first model cannot be logged', async () => {
   let asked = 0;
   const cut = ({ path }: Asked) => {
     if (!path.includes('/model-log')) return undefined;
@@ -228,7 +228,7 @@ it('the same where the first model cannot be logged', async () => {
   await services.reached(0, task);
 }, 120_000);
 
-it('a revocation and tokens reach the others where the first authority says no', async () => {
+it('a revocation and tokens reach the others if the first authority refuses', async () => {
   const { task, tokens } = await create('an operator');
   const [client] = (await devices(task, 'revoked', tokens.slice(0, 1))) as [BasaClient];
   const no = { status: 403, headers: {}, body: Buffer.from(JSON.stringify(problemDocument('role-missing'))) };

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const BUFFERS = 8;
 
-it(`after ${BUFFERS} buffers neither service holds one in memory, and both still tell of the first`, async () => {
+it(`after ${BUFFERS} buffers neither service holds one in memory, and both still know the first`, async () => {
   const services = await TestServices.open({ policy: { bufferSize: 2, minimum: 2, dimension: BUFFERS } });
   try {
     const devices = [await services.client('a'), await services.client('b')];

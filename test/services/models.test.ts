@@ -27,12 +27,12 @@ it('a version is named by its hash, and may be kept for ever', async () => {
   expect(`"${toHex(entry.modelHash)}"`).toBe(etag);
 });
 
-it.each([etag, `W/${etag}`, `"other", ${etag}`, '*'])('who has it already (%s) is told so', async (known) => {
+it.each([etag, `W/${etag}`, `"other", ${etag}`, '*'])('a client that has it already (%s) is told so', async (known) => {
   const response = await get(0, { 'if-none-match': known });
   expect([response.status, await response.text()]).toEqual([304, '']);
 });
 
-it('who has another one gets it', async () => {
+it('a client with another version gets it', async () => {
   expect((await get(0, { 'if-none-match': '"other"' })).status).toBe(200);
 });
 
@@ -58,7 +58,7 @@ it('a range outside is refused, one of another version or of no meaning is the w
   expect((await get(0, { range: 'lines=1-2' })).status).toBe(200);
 });
 
-it('a version never changes, and one that is not there is not found', async () => {
+it('a version never changes, and a missing version is not found', async () => {
   const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
   await Promise.all(clients.map((client, n) => client.contribute(oneHot(n), { trainedOn: 0 })));
   const second = await services.reached(1);

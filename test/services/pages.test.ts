@@ -97,7 +97,7 @@ describe('pages', () => {
     expect((await ask('/', { 'if-none-match': answer.headers.get('etag') ?? '' })).status).toBe(304);
   });
 
-  it('are those that lay in the folder, and no other file', async () => {
+  it('are the files of the folder, and no other file', async () => {
     for (const path of ['/.secret', '/parts', '/parts/%2e%2e%2fshares/0.safetensors', '/nothing.html'])
       expect([path, (await ask(path)).status]).toEqual([path, 404]);
     expect(await (await ask(SERVER_PATH.page)).json()).toEqual({
@@ -112,7 +112,7 @@ describe('pages', () => {
     expect(await (await ask('/shares/0.safetensors')).text()).toBe('data');
   });
 
-  it('of other origins are refused, whatever they ask', async () => {
+  it('of other origins are always refused', async () => {
     const other = await ask(SERVER_PATH.tasks, { origin: 'https://b.example' });
     expect([other.status, ((await other.json()) as { type: string }).type]).toEqual([
       403,
@@ -145,7 +145,7 @@ describe('pages', () => {
     await services.restartServer();
   });
 
-  it('show the stream to operators alone, where the server is told so', async () => {
+  it('show the stream only to operators if the server is configured so', async () => {
     await services.restartServer({ pages: { folder: join(pages, 'site'), needsLogin: true } });
     expect(await (await ask(SERVER_PATH.page)).json()).toMatchObject({ needsLogin: true });
     const events = SERVER_PATH.events(services.task);
@@ -193,7 +193,7 @@ describe('pages', () => {
 });
 
 describe('the event stream', () => {
-  it('tells of slots, versions, steps and refusals, and of nobody who took part', async () => {
+  it('shows slots, versions, steps and refusals, and names no participant', async () => {
     expect((await watch(() => true)).versions).toMatchObject([{ version: 0 }]);
     const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
     const first = watch(({ buffers }) => buffers.some(({ slots }) => slots[0]?.status === 'accepted'));
@@ -220,7 +220,7 @@ describe('the event stream', () => {
       for (const name of [deviceKey, nodeSuite.sha256(deviceKey)]) expect(text).not.toContain(toHex(name));
   });
 
-  it('tells of a state that an operator set while nothing else happens', async () => {
+  it('shows a state that an operator set while nothing else happens', async () => {
     const set = (state: string) =>
       services.operate(services.server.url, 'PUT', SERVER_PATH.taskState(services.task), { state });
     let heard = 0;

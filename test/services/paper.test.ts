@@ -24,7 +24,7 @@ it('three users in a row make the model move by their mean, and a restart in bet
   expect(countsOf(await services.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
 });
 
-it('a user who takes the turn and goes silent holds the others up, until another gets its position', async () => {
+it('a user who takes the turn and goes silent delays the others, until another user gets its position', async () => {
   await services.createTask();
   const proxy = await services.proxy();
   const silent = await services.client('silent', { server: proxy.url, retry: AT_ONCE });

@@ -43,7 +43,7 @@ it('a private task makes versions of noisy sums, and stops each device at its bu
   expect((await scraped(services.server.url)).get(`basa_privacy_epsilon{${label}}`)).toBeCloseTo(5.2, 1);
 });
 
-it('the means of named metrics are told by version, of the newest with the task, and as a gauge', async () => {
+it('the means of named metrics are shown by version, with the task, and as a gauge', async () => {
   const metrics = [{ name: 'loss', low: 0, high: 4 }];
   const task = await services.createTask({ metrics });
   const clients = await pair(task);

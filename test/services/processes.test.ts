@@ -138,7 +138,7 @@ async function failsToStart(service: ServiceProcess, code: number, line: RegExp,
   expect(contentOf(data)).toEqual(before);
 }
 
-it('a folder that is in use is left alone', async () => {
+it('a folder that is in use does not change', async () => {
   const data = join(folder, 'server');
   // The next user of the folder removes the uploads of the buffer that it closed.
   await until(async () => !contentOf(data).some((file) => /^[0-9a-f]{32} /.test(file)));

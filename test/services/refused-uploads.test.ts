@@ -40,7 +40,7 @@ async function refuses(sent: Sent, status: number, code: string, which = upload)
   expect(await snapshot(services, which.ctx)).toEqual(before);
 }
 
-it('a body that is shorter than what was signed is refused', () =>
+it('a body that is shorter than the signed one is refused', () =>
   refuses({ body: upload.body.subarray(0, 9), signed: upload.body }, 400, 'digest-mismatch'));
 
 it('a body that is longer than the task allows is refused, declared or not', async () => {
@@ -56,7 +56,7 @@ it('a body that is longer than the task allows is refused, declared or not', asy
   expect(await snapshot(services, upload.ctx)).toEqual(before);
 });
 
-it('a body that says it is longer than the task allows is refused before a byte of it is sent', async () => {
+it('a body that is declared longer than the task allows is refused before a byte of it is sent', async () => {
   const [{ length }, offset] = [upload.body, 10];
   const answer = (bytes: number, at: number) =>
     sendRaw(
@@ -83,7 +83,7 @@ it.each(['-1', '1e3', '0x10', ' ', '9'.repeat(16)])('a piece that starts at "%s"
 it('a body that was damaged on the way is refused', () =>
   refuses({ body: flipped(upload.body), signed: upload.body }, 400, 'digest-mismatch'));
 
-it('a body that its own device changed after it was signed for is refused', () =>
+it('a body that its own device changed after signing is refused', () =>
   refuses({ body: flipped(upload.body) }, 422, 'body-mismatch'));
 
 it('a body that is cut off leaves nothing behind', async () => {
@@ -97,7 +97,7 @@ it('a body that is cut off leaves nothing behind', async () => {
   expect(await snapshot(services, upload.ctx)).toEqual(before);
 });
 
-it('a request that nobody signed, or somebody else, is refused', async () => {
+it('a request without a signature, or signed by another device, is refused', async () => {
   await refuses({ headers: { [HEADER.signature]: '00'.repeat(64) } }, 401, 'request-signature-invalid');
   const headers = headersFor(services, upload, { body: upload.body });
   delete headers[HEADER.signature];
@@ -126,7 +126,7 @@ it('an upload for another slot, or without the receipt of its slot, is refused',
   await refuses({ header: forged }, 403, 'signature-invalid');
 });
 
-it('an upload to a buffer nobody knows is refused', () =>
+it('an upload to an unknown buffer is refused', () =>
   refuses({ target: upload.target.replace(upload.ctx, 'ab'.repeat(32)) }, 404, 'buffer-unknown'));
 
 it('a late upload is refused before its body is sent, and so is an unauthorised one', async () => {
@@ -150,7 +150,7 @@ it('a late upload is refused before its body is sent, and so is an unauthorised 
   services.elapse(-lease);
 });
 
-it('who asks before sending is told to go on, once the header was judged', async () => {
+it('a client that asks before sending is told to continue once the header was judged', async () => {
   const third = await holdUpload(services, 2);
   const headers = { expect: '100-continue', 'content-length': String(third.body.length) };
   const answer = await sendRaw(services, third, { body: third.body, headers }, [third.body]);

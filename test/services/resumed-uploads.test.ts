@@ -26,7 +26,7 @@ function staged(): readonly { readonly size: number }[] {
 }
 
 describe('an upload that was cut after its half', () => {
-  it('is told where it stands and goes on there, also after the server was restarted, and counts once', async () => {
+  it('learns its offset and continues there, even after the server was restarted, and counts once', async () => {
     await services.createTask();
     const upload = await holdUpload(services, 0);
     const half = upload.body.length >> 1;
@@ -47,7 +47,7 @@ describe('an upload that was cut after its half', () => {
     expect(countsOf(await services.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
   });
 
-  it('stays where it was when a piece arrives damaged', async () => {
+  it('keeps its offset when a piece arrives damaged', async () => {
     await services.createTask();
     const upload = await holdUpload(services, 0);
     const piece = upload.body.subarray(0, 100);
@@ -95,7 +95,7 @@ describe('an upload that was cut after its half', () => {
     expect(await hanging).not.toContain('accepted');
   });
 
-  it('does not hold up a server that stops, and stands where it was', async () => {
+  it('does not delay a server that stops, and keeps its offset', async () => {
     await services.createTask(LONG);
     await services.restartServer({ stopWithinMs: 100 });
     const upload = await holdUpload(services, 0);

@@ -41,7 +41,7 @@ function leaveBehind(): { readonly staged: string; readonly next: string } {
   return { staged, next };
 }
 
-it('old versions, old buffers and what a crash left go; the newest and what is open stay, and the task goes on', async () => {
+it('old versions, old buffers and remains of a crash are removed; the newest and open ones stay, and the task continues', async () => {
   const specification = { serverStep: { kind: 'fedavg', rate: 1, momentum: 0.5 } } as const;
   const policy = { bufferSize: 2, engine: ENGINE.slotKeys };
   services = await TestServices.open({ policy, specification });

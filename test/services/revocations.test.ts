@@ -41,7 +41,7 @@ it('it gets no seat once the server has looked, also after a restart without the
   expect(await seatOf(device)).toBe('revoked');
 });
 
-it('it gets none after the next buffer was drawn, where the server never looks', async () => {
+it('it gets no seat after the next buffer was drawn, if the server never looks', async () => {
   await open(NEVER, { policy: { bufferSize: 2, minimum: 2 } });
   const [device, first, second, third] = await enrolledDevices(services, 4);
   if (device === undefined || first === undefined || second === undefined || third === undefined)

@@ -50,7 +50,7 @@ it('an authority that forgot a buffer gives it up; the server follows, and its u
   expect(countsOf(await services.reached(1), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);
 });
 
-it('a model whose buffer the authority forgot to have closed is never logged: it goes, and the version is made anew', async () => {
+it('a model of a buffer whose close the authority forgot is never logged, and the version is made again', async () => {
   services = await TestServices.open({ policy: { bufferSize: 2 } });
   const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => services.client(name)));
   const contributions: string[] = [];
@@ -78,7 +78,7 @@ it('a model whose buffer the authority forgot to have closed is never logged: it
   expect(countsOf(await services.reached(1), 2)).toEqual([0, 0, 1, 1, 0, 0, 0, 0]);
 });
 
-it('a server does not draw buffers for a model that one of the two has forgotten', async () => {
+it('a server does not draw buffers for a model that the authority has forgotten', async () => {
   services = await TestServices.open({ policy: { bufferSize: 2 } });
   const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
   const late = await services.client('late', { retry: AT_ONCE });
@@ -93,7 +93,7 @@ it('a server does not draw buffers for a model that one of the two has forgotten
   expect((await services.taskState()).version).toBe(1);
 });
 
-it('nor one that the server itself has forgotten', async () => {
+it('a server does not draw buffers for a model that it has forgotten itself', async () => {
   services = await TestServices.open({ policy: { bufferSize: 2 } });
   const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
   const late = await services.client('late', { retry: AT_ONCE });

@@ -140,7 +140,7 @@ function whereabouts(bytes: Uint8Array): readonly string[] {
     .map(({ what }) => what);
 }
 
-it('the search finds what is public: in a store, in a body, in hexadecimal in a log', () => {
+it('the search finds public values in a store, in a body and in hexadecimal in a log', () => {
   const found = whereabouts(joinTag);
   expect(found).toContain('server/basa.sqlite');
   expect(found.some((what) => what.startsWith('answer to') && what.endsWith('/deposits'))).toBe(true);

@@ -101,7 +101,7 @@ it('a server with only the old key gives no places', async () => {
   expect(await contributed()).toEqual(Array(3).fill('task-paused'));
 }, 60_000);
 
-it('the new key takes the place of the old one, and a new device is told the term', async () => {
+it('the new key replaces the old one, and a new device learns the term', async () => {
   copyFileSync(file('next'), join(services.folder, 'server', 'server.key'));
   await services.restartServer();
   expect(await about()).toMatchObject({ publicKey: toHex(bytesIn('next.pub')) });

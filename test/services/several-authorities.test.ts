@@ -99,7 +99,7 @@ async function fill(clients: readonly BasaClient[], version: number, task: strin
   await services.reached(version, task);
 }
 
-it('trains with all of them, with one down, waits with two down, and goes on', async () => {
+it('trains with all authorities and with one down, waits with two down, and continues later', async () => {
   const { task, policy, tokens } = await create();
   expect([policy.authorities.length, policy.threshold]).toEqual([4, 3]);
   const clients = await Promise.all(tokens.map((token, n) => device(task, `of-four-${n}`, token)));
@@ -130,7 +130,7 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
     expect(verifyLog(log, places()[n]?.publicKey as Uint8Array)).toMatchObject({ isGood: true, doubleIssues: 0 });
 }, 180_000);
 
-it('has the sum, and blames no device, where one authority gives wrong keys and another is slow', async () => {
+it('opens the sum and blames no device if one authority gives wrong keys and another is slow', async () => {
   const { task, tokens } = await create({ name: 'one lies' });
   const clients = await Promise.all(tokens.map((token, n) => device(task, `lied-to-${n}`, token)));
   const { close } = TaskAuthorities.prototype;
@@ -157,7 +157,7 @@ it('has the sum, and blames no device, where one authority gives wrong keys and 
   await fill(clients, 2, task);
 }, 60_000);
 
-it('needs enough authorities to withstand one that colludes, unless it is asked not to', async () => {
+it('needs enough authorities to withstand one that colludes, unless the operator allows fewer', async () => {
   const three = { authority: urls().split(',').slice(0, 3).join(','), tokens: 0 };
   await expect(create({ ...three, threshold: 2 })).rejects.toThrow(SettingsError);
   expect((await create({ ...three, threshold: 2, unsafeThreshold: true })).policy.threshold).toBe(2);
@@ -170,7 +170,7 @@ it('one token opens all of them, or each has its own', () => {
   expect(operators('a,b,c,d')).not.toThrow();
 });
 
-it('an operator who names nobody to tell hears of one that is down as an error', async () => {
+it('an operator without a listener gets an error if an authority is down', async () => {
   await others[2]?.close();
   const { task } = await create({ authority: urls().split(',').slice(0, 3).join(','), name: 'first three', tokens: 0 });
   const strict = new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN });
@@ -178,7 +178,7 @@ it('an operator who names nobody to tell hears of one that is down as an error',
   await startOther(2);
 });
 
-it('a device leaves a buffer whose authority stays away, where another can be drawn without it, and waits before', async () => {
+it('a device waits for a missing authority, then leaves the buffer if another can be drawn without that authority', async () => {
   const uploadLeaseMs = 600_000;
   const { task, tokens } = await create({ name: 'one stays away', uploadLeaseMs });
   const [first, second] = await Promise.all(tokens.map((token, n) => device(task, `left-${n}`, token)));

@@ -109,7 +109,7 @@ describe('a deposit', () => {
       expect(await codeOf(asking(other, SERVER_PATH.seats(services.task)))).toBe('ok');
   };
 
-  it('is taken after the time of its seat where another seat is free, and refused where others sit in all of them', async () => {
+  it('is taken after the time of its seat if another seat is free, and refused if all seats are taken', async () => {
     expect(await answerAfter(async () => services.elapse(31_000))).toBe('ok');
     await services.close();
     const lapses = async () => {
@@ -119,7 +119,7 @@ describe('a deposit', () => {
     expect(await answerAfter(lapses)).toBe('seat-missing');
   });
 
-  it('counts for the buffer of its address alone', async () => {
+  it('counts only for the buffer of its address', async () => {
     services = await TestServices.open();
     const proxy = await services.proxy();
     const signer = createNodeSigner(nodeRandomBytes(32));

@@ -58,7 +58,7 @@ it('does not leave out an authority that it needs', async () => {
   expect(descriptor.parts.map(({ authority }) => authority)).toEqual([0, 1, 2]);
 });
 
-it('draws no buffer where too few sign', async () => {
+it('draws no buffer if too few authorities sign', async () => {
   const world = severalAuthorities();
   const { links, start, newest } = serverOf(world);
   links[1]?.away.add('draw');
@@ -87,7 +87,7 @@ it.each<[string, Link['lies']]>([
 });
 
 it.each(['does not sign', 'signs another buffer'] as const)(
-  'a buffer is drawn without one that offers its part and %s, though the last one is late with its offer',
+  'a buffer is drawn without an authority that offers its part and %s, although the last one is late with its offer',
   async (what) => {
     const world = severalAuthorities();
     const { signer } = authorityOf(world, 0).ports;
@@ -124,7 +124,7 @@ it.each<[string, EntryLie]>([
   expect(entry.endorsements.map(({ authority }) => authority)).not.toContain(0);
 });
 
-it('does not go on with the policy of another task, where too few authorities know its own', async () => {
+it('does not continue with the policy of another task if too few authorities know its own', async () => {
   const world = severalAuthorities();
   const lies = { policy: (policy: TaskPolicy) => ({ ...policy, minimum: 3 }) };
   const { links, start } = serverOf(world, lies);
@@ -133,7 +133,7 @@ it('does not go on with the policy of another task, where too few authorities kn
   await expect(start().checkPolicy()).rejects.toThrow('the policy of another task');
 });
 
-it('one authority whose answer to a close is not signed by it keeps nobody from a sum', async () => {
+it('one authority with an unsigned answer to a close does not prevent a sum', async () => {
   const { world, ctx } = atSeveralCloses();
   const { start } = serverOf(world, {
     close: (answer: CloseAnswer) => ({ ...answer, signature: otherBytes(answer.signature) }),
@@ -170,7 +170,7 @@ it('one authority that votes well and keeps its keys back is not waited with eit
   expect(answers.map(({ authority }) => authority)).toEqual([1, 2, 3]);
 });
 
-it('knows what became of a buffer where one authority signs something else, and the last one is late', async () => {
+it('knows the outcome of a buffer if one authority signs something else and the last one is late', async () => {
   const { world, ctx } = atSeveralCloses();
   const { signer } = authorityOf(world, 0).ports;
   const outcome = (told: Outcome) => {
@@ -181,7 +181,7 @@ it('knows what became of a buffer where one authority signs something else, and 
   expect(agreedOutcome(world.environment.tools.suite, world.policy, ctx, outcomes)?.status).toBe('open');
 });
 
-it('logs a version where one authority names another one before it, which the server does not know', async () => {
+it('logs a version if one authority names an earlier version that the server does not know', async () => {
   const world = severalAuthorities();
   const { signer } = authorityOf(world, 0).ports;
   const append = (entry: ModelEntry) =>
@@ -194,7 +194,7 @@ it('logs a version where one authority names another one before it, which the se
   expect(entry.endorsements.map(({ authority }) => authority)).toEqual([1, 2, 3]);
 });
 
-it('one authority whose word about a buffer is not signed by it does not count', async () => {
+it('one authority with an unsigned statement about a buffer does not count', async () => {
   const { world, ctx } = atSeveralCloses();
   const { start } = serverOf(world, { outcome: (outcome: Outcome) => ({ ...outcome, status: 'aborted' }) });
   const outcomes = await start().outcomes(ctx);

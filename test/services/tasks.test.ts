@@ -47,7 +47,7 @@ async function asOperator(path: string, body: object, method = 'POST'): Promise<
   return { status: response.status, text: await response.text() };
 }
 
-it('two tasks at once keep their updates, models and devices apart', async () => {
+it('two tasks keep their updates, models and devices apart', async () => {
   const one = await services.createTask();
   const two = await services.createTask({ dimension: 5 });
   const [ones, twos] = [await pair(one), await pair(two)];
@@ -62,7 +62,7 @@ it('two tasks at once keep their updates, models and devices apart', async () =>
   expect(tasks.map(({ task }) => task)).toEqual(expect.arrayContaining([one, two]));
 });
 
-it('a paused task gives no seats, and goes on when it is told to, also after a restart', async () => {
+it('a paused task gives no seats, and continues when it is resumed, also after a restart', async () => {
   await services.createTask();
   const [a] = await pair();
   expect(await putState('paused')).toMatchObject({ state: 'paused' });
@@ -170,7 +170,7 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
 describe('a task is refused', () => {
   const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(services.keys), ...change }));
   it.each([
-    ['with a policy that is none', () => ({ policy: 'abcd' }), 400, ''],
+    ['with an invalid policy', () => ({ policy: 'abcd' }), 400, ''],
     [
       'that the authority does not know',
       () => ({ policy: policy({}) }),
@@ -221,7 +221,7 @@ describe('a task is refused', () => {
   });
 });
 
-it('a clock that is wrong is told the right time, and the client goes on by it', async () => {
+it('a client with a wrong clock gets the right time and continues', async () => {
   const skewed = await TestServices.open({
     policy: { bufferSize: 2 },
     server: { maxSkewMs: 300_000 },

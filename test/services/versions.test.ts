@@ -21,7 +21,7 @@ const give = (client: BasaClient | undefined, n: number, trainedOn: number) =>
 const statusOf = async (result: Awaited<ReturnType<typeof give>>): Promise<string> =>
   result.kind === 'accepted' ? (await services.bufferState(result.ctx)).status : result.reason;
 
-it('updates of two versions never meet in one buffer, and an older version closes once nobody is on the way to it', async () => {
+it('updates of two versions are never in one buffer, and an older version closes once no device is on its way', async () => {
   services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 }, ...PLACES });
   const clients = await placed(5);
   for (const client of clients) await client.model(); // version 0
@@ -65,7 +65,7 @@ it('an update is refused when too few devices are left for its version, and its 
   expect(await give(clients[3], 3, 1)).toMatchObject({ kind: 'accepted' });
 });
 
-it('a buffer that can never have enough updates is given up at once, and its devices may give their update again', async () => {
+it('a buffer that can never have enough updates is given up immediately, and its devices may give their update again', async () => {
   services = await TestServices.open({ policy: { bufferSize: 3, minimum: 3 }, ...PLACES });
   const [first, second, third] = await placed(3);
   const stuck = await give(first, 0, 0);

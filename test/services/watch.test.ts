@@ -56,7 +56,7 @@ describe('metrics', () => {
     expect(new Map(told as [string, string][])).toEqual(new Map(known.map(([name, { help }]) => [name, help])));
   });
 
-  it('count what became of one buffer', async () => {
+  it('count the results of one buffer', async () => {
     const server = await scraped(services.server.url);
     for (const name of ['basa_seats_total', 'basa_deposits_total', 'basa_uploads_accepted_total'])
       expect([name, server.get(`${name}{${label}}`)]).toEqual([name, 3]);
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect((await scraped(services.authority.url)).get('basa_open_buffers')).toBe(1);
   });
 
-  it('count a no by its reason, and the log has the reason without the words of the request', async () => {
+  it('count a refusal by its reason, and the log has the reason without the words of the request', async () => {
     const answer = await fetch(new URL('/v1/tasks?my-secret', services.server.url), {
       method: 'POST',
       body: 'my-secret',
@@ -187,7 +187,7 @@ describe('the trace of a buffer', () => {
     );
   });
 
-  it('holds public names alone', () => {
+  it('holds only public names', () => {
     const keys = ofBuffer().flatMap(({ attributes }) => Object.keys(attributes));
     const allowed = ['party', 'task', 'ctx', 'version', 'slot', 'offset', 'why', 'from', 'to'];
     expect(new Set(keys)).toEqual(new Set(allowed.map((key) => `basa.${key}`)));

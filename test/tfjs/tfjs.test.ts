@@ -81,7 +81,7 @@ function toOwnOrder(model: Model, values: Float32Array): Float32Array {
 
 const request = { samples: stripes(), batchSize: BATCH, learningRate: 0.1, momentum: 0.5, weightDecay: 1e-3, seed: 2 };
 
-it('tfjs trains through the adapter to what the reference backend trains to, and leaves no tensor behind', () => {
+it('tfjs trains through the adapter to the result of the reference backend, and leaves no tensor behind', () => {
   const adapted = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), { batchCapacity: BATCH }));
   const reference = createTrainer(createReferenceBackend(own, { batchCapacity: BATCH }));
   expect(adapted.model.dimension).toBe(own.dimension);
@@ -171,28 +171,25 @@ it.each([
   defineModel('rows', vector, [dense(8), sigmoid, dropout(0.5), dense(3), softmax]),
   defineModel('strides', SHAPE, [conv2d(5, 3, { stride: 2, padding: 1 }), sigmoid, flatten, dense(4)]),
   defineModel('back to an image', vector, [dense(6), conv2d(4, 1), dense(3)]),
-])(
-  'a model that was exported is loaded by TensorFlow.js and computes what our backend computes: $name',
-  async (model) => {
-    const parameters = initialParameters(model, 2).map((value, n) => value + 0.01 * Math.cos(n));
-    const { modelJson, weights } = encodeTfjsLayers(model, parameters);
-    const { modelTopology, weightsManifest } = JSON.parse(modelJson) as {
-      modelTopology: object;
-      weightsManifest: { paths: string[]; weights: tf.io.WeightsManifestEntry[] }[];
-    };
-    expect(weightsManifest[0]?.paths).toEqual([weights.name]);
-    const weightSpecs = weightsManifest.flatMap((group) => group.weights);
-    const weightData = Uint8Array.from(weights.bytes).buffer;
-    const loaded = await loadLayersModel(tf.io.fromMemory({ modelTopology, weightSpecs, weightData }));
-    const examples = 2;
-    const inputs = Float32Array.from({ length: examples * wordsOf(model.input) }, (_, n) => Math.sin(1 + 0.37 * n));
-    const shape = (loaded.inputs[0]?.shape ?? []).slice(1).map(Number);
-    const output = loaded.predict(tf.tensor(inputs, [examples, ...shape])) as tf.Tensor;
-    const backend = createReferenceBackend(model);
-    backend.setParameters(parameters);
-    backend.inputs.set(inputs);
-    backend.run(examples);
-    expect(output.shape).toEqual([examples, model.classes]);
-    for (const [n, value] of output.dataSync().entries()) expect(value).toBeCloseTo(backend.outputs[n] as number, 4);
-  },
-);
+])('an exported model is loaded by TensorFlow.js and gives the results of our backend: $name', async (model) => {
+  const parameters = initialParameters(model, 2).map((value, n) => value + 0.01 * Math.cos(n));
+  const { modelJson, weights } = encodeTfjsLayers(model, parameters);
+  const { modelTopology, weightsManifest } = JSON.parse(modelJson) as {
+    modelTopology: object;
+    weightsManifest: { paths: string[]; weights: tf.io.WeightsManifestEntry[] }[];
+  };
+  expect(weightsManifest[0]?.paths).toEqual([weights.name]);
+  const weightSpecs = weightsManifest.flatMap((group) => group.weights);
+  const weightData = Uint8Array.from(weights.bytes).buffer;
+  const loaded = await loadLayersModel(tf.io.fromMemory({ modelTopology, weightSpecs, weightData }));
+  const examples = 2;
+  const inputs = Float32Array.from({ length: examples * wordsOf(model.input) }, (_, n) => Math.sin(1 + 0.37 * n));
+  const shape = (loaded.inputs[0]?.shape ?? []).slice(1).map(Number);
+  const output = loaded.predict(tf.tensor(inputs, [examples, ...shape])) as tf.Tensor;
+  const backend = createReferenceBackend(model);
+  backend.setParameters(parameters);
+  backend.inputs.set(inputs);
+  backend.run(examples);
+  expect(output.shape).toEqual([examples, model.classes]);
+  for (const [n, value] of output.dataSync().entries()) expect(value).toBeCloseTo(backend.outputs[n] as number, 4);
+});

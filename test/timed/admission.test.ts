@@ -56,7 +56,7 @@ describe('the number of places', () => {
     expect(meanAge).toBeCloseTo(age, 1);
   });
 
-  it('without admission the age of 200 devices is that of 200 places', () => {
+  it('without admission, 200 devices have the age of 200 places', () => {
     const { users, ...open } = fleetOf(3, { users: 100_000, concurrency: 200 });
     const timeline = new Timeline({ ...open, users });
     const ages: number[] = [];
@@ -91,7 +91,7 @@ describe('a tiny fleet', () => {
 });
 
 describe('buffers that wait to be opened', () => {
-  it('bound admission: at two of them nobody sets out', () => {
+  it('limit admission: at two of them no device starts', () => {
     const changes = { users: 100_000, concurrency: 2000, minimum: 8, admission: AUTO };
     const timeline = new Timeline(fleetOf(3, changes));
     const slow: SealedCosts = { ...COSTS, openSeconds: () => 5 };

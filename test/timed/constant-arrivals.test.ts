@@ -20,7 +20,7 @@ function runFor(seconds: number, perSecond: number, concurrency: number) {
   return { departed, most, turnedAway: timeline.turnedAway };
 }
 
-it('one comes every so often, exactly', () => {
+it('one comes exactly once per interval', () => {
   const { departed, turnedAway } = runFor(10, 4, 32);
   expect(departed).toHaveLength(40);
   departed.forEach((time, n) => {
@@ -29,7 +29,7 @@ it('one comes every so often, exactly', () => {
   expect(turnedAway).toBe(0);
 });
 
-it('who comes while the maximum trains is turned away, and does not wait', () => {
+it('a user who comes while the maximum trains is turned away and does not wait', () => {
   // Trips of a second, eight connections a second, two at a time.
   const { departed, most, turnedAway } = runFor(10, 8, 2);
   expect(most).toBe(2);

@@ -18,7 +18,7 @@ const freeRounds = {
   threshold: 1,
 };
 
-it('a buffer as large as the cohort, filled by all at once, is FedAvg', () => {
+it('a buffer as large as the cohort, filled by all devices at the same time, is FedAvg', () => {
   const fleet = fleetOf(0, { users: 12, concurrency: 12, bufferSize: 12 });
   const timeline = new Timeline(fleet);
   const buffered = scheduleOf(timeline.run(new PlainScheme(timeline, free)), 5);
@@ -37,7 +37,7 @@ function tinyRun(parties: TrainOrder['parties'], level: number | undefined = 2 *
   return trainOrder({ ...request, level, parties }, tinyTask, tinyTrainer);
 }
 
-it('the sum of every protocol is that of the quantised updates, so that all of them learn the same', async () => {
+it('every protocol gives the sum of the quantised updates, so that all of them learn the same', async () => {
   const secure = PROTOCOLS.filter((name) => name !== 'no SA');
   const trained = await tinyRun((users) => secure.map((name) => partiesOf(name, users) as AggregationProtocol));
   expect(trained.partySums).toBe(6 * secure.length);

@@ -161,7 +161,7 @@ describe('BASA one-shot: one message, one version a batch', () => {
     }
   });
 
-  it('a drop-out costs nobody anything: the other devices are as fast as without it', () => {
+  it('a drop-out does not slow the other devices down', () => {
     const rateOf = (dropouts: number): number => {
       const made = versionsOf({ dropouts });
       return made.reduce((sum, { included }) => sum + included.length, 0) / (made.at(-1)?.time ?? 1);
@@ -170,7 +170,7 @@ describe('BASA one-shot: one message, one version a batch', () => {
   });
 });
 
-describe('LightSecAgg with a buffer, by what happens during its wait', () => {
+describe('LightSecAgg with a buffer, by the reading of its wait', () => {
   const golden: readonly (readonly [keyof typeof SYNCHRONISATION_READINGS, readonly number[]])[] = [
     ['sequential', [1.06, 1.45, 1.65, 1.93, 2.28, 4.36]],
     ['barrier', [0.74, 1.13, 1.34, 1.6, 1.98, 4.05]],

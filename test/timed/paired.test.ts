@@ -29,7 +29,7 @@ function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {
   return users;
 }
 
-it('a trip has the same user with and without secure aggregation, but where that one is busy', () => {
+it('a trip has the same user with and without secure aggregation, unless that user is busy', () => {
   const plain = usersOf((timeline) => new PlainScheme(timeline, { uploadBytes: 0, addSeconds: 0.005 }));
   const sealed = usersOf((timeline) => new SealedScheme(timeline, SEALED));
   const same = plain.slice(0, TRIPS - 50).filter((user, trip) => user === sealed[trip]).length;

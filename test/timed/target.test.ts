@@ -36,7 +36,7 @@ it('one lucky evaluation is not the target', async () => {
   expect(await reachedBy(COURSE, 3)).toBe(7);
 });
 
-it('three evaluations are needed, however good the first two are', async () => {
+it('three evaluations are needed, even if the first two are good', async () => {
   expect(await reachedBy([1, 1], 3)).toBeUndefined();
   expect(await reachedBy([1, 1, 0.5], 3)).toBe(3);
 });

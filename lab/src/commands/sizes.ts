@@ -35,7 +35,9 @@ export const sizes: Command = command({
   name: 'sizes',
   summary: 'count lines of code and words of pages by folder, and compare them with the budgets',
   flags: {},
-  notes: ['Counts the lines of every code file that git tracks, and the words of every page.'],
+  notes: [
+    'Counts the lines of every code file that git tracks, and the words of every page. A word has a letter or a digit: marks of tables, lists and code blocks are not counted.',
+  ],
   async run({ terminal }) {
     const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trimEnd().split('\n');
     const code = files.filter((file) => CODE.test(file) && !WRITTEN.test(file));
@@ -84,7 +86,5 @@ function budgetsOf(files: readonly string[], lines: ReadonlyMap<string, number>)
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const linesOf = (file: string): number => read(file).split('\n').length - 1;
-const wordsOf = (file: string): number =>
-  read(file)
-    .split(/\s+/)
-    .filter((word) => word !== '').length;
+/** A word has a letter or a digit. Marks of a table, a list or a code block are not words. */
+const wordsOf = (file: string): number => read(file).match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;

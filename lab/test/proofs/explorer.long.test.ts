@@ -74,7 +74,7 @@ describe('several authorities and a server', () => {
     else expect(states).toBeGreaterThanOrEqual(BUDGET);
   });
 
-  it.each(COUNCIL_WORLDS)('keep every promise to the end of random ways: $name', ({ isSmall: _, ...world }) => {
+  it.each(COUNCIL_WORLDS)('keep every promise to the end of random paths: $name', ({ isSmall: _, ...world }) => {
     const { counterexample, endings } = exploreWays(world, 30, drawFrom(seededWords(1)).below);
     expect(counterexample).toBeUndefined();
     expect(endings['included']).toBeGreaterThan(0);
@@ -90,7 +90,7 @@ describe('the one-shot mode', () => {
     expect(states).toBeGreaterThan(20);
   });
 
-  it.each(SHOT_WORLDS)('keeps every promise to the end of random ways: $name', ({ world }) => {
+  it.each(SHOT_WORLDS)('keeps every promise to the end of random paths: $name', ({ world }) => {
     const { below: draw } = drawFrom(seededWords(1));
     expect(exploreShots(world, { ways: 5, draw }).counterexample).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import { WIDE_BYTES } from './group.ts';
 
 /**
  * 64 bytes for each scalar of a key. Both scalars depend on the whole set: two keys with the same r_j but different r
- * would reveal g1^(r - r'), and with it break the protection against collusion (decision 011).
+ * would reveal g1^(r - r'), and with it break the protection against collusion (docs/decisions/smaller-decisions.md).
  */
 export interface KeyRandomness {
   /** For r, which ties the components of one key together. */

@@ -1,4 +1,4 @@
-/** The rule of SecAgg+ against the table of decision 031 and exact integers, and the graph it leads to. */
+/** The rule of SecAgg+ against the table of decision 030 and exact integers, and the graph it leads to. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawGraph } from '../src/secagg/graph.ts';
@@ -11,7 +11,7 @@ describe('the rule for k and t', () => {
   it.each([
     [0.05, 0.05, '28,2 28,4 29,6 29,11 30,16 34,18 36,19'],
     [0.1, 0.1, '- 40,7 41,11 42,20 47,25 53,28 57,30'],
-    // The table has 83,50 for n = 2000 here and 98,51 for n = 500 below: not the smallest (decision 031).
+    // The table has 83,50 for n = 2000 here and 98,51 for n = 500 below: not the smallest (decision 030).
     [0.2, 0.1, '- 53,13 54,21 55,33 67,41 76,46 81,49'],
     [0.1, 0.2, '- 53,7 54,11 55,21 66,29 75,33 81,36'],
     [0.2, 0.2, '- - 71,21 73,37 96,50 112,58 123,64'],

@@ -64,7 +64,7 @@ describe('a lost reply', () => {
 });
 
 describe('restore', () => {
-  it('rebuilds the server, the authority and every user from their records alone', () => {
+  it('rebuilds the server, the authority and every user only from their records', () => {
     const { world } = run(() => {});
     for (const [name, { records, ...drawn }] of world.server.stored) {
       expect(restoreSecureBuffer(world.server.ports.suite, drawn, records)).toEqual(
@@ -85,7 +85,7 @@ describe('restore', () => {
 
 describe('a rolled-back authority', () => {
   it.each(['a head ahead of its log', 'no witness', 'a witness that is not its own'])(
-    'meets %s, and answers "unknown" for what was open: no key, no release',
+    'notices %s, and answers "unknown" for open buffers: no key, no release',
     (how) => {
       const world = nodeFederation({ bufferSize: 2, dimension: 4 });
       const [first, second] = [world.device(), world.device()];
@@ -109,7 +109,7 @@ describe('a rolled-back authority', () => {
     },
   );
 
-  it('with its witness, and nothing lost, goes on as before', () => {
+  it('with its witness and a complete log continues as before', () => {
     const world = nodeFederation({ bufferSize: 2, dimension: 4 });
     const [first, second] = [world.device(), world.device()];
     granted(first.contribute());
@@ -120,7 +120,7 @@ describe('a rolled-back authority', () => {
 });
 
 describe('an authority whose log cannot be written', () => {
-  it('gives nothing away: a step whose records are not applied was never taken, and none is applied after another', () => {
+  it('takes no step before its records are applied, and applies only one of two steps that began in the same state', () => {
     const world = nodeFederation({ bufferSize: 2, dimension: 4 });
     const device = world.device();
     device.contribute('deposit');

@@ -70,7 +70,7 @@ describe('slots left out for void edges', () => {
     );
   });
 
-  it('are the one liar who claims that nobody shared a mask with it, not the others', () => {
+  it('are the liar who claims that nobody shared a mask with it, not the others', () => {
     expect(
       slotsToLeaveOut([
         [0, 5],
@@ -81,7 +81,7 @@ describe('slots left out for void edges', () => {
     ).toEqual([5]);
   });
 
-  it('are as few as can be up to twelve, where a choice of the busiest would leave out eighteen', () => {
+  it('are as few as possible up to twelve, although a choice of the busiest would leave out eighteen', () => {
     // Six paths of five slots whose middle one is the busiest and latest: the two beside it are enough.
     const edges = Array.from({ length: 6 }, (_, n) => {
       const [a, b, c, d, e] = [5 * n, 5 * n + 1, 100 + n, 5 * n + 2, 5 * n + 3] as [
@@ -145,7 +145,7 @@ describe('staleness weights', () => {
 });
 
 describe('the table of refusals', () => {
-  it('holds a sentence for every reason, and no reason that nobody gives', () => {
+  it('holds a sentence for every reason, and no unused reason', () => {
     const folder = new URL('../src/', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !['wire/refusals.ts', 'http/next-steps.ts'].includes(name),
@@ -177,7 +177,7 @@ describe('the table of refusals', () => {
       expect(isRefused(answer)).toBe(false);
   });
 
-  it('sends no update to another seat that must be made afresh, and ends a run at whatever no retry helps', () => {
+  it('allows a retry for every refusal with another seat or a fresh update, and no refusal has both', () => {
     const rows: Reason[] = [...Object.values(REFUSALS), ...Object.values(SERVICE_PROBLEMS)];
     const marked = rows.filter(({ anotherSeat, freshUpdate }) => anotherSeat || freshUpdate);
     expect(marked.filter(({ retry }) => !retry)).toEqual([]);
@@ -185,7 +185,7 @@ describe('the table of refusals', () => {
     expect(marked.length).toBeGreaterThan(0);
   });
 
-  it('sends a request again only where that says nothing against the update, or no for the moment', () => {
+  it('allows to resend a request only if the refusal is temporary or concerns neither request nor update', () => {
     const rows = Object.keys(SERVICE_PROBLEMS).map((code) => problemOf(code as ServiceProblem));
     expect(rows.filter(({ resend, about }) => resend && about === 'request')).toEqual([]);
     expect(rows.filter(({ resend, about, retry }) => resend && about === 'update' && !retry)).toEqual([]);

@@ -32,7 +32,7 @@ describe.each([
     });
   });
 
-  it('drop-outs at every step are mended', () => {
+  it('the masks of drop-outs at every step are removed', () => {
     const world = nodeFederation({ bufferSize: 5, dimension: 6, sealings: sealings() });
     const steps = ['upload', 'deposit', 'upload', 'key', 'upload'] as const;
     const devices = steps.map((step) => {
@@ -73,7 +73,7 @@ describe.each([
   ).flat();
 
   it.each(honestPairs)(
-    'K-2 colluders and the server pool all they have: of users %d and %d only the sum comes out',
+    'K-2 colluders and the server pool all they have, and learn only the sum of users %d and %d',
     (a, b) => {
       const world = nodeFederation({ bufferSize: K, dimension: 64, sealings: sealings() });
       const devices = Array.from({ length: K }, () => world.device());

@@ -31,7 +31,7 @@ function oneHotSum(world: Federation, ...devices: FederationDevice[]): number[] 
 }
 
 describe('a full buffer', () => {
-  it.each([2, 3, 10, 100])('of K = %d opens to the exact sum, and every user is told that it is in', (K) => {
+  it.each([2, 3, 10, 100])('of K = %d opens to the exact sum, and every user learns that it is in the sum', (K) => {
     const { world, devices } = worldOf(K);
     const ctx = world.fill(devices);
     expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
@@ -138,7 +138,7 @@ describe('changed and late uploads', () => {
 });
 
 describe('void edges', () => {
-  it('of a user who seals garbage leave that user out, and the sum of the others is exact', () => {
+  it('of a user who seals garbage are left out, and the sum of the others is exact', () => {
     const { world, devices } = worldOf(5);
     const [, cheat] = devices as [FederationDevice, FederationDevice];
     (devices[0] as FederationDevice).contribute('deposit');

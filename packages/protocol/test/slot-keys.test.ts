@@ -24,7 +24,7 @@ import { describe, expect, it } from 'vitest';
 
 const messages = authorityMessages(4);
 
-describe('what the authority releases for an accepted slot', () => {
+describe('the release for an accepted slot', () => {
   it('opens the self seed that its device signed for, and nothing else', () => {
     const { world, devices, ctx, request } = atClose(slotKeySealings());
     const { keys } = granted(closed(world, request));
@@ -44,7 +44,7 @@ describe('what the authority releases for an accepted slot', () => {
     for (const { key } of keys) expect(sealing.edgeOpener(buffer, 0 as Slot, [{ authority: 0, key }])).toBeUndefined();
   });
 
-  it('is of no use for another registration of the same slot', () => {
+  it('opens no other registration of the same slot', () => {
     const { world, ctx } = atClose(slotKeySealings());
     const { slots } = world.server.buffer(ctx);
     const buffer = world.server.buffer(ctx);
@@ -133,7 +133,7 @@ describe('the key of a slot', () => {
     return { ...answer, envelope: envelope as Uint8Array, issued: { ...body, signature } };
   }
 
-  it('is held to the list: with the key of another slot the device stops, and marks no edge as void', () => {
+  it('is compared with the list: with the key of another slot the device stops, and marks no edge as void', () => {
     const scene = atKey();
     const { world, second } = scene;
     const keys = world.sealings.issuer.keysOf(keysFor(world.server.buffer(second.ctx)));
@@ -145,7 +145,7 @@ describe('the key of a slot', () => {
     expect(reasonOf(given(new Uint8Array(31)))).toBe('key-invalid');
   });
 
-  it('that opens nothing at the close is the fault of the authority, who is named', () => {
+  it('that opens nothing at the close is the fault of the authority, which is named', () => {
     const { world, ctx, request } = atClose(slotKeySealings());
     const { keys } = granted(closed(world, request));
     const opened = (released: typeof keys) => world.server.openSum(ctx, [{ authority: 0, keys: released }]);

@@ -46,7 +46,7 @@ describe('WebCrypto', () => {
     expect(await work(seals)).toEqual(doSealing(sealing, seals));
   });
 
-  it('opens what was sealed to the slot, and nothing else', async () => {
+  it('opens the seeds sealed to the slot, and nothing else', async () => {
     const seed = nodeRandomBytes(32);
     const sealed = sealing.sealEdge(buffer, slot, use, seed);
     const flipped = (at: number): Uint8Array => sealed.map((byte, n) => (n === at ? byte ^ 1 : byte));

@@ -144,8 +144,9 @@ function decisionProblem({ status, accepted, descriptor }: SecureBuffer, all: re
     return all.length === 1
       ? `the server is ${status}, the authority ${known[0]?.status}`
       : `the server is ${status}, and ${closed} authorities closed the buffer`;
-  if (status === 'aborted' && aborted < threshold) return 'the server aborted what the authority did not';
-  return closed > 0 && aborted >= threshold ? 'enough authorities aborted what one has closed' : undefined;
+  if (status === 'aborted' && aborted < threshold)
+    return 'the server aborted a buffer that the authority did not abort';
+  return closed > 0 && aborted >= threshold ? 'enough authorities aborted a buffer that one of them closed' : undefined;
 }
 
 /** An acknowledgement is a promise: the slot is accepted, on disk, with these bytes. */

@@ -37,12 +37,12 @@ export const HOST_RULES: readonly (MissingRule & { readonly name: BrokenRule })[
   {
     name: 'authority answers before it writes',
     world: { bufferSize: 2 },
-    problem: /the server aborted what the authority did not/,
+    problem: /the server aborted a buffer that the authority did not abort/,
   },
   {
     name: 'authority starts without its witness',
     world: { bufferSize: 2 },
-    problem: /the server aborted what the authority did not/,
+    problem: /the server aborted a buffer that the authority did not abort/,
   },
   {
     name: 'user forgets its last record',
@@ -128,7 +128,7 @@ export const CORE_RULES: readonly MissingRule[] = [
     problem: /one update is in buffers 0 and 1/,
   },
   {
-    name: 'no abort without the authority',
+    name: 'the server aborts only with a signed outcome',
     world: { bufferSize: 2 },
     patches: [
       {
@@ -142,10 +142,10 @@ export const CORE_RULES: readonly MissingRule[] = [
         replace: "status: buffer?.status === 'closed' ? 'aborted' : (buffer?.status ?? 'unknown')",
       },
     ],
-    problem: /the server aborted what the authority did not/,
+    problem: /the server aborted a buffer that the authority did not abort/,
   },
   {
-    name: 'a state is what its records give',
+    name: 'the state follows from its records',
     world: { bufferSize: 2, still: true },
     patches: [
       {
@@ -154,7 +154,7 @@ export const CORE_RULES: readonly MissingRule[] = [
         replace: "records: [],\n    answer: { kind: 'accepted' },",
       },
     ],
-    problem: /the server restored from its records is not what it was/,
+    problem: /the server restored from its records differs from before/,
   },
   {
     name: 'an authority that voted does not abort',
@@ -164,7 +164,7 @@ export const CORE_RULES: readonly MissingRule[] = [
   },
   {
     id: 'R21',
-    name: 'asked again, an authority says the same',
+    name: 'an authority repeats its answer',
     world: { bufferSize: 2, still: true, crashes: true },
     patches: [
       {
@@ -177,7 +177,7 @@ export const CORE_RULES: readonly MissingRule[] = [
   },
   {
     id: 'R22',
-    name: 'receipts stand in for records',
+    name: 'receipts replace missing records',
     world: ONE_IS_GONE,
     patches: [
       {
@@ -190,7 +190,7 @@ export const CORE_RULES: readonly MissingRule[] = [
   },
   {
     id: 'R23',
-    name: 'enough votes, not all',
+    name: 't votes are enough',
     world: ONE_IS_GONE,
     patches: [
       {
@@ -224,7 +224,7 @@ export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world:
   },
   {
     id: 'R15',
-    name: 'a version comes of a closed buffer',
+    name: 'a version is made of a closed buffer',
     world: ONE_LOG,
     patches: [
       {
@@ -244,7 +244,7 @@ export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world:
   },
   {
     id: 'R17',
-    name: 'a version is the next one',
+    name: 'a version follows the newest one',
     world: { ...THREE_LOGS, models: 1, batches: 1 },
     patches: [
       {
@@ -257,7 +257,7 @@ export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world:
   },
   {
     id: 'R18',
-    name: 'only what enough signed is adopted',
+    name: 'only entries with t signatures are adopted',
     world: { ...THREE_LOGS, batches: 1 },
     patches: [
       {

@@ -83,7 +83,7 @@ export const COUNCIL_WORLDS: readonly (NamedWorld & { readonly isSmall: boolean 
   { ...councilOf(2, 2), name: '2 of 2 authorities, each with a clock', isSmall: true },
   {
     ...ONE_IS_GONE,
-    name: '2 of 3 authorities without clocks, one of whom no user reached and one is gone',
+    name: '2 of 3 authorities without clocks: one was never reached by users, and one is down',
     isSmall: true,
   },
   {

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS_OF_COUNCILS: readonly Mutant[] = [
   {
-    name: 'released without the votes of enough authorities',
+    name: 'keys are released without t votes',
     engine: 'slot keys',
     edits: [
       {
@@ -15,7 +15,7 @@ export const MUTANTS_OF_COUNCILS: readonly Mutant[] = [
     caughtBy: 'every authority is told another set',
   },
   {
-    name: 'a part that its owner did not sign',
+    name: 'a descriptor has a part that its owner did not sign',
     engine: 'slot keys',
     edits: [
       {
@@ -29,7 +29,7 @@ export const MUTANTS_OF_COUNCILS: readonly Mutant[] = [
     caughtBy: 'the part of an authority that is away is the work of the server',
   },
   {
-    name: 'a contradicting record overridden by receipts, at the vote',
+    name: 'an authority votes against its own record because of receipts',
     engine: 'slot keys',
     edits: [
       {
@@ -41,7 +41,7 @@ export const MUTANTS_OF_COUNCILS: readonly Mutant[] = [
     caughtBy: 'a close names another user than one authority registered',
   },
   {
-    name: 'a contradicting record overridden by votes, at the release',
+    name: 'an authority releases keys against its own record because of votes',
     engine: 'slot keys',
     edits: [
       {
@@ -53,7 +53,7 @@ export const MUTANTS_OF_COUNCILS: readonly Mutant[] = [
     caughtBy: 'a close names another user than one authority registered',
   },
   {
-    name: 'an offer used twice',
+    name: 'an offer is used twice',
     engine: 'slot keys',
     edits: [
       {

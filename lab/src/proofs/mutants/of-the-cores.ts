@@ -8,7 +8,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'an upload comes too late',
   },
   {
-    name: 'slot re-assigned',
+    name: 'a slot is given to a second user',
     edits: [
       {
         file: 'authority/issue-key.ts',
@@ -19,7 +19,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'a slot is given to another after its key was issued',
   },
   {
-    name: 'resubmission without outcome',
+    name: 'an update is sent again without a signed outcome',
     edits: [
       {
         file: 'user/ledger.ts',
@@ -30,7 +30,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'an open buffer is asked for, and the update taken elsewhere',
   },
   {
-    name: 're-issue to another request',
+    name: 'a key is issued again to another request',
     edits: [
       {
         file: 'authority/issue-key.ts',
@@ -41,7 +41,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'a colluder asks for the key of a slot that is taken',
   },
   {
-    name: 'chain not checked [R4]',
+    name: 'the chain of earlier slots is not checked [R4]',
     edits: [
       {
         file: 'authority/close.ts',
@@ -58,12 +58,12 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'the last user is told a made-up inbox and asks first',
   },
   {
-    name: 'void edge with both ends accepted',
+    name: 'both ends of a void edge are accepted',
     edits: [keyHashNotCompared, { file: 'authority/close.ts', find: ' ?? voidProblem(request);', replace: ';' }],
     caughtBy: 'a key that opens nothing, and everybody is accepted',
   },
   {
-    name: 'attribute reuse',
+    name: 'attributes are used in two buffers',
     edits: [
       {
         file: 'wire/naming.ts',
@@ -74,7 +74,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'a colluder keeps its key for the next buffer',
   },
   {
-    name: 'a close that is not frozen before it is asked [R20]',
+    name: 'the server asks for a close before it has frozen the buffer [R20]',
     edits: [
       {
         file: 'server/close.ts',
@@ -86,7 +86,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'the server asks for the close, crashes, and takes another upload',
   },
   {
-    name: "an outcome of the server's own",
+    name: 'an outcome that only the server signed',
     edits: [
       {
         file: 'wire/outcome.ts',
@@ -97,19 +97,19 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'the server says "aborted"',
   },
   {
-    name: 'inbox not proved',
+    name: 'the inbox is not proved',
     edits: [{ file: 'user/slot.ts', find: '(isAtSlot(ports, member, entry, ticket) ? [] : [i])', replace: '[]' }],
     caughtBy: 'forged seeds behind the true roots',
   },
   {
-    name: 'closed with too few',
+    name: 'a buffer is closed with too few slots',
     edits: [
       { file: 'authority/close.ts', find: 'accepted.length < descriptor.minimum', replace: 'accepted.length < 1' },
     ],
     caughtBy: 'closed with one upload',
   },
   {
-    name: 'another input than the one that was fixed',
+    name: 'the upload has another input than the fixed one',
     edits: [
       {
         file: 'user/upload.ts',

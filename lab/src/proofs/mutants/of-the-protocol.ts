@@ -11,7 +11,7 @@ const selfOfTheSlot: Edit = {
 
 export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
   {
-    name: 'header without V_l, and request re-signed after a restart',
+    name: 'the header lacks V_l, and the request is signed again after a restart',
     edits: [
       {
         file: 'user/session.ts',
@@ -36,7 +36,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'the key answer is withheld, and after a restart another inbox is told',
   },
   {
-    name: 'a second upload differing from the first',
+    name: 'a second upload differs from the first',
     edits: [
       keyHashNotCompared,
       {
@@ -48,7 +48,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'a key that opens nothing first, the true one after a restart',
   },
   {
-    name: 'ticket not compared with own D',
+    name: 'the ticket is not compared with the deposit of the device',
     edits: [
       {
         file: 'user/slot.ts',
@@ -64,7 +64,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: "tickets over the server's own seeds",
   },
   {
-    name: 'header signature not checked at close',
+    name: 'the signature of a header is not checked at the close',
     edits: [
       keyHashNotCompared,
       {
@@ -76,7 +76,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'a key that opens nothing, and the void list is stripped at close',
   },
   {
-    name: 'rolled-back AA says "aborted" for a closed ctx',
+    name: 'a rolled-back authority says "aborted" for a closed buffer',
     edits: [
       {
         file: 'authority/head.ts',
@@ -87,7 +87,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'the authority is rolled back to before the close',
   },
   {
-    name: 'delta -> ctx not marked before upload',
+    name: 'an update is not marked in the ledger before its upload',
     edits: [
       {
         file: 'user/ledger.ts',
@@ -98,7 +98,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'one update goes into two buffers',
   },
   {
-    name: 'self bound to a tag that the user chooses',
+    name: 'the self key is bound to a tag that the user chooses',
     edits: [
       {
         file: 'wire/naming.ts',
@@ -119,13 +119,13 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: "a colluder repeats a victim's nonce and signs for its self seed",
   },
   {
-    name: 'list not held to its hash',
+    name: 'the list of slot keys is not compared with its hash',
     engine: 'slot keys',
     edits: [{ file: 'user/seat.ts', find: 'if (problem !== undefined) return problem;', replace: '' }],
     caughtBy: 'the server gives a user a list of its own keys',
   },
   {
-    name: 'offer, hence keys, repeated',
+    name: 'an offer, and therefore the keys, are repeated',
     engine: 'slot keys',
     edits: [
       {
@@ -137,7 +137,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'a colluder keeps its key for the next buffer',
   },
   {
-    name: 'R not recomputed',
+    name: 'R is not recomputed',
     engine: 'slot keys',
     edits: [
       {
@@ -149,18 +149,18 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'a colluder garbles its own self seed',
   },
   {
-    name: 'self bound to the slot alone',
+    name: 'the self key is bound only to the slot',
     edits: [selfOfTheSlot],
     caughtBy: 'a slot is registered again after a roll-back that nobody saw',
   },
   {
-    name: 'self bound to the slot alone, with slot keys',
+    name: 'the self key is bound only to the slot, with slot keys',
     engine: 'slot keys',
     edits: [selfOfTheSlot],
     caughtBy: 'a slot is registered again after a roll-back that nobody saw',
   },
   {
-    name: 'R not in the signed header',
+    name: 'R is not in the signed header',
     engine: 'slot keys',
     edits: [
       {
@@ -177,7 +177,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'the server asks for the pad of another self seed',
   },
   {
-    name: 'key not held to the list',
+    name: 'the key of a slot is not compared with the list',
     engine: 'slot keys',
     edits: [
       keyHashNotCompared,
@@ -191,7 +191,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'a key that opens nothing, and everybody is accepted',
   },
   {
-    name: 'two deposits of one u',
+    name: 'a user makes two deposits',
     edits: [
       {
         file: 'authority/issue-key.ts',
@@ -207,7 +207,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'one colluder takes two slots',
   },
   {
-    name: 'second close with another A',
+    name: 'a buffer is closed again with another set',
     edits: [
       {
         file: 'authority/close.ts',
@@ -223,7 +223,7 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     caughtBy: 'closed twice with different sets',
   },
   {
-    name: 'edge and self of one slot',
+    name: 'both keys of one slot are released',
     edits: [
       {
         file: 'authority/close.ts',

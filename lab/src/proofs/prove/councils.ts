@@ -72,7 +72,7 @@ const judged = async (shape: CouncilShape, count: number) => {
   );
   const seconds = secondsSince(begun);
   console.log(
-    `${shape.threshold} of ${shape.authorities} authorities, ${shape.colluding} with the server: ${total.schedules} schedules, ${total.closed} closed, ${total.sums} sums found, ${total.leaks} leaks${first === undefined ? '' : ` (${first.join(', ')})`}, ${seconds} s`,
+    `${shape.threshold} of ${shape.authorities} authorities, ${shape.colluding} colluding: ${total.schedules} schedules, ${total.closed} closed, ${total.sums} sums found, ${total.leaks} leaks${first === undefined ? '' : ` (${first.join(', ')})`}, ${seconds} s`,
   );
   return { ...shape, ...total, seconds };
 };

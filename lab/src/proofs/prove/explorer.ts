@@ -72,7 +72,7 @@ function exploreWorld(
   const explored = told(name, () => explore({ ...world, budget, onProgress }));
   if (isSmall !== false) return [explored];
   const draw = drawFrom(seededWords(seed));
-  return [explored, told(`${name}: ${WAYS} random ways`, () => exploreWays(world, WAYS, draw.below))];
+  return [explored, told(`${name}: ${WAYS} random paths`, () => exploreWays(world, WAYS, draw.below))];
 }
 
 function onProgress({ states, depth, waiting }: { states: number; depth: number; waiting: number }): void {
@@ -88,11 +88,11 @@ function exploreShotWorld({ name, world, isSmall }: (typeof SHOT_WORLDS)[number]
   const explored = told(name, () => exploreShots(world, { budget: Math.ceil(budget / SHOT_STATES), onProgress }));
   if (isSmall) return [explored];
   const { below: draw } = drawFrom(seededWords(seed));
-  return [explored, told(`${name}: ${SHOT_WAYS} random ways`, () => exploreShots(world, { ways: SHOT_WAYS, draw }))];
+  return [explored, told(`${name}: ${SHOT_WAYS} random paths`, () => exploreShots(world, { ways: SHOT_WAYS, draw }))];
 }
 
 function exploreLogWorld({ isSmall: _, ...world }: (typeof LOG_WORLDS)[number], budget: number) {
-  const apart = world.colluding > 0 ? `, ${world.colluding} with the server` : '';
+  const apart = world.colluding > 0 ? `, ${world.colluding} colluding` : '';
   const name = `model logs under a lying server, ${world.threshold} of ${world.authorities} authorities${apart}`;
   return told(name, () => {
     const walked = exploreLogs(world, { budget: Math.ceil(budget / SHOT_STATES), onProgress });

@@ -7,9 +7,9 @@ import { MISSING_RULES, RULE_WORLDS } from '../rules/worlds.ts';
 
 const HELP = `npm run lab -- prove rules [--quick] [--world TEXT] [--states N] [--json]
 
-Explores every state of a small model of the rules of registration, vote, release, outcome and model log. The model follows a buffer from
-its start to its end, once with a lying server, and once with an honest server while users drop out and authorities crash. Then each rule
-is left out, and the model must show which promise breaks. The test of a rule has the rule's id in its name (docs/evidence.md).
+Explores every state of a small model of the rules of registration, vote, release and outcome. The model follows a buffer of a lying
+server from its start to its end. Then each rule is left out, and the model must show which promise breaks. The test of a rule has the
+rule's id in its name (docs/evidence.md).
 
   --quick        explore only the small worlds (seconds)
   --world TEXT   explore only the worlds whose name contains TEXT, without leaving out rules
@@ -55,7 +55,7 @@ function leaveOutRules() {
     else console.log(`    => nothing breaks in ${states} states`);
     const isSecondLine = problem === undefined;
     const isExpected = isSecondLine ? complete : counterexample?.problem === problem;
-    if (!isExpected) console.log('    NOT WHAT WAS EXPECTED');
+    if (!isExpected) console.log('    NOT EXPECTED');
     return { id, rule: name, isSecondLine, isExpected, steps: counterexample?.steps.length ?? 0 };
   });
 }
@@ -74,7 +74,7 @@ else if (!(Number.isSafeInteger(budget) && budget > 0)) {
   const caught = rules.filter(({ isSecondLine, isExpected }) => !isSecondLine && isExpected).length;
   const isGood = worlds.length > 0 && broken === 0 && rules.every(({ isExpected }) => isExpected);
   console.log(
-    `\n${worlds.length} worlds, ${complete} of them whole, ${states} states, ${broken} broken promises; ${caught} missing rules caught, ${rules.filter(({ isSecondLine }) => isSecondLine).length} are second lines`,
+    `\n${worlds.length} worlds, ${complete} of them complete, ${states} states, ${broken} broken promises; ${caught} missing rules caught, ${rules.filter(({ isSecondLine }) => isSecondLine).length} have a second line of defence`,
   );
   if (values.json)
     console.log(

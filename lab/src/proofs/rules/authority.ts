@@ -5,19 +5,19 @@ import type { Tables, Ticket } from './shape.ts';
 export type Rule =
   | 'a slot is registered once'
   | 'a user has one slot'
-  | 'earlier slots are as registered'
-  | 'the view is that of the list'
-  | 'enough are accepted'
-  | 'nobody is listed twice'
-  | 'receipts of enough authorities'
-  | 'its own record counts against receipts'
-  | 'one vote'
-  | 'keys follow enough votes'
-  | 'self or edge, never both'
-  | 'who voted does not abort'
-  | 'records before answers'
-  | 'one request of a user'
-  | 'an outcome needs enough signatures';
+  | 'the list of earlier slots agrees with the registrations'
+  | 'the view is computed from the list'
+  | 'at least Kmin slots are accepted'
+  | 'no user is listed twice'
+  | 'each accepted slot has receipts of t authorities'
+  | 'an authority does not act against its own record'
+  | 'an authority votes once for a buffer'
+  | 'keys are released only after t votes'
+  | 'the self key or the edge key of a slot is released, never both'
+  | 'an authority that voted does not abort'
+  | 'records are durable before the answer'
+  | 'a user signs one key request in a buffer'
+  | 'an outcome needs t signatures';
 
 /** The records of one authority about the buffer: numbers of tickets and closings, or 0 if there is none. */
 export interface Records {
@@ -49,7 +49,7 @@ export function registered({ tables, missing }: Rules, records: Records, number:
   const isSecond = records.slots.some((other) => other !== 0 && tables.tickets[other]?.user === user);
   if (isSecond && missing !== 'a user has one slot') return undefined;
   const isContradicted = view.some((_, i) => records.slots[i] !== 0 && records.slots[i] !== tables.ticketIn(view, i));
-  if (isContradicted && missing !== 'earlier slots are as registered') return undefined;
+  if (isContradicted && missing !== 'the list of earlier slots agrees with the registrations') return undefined;
   return { ...records, slots: records.slots.map((old, n) => (n === slot ? number : old)) };
 }
 
@@ -67,18 +67,21 @@ export function votesFor(rules: Rules, records: Records, number: number, hearsay
   const { tables, missing } = rules;
   const { list, accepted } = tables.closings[number] as (typeof tables.closings)[number];
   if (records.closed > 0 || records.isAborted) return false;
-  if (records.vote > 0 && missing !== 'one vote') return false;
-  if (accepted.length < tables.shape.minimum && missing !== 'enough are accepted') return false;
+  if (records.vote > 0 && missing !== 'an authority votes once for a buffer') return false;
+  if (accepted.length < tables.shape.minimum && missing !== 'at least Kmin slots are accepted') return false;
   return accepted.every((slot) => {
     const ticket = tables.ticketIn(list, slot);
     const own = records.slots[slot] as number;
-    const isOwn = own === ticket || (missing === 'the view is that of the list' && isSameUser(tables, own, ticket));
-    const isLoose = missing === 'the view is that of the list';
+    const isOwn =
+      own === ticket || (missing === 'the view is computed from the list' && isSameUser(tables, own, ticket));
+    const isLoose = missing === 'the view is computed from the list';
     const hasHeader = isLoose ? hearsay.hasHeaderOfSlot(ticket) : hearsay.hasHeader(ticket);
     if (!hasHeader) return false;
-    if (own !== 0 && !isOwn && missing !== 'its own record counts against receipts') return false;
+    if (own !== 0 && !isOwn && missing !== 'an authority does not act against its own record') return false;
     const receipts = hearsay.receipts(ticket) + (own !== 0 && isOwn ? 1 : 0);
-    return receipts >= tables.shape.threshold || missing === 'receipts of enough authorities' || isLoose;
+    return (
+      receipts >= tables.shape.threshold || missing === 'each accepted slot has receipts of t authorities' || isLoose
+    );
   });
 }
 
@@ -102,7 +105,8 @@ export function keysOf({ tables, missing }: Rules, { slots, closed }: Records): 
     const own = slots[slot] as number;
     const isOther = own !== 0 && slot < list.length && own !== tables.ticketIn(list, slot);
     const isExcused =
-      missing === 'its own record counts against receipts' || missing === 'the view is that of the list';
+      missing === 'an authority does not act against its own record' ||
+      missing === 'the view is computed from the list';
     return isOther && !isExcused;
   };
   const given = slots.map((_, slot) => slot).filter((slot) => !isWithheld(slot));
@@ -112,14 +116,16 @@ export function keysOf({ tables, missing }: Rules, { slots, closed }: Records): 
       const ticket = tables.ticketIn(list, slot);
       return isSameUser(tables, slots[slot] as number, ticket) ? (slots[slot] as number) : ticket;
     }),
-    edge: given.filter((slot) => !isAccepted(slot) || missing === 'self or edge, never both'),
+    edge: given.filter(
+      (slot) => !isAccepted(slot) || missing === 'the self key or the edge key of a slot is released, never both',
+    ),
   };
 }
 
 /** Past its time, if it has not voted. */
 export function mayAbort({ missing }: Rules, records: Records): boolean {
   if (records.closed > 0 || records.isAborted) return false;
-  return records.vote === 0 || missing === 'who voted does not abort';
+  return records.vote === 0 || missing === 'an authority that voted does not abort';
 }
 
 /** Its signature on a close: its own vote, or the close it accepted by the votes of others. */

@@ -32,7 +32,7 @@ export class LyingServer implements Space<LyingState> {
 
   constructor(options: LyingOptions, problemOf: (world: LyingServer, state: LyingState) => string | undefined) {
     const { missing, ...shape } = options;
-    this.#tables = tablesOf(shape, { isRepeatListed: missing === 'nobody is listed twice' });
+    this.#tables = tablesOf(shape, { isRepeatListed: missing === 'no user is listed twice' });
     this.rules = { tables: this.#tables, missing };
     this.#problemOf = problemOf;
     this.#renamings = renamingsOf(this.#tables);
@@ -106,21 +106,21 @@ export class LyingServer implements Space<LyingState> {
         if (honest + with_ >= threshold)
           found.push([
             { ...state, parts: { honest, colluding: with_ } },
-            `a buffer is drawn with parts of ${honest} honest authorities and ${with_} others`,
+            `a buffer is drawn with parts of ${honest} honest and ${with_} colluding authorities`,
           ]);
   }
 
   #users(state: LyingState, found: Found): void {
     const { tickets } = this.#tables;
     const { threshold } = this.#tables.shape;
-    const isAgain = this.rules.missing === 'one request of a user';
+    const isAgain = this.rules.missing === 'a user signs one key request in a buffer';
     for (const [user, own] of state.tickets.entries()) {
       if (own === 0 || (isAgain && state.uploads[user] === 0))
         for (const [number, ticket] of tickets.entries())
           if (number > 0 && ticket.user === user && number !== own)
             found.push([
               { ...state, tickets: replaced(state.tickets, user, number) },
-              `user ${user} is told that it has slot ${ticket.slot} after ${ticket.view.map(wordOf).join(', ') || 'nobody'}`,
+              `user ${user} is told that it has slot ${ticket.slot}, after ${ticket.view.map(wordOf).join(', ') || 'no other user'}`,
             ]);
       if (own !== 0 && state.uploads[user] === 0 && this.#answers(state, own) >= threshold)
         found.push([{ ...state, uploads: replaced(state.uploads, user, own) }, `user ${user} uploads`]);
@@ -137,7 +137,7 @@ export class LyingServer implements Space<LyingState> {
     const { tickets } = this.#tables;
     const local = state.locals[n] as Local;
     const { records } = local;
-    const isForgetful = this.rules.missing === 'records before answers';
+    const isForgetful = this.rules.missing === 'records are durable before the answer';
     const add = (after: Partial<Local> & { readonly records: Records }, words: string): void => {
       const next = (one: Local): LyingState => ({ ...state, locals: replaced(state.locals, n, one) });
       found.push([next({ ...local, ...after }), words]);
@@ -183,7 +183,7 @@ export class LyingServer implements Space<LyingState> {
 
   #decidedFor(state: LyingState, records: Records): readonly number[] {
     const own = voteOf(records);
-    const isAlone = this.rules.missing === 'keys follow enough votes' && own > 0;
+    const isAlone = this.rules.missing === 'keys are released only after t votes' && own > 0;
     return isAlone ? [own] : this.certified(state);
   }
 
@@ -191,7 +191,7 @@ export class LyingServer implements Space<LyingState> {
   #closingsToVoteFor(state: LyingState): readonly number[] {
     const { hasHeader, hasHeaderOfSlot } = this.#headers(state);
     const { closings, ticketIn } = this.#tables;
-    const isGood = this.rules.missing === 'the view is that of the list' ? hasHeaderOfSlot : hasHeader;
+    const isGood = this.rules.missing === 'the view is computed from the list' ? hasHeaderOfSlot : hasHeader;
     return [...closings.keys()].filter((number) => {
       const { list, accepted } = closings[number] as Tables['closings'][number];
       return number > 0 && accepted.every((slot) => isGood(ticketIn(list, slot)));

@@ -65,7 +65,7 @@ function quorumProblem(world: LyingServer, state: LyingState): Sentence {
         return own !== 0 && slot < list.length && own !== tables.ticketIn(list, slot);
       };
       const slots = [...given.edge, ...given.self.map((ticket) => tables.tickets[ticket]?.slot ?? 0)];
-      if (slots.some(isAgainst)) return 'an authority gave a key of a slot that it registered for somebody else';
+      if (slots.some(isAgainst)) return 'an authority gave a key of a slot that it registered for another user';
     }
   return undefined;
 }
@@ -97,9 +97,9 @@ function leakProblem(world: LyingServer, state: LyingState): Sentence {
 /** An update that enough authorities declare free is in no sum. */
 function outcomeProblem(world: LyingServer, state: LyingState): Sentence {
   const { missing, tables } = world.rules;
-  const needed = missing === 'an outcome needs enough signatures' ? 1 : tables.shape.threshold;
+  const needed = missing === 'an outcome needs t signatures' ? 1 : tables.shape.threshold;
   const aborted = tables.shape.colluding + state.locals.filter(({ saidAborted }) => saidAborted).length;
   return aborted >= needed && world.certified(state).length > 0
-    ? 'users were told "aborted" of a buffer that enough authorities closed'
+    ? 'users were told that a buffer was aborted, although enough authorities closed it'
     : undefined;
 }

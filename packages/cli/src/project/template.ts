@@ -83,8 +83,7 @@ export function compilerFile({ run }: ProjectPlace): string {
 }
 
 /** Task and tokens belong to one deployment, and the folders of devices hold their keys: none of it belongs in git. */
-export const IGNORED =
-  'node_modules/\ntask.json\ndevices/\n*-device-[0-9]*/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
+export const IGNORED = 'node_modules/\ntask.json\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
 
 export interface OperatorParts {
   /** True if the server can evaluate the network. */

@@ -40,7 +40,7 @@ describe('a place', () => {
     expect(admission.places).toBe(50);
   });
 
-  it('is not given while the bound of buffers wait to be opened', () => {
+  it('is not given while the most buffers wait to be opened', () => {
     const admission = new Admission({ ...OPTIONS, places: 100 });
     admission.track('A', fill('waiting', 'u1'), 0);
     expect(admission.judge('new', alone(0))).toBe('place');
@@ -50,7 +50,7 @@ describe('a place', () => {
     expect(admission.judge('new', alone(0))).toBe('place');
   });
 
-  it('is not needed where a buffer has others in it and slots left', () => {
+  it('is not needed if a buffer has other devices in it and free slots', () => {
     const admission = new Admission(OPTIONS);
     admission.track('A', fill('empty'), 0);
     expect(admission.hasRoomFor('new', 0)).toBe(false);
@@ -60,7 +60,7 @@ describe('a place', () => {
     expect(admission.hasRoomFor('new', 0)).toBe(false);
   });
 
-  it('is needed where the device itself is all that is in the buffer: alone it would begin one after the other', () => {
+  it('is needed if the buffer holds only this device, which would otherwise begin one buffer after the other', () => {
     const admission = new Admission(OPTIONS);
     admission.track('A', fill('begun', 'u1'), 0);
     expect(admission.hasRoomFor('u1', 0)).toBe(false);
@@ -69,7 +69,7 @@ describe('a place', () => {
     expect(admission.hasRoomFor('u1', 0)).toBe(true);
   });
 
-  it('is needed all the same while the bound of buffers wait to be opened: with devices that come all the time one is always begun', () => {
+  it('is needed while the most buffers wait to be opened, because arriving devices always begin another', () => {
     const admission = new Admission(OPTIONS);
     admission.track('begun', fill('begun', 'u1'), 0);
     admission.track('A', fill('waiting', 'u2'), 0);
@@ -108,7 +108,7 @@ describe('with one version a buffer, a place', () => {
     expect(admission.judge('u1', alone(0))).toBe('place');
   });
 
-  it('leads nowhere on an older version that too few devices are left for', () => {
+  it('is useless on an older version for which too few devices are left', () => {
     const admission = new Admission(ONE);
     admission.versionMade(1, 0);
     expect(admission.versionOver(1, 0)).toBeUndefined();
@@ -128,17 +128,17 @@ describe('with one version a buffer, a place', () => {
 });
 
 describe('free places', () => {
-  it('are for as many devices as have waited longest, and for nobody that asks out of turn', () => {
+  it('go to the devices that have waited longest, and to no device that asks out of turn', () => {
     const admission = new Admission(OPTIONS);
     const judged = (ahead: number) => admission.judge('u', { underWay: 4, ahead }); // two of six are free
     expect([0, 1, 2, 5].map(judged)).toEqual(['place', 'place', 'behind', 'behind']);
   });
 
-  it('are not there for anybody, whatever its turn, while every place is taken', () => {
+  it('are given to no device, not even the first in line, while every place is taken', () => {
     expect(new Admission(OPTIONS).judge('u', { underWay: 6, ahead: 0 })).toBe('full');
   });
 
-  it('that came free with the end of a buffer shorten the wait, and those of a buffer that nobody knew do not', () => {
+  it('that became free with the end of a buffer shorten the wait, and those of an unknown buffer do not', () => {
     const admission = new Admission(OPTIONS);
     const wait = () => admission.retryAfterMs({ ahead: 0, waiting: 1 }, 0, 1);
     admission.track('never seen', fill('over', 'u1'), 0);
@@ -178,15 +178,15 @@ describe('the controller', () => {
     expect(after(Array(8).fill(1), 40)).toBe(50);
   });
 
-  it('does not wind up where places are not used: never above K (1 + target) or 1.25 times the most that were', () => {
+  it('does not wind up if places are unused: never above K (1 + target) or 1.25 times the most that were used', () => {
     expect(after(Array(80).fill(0), 9)).toBe(40);
   });
 
-  it('starts at K + 2 where no age at all is aimed at', () => {
+  it('starts at K + 2 if the target age is zero', () => {
     expect(startPlaces({ ...auto, targetAge: 0 }).places).toBe(12);
   });
 
-  it('moves at the edges of the dead band and of the change it may make, to the number', () => {
+  it('moves exactly at the edges of the dead band and of the allowed change', () => {
     const looked = (targetAge: number, age: number, used: number) => {
       const options = { ...auto, targetAge };
       return Array(2 * (1 + targetAge))

@@ -29,13 +29,13 @@ describe('a buffer', () => {
     expect(fillOf(buffer as unknown as SecureBuffer, { now: 0, lateMs: LATE_MS }).users).toEqual(['0102']);
   });
 
-  it('is over when those in it and those that may still come are too few', () => {
+  it('is over when its devices and those that may still come are too few', () => {
     expect(stageOf([accepted], { coming: 1 })).toBe('begun');
     expect(stageOf([accepted], { coming: 0 })).toBe('over');
     expect(stageOf([], { coming: 1 })).toBe('over');
   });
 
-  it('is hopeless once too many leases are over or nobody comes any more, and not because an upload is late', () => {
+  it('is hopeless once too many leases are over or no device comes any more, but not because an upload is late', () => {
     const hopeless = (slots: readonly ReturnType<typeof slot>[], coming?: number) => {
       const descriptor = { bufferSize: 3, minimum: 2 };
       return isHopeless({ descriptor, slots, status: 'filling' } as unknown as SecureBuffer, coming);

@@ -6,7 +6,7 @@ const LATEST = 1; // never drawn; it makes the numbers whole
 const first = { ahead: 0, waiting: 1_000 };
 
 describe('a device that waits for a place', () => {
-  it('comes after the places before it at the rate they came free, the older ones counting less', () => {
+  it('waits for the places before it at the rate at which places became free, with less weight for older ones', () => {
     const comeBack = new ComeBack();
     comeBack.freed(3, 1_000);
     // 3/e places in 30 s (1 - 1/e): one in 10 s (e - 1).
@@ -15,7 +15,7 @@ describe('a device that waits for a place', () => {
     expect(comeBack.afterMs({ ahead: 1, waiting: 5_000 }, 31_000, LATEST)).toBe(34_366);
   });
 
-  it('counts from the first place that came free, not from when none did', () => {
+  it('counts from the time when the first place became free', () => {
     const comeBack = new ComeBack();
     comeBack.freed(0, 0);
     comeBack.freed(3, 1_000);
@@ -29,11 +29,11 @@ describe('a device that waits for a place', () => {
     expect(comeBack.afterMs(first, 31_000, LATEST)).toBe(8_591);
   });
 
-  it('comes soon if no place ever came free, however many wait', () => {
+  it('comes soon if no place ever became free, even if many wait', () => {
     expect(new ComeBack().afterMs({ ahead: 999, waiting: 1_000 }, 0, LATEST)).toBe(1_000);
   });
 
-  it('comes soon in the moment in which the first place comes free', () => {
+  it('comes soon when the first place becomes free', () => {
     const comeBack = new ComeBack();
     comeBack.freed(3, 1_000);
     expect(comeBack.afterMs({ ahead: 0, waiting: 1 }, 1_000, LATEST)).toBe(250);

@@ -25,7 +25,7 @@ function entered(entry: Entry<OpenBuffer>): number | string | undefined {
 describe('a device that comes with an update', () => {
   const now = 0;
 
-  it('enters the oldest buffer with a free seat; if there is none, another one is to be drawn', () => {
+  it('enters the oldest buffer with a free seat; without a free seat, asks for a new buffer', () => {
     const full = buffer(1, { taken: 3 });
     expect(enterBuffer([full, buffer(2, { taken: 2 }), buffer(3)], { now })).toMatchObject({
       kind: 'seated',
@@ -37,7 +37,7 @@ describe('a device that comes with an update', () => {
     expect(entered(enterBuffer([], { now }))).toBe('needs-buffer');
   });
 
-  it('gets the seat that it holds, also in a full buffer, beside an older one, and if it might not enter now', () => {
+  it('gets the seat that it holds, even in a full buffer, beside an older one, or if it may not enter now', () => {
     const open = [buffer(1), buffer(2, { taken: 3, own: 'seat' })];
     for (const mayEnter of [() => true, () => false])
       expect(enterBuffer(open, { now }, mayEnter)).toMatchObject({ buffer: open[1], isNew: false, free: 3 });
@@ -48,7 +48,7 @@ describe('a device that comes with an update', () => {
     expect(entered(enterBuffer([buffer(1, { taken: 1, own: 'slot' }), buffer(2)], { now }))).toBe(2);
   });
 
-  it('enters no buffer that has expired, whatever it holds there', () => {
+  it('enters no expired buffer, even if it holds a seat there', () => {
     const open = [buffer(1, { taken: 1, own: 'seat' })];
     expect(entered(enterBuffer(open, { now: EXPIRY - 1 }))).toBe(1);
     expect(entered(enterBuffer(open, { now: EXPIRY }))).toBe('needs-buffer');
@@ -56,7 +56,7 @@ describe('a device that comes with an update', () => {
     expect(enterBuffer([...open, later], { now: EXPIRY })).toMatchObject({ buffer: later, free: 2 });
   });
 
-  it('waits if there are seats and it may take none of them', () => {
+  it('waits if it may take none of the free seats', () => {
     const open = [buffer(1), buffer(2)];
     expect(entered(enterBuffer(open, { now }, () => false))).toBe('must-wait');
     expect(entered(enterBuffer(open, { now }, ({ ctx }) => ctx[0] === 2))).toBe(2);

@@ -88,13 +88,16 @@ describe('a close', () => {
       (r) => ({ accepted: [...r.accepted.slice(0, 2), 3 as Slot] }),
     ],
   ];
-  it.each(refusals)('with %s is refused (%s), records nothing and can be asked again rightly', (_, reason, change) => {
-    const { world, request } = atClose();
-    const records = world.authority.log.length;
-    expect(reasonOf(closed(world, request, change(request)))).toBe(reason);
-    expect(world.authority.log.length).toBe(records);
-    granted(closed(world, request));
-  });
+  it.each(refusals)(
+    'with %s is refused (%s), records nothing, and a correct request works afterwards',
+    (_, reason, change) => {
+      const { world, request } = atClose();
+      const records = world.authority.log.length;
+      expect(reasonOf(closed(world, request, change(request)))).toBe(reason);
+      expect(world.authority.log.length).toBe(records);
+      granted(closed(world, request));
+    },
+  );
 
   /** The request with other voids in the header of slot 2, signed by its device. */
   function withVoids({ devices, request }: ReturnType<typeof atClose>, voids: readonly Slot[]) {
@@ -111,7 +114,7 @@ describe('a close', () => {
     });
   });
 
-  it('with a void edge to a slot left out beside one to an accepted slot names the accepted ones', () => {
+  it('with void edges to an accepted and to an omitted slot names only the accepted ones', () => {
     const scene = atClose();
     const { headers } = withVoids(scene, [0, 1] as Slot[]);
     const no = closed(scene.world, scene.request, { accepted: [1, 2] as Slot[], headers: headers.slice(1) });
@@ -136,7 +139,7 @@ describe('a close', () => {
     });
   });
 
-  it('counts its own record of a slot without the receipt, where it is enough alone', () => {
+  it('counts its own record of a slot without the receipt, if one authority is enough', () => {
     const { world, devices, request } = atClose();
     const own = request.headers[2] as UploadHeader;
     const header = { ...own, receipt: { ...own.receipt, endorsements: [{ authority: 0, signature: zero }] } };
@@ -192,7 +195,7 @@ describe('a close', () => {
     );
   });
 
-  it('after closeBy is too late: the buffer is aborted for ever, and that is on disk before the no', () => {
+  it('after closeBy is too late: the buffer is aborted for good, which is on disk before the refusal', () => {
     const { world, ctx, request } = atClose();
     world.now = millis(world.now + OPEN_MS + CLOSE_MS);
     expect(reasonOf(closed(world, request))).toBe('buffer-over');

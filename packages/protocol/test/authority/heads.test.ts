@@ -29,7 +29,7 @@ function rollBack({ authority }: Federation, snapshot: readonly AuthorityRecord[
 }
 
 describe('a head of a branch that the log does not hold', () => {
-  it('gives up what is open, once: shown again, or a further one of its branch, it changes nothing', () => {
+  it('makes the authority give up open buffers once; this head and later heads of its branch then change nothing', () => {
     const services = world();
     const before = services.server.drawBuffer();
     const [head, further] = drill(services);
@@ -42,7 +42,7 @@ describe('a head of a branch that the log does not hold', () => {
     expect(services.authority.log.length).toBe(records);
   });
 
-  it('counts as well where it is not ahead of the log', () => {
+  it('counts even if it is not ahead of the log', () => {
     const services = world();
     const [head] = drill(services);
     while (services.authority.log.length <= head.sequence + 1) services.server.drawBuffer();
@@ -59,7 +59,7 @@ describe('a head of a branch that the log does not hold', () => {
     expect(statusOf(services, after)).toBe('open');
   });
 
-  it('is retired alone: a head of another lost branch is met, and one of the log itself is still no proof', () => {
+  it('is the only retired branch: heads of another lost branch count, and heads of the log itself prove nothing', () => {
     const services = world();
     const [one, other] = [drill(services), drill(services)];
     expect(met(services, one[0])).toBe(true);
@@ -68,7 +68,7 @@ describe('a head of a branch that the log does not hold', () => {
     expect(met(services, one[1])).toBe(false);
   });
 
-  it('of somebody else is nothing', () => {
+  it('signed by another key changes nothing', () => {
     const services = world();
     const [head] = drill(services);
     expect(met(services, { ...head, signature: new Uint8Array(64) })).toBe(false);
@@ -76,7 +76,7 @@ describe('a head of a branch that the log does not hold', () => {
 });
 
 describe('an earlier head of the log itself', () => {
-  it('is no proof of anything, however far the log is by now', () => {
+  it('proves nothing, even if the log is much longer now', () => {
     const services = world();
     const open = services.server.drawBuffer();
     const head = services.authority.core.head();
@@ -87,7 +87,7 @@ describe('an earlier head of the log itself', () => {
 });
 
 describe('a second roll-back', () => {
-  it('is met as the first was, by the head of the branch that the first began', () => {
+  it('is noticed like the first, by the head of the branch that the first began', () => {
     const services = world();
     const open = services.server.drawBuffer();
     const snapshot = [...services.authority.log];
@@ -104,7 +104,7 @@ describe('a second roll-back', () => {
     expect(statusOf(services, later)).toBe('open');
   });
 
-  it('within the branch that the first began is met by a head of that branch', () => {
+  it('within the branch that the first began is noticed by a head of that branch', () => {
     const services = world();
     const snapshot = [...services.authority.log];
     services.server.drawBuffer();
@@ -122,7 +122,7 @@ describe('a second roll-back', () => {
     expect(statusOf(services, after)).toBe('open');
   });
 
-  it('after a drill is met: only the branch of the drill is retired', () => {
+  it('after a drill is noticed: only the branch of the drill is retired', () => {
     const services = world();
     const [head] = drill(services);
     met(services, head);

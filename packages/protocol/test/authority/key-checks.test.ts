@@ -195,7 +195,7 @@ describe('a key', () => {
     expect(world.authority.core.buffer(request.ticket.ctx)).toEqual(before);
   });
 
-  it('that was issued is not told again once the buffer is given up, or the keys of its epoch are gone', () => {
+  it('that was issued is not sent again once the buffer is given up, or the keys of its epoch are gone', () => {
     const { world, third, request } = atKey();
     const answer = asked(world, third, request);
     expect(answer).toBeInstanceOf(Uint8Array);
@@ -215,7 +215,7 @@ describe('a key', () => {
     expect(asked(world, third, request, { certificate })).toBeInstanceOf(Uint8Array);
   });
 
-  it('refused for anything but a contradiction accuses nobody', () => {
+  it('that is refused accuses the server only of a contradiction', () => {
     const { world, third, request } = atKey();
     const body = { ...request, earlier: [] };
     const signature = third.signer.sign(messages.keyRequest.statement(body));
@@ -241,7 +241,7 @@ describe('a key', () => {
     expect(reasonOf(asked(world, third, request, { ticket, earlier }))).toBe('second-slot');
   });
 
-  it('of a user who was shown another history proves the fault of the server, who signed both', () => {
+  it('of a user who was shown another history proves that the server signed both', () => {
     const { world, third, request } = atKey();
     const [first, second] = request.earlier as [KeyRequest['earlier'][number], KeyRequest['earlier'][number]];
     const earlier = [{ ...first, root: second.root }, second];

@@ -29,7 +29,7 @@ const revoke = ({ authority, now }: Federation, { user }: { readonly user: never
   authority.persist(authority.core.revoke(user, now));
 
 describe('revocations', () => {
-  it('are counted by the head and told in their order, after the number that is asked for, signed', () => {
+  it('are counted by the head and listed in order after the requested number, signed', () => {
     const services = world();
     const [a, , c] = [services.device(), services.device(), services.device()];
     expect(services.authority.core.head().revocations).toBe(0);
@@ -45,7 +45,7 @@ describe('revocations', () => {
     expect(told(services, 9)).toMatchObject({ after: 9, upTo: 9, users: [] });
   });
 
-  it('are told after a restart, and in a new branch of the log under its name', () => {
+  it('are listed after a restart, and in a new branch of the log under its name', () => {
     const services = world();
     const device = services.device();
     revoke(services, device as never);
@@ -71,7 +71,7 @@ describe('revocations', () => {
     expect(told(services, 0, created.task)).toMatchObject({ upTo: 2, users: [both.user] });
   });
 
-  it('are told a bounded number at once', () => {
+  it('are sent in answers of limited length', () => {
     const services = world();
     for (let n = 0; n < MAX_REVOCATIONS + 3; n++) revoke(services, services.device() as never);
     const first = told(services, 0);
@@ -80,7 +80,7 @@ describe('revocations', () => {
     expect(told(services, first.upTo)).toMatchObject({ upTo: MAX_REVOCATIONS + 3 });
   });
 
-  it('are told to the server of the task alone', () => {
+  it('are told only to the server of the task', () => {
     const services = world();
     const stranger = services.signer();
     const body = { task: services.task, after: 0 };

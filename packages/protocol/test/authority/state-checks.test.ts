@@ -18,8 +18,8 @@ import { describe, expect, it } from 'vitest';
 
 const nobody = new Uint8Array(32).fill(9);
 
-describe('what the authority does not know', () => {
-  it('as a task gets no certificate, no buffer and no model', () => {
+describe('an unknown name', () => {
+  it('of a task gets no certificate, no buffer and no model', () => {
     const world = nodeFederation({ bufferSize: 2 });
     const { core } = world.authority;
     const { signer } = world.server.ports;
@@ -41,19 +41,19 @@ describe('what the authority does not know', () => {
     expect(core.appendModel({ ...append, signature }).answer).toMatchObject({ reason: 'task-unknown' });
   });
 
-  it('as a buffer is refused, whoever asks', () => {
+  it('of a buffer is refused for every caller', () => {
     const { world, request } = atClose();
     expect(closed(world, request, { ctx: nobody as Ctx })).toMatchObject({ reason: 'buffer-unknown' });
     expect(world.authority.outcome(nobody as Ctx).status).toBe('unknown');
   });
 
-  it('as a device cannot be revoked', () => {
+  it('of a device cannot be revoked', () => {
     const world = nodeFederation({ bufferSize: 2 });
     expect(reasonOf(world.authority.core.revoke(nobody as never, world.now).answer)).toBe('not-enrolled');
   });
 });
 
-describe('what is said twice', () => {
+describe('a repeated statement', () => {
   it('is written once: a task, a device, a revocation', () => {
     const world = nodeFederation({ bufferSize: 2 });
     const device = world.device();
@@ -84,7 +84,7 @@ describe('a second task', () => {
     return { ...scene, core, task, signer, appended };
   }
 
-  it('draws no buffer before its first model, which comes from none', () => {
+  it('draws no buffer before its first model, which names no sum', () => {
     const { world, core, task, signer, ctx, appended } = withSecondTask();
     const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     const draw = (model: ModelEntry) => {
@@ -109,13 +109,13 @@ describe('a second task', () => {
 });
 
 describe('a record', () => {
-  it('of no kind, or of none that there is, is a decode error', () => {
+  it('without a kind, or with an unknown kind, is a decode error', () => {
     expect(() => decodeAuthorityRecord(new Uint8Array(2))).toThrow(DecodeError);
     expect(() => decodeAuthorityRecord(new Uint8Array(40).fill(255))).toThrow(DecodeError);
   });
 });
 
-describe('what is overdue', () => {
+describe('an overdue buffer', () => {
   /** Three buffers: one closed, one overdue, one drawn later. */
   function atTick() {
     const scene = atClose();
@@ -130,7 +130,7 @@ describe('what is overdue', () => {
     return { ...scene, overdue, later, last };
   }
 
-  it('is aborted by a tick, which says when to come again; what is closed or has time is left alone', () => {
+  it('is aborted by a tick, which names the next time; closed buffers and buffers with time left do not change', () => {
     const { world, overdue, later } = atTick();
     const { core } = world.authority;
     const closeBy = (ctx: Ctx) => core.buffer(ctx)?.descriptor.closeBy ?? 0;

@@ -90,7 +90,7 @@ describe('an authority', () => {
       { kind: 'term-signed', task: world.task, number: 1, hash: termHashOf(suite, term) },
     ]);
   });
-  it('signs no term that takes effect before the wait is over, and none that calls it lost while it lives', () => {
+  it('signs no term that takes effect before the wait is over, and no term that declares it lost', () => {
     const world = federation();
     const soon = proposal(world, { effective: millis(world.now + WAIT_MS - 1) });
     // The wait since the term before has passed long ago: only the clock of the authority can tell.
@@ -115,7 +115,7 @@ describe('an authority', () => {
     expect(reasonOf(late.core.adoptModel(entry).answer)).toBe('no-seat');
     expect(reasonOf(late.core.signTerm(proposal(world), world.now).answer)).toBe('no-seat');
   });
-  it('adopts no second term with one number, and none that too few signed', () => {
+  it('adopts no second term with the same number, and no term with too few signatures', () => {
     const world = federation();
     const { policy } = world;
     const few = granted(second(world).core.signTerm(proposal(world), world.now).answer);
@@ -130,7 +130,7 @@ describe('an authority', () => {
 });
 
 describe('a successor', () => {
-  it('joins only a task in which it accepted a seat: nobody else creates one by naming its key', () => {
+  it('joins only a task in which it accepted a seat, so nobody can create one by naming its key', () => {
     const world = federation();
     const key = world.signer();
     const ports = { suite, signer: key, issuerFor: () => undefined };
@@ -149,7 +149,7 @@ describe('a successor', () => {
 describe('a new key of the server', () => {
   const SERVERS = { seat: SERVER_SEAT, address: '' };
 
-  it('is the only one that authorities obey from its time on', () => {
+  it('is the only server key that authorities accept from its effective time on', () => {
     const world = federation();
     const { signer: old } = world.server.ports;
     const next = world.signer();
@@ -178,7 +178,7 @@ describe('a new key of the server', () => {
 });
 
 describe('the switch', () => {
-  it('gives up what is open: no key and no close follow, and the outcome is unknown', () => {
+  it('gives up open buffers: no key and no close follow, and the outcome is unknown', () => {
     const world = federation();
     const device = world.device();
     device.contribute('deposit');
@@ -192,7 +192,7 @@ describe('the switch', () => {
     }
     expect(second(world).core.openBuffers).toBe(0);
   });
-  it('ends every close of the term before: nobody votes again, releases keys or logs a sum that made no version', () => {
+  it('ends every close of the term before: no authority votes again, releases keys or logs a sum that made no version', () => {
     const { world, ctx, request } = atSeveralCloses(federation());
     const votes = votesOf(world, [1, 2, 3], request);
     for (const index of [1, 2, 3])
@@ -220,7 +220,7 @@ describe('the switch', () => {
     for (const { core } of world.authorities.slice(1))
       expect(reasonOf(core.appendModel({ ...append, signature }).answer)).toBe('buffer-not-closed');
   });
-  it('is noticed by a device from which it is hidden: nobody makes a fresh statement of its term', () => {
+  it('is noticed by a device from which it is hidden, because it gets no fresh statement of its term', () => {
     const world = federation();
     const device = world.device();
     const nonce = new Uint8Array(16).fill(3);

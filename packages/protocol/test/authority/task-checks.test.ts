@@ -28,7 +28,7 @@ describe('the model log', () => {
     );
   }
 
-  it('takes one hash per version, the next version only, from a closed buffer that made none, signed by the server [R14] [R15] [R16] [R17]', () => {
+  it('takes one hash for the next version only, from a closed and unused buffer, signed by the server [R14] [R15] [R16] [R17]', () => {
     const { world, ctx, request } = atClose();
     const modelHash = new Uint8Array(32).fill(1);
     const next = { version: 1, modelHash, sums: [ctx], spoilt: [] };
@@ -53,7 +53,7 @@ describe('the model log', () => {
 });
 
 describe('a task', () => {
-  it('whose sums could wrap is refused with a sentence that says what to change', () => {
+  it('whose sums could wrap is refused with a sentence that names the change to make', () => {
     expect(() => nodeFederation({ bufferSize: 4000, modulus: { kind: 'ring', bits: 12 } })).toThrow();
     const world = nodeFederation({ bufferSize: 4 });
     const step = world.authority.core.createTask({ ...world.policy, level: 2 ** 31, clip: 100 });
@@ -84,7 +84,7 @@ describe('a task', () => {
     expect(reasonOf(world.authority.appendModel(modelAppendCodec.encode(append)))).toBe('buffer-unknown');
   });
 
-  it('gives the same buffer for the same nonce, and none to a stranger', () => {
+  it('gives the same buffer for the same nonce, and no buffer to a stranger', () => {
     const world = nodeFederation({ bufferSize: 4 });
     const body = {
       task: world.task,

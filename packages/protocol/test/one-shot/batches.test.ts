@@ -9,7 +9,7 @@ import { forged, inspected, takenForGood, voted } from './scene.ts';
 const headersOf = (shots: readonly StoredShot[]): readonly ShotHeader[] => shots.map(({ upload }) => upload.header);
 
 describe('a batch', () => {
-  it('of fewer than Kmin, of more than K, or with one user twice is none [S4] [S5]', () => {
+  it('of fewer than Kmin, of more than K, or with one user twice is refused [S4] [S5]', () => {
     const { world, shots, devices } = inspected({}, 4);
     const { policy, server } = world;
     const vote = (some: readonly StoredShot[]) => server.voteBy(0, server.batch(some));
@@ -27,7 +27,7 @@ describe('a batch', () => {
     expect(isRefused(vote(shots))).toBe(false);
   });
 
-  it('of two entries of the model log is none, also if they have one number [S7]', () => {
+  it('of two entries of the model log is refused, even if they have the same number [S7]', () => {
     const { world, shots } = inspected({}, 3);
     const [first, ...rest] = headersOf(shots) as [ShotHeader];
     const rewritten = { ...first, entry: new Uint8Array(32).fill(4) };
@@ -70,7 +70,7 @@ describe('an authority', () => {
     expect(granted(server.voteBy(0, batch)).vote?.endorsements).toHaveLength(1);
   });
 
-  it('votes for the list and not for the set: no other order, and no other number [S3]', () => {
+  it('votes for a list, not for a set: no other order, and no other number [S3]', () => {
     const { world, batch } = inspected();
     const { server } = world;
     server.voteBy(0, batch);
@@ -87,7 +87,7 @@ describe('an authority', () => {
     expect(server.voteBy(3, server.batch(shots.slice(1)))).toMatchObject({ vote: undefined, held: first });
   });
 
-  it('takes one update of a device a version, whatever its tag is [S17]', () => {
+  it('takes one update per device and version, whatever its tag [S17]', () => {
     const { world, shots, devices } = voted();
     const { server } = world;
     const second = forged(devices[0] as ShotDevice, shots[0] as StoredShot, {
@@ -109,7 +109,7 @@ describe('an authority', () => {
     expect(server.voteBy(0, batch)).toMatchObject({ reason: 'not-inspected', slots: [0, 2] });
   });
 
-  it('votes and releases for the server of the task alone', () => {
+  it('votes and releases only for the server of the task', () => {
     const { world, batch } = voted();
     const signer = world.signer();
     expect(reasonOf(world.server.voteBy(0, batch, { signer }))).toBe('server-unknown');
@@ -118,7 +118,7 @@ describe('an authority', () => {
 });
 
 describe('a release', () => {
-  it('needs t votes for this very batch, each of another authority [S16]', () => {
+  it('needs t votes of different authorities for this batch [S16]', () => {
     const { world, shots, batch, votes } = voted();
     const { server } = world;
     const release = (some: Parameters<typeof server.releaseBy>[2]) => server.releaseBy(0, batch, some);
@@ -156,7 +156,7 @@ describe('a release', () => {
     expect(server.outcomeBy(3, { user: device.own.user, joinTag, statement }).status).toBe('included');
   });
 
-  it('with one authority is part of the vote: the batch is final at once', () => {
+  it('with one authority is part of the vote, so the batch is final immediately', () => {
     const { world, batch } = inspected({ count: 1 });
     expect(world.server.votes(batch)).toHaveLength(1);
     expect(world.authority(0).base.log.at(-1)).toMatchObject({ kind: 'batch-final' });

@@ -50,7 +50,7 @@ describe('an update', () => {
     },
   );
 
-  it('whose freeze is not durable has given nothing away, and no byte has left', () => {
+  it('whose freeze is not durable is not given, and no byte has left', () => {
     const { world, device } = fresh();
     crashed({ world, device }, 'before-freeze');
     expect(device.own.session).toBeUndefined();
@@ -58,7 +58,7 @@ describe('an update', () => {
     expect(device.contribute()).toEqual({ kind: 'accepted' });
   });
 
-  it('that was given is given in no other upload, and no other on the same version [S15] [S17]', () => {
+  it('that was given is given in no other upload, and no other update is given on the same version [S15] [S17]', () => {
     const { world, device } = fresh();
     device.contribute();
     device.own.leave();
@@ -78,7 +78,7 @@ describe('an update', () => {
     expect(world.server.shots.at(-1)?.upload.header.version).toBe(1);
   });
 
-  it('comes out as it was frozen, or not at all', () => {
+  it('leaves exactly as it was frozen, or does not leave', () => {
     const scene = fresh();
     crashed(scene, 'after-freeze');
     (scene.device.own.input as Uint32Array)[5] = 7;
@@ -101,7 +101,7 @@ describe('an update', () => {
   });
 });
 
-it('a device is what the bytes of its records give', () => {
+it('a device is rebuilt from the bytes of its records', () => {
   const { world, device } = fresh();
   device.contribute();
   const records = [...device.own.ledgerRecords, ...device.own.records];

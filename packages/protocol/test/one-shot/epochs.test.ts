@@ -60,7 +60,7 @@ describe('an epoch', () => {
     expect(authority.epochSecret(first.statement)).toBeUndefined();
   });
 
-  it('never opens before a record, whatever the clock says', () => {
+  it('never opens before a record, even if the clock went back', () => {
     const world = new ShotWorld();
     const authority = world.authority(0);
     world.pass(HOUR);
@@ -125,7 +125,7 @@ describe('an authority that was restored', () => {
     expect(reasonOf(world.server.releaseBy(0, batch, { votes }))).toBe('epoch-over');
   });
 
-  it('finds out by an epoch of its own that its log does not have, and by no other [S11]', () => {
+  it('notices it by its own epoch that is missing in its log, and by no other epoch [S11]', () => {
     const scene = inspected();
     const { world } = scene;
     const authority = world.authority(0);

@@ -13,7 +13,7 @@ describe('the guards', () => {
     return world.indices.map((index) => granted(world.server.inspectBy(index, [shot])).verdicts[0] as Verdict);
   }
 
-  it('refuse a broken input by itself, before it enters a sum', () => {
+  it('refuse a broken input before it enters a sum', () => {
     const { world, own, colluder } = pair();
     const vector = world.server.vectorOf(own).slice();
     vector[2] = (vector[2] as number) + 1;
@@ -46,7 +46,7 @@ describe('the guards', () => {
     expect(judged([shifted, ...all.slice(1, 3)])).toBe('undecided');
   });
 
-  it('count an authority once for each part, however often it says the same', () => {
+  it('count an authority once for each part, even if it repeats its answer', () => {
     const { world, own } = pair();
     const all = answersFor(world, own);
     const words = world.server.vectorOf(own).subarray(0, 4);

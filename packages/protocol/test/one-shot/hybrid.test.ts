@@ -100,7 +100,7 @@ describe('a statement', () => {
     }
   });
 
-  it('with an ML-KEM key is refused in a task that seals with X25519 alone', () => {
+  it('with an ML-KEM key is refused in a task that seals only with X25519', () => {
     const world = new ShotWorld();
     const { suite } = world.environment.tools;
     const { kemKey } = epochKeysOf(suite, 'x25519+mlkem768', world.randomBytes(32));
@@ -110,7 +110,7 @@ describe('a statement', () => {
   });
 });
 
-it('the X25519 secret of an epoch is none of the others, so that finding it opens nothing else', () => {
+it('the X25519 secret of an epoch differs from its other secrets, so that finding it opens nothing else', () => {
   const { suite } = new ShotWorld(HYBRID).environment.tools;
   const secret = new Uint8Array(32).fill(7);
   const { agreement, decapsulation } = epochSecretOf(suite, 'x25519+mlkem768', secret);

@@ -20,14 +20,14 @@ function scene() {
 const OTHER = new Uint8Array(32).fill(5);
 
 describe('the server', () => {
-  it('takes an honest upload, also on its very last version and in the last millisecond of its epochs', () => {
+  it('takes an honest upload, even on the oldest version and in the last millisecond of its epochs', () => {
     const { upload, problem, world } = scene();
     expect(problem(upload)).toBeUndefined();
     expect(problem(upload, { newest: 2 })).toBeUndefined();
     expect(problem(upload, { now: millis(world.now + 3_600_000 - 1) })).toBeUndefined();
   });
 
-  it('refuses what is not of this device and task', () => {
+  it('refuses uploads of another device or task', () => {
     const { upload, signed, problem, device, world } = scene();
     const certified = (change: object) => ({ ...upload, certificate: { ...device.own.certificate, ...change } });
     expect(problem(certified({ task: OTHER }))).toBe('certificate-invalid');

@@ -68,7 +68,7 @@ describe('an authority', () => {
     expect(world.server.outcomeBy(0, stranger).status).toBe('unknown');
   });
 
-  it('records so many expired uploads of a device and an epoch and no more, and none once the epoch is given up', () => {
+  it('records a limited number of expired uploads per device and epoch, and none once the epoch is given up', () => {
     const { world, shots } = inspected();
     const { server } = world;
     const authority = world.authority(0);
@@ -84,7 +84,7 @@ describe('an authority', () => {
     expect([ask(), recorded()]).toEqual(['expired', 17]);
   });
 
-  it('calls an upload of a final batch included, and one that it voted for pending for ever', () => {
+  it('calls an upload of a final batch included, and an upload that it voted for pending forever', () => {
     const scene = inspected();
     const { world, batch } = scene;
     const votes = world.server.votes(batch);
@@ -96,7 +96,7 @@ describe('an authority', () => {
 
 /** A device that names another epoch than its upload does, to strand the batch that its upload is in. */
 describe('a question that names an old epoch', () => {
-  it('does not keep an authority from voting for an upload that names another one, nor calls that one expired', () => {
+  it('does not prevent a vote for an upload that names another epoch, nor call that upload expired', () => {
     const world = new ShotWorld();
     const authority = world.authority(2);
     const old = authority.base.core.liveEpochs[0] as LiveEpoch;

@@ -44,7 +44,7 @@ describe('the parts of a mask', () => {
     }
   });
 
-  it('need f + 1 vouchers, or one by an option whose name says so', () => {
+  it('need f + 1 holders that vouch, or one with the option uncheckedSums', () => {
     expect(vouchersOf({ ...ONE_SHOT_DEFAULTS, tolerated: 2 })).toBe(3);
     expect(vouchersOf({ ...ONE_SHOT_DEFAULTS, tolerated: 2, uncheckedSums: true })).toBe(1);
   });

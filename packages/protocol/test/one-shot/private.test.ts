@@ -29,7 +29,7 @@ describe('noise that the authority adds', () => {
     return [...sum];
   };
 
-  it('is the same whenever it is asked for, and another one in another batch or epoch', () => {
+  it('is the same for every request, and differs in another batch or epoch', () => {
     expect(noiseOf()).toEqual(noiseOf());
     expect(noiseOf().some((word) => word !== 0)).toBe(true);
     expect(noiseOf(policy, new Uint8Array(32).fill(3))).not.toEqual(noiseOf());
@@ -48,13 +48,13 @@ describe('noise that the authority adds', () => {
     expect([...sum.subarray(PREFIX)].map((word) => word | 0)).toEqual(NOISE);
   });
 
-  it('is on no word before the update, and on none where devices add it', () => {
+  it('is on no word before the update, and on no word if devices add it', () => {
     expect(noiseOf().slice(0, PREFIX)).toEqual([0, 0, 0, 0, 0]);
     expect(noiseOf(new ShotWorld(PRIVATE).policy)).toEqual(Array(PREFIX + 8).fill(0));
     expect(noiseOf(new ShotWorld({ count: 1 }).policy)).toEqual(Array(PREFIX + 8).fill(0));
   });
 
-  it('is that of one party, and leaves the inputs of devices without any', () => {
+  it('comes from one party, and inputs of devices have no noise', () => {
     const devices = new ShotWorld(PRIVATE).policy;
     expect(taskNoise(policy)).toMatchObject({ honest: 1, isCentral: true });
     expect(taskNoise(devices)).toMatchObject({ honest: devices.minimum - 1, isCentral: false });
@@ -68,7 +68,7 @@ describe('noise that the authority adds', () => {
     expect(wordsOf(devices)).not.toEqual(Array(8).fill(0));
   });
 
-  it('is for one authority of a private task alone', () => {
+  it('is allowed only with one authority in a private task', () => {
     expect(policyProblem({ ...policy, privacy: undefined })).toContain('authorityNoise needs a private task');
     const four = new ShotWorld({ ...PRIVATE, count: 4 }).policy;
     const oneShot = { ...oneShotOf(four), authorityNoise: true };
@@ -77,7 +77,7 @@ describe('noise that the authority adds', () => {
 });
 
 describe('a device of a private task', () => {
-  it('is in as many sums as it has participations, and counted once for one', () => {
+  it('is in as many sums as it has participations, and each sum counts once', () => {
     const { world, batch, votes, devices, shots } = voted({ ...PRIVATE, count: 4 });
     const { server } = world;
     for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));

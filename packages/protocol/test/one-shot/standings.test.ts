@@ -133,7 +133,7 @@ describe('standings', () => {
     });
   });
 
-  it('with a head behind one that the device has seen do not count', () => {
+  it('with an older head than the device has seen do not count', () => {
     const { world, device } = scene();
     const { suite } = world.environment.tools;
     const { policy, task, now } = world;

@@ -33,7 +33,7 @@ describe('a sum of masks', () => {
     expect(agreedSum(closing, 2, sums)).toBeUndefined();
   });
 
-  it('counts under the key and for the batch that it is signed with, and from a holder alone', () => {
+  it('counts only under its key, for its batch and from a holder', () => {
     const { world, sums, closing } = released();
     const [first, second] = sums as [MaskSumOf, MaskSumOf];
     const signedBy = (authority: number, change: object): MaskSumOf => {
@@ -53,7 +53,7 @@ describe('a sum of masks', () => {
     expect(agreedSum(closing, 1, [first, signedBy(2, {})])).toEqual(first.sum.hash);
   });
 
-  it('is planned at f + 1 holders of each part, one of which sends the vector; those that failed are left out', () => {
+  it('is planned at f + 1 holders of each part, one of which sends the vector, without holders that failed', () => {
     const { world, batch } = inspected();
     const closing = world.server.closing(batch);
     for (const without of [[], [0], [1], [2], [3]]) {
@@ -73,7 +73,7 @@ describe('a sum of masks', () => {
     expect(sumPlan(closing, 5, [0, 1])).toBeUndefined();
   });
 
-  it('is the same however the batch is cut, and overwrites the seeds that it was made of', () => {
+  it('is the same for every division of the batch, and overwrites its seeds', () => {
     const { world, shots } = inspected();
     const tools = plainTools();
     const { suite } = tools;

@@ -45,7 +45,7 @@ function examinedBy(world: ShotWorld, shot: StoredShot, epochSecret = openingAt(
 }
 
 describe("a victim's sealed part in a colluder's upload", () => {
-  it('opens nowhere: it is bound to tag and user [S1]', () => {
+  it('does not open: it is bound to tag and user [S1]', () => {
     const { world, victim, own, colluder } = pair();
     const { sealed } = world.server.shown(victim);
     expect(saidOf(world, forged(colluder, own, {}, sealed))).toEqual(ALL_BAD);
@@ -70,7 +70,7 @@ describe("a victim's sealed part in a colluder's upload", () => {
 });
 
 describe('sealed parts that the server puts under the header of a device', () => {
-  it('are not those that the device signed, at inspection and at release [S6]', () => {
+  it('differ from the parts that the device signed, at inspection and at release [S6]', () => {
     const { world, batch, shots, devices } = inspected();
     const { server } = world;
     const [shot] = shots as [StoredShot];
@@ -173,7 +173,7 @@ describe('an authority', () => {
     expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['abstain: epoch-over']);
   });
 
-  it('answers nobody but the server of the task', () => {
+  it('answers only the server of the task', () => {
     const { world, shots } = inspected();
     expect(reasonOf(world.server.inspectBy(0, shots, { signer: world.signer() }))).toBe('server-unknown');
     expect(reasonOf(world.server.inspectBy(0, shots, { task: new Uint8Array(32) as never }))).toBe('task-unknown');
@@ -226,7 +226,7 @@ describe('an authority', () => {
       'other-model',
       ({ own, colluder }) => forged(colluder, own, { entry: new Uint8Array(32) }),
     ],
-    ['a version that nobody knows', 'model-not-logged', ({ own, colluder }) => forged(colluder, own, { version: 7 })],
+    ['an unknown version', 'model-not-logged', ({ own, colluder }) => forged(colluder, own, { version: 7 })],
   ])('finds no good in an upload with %s (%s)', (_, reason, change) => {
     const scene = pair();
     expect(verdicts(scene.world.server.inspectBy(0, [change(scene)]))[0]).toMatch(new RegExp(`: ${reason}$`));

@@ -37,7 +37,7 @@ function appended(
 }
 
 describe('a version', () => {
-  it('of spoilt batches alone repeats the parameters of the one before it', () => {
+  it('of only spoilt batches repeats the parameters of the version before it', () => {
     const scened = scene();
     const { world, a, b, c } = scened;
     const { modelHash } = world.server.models[0] as ModelEntry;
@@ -61,7 +61,7 @@ describe('a version', () => {
     expect(granted(appended(scened, [b], [a]))).toMatchObject({ version: 1, sums: [b], spoilt: [a] });
   });
 
-  it('uses up what it names, spoilt batches too', () => {
+  it('uses up the batches that it names, including spoilt ones', () => {
     const scened = scene();
     const { world, a, b } = scened;
     world.append({ sums: [a], spoilt: [b] });

@@ -62,7 +62,7 @@ describe('a vote', () => {
     }
   });
 
-  it('of an epoch that was given up is never given, nor is anything released, however many voted [S13]', () => {
+  it('of an epoch that was given up is never given, and nothing is released, even with many votes [S13]', () => {
     const { world, batch, votes } = voted();
     const { server } = world;
     const authority = world.authority(0);
@@ -78,7 +78,7 @@ describe('a vote', () => {
     expect(reasonOf(server.voteBy(0, batch, { votes: votes.slice(1) }))).toBe('epoch-over');
   });
 
-  it('leaves out a revocation and the end of a certificate of the last minutes if others voted before', () => {
+  it('ignores a revocation or the end of a certificate in the last minutes if others voted before', () => {
     const { world, batch, devices } = inspected();
     const { server } = world;
     const votes = server.votes(batch, [0, 1]);
@@ -93,7 +93,7 @@ describe('a vote', () => {
     expect(server.voteBy(3, batch, { votes })).toMatchObject({ reason: 'revoked', slots: [1] });
   });
 
-  it('leaves out staleness if others voted before, and shows an entry that the authority missed', () => {
+  it('ignores staleness if others voted before, and adds an entry that the authority missed', () => {
     const { world, batch } = inspected({ maxStaleness: 0 });
     const { server } = world;
     const votes = server.votes(batch, [0, 1, 2]);
@@ -107,7 +107,7 @@ describe('a vote', () => {
     expect(isRefused(server.voteBy(3, batch, { votes: votes.slice(0, 2) }))).toBe(false);
   });
 
-  it('leaves out that the authority does not know the device if others voted, whose certificate enough signed', () => {
+  it('ignores that the device is unknown if others voted and enough authorities signed its certificate', () => {
     const { world, batch, devices } = inspected();
     const { server } = world;
     const votes = server.votes(batch, [0, 1]);

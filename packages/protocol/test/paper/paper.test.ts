@@ -92,7 +92,7 @@ describe('a paper buffer', () => {
     expect(restorePaperBuffer(world.fresh, world.records)).toEqual(world.buffer);
   });
 
-  it('has attributes of its own: a key of one buffer opens nothing in the next', () => {
+  it('has its own attributes: a key of one buffer opens nothing in the next', () => {
     const [first, second] = [paperWorld(3), paperWorld(3, undefined, 2)];
     const [a, b] = [granted(first.connect(user(0))), granted(second.connect(user(0)))];
     for (const attribute of a.attributes) expect(b.attributes).not.toContainEqual(attribute);

@@ -47,7 +47,7 @@ describe('the budget of a device', () => {
     expect(budgetProblem(ledger, undefined)).toBeUndefined();
   });
 
-  it('is looked at once more when the upload is frozen: a charge that came meanwhile counts', () => {
+  it('is checked again when the upload is frozen, so that a charge made meanwhile counts', () => {
     const world = privateWorld();
     const device = world.device();
     granted(device.contribute('key'));
@@ -66,7 +66,7 @@ describe('the budget of a device', () => {
     expect(reasonOf(first.contribute())).toBe('budget-spent');
   });
 
-  it('is given back by the signed word that the buffer was aborted, and by a replay of it not once more', () => {
+  it('is given back by a signed outcome that the buffer was aborted, and only once', () => {
     const world = privateWorld();
     const [first, second] = [world.device(), world.device()];
     granted(first.contribute());
@@ -88,7 +88,7 @@ describe('the budget of a device', () => {
     expect(first.ledger.deltas.size).toBe(1);
   });
 
-  it('is given back by the signed word that the buffer closed without the device', () => {
+  it('is given back by a signed outcome that the buffer closed without the device', () => {
     const privacy = { ...PRIVACY, participations: 1 };
     const world = nodeFederation({ bufferSize: 3, minimum: 2, dimension: 4, level: 5, privacy });
     const [late, second, third] = [world.device(), world.device(), world.device()];
@@ -104,7 +104,7 @@ describe('the budget of a device', () => {
     expect(late.ledger.deltas.size).toBe(0);
   });
 
-  it('is not given back where the authority lost its memory', () => {
+  it('is not given back if the authority lost its records', () => {
     const world = privateWorld();
     const device = world.device();
     const snapshot = [...world.authority.log];
@@ -172,7 +172,7 @@ describe('the cap of the authority', () => {
     world.authority.restart();
   }
 
-  it('refuses a key to a device that was in as many sums as the policy allows, whatever its ledger says', () => {
+  it('refuses a key to a device that was in as many sums as the policy allows, even if its ledger has fewer', () => {
     const world = privateWorld(2);
     const [first, second, third] = [world.device(), world.device(), world.device()];
     fillBuffer(world, first, second);

@@ -41,7 +41,7 @@ function advantage(present: Float64Array, absent: Float64Array): number {
   return Math.max(...thresholds.map((t) => shareAbove(present, t) - Math.exp(EPSILON) * shareAbove(absent, t)));
 }
 
-describe('whoever looks for one update in sums of rounded, noisy ones', () => {
+describe('an attacker who looks for one update in sums of rounded, noisy updates', () => {
   const bound = deltaOf(inclusionCost(PRIVACY.noiseMultiplier), EPSILON);
   const descriptor = descriptorOf();
   // Half the variance: what colluders would leave if the honest were counted twice.

@@ -36,7 +36,7 @@ function input(descriptor: Descriptor, delta: Float32Array, more: object = {}): 
 describe('an update of a private task', () => {
   const zero = new Float32Array(DIMENSION);
 
-  it('has noise of the planned variance on its coordinates, and none on the words before them', () => {
+  it('has noise of the planned variance on its coordinates, and no noise on the words before them', () => {
     const descriptor = descriptorOf({ dimension: 10_000, level: 200 });
     const vector = input(descriptor, new Float32Array(10_000));
     expect(Array.from(vector.subarray(0, 5))).toEqual([1, 0, 0, 0, descriptor.weightScale]);
@@ -54,7 +54,7 @@ describe('an update of a private task', () => {
     expect(built(5)).toMatchObject({ kind: 'input', clipped: DIMENSION });
   });
 
-  it('makes a vector of its own where it is given none', () => {
+  it('makes its own vector if it is given none', () => {
     const made = quantizeWithNoise(zero, descriptorOf(), seededWords(3), 1);
     expect(made.kind === 'quantized' && made.vector.length).toBe(DIMENSION);
     expect(() => quantizeWithNoise(zero, descriptorOf({ privacy: undefined }), seededWords(3), 1)).toThrow(
@@ -82,12 +82,12 @@ describe('an update of a private task', () => {
     expect(norm).toBeLessThan(2100);
   });
 
-  it('is not refused for a block that vanishes, which one of another task is', () => {
+  it('is not refused for a block that vanishes, unlike an update of another task', () => {
     expect(input(descriptorOf(), zero)).toHaveLength(5 + DIMENSION);
     expect(() => input(descriptorOf({ privacy: undefined }), zero)).toThrow('zero-block');
   });
 
-  it('that is not finite is one of zeros: a refusal would tell which data diverges on a model', () => {
+  it('that is not finite counts as zeros, because a refusal would reveal which data diverges on a model', () => {
     const descriptor = descriptorOf();
     for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const diverged = zero.map((_, k) => (k === 3 ? wrong : 1));
@@ -96,7 +96,7 @@ describe('an update of a private task', () => {
     }
   });
 
-  it('counts 1 whatever its example weight: alpha depends on staleness alone', () => {
+  it('counts 1 for every example weight: alpha depends only on staleness', () => {
     const descriptor = descriptorOf();
     expect(input(descriptor, zero, { exampleWeight: 0.25 })[4]).toBe(descriptor.weightScale);
     expect(
@@ -108,7 +108,7 @@ describe('an update of a private task', () => {
     ).toBe(descriptor.weightScale / 4);
   });
 
-  it('is summed with the noise of all: the sum is that of the very inputs that were fixed before the deposits', () => {
+  it('is summed with the noise of all devices, over the inputs that were fixed before the deposits', () => {
     const world = nodeFederation(PRIVATE);
     const devices = Array.from({ length: 4 }, () => world.device());
     const inputs: Uint32Array[] = [];
@@ -129,7 +129,7 @@ describe('an update of a private task', () => {
 });
 
 describe('a sum of a private task', () => {
-  it('is quarantined for a coordinate beyond ten deviations of its noise, and not for one within', () => {
+  it('is quarantined for a coordinate beyond ten deviations of its noise, and not within them', () => {
     const descriptor = descriptorOf({ modulus: ring(16) });
     const bound = noisySumBound(descriptor, taskNoise(descriptor) as Noise, 4);
     expect(bound).toBeGreaterThan(4 * 8);
@@ -139,7 +139,7 @@ describe('a sum of a private task', () => {
     expect(why(0, bound + 1)).toBe('coordinate 1 is out of range');
   });
 
-  it('is quarantined for weights that no age explains: no example weight is there to make them smaller', () => {
+  it('is quarantined for weights that no age explains, because a private task has no example weights', () => {
     const staleness = { kind: 'polynomial', exponent: 0.5 } as const;
     const descriptor = descriptorOf({ versions: 'unsafeMixed', staleness, maxStaleness: 15 });
     const { weightScale, dimension } = descriptor;
@@ -174,7 +174,7 @@ describe('a private policy', () => {
     ['a coarse level', { level: 7 }, 'too coarse'],
     ['too little noise for a discrete Gaussian', { privacy: { ...PRIVACY, noiseMultiplier: 0.1 } }, 'at least 4'],
     ['a ring that noise overflows', { modulus: ring(8) }, 'with their noise'],
-    ['a delta that is none', { privacy: { ...PRIVACY, delta: 1 } }, 'not below 1'],
+    ['an invalid delta', { privacy: { ...PRIVACY, delta: 1 } }, 'not below 1'],
     ['no participations', { privacy: { ...PRIVACY, participations: 0 } }, 'at least 1'],
     ['noise without end', { privacy: { ...PRIVACY, noiseMultiplier: 1e7 } }, 'above'],
   ])('with %s is refused', (_, change, sentence) => {

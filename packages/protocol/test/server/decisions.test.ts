@@ -129,14 +129,14 @@ describe('a decision', () => {
       { freeze: late, ask: no, grant: no, open: late, include: late, quarantine: late, abort: '=', lose: '=' },
     ],
   ];
-  it.each(table)('on a buffer that is %s is written, said before, or refused', (status, expected) => {
+  it.each(table)('on a buffer that is %s is recorded, repeated or refused', (status, expected) => {
     const { states, steps } = everyState();
     expect(states[status].status).toBe(status);
     const found = (Object.keys(expected) as Step[]).map((name) => [name, wordFor(steps[name](states[status]))]);
     expect(Object.fromEntries(found)).toEqual(expected);
   });
 
-  it('that is said before is answered as it was decided', () => {
+  it('that was made before is answered in the same way', () => {
     const { states, steps } = everyState();
     expect(steps.abort(states.unknown)).toMatchObject({ answer: { kind: 'unknown' } });
     expect(steps.lose(states.aborted)).toMatchObject({ answer: { kind: 'aborted' } });
@@ -148,7 +148,7 @@ describe('a decision', () => {
     expect(closeSteps(ports, states.filling).next()).toMatchObject({ done: true, value: { reason: 'not-frozen' } });
   });
 
-  it('to abort needs the word of the authority about this buffer, and one that decides', () => {
+  it('to abort needs a final outcome for this buffer, signed by the authority', () => {
     const { states, steps, outcome, told, ports } = everyState();
     expect(wordFor(steps.hope(states.frozen))).toBe('outcome-undecided');
     const another = told('aborted', { ctx: new Uint8Array(32) as Ctx });
@@ -203,7 +203,7 @@ describe('the fate of an update', () => {
 });
 
 describe('a freeze', () => {
-  it('tells who is left out and why: a void edge, or no upload; who was dropped before is not told again', () => {
+  it('names each user that is left out and the reason (a void edge, or no upload), and no user that was dropped before', () => {
     const { world, ctx } = atClose();
     const buffer: SecureBuffer = { ...world.server.buffer(ctx), status: 'filling', accepted: [] };
     const withVoid = buffer.slots.map((slot, n) =>
@@ -219,7 +219,7 @@ describe('a freeze', () => {
     expect(freezeBuffer({ ...buffer, slots: dropped }, 'stalled', world.now).events).toHaveLength(1);
   });
 
-  it('does not leave anybody out for a void edge to a slot that was not accepted', () => {
+  it('omits no user for a void edge to a slot that was not accepted', () => {
     const { world, ctx } = atClose();
     const buffer: SecureBuffer = { ...world.server.buffer(ctx), status: 'filling', accepted: [] };
     const slots = buffer.slots.map((slot, n) => {
@@ -229,7 +229,7 @@ describe('a freeze', () => {
     expect(freezeBuffer({ ...buffer, slots }, 'stalled', world.now).answer).toEqual({ accepted: [0, 2] });
   });
 
-  it('as expired waits for expiry, to the millisecond', () => {
+  it('as expired waits exactly until expiry', () => {
     const { world, ctx } = atClose();
     const buffer: SecureBuffer = { ...world.server.buffer(ctx), status: 'filling', accepted: [] };
     const { expiry } = buffer.descriptor;
@@ -262,7 +262,7 @@ describe('a sum', () => {
     expect(judged(...words)).toEqual({ kind: 'quarantine', why: 'the guard words are wrong' });
   });
 
-  it('with a sum of versions beyond what so many can have is quarantined', () => {
+  it('with a larger sum of versions than its users can have is quarantined', () => {
     const mixed = { ...descriptor, versions: 'unsafeMixed' } as const;
     const judgedMixed = (sum: number) => {
       const total = new Uint32Array(6 + descriptor.dimension);
@@ -293,7 +293,7 @@ describe('a sum', () => {
     ]);
   });
 
-  it('of honest updates is good, however large they are and however little some of them count', () => {
+  it('of honest updates is good for all sizes and weights', () => {
     const words = seededWords(1);
     const unit = (): number => {
       const word = new Uint32Array(1);

@@ -50,7 +50,7 @@ describe('a deposit', () => {
     expect(sent(buffer, deposit)).toMatchObject({ records: [], answer: buffer.slots[0]?.ticket ?? {} });
   });
 
-  it('of the same user with another nonce or other seeds is refused as the second', () => {
+  it('of the same user with another nonce or other seeds is refused as a second deposit', () => {
     const { world, buffer, deposit, resigned, sent } = atDeposit();
     const entries = [...deposit.entries].reverse();
     const root = depositRootOf(world.server.ports.suite, entries);
@@ -109,7 +109,7 @@ describe('a deposit', () => {
     expect(reasonOf(sent(empty, ending, millis(world.now + 1)).answer)).toBe('certificate-expired');
   });
 
-  it('is refused by a buffer that is frozen, and by one that is full', () => {
+  it('is refused by a frozen or full buffer', () => {
     const { world, buffer, empty, deposit, sent } = atDeposit();
     expect(reasonOf(sent({ ...empty, status: 'frozen' }, deposit).answer)).toBe('buffer-not-open');
     for (const other of [world.device(), world.device()]) other.contribute('deposit');
@@ -134,7 +134,7 @@ describe('a seat', () => {
 });
 
 describe('a lease', () => {
-  it('is longer by the time the server was down, and that is written down', () => {
+  it('is extended by the time the server was down, and this is recorded', () => {
     const { buffer } = atDeposit();
     const deadline = buffer.slots[0]?.ticket.deadline ?? 0;
     const step = extendLeases(buffer, 100);
@@ -144,7 +144,7 @@ describe('a lease', () => {
     expect(tickBuffer(step.state, millis(deadline + 101)).records).toEqual([{ kind: 'dropped', slot: 0 }]);
   });
 
-  it('ends with the freeze: nobody is dropped from a frozen buffer', () => {
+  it('ends with the freeze: no user is dropped from a frozen buffer', () => {
     const { buffer } = atDeposit();
     const deadline = buffer.slots[0]?.ticket.deadline ?? 0;
     expect(tickBuffer({ ...buffer, status: 'frozen' }, millis(deadline + 1))).toMatchObject({

@@ -48,7 +48,7 @@ describe('a sum with a slot left out', () => {
     expect(opening.kind === 'opening' && opening.terms.map(({ sign }) => sign)).toEqual([-1, -1, -1, -1, 1, 1]);
   });
 
-  it('names whoever made a backup of another seed than the one that was committed to', () => {
+  it('names the user who made a backup of another seed than the committed one', () => {
     const { buffer, sealing, input, uploadOf } = atOpening();
     const slot = 2 as Slot;
     const use = { role: 'backup', joinTag: buffer.slots[slot]?.ticket.joinTag } as Parameters<

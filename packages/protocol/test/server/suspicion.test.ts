@@ -26,7 +26,7 @@ const spoilt = (users: readonly string[], named: readonly string[] = []) =>
 const clean = (users: readonly string[]) => ({ users, named: [], outcome: 'clean' }) as const;
 
 describe('the suspicion of a device', () => {
-  it('rises with a spoilt sum as Bayes has it: by what the others explain', () => {
+  it('rises with a spoilt sum by the rule of Bayes, less if the others explain it', () => {
     const after = judgeStandings(fleet({}), spoilt(['u', 'a', 'b', 'c']), SCENE);
     const others = 1 - 0.99 ** 3;
     expect(after.get('u')?.suspicion).toBeCloseTo(0.01 / (0.01 + 0.99 * others), 12);
@@ -40,7 +40,7 @@ describe('the suspicion of a device', () => {
     expect(after?.suspicion).toBeCloseTo(1 / 3, 12);
   });
 
-  it('stays away from 0 and 1 however often it is judged, and so a device can always be told apart', () => {
+  it('stays away from 0 and 1 after any number of sums, so that devices can always be distinguished', () => {
     let low: Standing = NEW_STANDING;
     let high: Standing = NEW_STANDING;
     for (let n = 0; n < 100; n++) {
@@ -50,7 +50,7 @@ describe('the suspicion of a device', () => {
     expect([low.suspicion, high.suspicion]).toEqual([1e-4, 0.999]);
   });
 
-  it('of those who are not in the sum is not touched', () => {
+  it('of devices outside the sum does not change', () => {
     expect([...judgeStandings(fleet({}), spoilt(['u', 'a']), SCENE).keys()]).toEqual(['u', 'a']);
   });
 });
@@ -65,7 +65,7 @@ describe('a suspension', () => {
     expect(judgeStandings(again, spoilt(users), SCENE).get('u')).toMatchObject({ suspendedUntil: 201, suspensions: 3 });
   });
 
-  it('comes at a suspicion of 0.95, to the number', () => {
+  it('comes exactly at a suspicion of 0.95', () => {
     const others = ['a', 'b', 'c', 'd', 'e', 'f'];
     const strong = Object.fromEntries(others.map((user) => [user, 0.999]));
     const judged = (suspicion: number) =>
@@ -80,7 +80,7 @@ describe('a suspension', () => {
     expect(standingAt(out, 51)).toEqual({ suspicion: 0.6, spoilt: 2, suspensions: 1 });
   });
 
-  it('comes with the fourth spoilt sum at the soonest, whatever the company: a good name could lock newcomers out', () => {
+  it('comes with the fourth spoilt sum at the earliest, so that a trusted device cannot lock newcomers out', () => {
     const good = { suspicion: 1e-4, spoilt: 0, suspensions: 0 };
     let newcomer: Standing = NEW_STANDING;
     for (const isOut of [false, false, false, true]) {
@@ -103,18 +103,18 @@ describe('a suspension', () => {
     expect([isOut(9, 0), isOut(9, 1), isOut(18, 1), isOut(19, 1)]).toEqual([true, false, false, true]);
   });
 
-  it('is not made longer by what was under way when it began', () => {
+  it('is not extended by sums that were open when it began', () => {
     const out = fleet({ u: 0.99 }, { spoilt: 2, suspensions: 1, suspendedUntil: 40 });
     expect(judgeStandings(out, spoilt(users), SCENE).get('u')).toMatchObject({ suspendedUntil: 40, suspensions: 1 });
   });
 
-  it('of a named cheat comes at once, and nobody else is suspected for that sum', () => {
+  it('of a named cheat comes immediately, and no other device is suspected for that sum', () => {
     const after = judgeStandings(fleet({}), spoilt(users, ['u']), { ...SCENE, devices: 4, minimum: 4, suspended: 9 });
     expect(after.get('u')).toMatchObject({ suspendedUntil: 51, suspicion: 0.999 });
     expect(after.get('a')).toEqual(NEW_STANDING);
   });
 
-  it('and all suspicion are taken away by an operator, a ban as well', () => {
+  it('can be lifted by an operator, like all suspicion and bans', () => {
     const out: Standing = { suspicion: 0.999, spoilt: 4, suspensions: 3, suspendedUntil: 500 };
     expect(cleared(banned(out))).toEqual({ ...NEW_STANDING, suspensions: 3 });
     expect(banned(out)).toEqual({ ...out, isBanned: true });
@@ -134,7 +134,7 @@ describe('a seat', () => {
   });
   const FIFTH = Uint8Array.of(5);
 
-  it('is free for whoever is no suspect', () => {
+  it('is free for every device that is not suspected', () => {
     expect(maySit(0.09, entered({ suspects: 3, strong: 3 }), { trusted: 0, mild: 0 })).toBe(true);
   });
 
@@ -148,13 +148,13 @@ describe('a seat', () => {
     expect(maySit(0.5, entered({ ctx: FIFTH }), justEnough)).toBe(true);
   });
 
-  it('is for suspects where trusted devices are too few, up to the minimum and not beyond', () => {
+  it('takes suspects if trusted devices are too few, up to the minimum and not beyond', () => {
     const trust = { trusted: 2, mild: 4 };
     const may = (suspects: number): boolean => maySit(0.2, entered({ suspects, taken: 4 }), trust);
     expect([may(0), may(1), may(2)]).toEqual([true, true, false]);
   });
 
-  it('is for strong suspects in every buffer only where the mild ones are too few as well', () => {
+  it('takes strong suspects in every buffer only if mild suspects are too few as well', () => {
     const few = { trusted: 2, mild: 3 };
     expect(maySit(0.9, entered(), { trusted: 2, mild: 4 })).toBe(false);
     expect([maySit(0.9, entered(), few), maySit(0.9, entered({ suspects: 1, strong: 1 }), few)]).toEqual([true, false]);
@@ -182,7 +182,7 @@ describe('a fleet under the rule', () => {
     expect(mean(without)).toBeGreaterThan(150);
   });
 
-  it('is never stuck, however small it is', () => {
+  it('is never stuck, even if it is small', () => {
     for (const seed of SEEDS)
       simulateSuspicion({ devices: 10, liars: 2, bufferSize: 10, minimum: 8, buffers: 300, seed });
   });

@@ -52,7 +52,7 @@ describe('a header', () => {
 
   const wrong: [string, string, (scene: ReturnType<typeof atUpload>) => Partial<UploadHeader>][] = [
     ['another buffer', 'buffer-unknown', ({ header }) => ({ ctx: other(header.ctx) })],
-    ['a slot nobody holds', 'slot-unknown', () => ({ slot: 2 as Slot })],
+    ['an unused slot', 'slot-unknown', () => ({ slot: 2 as Slot })],
     ['a tag that is not of the slot', 'view-mismatch', ({ header }) => ({ joinTag: other(header.joinTag) })],
     ['another history', 'view-mismatch', ({ header }) => ({ view: other(header.view) })],
     ['its own slot as void', 'slot-unknown', () => ({ voids: [1 as Slot] })],
@@ -102,7 +102,7 @@ describe('a header', () => {
 });
 
 describe('a tick', () => {
-  it('drops nobody before time, and says when the next lease is over', () => {
+  it('drops no user early, and names the end of the next lease', () => {
     const { world, buffer } = atUpload();
     const deadline = buffer().slots[0]?.ticket.deadline ?? 0;
     expect(tickBuffer(buffer(), world.now)).toMatchObject({ records: [], answer: { nextAt: deadline + 1 } });
@@ -110,7 +110,7 @@ describe('a tick', () => {
     expect(tickBuffer(buffer(), millis(deadline + 1)).records).toHaveLength(2);
   });
 
-  it('says when the first of several leases is over', () => {
+  it('names the end of the first of several leases', () => {
     const { world, buffer } = atUpload();
     world.now = millis(world.now + LEASE_MS / 2);
     world.device().contribute('deposit');
@@ -119,7 +119,7 @@ describe('a tick', () => {
     expect(tickBuffer(buffer(), world.now).answer).toEqual({ nextAt: Math.min(...deadlines) + 1 });
   });
 
-  it('waits for those alone who still owe an upload', () => {
+  it('waits only for users who still owe an upload', () => {
     const { world, device, buffer } = atUpload();
     world.now = millis(world.now + LEASE_MS / 2);
     const late = world.device();

@@ -13,7 +13,7 @@ function made(sumsPerVersion: number, letters: string, isLast = false, combine: 
 }
 
 describe('the next version', () => {
-  it('is made of every sum alone in the modes that know nothing else', () => {
+  it('is made of one sum in the modes without several batches', () => {
     expect(versionRule({ oneShot: undefined })).toEqual(ONE_SHOT_DEFAULTS);
     expect([made(1, ''), made(1, 'g'), made(1, 's')]).toEqual([undefined, '1 and 0', '0 and 1']);
   });

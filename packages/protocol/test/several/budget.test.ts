@@ -29,7 +29,7 @@ function sumsOf(world: Federation, awayIn: (sum: number) => readonly number[]): 
 }
 
 describe('a device that lost its ledger', () => {
-  it('is in as many sums as its budget has, where it asks all authorities', () => {
+  it('is in as many sums as its budget allows, if it asks all authorities', () => {
     expect(sumsOf(privateWorld(4, 3, 3), () => [])).toBe(3);
   });
 
@@ -38,7 +38,7 @@ describe('a device that lost its ledger', () => {
     { authorities: 5, threshold: 4, participations: 5, most: 6 },
     { authorities: 3, threshold: 3, participations: 3, most: 3 },
   ])(
-    'is in $most sums in place of $participations, where a server draws with another $threshold of $authorities each time',
+    'is in $most sums instead of $participations if the server draws with another $threshold of $authorities each time',
     ({ authorities, threshold, participations, most }) => {
       const world = privateWorld(authorities, threshold, participations);
       const spare = authorities - threshold;
@@ -53,7 +53,7 @@ describe('a device that lost its ledger', () => {
     { authorities: 5, threshold: 4, participations: 3, most: 4 },
     { authorities: 3, threshold: 3, participations: 3, most: 3 },
   ])(
-    'is in $most sums in place of $participations, where a server closes with others of $authorities than gave the keys',
+    'is in $most sums instead of $participations if the server closes with other authorities of $authorities than gave the keys',
     ({ authorities, threshold, participations, most }) => {
       const world = privateWorld(authorities, threshold, participations);
       const spare = authorities - threshold;

@@ -62,7 +62,7 @@ describe('an authority that was away', () => {
     expect(authority.core.adoptModel(first)).toMatchObject({ records: [], answer: entry });
   });
 
-  it('takes its part again in the next buffer, also where nobody told it of the model', () => {
+  it('has a part again in the next buffer, even if nobody told it of the model', () => {
     const world = severalAuthorities();
     const devices = four(world);
     world.away.add(3);
@@ -76,7 +76,7 @@ describe('an authority that was away', () => {
     expect(newestOf(world, 3)?.version).toBe(2);
   });
 
-  it('gives nobody the key of a slot in a buffer whose version it logged', () => {
+  it('gives no key of a slot in a buffer whose version it logged', () => {
     const scene = atSeveralCloses();
     const { world, ctx, devices } = scene;
     withRecords(world, 3, forgettingSlot(ctx, 3));
@@ -117,7 +117,7 @@ describe('an authority that was away', () => {
     expect(granted(appended([vote])).endorsements.map(({ authority }) => authority)).toEqual([3]);
   });
 
-  it('signs no model by its own vote where it has no record of it: it lost its memory, and gave the buffer up', () => {
+  it('signs no model by its own vote without a record of it: it lost its log and gave the buffer up', () => {
     const scene = atSeveralCloses();
     const { world, ctx } = scene;
     const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ...of(ctx) };
@@ -128,7 +128,7 @@ describe('an authority that was away', () => {
     granted(appendedBy(world, 3, { ...next, closed: [votedFor(scene, [0, 1, 2])] }));
   });
 
-  it('closes a buffer that it has a part in by the votes of three, without a vote of its own', () => {
+  it('closes a buffer in which it has a part by the votes of three, without its own vote', () => {
     const { world, ctx, request } = atSeveralCloses();
     const votes = votesOf(world, [0, 1, 2], request);
     expect(granted(closedBy(world, 3, request, { votes })).keys).toHaveLength(4);
@@ -226,7 +226,7 @@ describe('an outcome', () => {
     expect(device.release()).toEqual({ kind: 'free' });
   });
 
-  it('of three that closed without it frees it, and whoever is in the sum stays there', () => {
+  it('of three that closed without it frees it, and updates in the sum stay there', () => {
     const { world, request, device, devices } = leftOut();
     const votes = votesOf(world, [0, 1, 2], request);
     for (const index of [0, 1]) granted(closedBy(world, index, request, { votes }));
@@ -236,7 +236,7 @@ describe('an outcome', () => {
     expect((devices[0] as FederationDevice).release()).toEqual({ kind: 'included' });
   });
 
-  it('of an authority that says what it likes counts once, and with nobody else for nothing', () => {
+  it('of a lying authority counts once, and is worth nothing without the others', () => {
     const { world, device } = leftOut();
     world.away.add(1).add(2);
     world.now = millis(world.now + OPEN_MS + CLOSE_MS);
@@ -247,7 +247,7 @@ describe('an outcome', () => {
 });
 
 describe('with two of four away', () => {
-  it('no buffer is drawn, which is said clearly, and one is when one of them is back', () => {
+  it('no buffer is drawn, with a clear reason, until one of them is back', () => {
     const world = severalAuthorities();
     const device = world.device();
     world.away.add(0).add(1);
@@ -256,7 +256,7 @@ describe('with two of four away', () => {
     expect(device.contribute()).toEqual({ kind: 'accepted' });
   });
 
-  it('no key is given, and the device goes on from where it stood when one of them is back', () => {
+  it('no key is given, and the device continues when one of them is back', () => {
     const world = severalAuthorities();
     const device = world.device();
     granted(device.contribute('deposit'));

@@ -33,7 +33,7 @@ const kindsOf = (world: Federation, index: number) =>
     .filter((kind) => kind.startsWith('buffer-'));
 
 describe('a vote', () => {
-  it('is written down, brings no key, and is the same when it is asked for again [R3]', () => {
+  it('is recorded, brings no key, and is the same for a repeated request [R3]', () => {
     const { world, request } = atSeveralCloses();
     const answer = granted(closedBy(world, 0, request));
     expect(answer).toMatchObject({ keys: [], outcome: { status: 'open' } });
@@ -72,14 +72,14 @@ describe('a release', () => {
     expect(answer.outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
   });
 
-  it('comes at once where the authority is the last that is needed, and counts its own vote once', () => {
+  it('comes immediately if this authority is the last one needed, and counts its own vote once', () => {
     const { world, request } = atSeveralCloses();
     const votes = votesOf(world, [0, 1], request);
     expect(named(granted(closedBy(world, 0, request, { votes })))).toEqual([]);
     expect(named(granted(closedBy(world, 2, request, { votes })))).toHaveLength(4);
   });
 
-  it('is of one close: sets that differ from authority to authority give nothing away', () => {
+  it('is for one close: different sets at different authorities release nothing', () => {
     const { world, request } = atSeveralCloses();
     const sets = [
       [0, 1],
@@ -98,7 +98,7 @@ describe('a release', () => {
     }
   });
 
-  it('follows the votes of three, whatever the authority voted for itself', () => {
+  it('follows the votes of three, even against the vote of this authority', () => {
     const { world, request } = atSeveralCloses();
     const other = votesOf(world, [0], request, onlySlots(request, [0, 1]));
     const votes = votesOf(world, [1, 2, 3], request);
@@ -109,7 +109,7 @@ describe('a release', () => {
     expect(granted(closedBy(world, 0, request, onlySlots(request, [0, 1])))).toEqual(answer);
   });
 
-  it('is not had with votes for another close, of another task, under another index, or twice the same', () => {
+  it('needs more than votes for another close, of another task, under another index, or repeated votes', () => {
     const { world, request, ctx } = atSeveralCloses();
     const votes = votesOf(world, [1, 2, 3], request);
     const { vote } = granted(closedBy(world, 1, request));
@@ -183,7 +183,7 @@ describe('an authority without a record of a slot', () => {
     expect(granted(closedBy(world, 3, request, change)).vote.endorsements).toHaveLength(1);
   });
 
-  it('does not vote where its own signature is one of the three, or where there are two [R6]', () => {
+  it('does not vote if its own signature is one of the three, or if there are only two [R6]', () => {
     for (const signers of [
       [0, 1, 3],
       [0, 1],
@@ -224,7 +224,7 @@ describe('after closeBy', () => {
     expect(named(granted(closedBy(world, 0, request, { votes })))).toEqual([]);
   });
 
-  it('those that voted and heard nothing for a week give the buffer up: no key, and no word that frees an update', () => {
+  it('authorities that voted and heard nothing for a week give the buffer up: no key, and no outcome that frees an update', () => {
     const { world, ctx, request } = atSeveralCloses();
     const votes = votesOf(world, [0, 1, 2], request);
     const authority = authorityOf(world, 0);
@@ -244,7 +244,7 @@ describe('after closeBy', () => {
     expect(kindsOf(world, 1).at(-1)).toBe('buffer-unknown');
   });
 
-  it('those that voted still close by the votes of three', () => {
+  it('authorities that voted still close by the votes of three', () => {
     const { world, ctx, request } = atSeveralCloses();
     const votes = votesOf(world, [0, 1, 2], request);
     world.now = millis(world.now + OPEN_MS + CLOSE_MS);

@@ -6,10 +6,10 @@ const FAR_MS = 10 * 365 * 24 * HOUR_MS;
 const of = (...offsets: number[]) => councilClock({ threshold: 3 }, offsets);
 
 it.each([
-  ['one that lies far ahead', [FAR_MS, 5, 6, 7], { kind: 'agreed', offsetMs: 6 }],
-  ['one that lies far behind', [-FAR_MS, 5, 6, 7], { kind: 'agreed', offsetMs: 6 }],
-  ['one that lies within the bound', [23 * HOUR_MS, 5, 6, 7], { kind: 'agreed', offsetMs: 6 }],
-  ['one that lies while one is away', [-23 * HOUR_MS, 5, 6], { kind: 'agreed', offsetMs: 5 }],
+  ['an authority that lies far ahead', [FAR_MS, 5, 6, 7], { kind: 'agreed', offsetMs: 6 }],
+  ['an authority that lies far behind', [-FAR_MS, 5, 6, 7], { kind: 'agreed', offsetMs: 6 }],
+  ['an authority that lies within the bound', [23 * HOUR_MS, 5, 6, 7], { kind: 'agreed', offsetMs: 6 }],
+  ['an authority that lies while another is down', [-23 * HOUR_MS, 5, 6], { kind: 'agreed', offsetMs: 5 }],
   ['too few', [HOUR_MS, HOUR_MS], { kind: 'own', offsetMs: 0 }],
   [
     'a device that is two hours behind',

@@ -38,7 +38,7 @@ function entryOf(world: Federation, indices: readonly number[], change: Partial<
 }
 
 describe('an authority', () => {
-  it('signs a plan that holds its own offer, as it is, once', () => {
+  it('signs once a plan that holds its own unchanged offer', () => {
     const world = severalAuthorities();
     const { plan } = planOf(world, ALL);
     const nonce = world.randomBytes(16);
@@ -163,7 +163,7 @@ describe('an authority', () => {
     expect(core.newestModel(world.task)).toEqual(newest);
   });
 
-  it('draws nothing alone where others belong to the task, and offers nothing to a stranger', () => {
+  it('draws nothing without the other authorities of the task, and offers nothing to a stranger', () => {
     const world = severalAuthorities();
     expect(reasonOf(drawnBy(world, 0, []))).toBe('plan-invalid');
     expect(reasonOf(offerOf(world, 0, world.signer()))).toBe('server-unknown');

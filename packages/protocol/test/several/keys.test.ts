@@ -49,7 +49,7 @@ function withKey({ world, session }: ReturnType<typeof atKey>, { authority, answ
 }
 
 describe('a device', () => {
-  it('goes on with the answers of any three of four, and its receipt has their signatures', () => {
+  it('continues with the answers of any three of four, and its receipt has their signatures', () => {
     const { answers, received } = atKey();
     for (const set of setsOf(answers, 3)) {
       const draft = granted(received(set));
@@ -60,7 +60,7 @@ describe('a device', () => {
     }
   });
 
-  it('does not go on with two, nor with one of them twice', () => {
+  it('does not continue with two, or with one of them twice', () => {
     const { answers, received } = atKey();
     const [first, second] = answers as [KeyAnswerOf, KeyAnswerOf];
     expect(received([first, second])).toMatchObject({ reason: 'key-invalid', detail: 'too few authorities answered' });
@@ -68,7 +68,7 @@ describe('a device', () => {
     expect(reasonOf(received([]))).toBe('key-invalid');
   });
 
-  it('does without an authority that gives another key, and says which one that is', () => {
+  it('ignores an authority that gives another key, and names it', () => {
     const scene = atKey();
     const { world, device, session, answers, received } = scene;
     const [first, ...others] = answers as [KeyAnswerOf, ...KeyAnswerOf[]];
@@ -118,16 +118,16 @@ describe('an authority that does not know a device', () => {
     return authorityOf(world, 3).core.issueKey(signed, world.now).answer;
   }
 
-  it('gives it a key on the word of three others', () => {
+  it('gives it a key with the signatures of three others', () => {
     expect(askedOfForgetful([0, 1, 2])).toHaveProperty('envelope');
     expect(askedOfForgetful(ALL)).toHaveProperty('envelope');
   });
 
-  it('gives it none where one of the three is itself: it has no record, so the signature is of a life that was lost', () => {
+  it('gives it no key if its own signature is one of the three, because it has no record of it', () => {
     expect(reasonOf(askedOfForgetful([0, 1, 3]))).toBe('not-enrolled');
   });
 
-  it('takes no certificate with too few signatures, whoever signed it', () => {
+  it('takes no certificate with too few signatures', () => {
     expect(reasonOf(askedOfForgetful([0, 1]))).toBe('certificate-invalid');
   });
 });

@@ -35,7 +35,7 @@ describe('a council', () => {
     [5, 3],
     [7, 4],
   ])(
-    'of %d with %d needed withstands none: it is refused, unless that is asked for by its name',
+    'of %d with %d needed tolerates no colluding authority, and is refused unless the policy allows it by name',
     (count, threshold) => {
       expect(policyProblem(policy(count, threshold))).toContain('does not tolerate one that colludes with the server');
       expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toBeUndefined();
@@ -46,19 +46,22 @@ describe('a council', () => {
     [4, 2],
     [2, 1],
     [5, 2],
-  ])('of %d with %d needed could say two things at once, and is refused in any case [R13]', (count, threshold) => {
-    expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain(
-      'does not tolerate one that colludes',
-    );
-  });
+  ])(
+    'of %d with %d needed could sign two contradicting statements, and is always refused [R13]',
+    (count, threshold) => {
+      expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain(
+        'does not tolerate one that colludes',
+      );
+    },
+  );
 
-  it('that is too weak is told what would do', () => {
+  it('that is too weak is refused with a threshold that suffices', () => {
     const advice = (count: number, threshold: number) => policyProblem(policy(count, threshold))?.split('; ')[1];
     expect(advice(2, 1)).toBe('use a threshold of 2');
     expect(advice(3, 2)).toBe('use a threshold of 3, or 3 of 4 authorities, which also tolerate one that is down');
   });
 
-  it('is refused with nobody in it, with somebody twice, with too many, or with more needed than there are', () => {
+  it('is refused if it is empty, too large, names an authority twice, or needs more than it has', () => {
     expect(policyProblem(policy(0, 1))).toContain('at least one authority');
     expect(policyProblem(policy(4, 3, { authorities: [...named(3), ...named(1)] }))).toContain('named twice');
     expect(policyProblem(policy(17, 12))).toContain('cannot be written');
@@ -71,7 +74,7 @@ describe('a council', () => {
     expect(policyProblem(policy(4, 3, { engine }))).toContain('need the engine slot-keys');
   });
 
-  it('makes no task at an authority that is none of it', () => {
+  it('makes no task at an authority that it does not name', () => {
     expect(reasonOf(world.authority.core.createTask(policy(4, 3)).answer)).toBe('policy-invalid');
   });
 });

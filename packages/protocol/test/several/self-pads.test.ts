@@ -35,7 +35,7 @@ function keysMade(liars: readonly number[]): number {
   return made;
 }
 
-it('an authority that lies about self seeds costs one search among the sets of the others, and none for the slots after it', () => {
+it('an authority that lies about self seeds costs one search among sets of authorities, and no search for later slots', () => {
   // Three of its sets come before the one without it.
   expect(keysMade([0]) - keysMade([])).toBe(3);
   expect(keysMade([1]) - keysMade([])).toBe(2);

@@ -35,7 +35,7 @@ describe('the server', () => {
     expect(grant.votes).toHaveLength(4);
   });
 
-  it('has no grant of two authorities, however often they answer', () => {
+  it('has no grant from two authorities, even if they answer often', () => {
     const { world, ctx } = atSeveralCloses();
     const no = closedTogether(world, ctx, (request) => [0, 1, 1, 0].map((n) => [n, closedBy(world, n, request)]));
     expect(no).toMatchObject({ reason: 'too-few-votes', detail: '2 of 3' });
@@ -88,7 +88,7 @@ describe('the server', () => {
     expect(asked).toEqual([0]);
   });
 
-  it('takes no answer of an authority without a part in the buffer, or that there is not', () => {
+  it('takes no answer of an unknown authority, or of one without a part in the buffer', () => {
     const { world, ctx, request } = atSeveralCloses();
     const buffer = world.server.buffer(ctx);
     const answer = granted(closedBy(world, 3, request));
@@ -104,7 +104,7 @@ describe('the server', () => {
     expect(isTaken(4, [nobody])).toBe(false);
   });
 
-  it('shows the votes that closed a buffer to whoever had no part in it, and none before there are any', () => {
+  it('shows the votes that closed a buffer to authorities without a part in it, and no votes before the close', () => {
     const { world, ctx, request } = atSeveralCloses();
     const { ports } = world.server;
     const frozen = world.server.buffer(ctx);
@@ -117,7 +117,7 @@ describe('the server', () => {
     expect(votesFor(ports, { ...frozen, votes: grant.votes, status: 'aborted' })).toEqual([]);
   });
 
-  it('names whoever sealed another self seed than it signed for, though one pad too few could tell', () => {
+  it('names the device that sealed another self seed than it signed for, even with one pad too few', () => {
     const { world, ctx } = atSeveralCloses();
     const grant = granted(closedTogether(world, ctx, (request) => ALL.map((n) => [n, closedBy(world, n, request)])));
     const keys = grant.answers.slice(0, 3).map(({ authority, answer }) => ({ authority, keys: answer.keys }));

@@ -25,7 +25,7 @@ describe('with 3 of 4 authorities', () => {
     expect(world.server.buffer(ctx).status).toBe('included');
   });
 
-  it('nothing changes where one is away, from the draw to the model', () => {
+  it('nothing changes if one is down, from the draw to the model', () => {
     const world = four();
     const devices = [world.device(), world.device(), world.device(), world.device()];
     world.away.add(1);
@@ -50,7 +50,7 @@ describe('a self seed that does not open', () => {
     return { world, ctx, keys, wrong };
   }
 
-  it('is blamed on nobody where one lying authority would explain it, and opens with the answer of one more', () => {
+  it('is blamed on no device if one lying authority would explain it, and opens with one more answer', () => {
     const { world, ctx, keys, wrong } = granting();
     const [first, ...others] = keys as [KeysOf, ...KeysOf[]];
     const lied = [wrong(first, 1), ...others];
@@ -61,7 +61,7 @@ describe('a self seed that does not open', () => {
     expect(world.server.openSum(ctx, lied).kind).toBe('good');
   });
 
-  it('is blamed on its device where so many answered that three of them are honest', () => {
+  it('is blamed on its device if enough authorities answered that three of them are honest', () => {
     const { world, ctx, keys, wrong } = granting();
     // The same as a device that sealed something else to all of them.
     const unopenable = keys.map((one) => wrong(one, 1));

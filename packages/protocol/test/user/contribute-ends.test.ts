@@ -79,7 +79,7 @@ describe('a contribution', () => {
     expect(durable).toEqual(['abandoned']);
   });
 
-  it('whose upload is refused is held: the update is freed by the outcome alone', () => {
+  it('whose upload is refused is held: only the outcome frees the update', () => {
     const device = frozenDevice();
     expect(endWith(device, { input: device.input as Uint32Array, upload: refused('slot-dropped') })).toMatchObject({
       end: { kind: 'held', reason: 'slot-dropped' },
@@ -105,7 +105,7 @@ describe('a contribution', () => {
     });
   });
 
-  it('says of an upload whether bytes of it may have left before', () => {
+  it('says whether bytes of an upload may have left before', () => {
     const device = frozenDevice();
     const again = endWith(device, { input: device.input as Uint32Array, upload: refused('slot-dropped') });
     const world = nodeFederation({ bufferSize: 3, dimension: 6 });

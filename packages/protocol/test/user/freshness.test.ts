@@ -46,7 +46,7 @@ describe('the newest model', () => {
   const good = answersOf(world);
   const [first, second, third] = good as readonly [NewestOf, NewestOf, NewestOf];
 
-  it('is taken from three of four, and that it was seen is written down once', () => {
+  it('is taken from three of four, and is recorded once', () => {
     const step = received(world, [first, second, third]);
     const entry = granted(step.answer);
     expect(entry.version).toBe(0);
@@ -61,13 +61,13 @@ describe('the newest model', () => {
       expect(reasonOf(received(world, answers).answer)).toBe('model-not-logged');
   });
 
-  it('says why a bad answer did not count, where too few good ones are left', () => {
+  it('gives the reason why a bad answer did not count, if too few good answers are left', () => {
     const replayed = changed(world, third, { nonce: new Uint8Array(16) });
     expect(reasonOf(received(world, [first, second, replayed]).answer)).toBe('model-stale');
     expect(granted(received(world, [...good.slice(0, 2), replayed, good[3] as NewestOf]).answer).version).toBe(0);
   });
 
-  it('counts no answer that its authority did not sign, of nobody in the council, or of another task', () => {
+  it('counts no answer that is unsigned, of a stranger, or of another task', () => {
     const forged = { authority: 2, answer: { ...third.answer, nonce: new Uint8Array(16) } };
     const stranger = { ...third, authority: 4 };
     const { entry } = third.answer;
@@ -89,7 +89,7 @@ describe('the newest model', () => {
     expect(granted(received(world, good, { isPast }).answer).version).toBe(0);
   });
 
-  it('is the newest of those that are named, wherever it stands, and an older one later is refused', () => {
+  it('is the newest of the named versions in any order, and an older version is refused later', () => {
     const later = severalAuthorities();
     const before = answersOf(later);
     later.away.add(3);
@@ -103,7 +103,7 @@ describe('the newest model', () => {
     expect(received(later, before, { device: step.state }).records).toEqual([]);
   });
 
-  it('that was seen is not forgotten for an older one that somebody signed', () => {
+  it('that was seen is not replaced by an older signed version', () => {
     const { suite } = world.authority.ports;
     const seen = { version: 3, modelHash: new Uint8Array(32).fill(5) };
     const device = restoreDevice(suite, [{ kind: 'seen', ...seen }]);
@@ -112,7 +112,7 @@ describe('the newest model', () => {
     expect(older.state.ledger.seen).toEqual(seen);
   });
 
-  it('with another hash than the one that was seen for its version is refused', () => {
+  it('with another hash than was seen for its version is refused', () => {
     const seen = restoreDevice({} as never, [{ kind: 'seen', version: 0, modelHash: new Uint8Array(32).fill(5) }]);
     expect(reasonOf(received(world, good, { device: seen }).answer)).toBe('other-model');
   });

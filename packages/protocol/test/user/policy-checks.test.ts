@@ -35,7 +35,7 @@ describe('a descriptor', () => {
     expect(reasonOf(check({ task }))).toBe('descriptor-policy');
   });
 
-  it('comes with the pinned policy, whatever the server says beside it', () => {
+  it('comes with the pinned policy, and other statements of the server have no effect', () => {
     const said = { minimum: 2, clip: 1e6, weightScale: 1, closeBy: 0 };
     expect(granted(check(said))).toMatchObject({
       descriptor: { ...world.policy, closeBy: descriptor.expiry + world.policy.closeMs, weightScale: 65_536 },
@@ -76,7 +76,7 @@ describe('a list of slot keys', () => {
     return bytes;
   };
 
-  it('is the one that the authority signed for', () => {
+  it('is the list that the authority signed', () => {
     expect(check(drawn.slotKeys, true).kind).toBe('seated');
     const own = slotKeySealings().issuer;
     const foreign = allSteps(own.slotKeys(keysFor({ ctx: new Uint8Array(32) as Ctx, ...drawn }).source));
@@ -146,7 +146,7 @@ describe('an update of a buffer of one version', () => {
     expect(reasonOf(seatedFor({ version, modelHash: new Uint8Array(32).fill(9) }))).toBe('descriptor-version');
   });
 
-  it('is weighed by its examples alone, and carries no word for its age', () => {
+  it('is weighted only by its examples, and has no word for its age', () => {
     const update = {
       delta: Float32Array.of(1, -1, 0, 0),
       trainedOn: 0,
@@ -174,7 +174,7 @@ describe('the blocks of an update', () => {
     [100, 100],
   ];
 
-  it('may not be zero after quantising, whatever they were before', () => {
+  it('may not be zero after quantising, even if they were not zero before', () => {
     expect(reasonOf(build(0, [100, 100], { blocks }))).toBe('zero-block');
     expect(reasonOf(build(1e-12, [100, 100], { blocks }))).toBe('zero-block');
     expect(reasonOf(build(-1e-12, [0, 100], { blocks: [[0, 100]] }))).toBe('zero-block');
@@ -194,7 +194,7 @@ describe('the blocks of an update', () => {
     expect(reasonOf(build(0, [0, 80], small))).toBe('zero-block');
   });
 
-  it('are one, all of it, where none are named', () => {
+  it('are one block with all entries if the caller names none', () => {
     expect(reasonOf(build(0, [0, 200]))).toBe('zero-block');
     expect(build(0, [0, 199]).kind).toBe('input');
   });
@@ -240,7 +240,7 @@ describe('the blocks of an update', () => {
     }
   });
 
-  it('without entries are not zero; one that reaches beyond the update is a mistake of the caller', () => {
+  it('without entries are not zero; a block beyond the end of the update is an error of the caller', () => {
     expect(build(0, [0, 1], { blocks: [[1, 0]] }).kind).toBe('input');
     for (const wrong of [
       [150, 51],

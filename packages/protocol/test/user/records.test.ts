@@ -9,7 +9,7 @@ describe('the record of a device that left a buffer', () => {
     expect(deviceRecordCodec.decode(deviceRecordCodec.encode(left))).toEqual(left);
   });
 
-  it('is named where it is cut before its kind', () => {
+  it('is named if it is cut before its kind', () => {
     expect(() => deviceRecordCodec.decode(new Uint8Array(2))).toThrow('no byte names no record');
   });
 

@@ -43,7 +43,7 @@ describe('the ledger', () => {
     return [{ authority: 0, outcome: { ...whole, signature } }];
   };
 
-  it('writes down that an update is free, and nothing where it was given to nobody or is in a sum', () => {
+  it('records that an update is free, and records nothing if it was never sent or is in a sum', () => {
     const scene = everyStep();
     const { world, device } = scene;
     const { deltaId } = device;
@@ -67,7 +67,7 @@ describe('the ledger', () => {
 });
 
 describe('a session', () => {
-  it('wipes every secret of its step, and has none to wipe once it is over', () => {
+  it('wipes every secret of its step, and has no secret to wipe once it is over', () => {
     const { device: waiting } = atDeposit();
     const prepared = waiting.session as UserSession;
     const { slotted, frozen, acknowledged } = everyStep();
@@ -114,7 +114,7 @@ describe('a session', () => {
       expect(reasonOf(releaseSession(device.ports, { ledger, session }).answer)).toBe('wrong-step');
   });
 
-  it('that is acknowledged or released is so once', () => {
+  it('is acknowledged or released once', () => {
     const { device, acknowledged, released } = everyStep();
     const { ledger } = device;
     expect(acknowledgeUpload(device.ports, { ledger, session: acknowledged })).toMatchObject({
@@ -128,7 +128,7 @@ describe('a session', () => {
     });
   });
 
-  it('told the same slot again asks for the same key, and another slot is not its own', () => {
+  it('asks for the same key if it gets the same slot again, and refuses another slot', () => {
     const { device, answer } = atDeposit();
     const first = receiveSlot(device.ports, device, answer);
     const again = receiveSlot(device.ports, first.state, answer);

@@ -92,7 +92,7 @@ describe('the ledger of a device', () => {
     expect(reasonOf(prepareDeposit(device.ports, device, input).answer)).toBe('abandoned');
   });
 
-  it('frees an update by the outcome alone, is rebuilt from its records, and ends the session', () => {
+  it('frees an update only by the outcome, is rebuilt from its records, and ends the session', () => {
     const world = nodeFederation({ bufferSize: 3, dimension: 6 });
     const [first, second, left] = [world.device(), world.device(), world.device()];
     first.contribute();
@@ -133,7 +133,7 @@ describe('an outcome', () => {
     expect(reasonOf(judged(lie))).toBe('outcome-invalid');
   });
 
-  it('that is forged beside a good one is told from authorities that have not decided', () => {
+  it('that is forged beside a good one is distinguished from missing decisions', () => {
     const { world, ctx } = atSeveralCloses();
     const { suite } = world.authority.ports;
     const good = [0, 1].map((authority) => ({ authority, outcome: authorityOf(world, authority).outcome(ctx) }));

@@ -57,7 +57,7 @@ describe('every message', () => {
   );
 
   it.each(samples.map((sample) => [sample.name, sample] as const))(
-    '%s names what is wrong when it is cut, too long, or of another version, suite or kind',
+    '%s names the mistake when it is cut, too long, or of another version, suite or kind',
     (_, { codec, bytes }) => {
       for (let length = 0; length < bytes.length; length += 1 + (length >> 4)) {
         expect(() => codec.decode(bytes.subarray(0, length))).toThrow(DecodeError);
@@ -122,7 +122,7 @@ describe('the largest messages', () => {
     expect(header.length).toBeLessThanOrEqual(headerBytes(K));
   });
 
-  it('cannot be written where they could not be read again', () => {
+  it('cannot be written if they could not be read again', () => {
     const tooMany = {
       vote,
       outcome: { ...outcome, accepted: [...accepted, accepted[0] as never] },
@@ -175,7 +175,7 @@ describe('a group', () => {
 });
 
 describe('the frame of an upload', () => {
-  it('puts the vector at a multiple of 64 bytes, whatever the header', () => {
+  it('puts the vector at a multiple of 64 bytes for every header', () => {
     for (let length = 0; length < 200; length++) {
       const header = new Uint8Array(length).fill(7);
       const frame = frameHeader(header);
@@ -198,7 +198,7 @@ describe('the vector of an upload', () => {
   const header = { slot: 2 as never, voids: [] };
   const sealing = { sealedBytes: 240 };
 
-  it('is read without a copy where it lies aligned, and lies so after its frame', () => {
+  it('is read without a copy if it is aligned, as it is after its frame', () => {
     const shape = { dimension: 3, metrics: [], modulus: RING_32, versions: 'unsafeMixed' } as const;
     const layout = uploadLayout(shape, header, sealing);
     const frame = frameHeader(new Uint8Array(300));
@@ -211,7 +211,7 @@ describe('the vector of an upload', () => {
     expect([self, ...backups].map(({ length }) => length)).toEqual([240, 240, 240]);
   });
 
-  it('is not viewed where it is packed tighter, unaligned or cut', () => {
+  it('is copied if it is packed tighter, unaligned or cut', () => {
     const layout = uploadLayout(
       { metrics: [], dimension: 3, modulus: RING_32, versions: 'unsafeMixed' },
       header,

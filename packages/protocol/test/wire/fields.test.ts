@@ -67,7 +67,7 @@ function written<T>(field: Field<T>, value: T): Uint8Array {
 const readBack = <T>(field: Field<T>, encoded: Uint8Array): T => field.read(new ByteReader(encoded), 'it');
 
 describe('a field', () => {
-  it.each(LIMITED)('of kind $name takes what fits, and gives it back', ({ field, fits }) => {
+  it.each(LIMITED)('of kind $name takes values that fit, and gives them back', ({ field, fits }) => {
     for (const value of fits as readonly never[]) expect(readBack(field, written(field, value))).toEqual(value);
   });
 
@@ -78,7 +78,7 @@ describe('a field', () => {
     }
   });
 
-  it('of a fixed number of bytes or items takes exactly so many', () => {
+  it('of a fixed number of bytes or items takes exactly this number', () => {
     expect(written(fixed(2), bytes(2))).toEqual(bytes(2));
     for (const length of [1, 3]) expect(() => written(fixed(2), bytes(length))).toThrow(RangeError);
     expect(written(times(2, u8), [1, 2])).toEqual(Uint8Array.of(1, 2));
@@ -113,7 +113,7 @@ describe('a field', () => {
 });
 
 describe('the version of a layout', () => {
-  it('is said where it is older than this program, and nowhere else', () => {
+  it('is reported only if it is older than this program', () => {
     const [version = 0] = message<{ n: number }>(200, 'plain', { n: u8 }).encode({ n: 9 });
     expect(olderLayout(Uint8Array.of(version - 1))).toContain(`version ${version - 1}`);
     for (const other of [[version], [version + 1], [0], []])

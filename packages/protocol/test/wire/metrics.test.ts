@@ -6,7 +6,7 @@ import { MAX_METRICS, metricMean, metricsField, metricWord } from '../../src/wir
 const RANGE = { name: 'loss', low: 2, high: 10 };
 const SCALE = 16;
 
-describe('the word of a metric', () => {
+describe('the masked word of a metric', () => {
   it.each([
     [2, 0],
     [10, 16],

@@ -62,18 +62,18 @@ describe('a policy', () => {
     expect(problemOf(change)).toContain(reason);
   });
 
-  it('may have tiny weights where that is asked for by its name, up to the largest parameter', () => {
+  it('may have tiny weights if it allows them by name, up to the largest parameter', () => {
     const staleness = { kind: 'polynomial', exponent: 1e6 } as const;
     expect(problemOf({ ...MIXED, staleness, maxStaleness: 1, unsafeTinyWeights: true })).toBeUndefined();
   });
 
-  it('that is no policy at all is a fault of whoever made it, not a reason', () => {
+  it('that is not a policy throws an error and gives no reason', () => {
     expect(() => problemOf({ metrics: undefined as never })).toThrow(TypeError);
   });
 });
 
 describe('a coordinate of a sum', () => {
-  it('is as large as so many updates make it', () => {
+  it('is as large as its number of updates requires', () => {
     const task = { ...policy, level: 7 };
     expect(sumBound(task, 3)).toBe(3 * sumBound(task, 1));
     expect(sumBound(task, 1)).toBeGreaterThan(1);

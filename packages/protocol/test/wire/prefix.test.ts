@@ -36,7 +36,7 @@ const honest = [97, 100, 103, 100].map((trainedOn, n) => ({
 describe("the words before an update of a buffer of one version, x' = [1, 0, 0, 0 | w | metrics | x]", () => {
   const one = { ...descriptor, versions: 'one' } as const;
 
-  it('have no word for the age, which is exact: the version of the buffer says it', () => {
+  it('have no word for the age, which the version of the buffer gives exactly', () => {
     expect(prefixElements(one)).toBe(prefixElements(descriptor) - 1);
     const verdict = judgePrefix(one, sumOf(honest, one), 4);
     expect(verdict).toMatchObject({ versionSum: undefined, metrics: { loss: expect.closeTo(1.5, 4) } });

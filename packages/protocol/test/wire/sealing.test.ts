@@ -35,7 +35,7 @@ describe('a sealed seed', () => {
     expect(sealedBytesOf(99)).toBeUndefined();
   });
 
-  it('is named by a point with slot keys, and by nothing else with the others', () => {
+  it('is named by a point with slot keys, and has no name with other engines', () => {
     expect(isSelfName({ engine: ENGINE.slotKeys }, new Uint8Array(0))).toBe(false);
     expect(isSelfName({ engine: ENGINE.cpAbe }, new Uint8Array(0))).toBe(true);
     expect(isSelfName({ engine: ENGINE.cpAbe }, new Uint8Array(32))).toBe(false);
@@ -43,7 +43,7 @@ describe('a sealed seed', () => {
 });
 
 describe('keys of attributes', () => {
-  it('open no self seed that has a name of its own', () => {
+  it('open no self seed with its own name', () => {
     const issuer = attributeIssuer(nodeSuite, unsafeTransparentIssuer(nodeSuite));
     const source = { task: new Uint8Array(32) as never, bufferSize: 4, offer: new Uint8Array(16) };
     const keys = issuer.keysOf({ ctx: new Uint8Array(32) as Ctx, authority: 0, source });
@@ -52,7 +52,7 @@ describe('keys of attributes', () => {
     expect(keys.self(registration, new Uint8Array(1))).toBeUndefined();
   });
 
-  it('that are no keys at all open nothing, and any other fault is not hidden', () => {
+  it('that are not keys open nothing, and other errors are not hidden', () => {
     const withOpener = (error: Error) =>
       ({
         edgeOpener: () => {
@@ -66,7 +66,7 @@ describe('keys of attributes', () => {
 });
 
 describe('work that is done later', () => {
-  it('is asked for until the steps have what they need', async () => {
+  it('is requested until the steps have all their inputs', async () => {
     function* steps(): SealingSteps<number> {
       let total = 0;
       for (const n of [1, 2]) total += ((yield { n } as never) as readonly Uint8Array[])[0]?.length ?? 0;
@@ -84,7 +84,7 @@ describe('slot keys', () => {
   const parts = [{ authority: 2, offer: source.offer, sealingKey: issuer.sealingKey(slotKeys) }];
   const keys = issuer.keysOf({ ctx, authority: 2, source });
 
-  it('are held to the list of their authority, slot by slot', () => {
+  it('are compared with the list of their authority, slot by slot', () => {
     const buffer = { ctx, descriptor: { threshold: 1, parts, bufferSize: 4 }, slotKeys };
     const key = keys.edge(1 as Slot);
     const isOf = (slot: number, authority: number, one = key) =>
@@ -102,7 +102,7 @@ describe('slot keys', () => {
     expect(() => slotKeyIssuer(nodeSuite, new Uint8Array(31))).toThrow('a secret has 32 bytes, got 31');
   });
 
-  it('make a pad for a good point in the one way to write it, and for nothing else', () => {
+  it('make a pad only for a good point in its only encoding', () => {
     const registration = new Uint8Array(32) as Registration;
     const nine = new Uint8Array(32);
     nine[0] = 9;

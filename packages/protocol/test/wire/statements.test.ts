@@ -44,7 +44,7 @@ describe('endorsements', () => {
     expect(isGood(one(0), { ...one(1), authority: 4 })).toBe(false);
   });
 
-  it('are written by rising index, or not at all', () => {
+  it('are written only by rising index', () => {
     const written = (...endorsements: Endorsement[]) => certificateCodec.encode({ ...body(world), endorsements });
     expect(written(one(0), one(2))).toBeInstanceOf(Uint8Array);
     for (const wrong of [
@@ -54,7 +54,7 @@ describe('endorsements', () => {
       expect(() => written(...wrong)).toThrow('not by rising index');
   });
 
-  it('are gathered from those who say the same, in their order; a stranger has none', () => {
+  it('are gathered in order from authorities that sign the same content, and from no stranger', () => {
     const said = (n: number, notAfter = 600) =>
       endorse(certificateCodec, world.policy, authorityOf(world, n).ports.signer, {
         ...body(world),
@@ -101,7 +101,7 @@ describe('a certificate', () => {
   });
 });
 
-describe('what a close says', () => {
+describe('the content of a close', () => {
   it('names every deposit, also the last one, which is not accepted', () => {
     const { world, request } = atClose();
     const { suite } = world.server.ports;
@@ -113,7 +113,7 @@ describe('what a close says', () => {
     expect(hashOf({ ...request, deposits })).not.toEqual(hashOf(request));
   });
 
-  it('can be said of a buffer that nobody deposited in', () => {
+  it('exists for a buffer without deposits', () => {
     const { world, request } = atClose();
     const { suite } = world.server.ports;
     const empty = { ...request, deposits: [], accepted: [], headers: [] };

@@ -179,7 +179,7 @@ describe('a term', () => {
     expect(reasonOf(four, termOf(four, { isLost: true, signers: [a, b, c] }))).toBe('term-invalid');
     expect(reasonOf(four, termOf(four, { signers: [b, c, d] }))).toBe('term-invalid');
   });
-  test('of one authority needs the recovery key, and the old key alone never suffices', () => {
+  test('of one authority needs the recovery key; the old key is never enough', () => {
     const one = policyOf(1, 1);
     expect(reasonOf(one, termOf(one, { signers: [a] }))).toBe('term-unsigned');
     expect(reasonOf(one, termOf(one, { signers: [a], recovery: recoveryKey }))).toBeUndefined();
@@ -213,9 +213,9 @@ describe('a new key of the server', () => {
     ['fewer than t seats', four, { signers: [a, b] }, 'term-unsigned'],
     ['fewer than t seats, and the recovery key', all, { signers: [a, b], recovery: recoveryKey }, 'term-unsigned'],
     ['all seats if all are needed', all, {}, undefined],
-    ['one authority alone', one, { signers: [a] }, 'term-unsigned'],
+    ['only one authority', one, { signers: [a] }, 'term-unsigned'],
     ['one authority and the recovery key', one, { signers: [a], recovery: recoveryKey }, undefined],
-    ['the recovery key alone', one, { signers: [], recovery: recoveryKey }, 'term-unsigned'],
+    ['only the recovery key', one, { signers: [], recovery: recoveryKey }, 'term-unsigned'],
     ['another recovery key', one, { signers: [a], recovery: signer(77) }, 'term-invalid'],
     ['the key that it has', four, { key: server }, 'term-invalid'],
     ['the key of an authority', four, { key: d }, 'term-invalid'],
@@ -231,7 +231,7 @@ describe('a new key of the server', () => {
       'term-invalid',
     );
   });
-  test('is never signed by the old one: that key is no seat', () => {
+  test('is never signed by the old key, which has no seat', () => {
     const few = servers(four, { signers: [a, b] });
     const alone = { ...four, authorities: [server.publicKey] };
     const [own] = endorseTerm(alone, server, { ...few, endorsements: [] }).endorsements;
@@ -334,7 +334,7 @@ describe('attacks', () => {
     const ends = chain.map(({ effective }) => effective);
     expect(ends.every((end, n) => n === 0 || end - (ends[n - 1] as number) >= WEEK)).toBe(true);
   });
-  test('t retired keys, stolen later and shown to a device that was offline, move it nowhere', () => {
+  test('t retired keys that are stolen later do not move a device that was offline', () => {
     // All three were replaced meanwhile, in three terms a week apart; the device last heard from term 0 before the first.
     const forged = termOf(four, { seat: 3, key: signer(66), isLost: true, signers: [a, b, c] });
     const device = { ...NO_TERMS, heardAt: at(-1) };

@@ -25,7 +25,7 @@ export const SHOT_WORLDS: readonly ShotWorld[] = [
     isSmall: true,
   },
   {
-    name: 'one-shot: a lying server with a device on its side, and an authority that is restored',
+    name: 'one-shot: a lying server with a colluding device, and an authority that is restored',
     world: RESTORED,
     isSmall: true,
   },
@@ -40,17 +40,17 @@ export const SHOT_WORLDS: readonly ShotWorld[] = [
     isSmall: false,
   },
   {
-    name: 'one-shot: a lying server with a device on its side, epochs that end, and an authority that is restored',
+    name: 'one-shot: a lying server with a colluding device, epochs that end, and an authority that is restored',
     world: { ...PAIRS, devices: 2, eves: 1, isLying: true, restores: true, hours: true },
     isSmall: false,
   },
   {
-    name: 'one-shot: 3 of 4 authorities, one of them with a server that tells each of the others something else',
+    name: 'one-shot: 3 of 4 authorities, one of which colludes with a server that lies differently to each of the others',
     world: { ...PAIRS, ...COUNCIL, devices: 3, isLying: true, colluding: [0] },
     isSmall: true,
   },
   {
-    name: 'one-shot: 3 of 4 authorities, one of them gone, with a crash after any record',
+    name: 'one-shot: 3 of 4 authorities, one of which is down, with a crash after any record',
     world: { ...PAIRS, ...COUNCIL, devices: 2, crashes: true, gone: [0] },
     isSmall: false,
   },
@@ -70,7 +70,7 @@ const LYING: ShotWorldOptions = { ...PAIRS, devices: 3, isLying: true };
 
 export const SHOT_RULES: readonly MissingShotRule[] = [
   {
-    name: 'one vote for an upload',
+    name: 'an authority votes once for an upload',
     world: LYING,
     patches: [
       {
@@ -82,7 +82,7 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     problem: /two final batches share an upload/,
   },
   {
-    name: 'enough devices in a batch',
+    name: 'a batch has at least Kmin devices',
     world: LYING,
     patches: [
       {
@@ -106,7 +106,7 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     problem: /the server computes/,
   },
   {
-    name: 'a release needs enough votes',
+    name: 'a release needs t votes',
     world: { ...LYING, ...COUNCIL, devices: 2, colluding: [0] },
     patches: [
       {
@@ -130,7 +130,7 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     problem: /two final batches share an upload/,
   },
   {
-    name: 'asked again, an authority gives the same vote',
+    name: 'an authority repeats its vote',
     world: { ...PAIRS, devices: 2, crashes: true },
     patches: [
       {
@@ -142,7 +142,7 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     problem: /2 updates wait, and nothing more can happen/,
   },
   {
-    name: 'expired is said after the vote window, and recorded',
+    name: 'an upload expires only after the vote window, and this is recorded',
     world: { ...LYING, devices: 2, hours: true },
     patches: [
       {
