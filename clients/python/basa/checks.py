@@ -7,7 +7,7 @@ from typing import List, Mapping, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from .council import Council, council_of, is_endorsed, is_endorsed_by
+from .council import Council, council_of, is_endorsed, is_endorsed_by, is_signed_by
 from .fields import Message
 from .layouts import DRAWN_BUFFER, ONE_VERSION, SLOT_KEYS, header
 from .naming import leaf, proven_root, view_of
@@ -54,7 +54,7 @@ def check_newest_of(
 ) -> Message:
     """The entry that one authority calls the newest, where it answers this very question; t authorities signed the entry."""
     entry: Message = answer.entry
-    if not is_signed(answer, council.keys[authority]) or not is_endorsed(entry, council) or entry.task != task:
+    if not is_signed_by(answer, council, authority) or not is_endorsed(entry, council) or entry.task != task:
         raise Refused("model-not-logged")
     if answer.nonce != nonce or is_past:
         raise Refused("model-stale", "a replay, or an authority that was rolled back")
@@ -182,7 +182,7 @@ def open_key(
     same = all(receipt[name] == ticket[name] for name in ("ctx", "slot", "tag", "root", "view"))
     if not is_endorsed_by(receipt, council, authority) or not same:
         raise Refused("receipt-invalid")
-    if not is_signed(issued, council.keys[authority]) or issued.request != request_digest:
+    if not is_signed_by(issued, council, authority) or issued.request != request_digest:
         raise Refused("key-invalid")
     sender, sealed = answer.envelope[:32], answer.envelope[32:]
     shared = x25519_shared(ephemeral, sender) if len(sender) == 32 else None

@@ -51,16 +51,22 @@ class Client:
         folder: Union[str, Path] = "my-device",
         *,
         token: Optional[str] = None,
+        term: Optional[str] = None,
         floor: Floor = Floor(),
         on_event: Optional[Listener] = None,
         piece_bytes: int = 1 << 20,
         unsafe_allow_plain_http: bool = False,
     ) -> None:
-        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys and task are in hex."""
+        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys, task and term are in hex.
+
+        `term` is the hash of a term, if the keys of the task may be replaced. The device follows the terms up to this one without
+        a wait. A device that was away for long follows only up to this one.
+        """
         self._progress = Progress(on_event)
         self._settings = Settings(
             server, _texts(authority), [_from_hex(key, "authority_key") for key in _texts(authority_key)],
-            _task_of(task), Path(folder), token, piece_bytes, floor, unsafe_allow_plain_http, self._progress,
+            _hash_of(task, "task", "task create"), Path(folder), token,
+            None if term is None else _hash_of(term, "term", "succession show"), piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
         self._lock = threading.RLock()
         self._connected: Optional[Device] = None
@@ -77,6 +83,7 @@ class Client:
         usual = {
             "folder": folder or os.environ.get("BASA_IDENTITY", "my-device"),
             "token": os.environ.get("BASA_ENROLMENT_TOKEN"),
+            "term": os.environ.get("BASA_TERM") or None,
             "piece_bytes": int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
             "unsafe_allow_plain_http": os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         }
@@ -91,7 +98,7 @@ class Client:
 
     @property
     def policy(self) -> Message:
-        """The pinned policy of the task, line by line."""
+        """The policy of the task, in the term that the device is in."""
         with self._device() as device:
             return device.policy
 
@@ -182,11 +189,11 @@ def _texts(given: Texts) -> Sequence[str]:
     return given.split(",") if isinstance(given, str) else list(given)
 
 
-def _task_of(text: str) -> bytes:
-    task = _from_hex(text, "task")
-    if len(task) != 32:
-        raise SettingsError(f"a task has 64 hexadecimal digits, and this one {len(text)}; `task create` prints it")
-    return task
+def _hash_of(text: str, name: str, command: str) -> bytes:
+    given = _from_hex(text, name)
+    if len(given) != 32:
+        raise SettingsError(f"a {name} has 64 hexadecimal digits, and this one {len(text)}; `{command}` prints it")
+    return given
 
 
 def _from_hex(text: str, name: str) -> bytes:

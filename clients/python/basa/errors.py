@@ -39,10 +39,6 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "The task does not protect updates, or protects them in a way that this client does not know.",
         "Create a task with another engine.",
     ),
-    "unknown-succession": (
-        "The authorities of this task may be replaced, which this client cannot follow.",
-        "Take part with a Node or browser client, or ask for a task without --succession-wait.",
-    ),
     "unknown-sealing": (
         "The task encrypts seeds with ML-KEM-768, which this client does not support.",
         "Contribute from Node or a browser, or create the task with --sealing x25519.",

@@ -93,6 +93,10 @@ def long(most: int) -> Field:
     return short(most, length_bytes=4)
 
 
+def ascii_text(most: int) -> Field:
+    return checked(short(most), lambda value: None if value.isascii() else "a text that is not ASCII")
+
+
 def many(item: Field, most: int = MAX_SLOTS) -> Field:
     def read(r: Reader) -> List[Any]:
         count = r.number(2)

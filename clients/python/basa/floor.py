@@ -33,12 +33,16 @@ class Floor:
     checked_sums: bool = False
     #: One-shot: the devices add the noise of a private task. If its one authority does, that authority can leave the noise out.
     device_noise: bool = False
+    #: Refuses tasks whose keys may be replaced while the task runs.
+    forbid_succession: bool = False
 
 
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     """What of the policy is below the floor, or None. A floor that is no number lets nothing through."""
     if policy.versions == MIXED_VERSIONS and not floor.unsafe_mixed_versions:
         return "its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum"
+    if floor.forbid_succession and policy.succession is not None:
+        return "its authorities may be replaced; this device demands a task that keeps them"
     if not policy.minimum >= floor.minimum:
         return f"a sum may contain only {policy.minimum} updates; this device demands at least {floor.minimum}"
     if not policy.max_staleness <= floor.max_staleness:

@@ -35,8 +35,6 @@ def check_policy(policy: Message, floor: Floor) -> Message:
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if policy.one_shot is not None and policy.one_shot.sealing != X25519:
         raise Refused("unknown-sealing", _NO_KEM)
-    if policy.succession is not None:
-        raise Refused("unknown-succession", "this client does not follow the terms of its authorities")
     below = floor_problem(floor, policy)
     if below is not None:
         raise Refused("below-floor", below)
@@ -55,7 +53,7 @@ def policy_problem(policy: Message) -> Optional[str]:
         return f"a dimension of {dimension}, not from 1 to 2^31"
     if not (policy.upload_lease_ms and policy.open_ms and policy.close_ms):
         return "a buffer that has no time to be filled or closed"
-    unusable = name_problem(policy.name) or council_problem(policy) or _mode_problem(policy)
+    unusable = name_problem(policy.name) or council_problem(policy) or _mode_problem(policy) or _succession_problem(policy)
     if unusable is not None:
         return unusable
     if policy.block_floor > policy.clip * math.sqrt(dimension):
@@ -103,6 +101,16 @@ def _mode_problem(policy: Message) -> Optional[str]:
     if policy.one_shot.combine == TRIMMED and policy.one_shot.sums_per_version < LEAST_TRIMMED:
         return f"a trimmed mean of fewer than {LEAST_TRIMMED} sums"
     return one_shot_problem(policy)
+
+
+def _succession_problem(policy: Message) -> Optional[str]:
+    if policy.succession is None:
+        return None
+    if policy.engine not in (SLOT_KEYS, ONE_SHOT_ENGINE):
+        return "succession needs the engine of slot keys or the one-shot mode"
+    if policy.succession.recovery is None and policy.threshold == len(policy.authorities):
+        return "succession needs a recovery key if every authority is needed: a lost one could not be replaced"
+    return None
 
 
 def _plan_problem(policy: Message) -> Optional[str]:

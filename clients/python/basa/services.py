@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 from .checks import is_signed
 from .exchange import Answer
 from .fields import Message
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, SEAT_REQUEST, SHOT_OUTCOME, STANDINGS
+from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, LINE, NEWEST_MODEL, OUTCOME, SEAT_REQUEST, SHOT_OUTCOME, STANDINGS, TERM
 from .link import ServiceLink, document_of
 from .progress import Progress
 from .errors import Malformed, Refused
@@ -33,11 +33,16 @@ class Authority:
     def policy(self, task: bytes) -> bytes:
         return self._call("GET", f"/v1/tasks/{task.hex()}/policy")
 
-    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
-        """`like` is what another authority of the task signed."""
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message], known: Optional[Message]) -> Message:
+        """`like` is a certificate that another authority of the task signed just now.
+
+        `known` is the certificate of an earlier term, for a successor that does not know the device.
+        """
         asked: Dict[str, object] = {} if token is None else {"token": token}
         if like is not None:
             asked["like"] = {"issuedAt": like.issued_at, "notAfter": like.not_after}
+        if known is not None:
+            asked["certificate"] = known.raw.hex()
         body = json.dumps(asked).encode()
         return CERTIFICATE.decode(self._call("POST", f"/v1/tasks/{task.hex()}/enrolments", body, "application/json"))
 
@@ -114,8 +119,15 @@ class Server:
     ) -> None:
         self.link = ServiceLink(url, signer, key, allows_plain_http, progress)
 
-    def public_key(self) -> bytes:
-        return _key_of(_document(self.link.call("GET", "/v1/server").body))
+    def public_keys(self) -> List[bytes]:
+        """Its key, and the key that replaces it in tasks whose terms say so."""
+        said = _document(self.link.call("GET", "/v1/server").body)
+        return [_key_of(said), *([_bytes_of(said["nextKey"])] if "nextKey" in said else [])]
+
+    def terms(self, task: bytes) -> List[Message]:
+        """The terms of the task, as far as the server shows them."""
+        line = LINE.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/line").body)
+        return [TERM.decode(term) for term in line.terms]
 
     def admission(self, task: bytes, certificate: bytes) -> List[Message]:
         """A place to train in; `no-place` says when to ask again. One-shot: what the authorities said last comes with it."""

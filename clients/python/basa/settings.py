@@ -27,6 +27,8 @@ class Settings:
     task: bytes
     folder: Path
     token: Optional[str] = None
+    #: The hash of a term: a device that was away for long follows the terms of its task only up to this one.
+    term: Optional[bytes] = None
     piece_bytes: int = 1 << 20
     #: This application's own floor, whatever the task says.
     floor: Floor = Floor()

@@ -3,7 +3,8 @@
     identity.key  the Ed25519 secret key, 32 bytes
     vector-...    x' of the session, apart because it is large
     model-...     the newest model, as far as it has come
-    state.json    certificate, newest head of each authority's log, newest model and epochs seen, buffers ever entered, updates given away, and the session under way
+    state.json    certificate, newest head of each authority's log, newest model and epochs seen, terms seen, buffers ever entered,
+                  updates given away, and the session under way
 
 Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
@@ -100,6 +101,18 @@ class DeviceState:
         """Durable: no older epoch is sealed to after it."""
         newest = {**self.seen_epochs, **numbers}
         self._data["epochs"] = {str(index): number for index, number in newest.items()}
+        self._write()
+
+    @property
+    def terms(self) -> Json:
+        """The terms that this device was shown, and its place in them."""
+        self._check_written()
+        kept: Json = self._data.get("terms", {})
+        return kept
+
+    def keep_terms(self, terms: Json) -> None:
+        """Durable: the device never goes back behind it."""
+        self._data["terms"] = terms
         self._write()
 
     def was_entered(self, ctx: bytes) -> bool:

@@ -21,10 +21,11 @@ SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]
 COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
 SIZE = 2
-_PLAN = {
-    "engine": 3, "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
+_PLAN: Dict[str, Any] = {
+    "name": b"small", "authorities": list(COUNCIL.keys), "threshold": 3, "unsafe_threshold": 0, "engine": 3, "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
     "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
-    "server": ZEROS, "upload_lease_ms": 1000,
+    "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": 1000,
+    "open_ms": 1000, "close_ms": 1000, "succession": None,
 }
 
 
@@ -103,10 +104,7 @@ class _Says:
 
 
 def small_policy(**changes: Any) -> Message:
-    return POLICY.encode(
-        name=b"small", authorities=list(COUNCIL.keys), threshold=3, unsafe_threshold=0, **{**_PLAN, **changes},
-        training={"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, open_ms=1000, succession=None, close_ms=1000,
-    )
+    return POLICY.encode(**{**_PLAN, **changes})
 
 
 def certificate_of(authority: int, issued_at: int) -> Message:

@@ -105,7 +105,7 @@ class _Contributing(Device):
 
     def __init__(self, folder: Path, over: int) -> None:
         super().__init__(Settings("", [], [], bytes(32), folder))
-        self.policy = Message(privacy=None, versions=_ONE, dimension=1, one_shot=None)
+        self._member.policy = Message(privacy=None, versions=_ONE, dimension=1, one_shot=None)
         self._given = Given(self._state, _Outcomes(_OPEN), self.policy)  # type: ignore[arg-type]
         self._over, self.trained_on = over, 0
 
