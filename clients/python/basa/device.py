@@ -128,7 +128,6 @@ class Device:
         raise AssertionError("unreachable")
 
     def _train_and_offer(self, train: Training, asks_place: bool, interrupted: _Interrupted) -> Contribution:
-        self._member.follow()
         self._given.budget_or_refuse()
         if asks_place:
             self._await_place()

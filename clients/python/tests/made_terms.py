@@ -36,7 +36,8 @@ def policy_of(count: int, threshold: int, **changes: Any) -> Message:
 
 def made_term(
     policy: Message, signers: Sequence[int], seat: int = 0, key: int = 50, recovery: Optional[int] = None, lost: bool = False,
-    signed_in: Optional[Message] = None, accepted_by: Optional[int] = None, forged: bool = False, **change: Any,
+    signed_in: Optional[Message] = None, accepted_by: Optional[int] = None, recovered_by: Optional[int] = None,
+    forged: bool = False, **change: Any,
 ) -> Message:
     """The next term of the policy, as early as possible. `change` is of its words, which are signed like the others."""
     is_servers, before = seat == SERVER_SEAT, policy.get("term")
@@ -55,7 +56,7 @@ def made_term(
     beyond = Message(
         accepted=signer(key if accepted_by is None else accepted_by).sign(header(77) + digest),
         recovery=None if recovery is None
-        else Message(key=signer(recovery).public, signature=signer(recovery).sign(header(78) + digest)),
+        else Message(key=signer(recovery).public, signature=signer(recovered_by or recovery).sign(header(78) + digest)),
     )
     endorsements.sort(key=lambda one: int(one.authority))
     return TERM.decode(statement + TERM.beyond.write(beyond) + ENDORSEMENTS.write(endorsements))

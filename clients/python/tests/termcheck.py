@@ -10,9 +10,10 @@ from basa.errors import Refused
 from basa.fields import ENDORSEMENTS, Message
 from basa.layouts import (
     CERTIFICATE, EPOCH, BEACON, ISSUED_KEY, MODEL_ENTRY, NEWEST_MODEL, OUTCOME, POLICY, RECEIPT, SHOT_OUTCOME, TERM, Layout,
+    header,
 )
 from basa.standings import Seen, check_standings
-from basa.suite import sha256
+from basa.suite import hkdf, seal, sha256, x25519_public, x25519_shared
 from basa.terms import (
     SERVER_SEAT, DeviceTerms, advance, brought_seats, check_line, check_term, current_hash, in_term, is_certified, policy_in,
     receive_line, term_hash, term_number,
@@ -130,6 +131,13 @@ def check_chain(v: Vector) -> None:
     assert refusal(lambda: check_term(policies[-1], made_term(policies[-1], [1, 2, 3], signed_in=_FOUR))) == "term-invalid"
 
 
+def check_last_number(v: Vector) -> None:
+    """A task has at most 64 terms."""
+    policy = in_term(_FOUR, _GOOD)
+    policy.term.update(number=v["number"] - 1)
+    assert refusal(lambda: check_term(policy, made_term(policy, [50, 2, 3], key=51))) == v["refused"]
+
+
 def check_brought(v: Vector) -> None:
     """An application that names the authorities trusts the term that brought them, and no other key of the server."""
     early = in_term(_FOUR, _SERVERS)
@@ -191,17 +199,16 @@ def _judge_answer(made: Message, policy: Message) -> None:
 
 
 def _judge_key(made: Message, policy: Message, receipt_in: Optional[Message] = None) -> None:
-    """Whether the key of an authority is signed in its term shows before its envelope is opened."""
     ticket = Message(ctx=_ZEROS, slot=1, tag=_ZEROS, root=_ZEROS, view=_ZEROS)
-    receipt = _endorsed(receipt_in or policy, [2], RECEIPT, **ticket)
-    issued = _signed(made, 2, ISSUED_KEY, request=_ZEROS, key_hash=_ZEROS)
-    answer = Message(receipt=receipt, issued=issued, envelope=bytes(32))
-    try:
-        open_key(answer, ticket, _ZEROS, b"\1" * 32, council_of(policy), 1)
-    except Refused as no:
-        if issued.signature and is_signed_by(issued, council_of(policy), 1) and no.code == "key-invalid":
-            return  # it went on to the envelope, which is none
-        raise
+    sender, ephemeral, key = b"\2" * 32, b"\1" * 32, b"k" * 32
+    associated = header(69) + _ZEROS + x25519_public(sender) + x25519_public(ephemeral)
+    shared = x25519_shared(sender, x25519_public(ephemeral)) or b""
+    answer = Message(
+        receipt=_endorsed(receipt_in or policy, [2], RECEIPT, **ticket),
+        issued=_signed(made, 2, ISSUED_KEY, request=_ZEROS, key_hash=sha256(key)),
+        envelope=x25519_public(sender) + seal(hkdf(shared, _ZEROS, associated, 32), key, associated),
+    )
+    assert open_key(answer, ticket, _ZEROS, ephemeral, council_of(policy), 1) == key
 
 
 def _judge_standing(made: Message, policy: Message, **older: Message) -> None:
@@ -341,6 +348,7 @@ def term_checks(vectors: Vector) -> List[Case]:
             {"of": (1, 1), "term": {"signers": [1]}, "refused": "term-unsigned"},
             {"of": (1, 1), "term": {"signers": [], "lost": True}, "refused": "term-unsigned"},
             {"of": (1, 1), "term": {"signers": [], "lost": True, "recovery": 77}, "refused": "term-invalid"},
+            {"of": (1, 1), "term": {"signers": [], **both, "recovered_by": 77}, "refused": "term-invalid"},
             {"of": (4, 3), "policy": {"succession": Message(wait_ms=WEEK, recovery=None)}, "term": {**first, "recovery": RECOVERY},
              "refused": "term-invalid"},
             {"of": (3, 3), "term": {"signers": [2, 3], "lost": True}, "refused": "term-unsigned"},
@@ -365,6 +373,7 @@ def term_checks(vectors: Vector) -> List[Case]:
             {"after": [{**first, **of_server}], "term": {**first, "key": 202}, "refused": "term-invalid"},
             {"after": [first], "term": {**second, "seat": SERVER_SEAT, "key": 1}, "refused": "term-invalid"},
         ]),
+        ("the number of terms", check_last_number, [{"number": 64, "refused": None}, {"number": 65, "refused": "term-invalid"}]),
         ("changed terms", check_changed, [
             {"change": {"seat": 1}}, {"change": {"effective": WEEK + 1}}, {"change": {"address": b"https://evil.example"}},
         ]),
@@ -394,7 +403,7 @@ def term_checks(vectors: Vector) -> List[Case]:
         ]),
         ("one authority: the wait since the term was first seen", check_following, [
             {"shown": [("one", 30), ("one", 36.9), ("one", 37)], "in": [0, 0, 1]},
-            {"shown": [("one", -7), ("one", 0)], "in": [0, 1]},
+            {"shown": [("one", -20), ("one", -1), ("one", 0)], "in": [0, 0, 1]},
             {"heard": -1, "shown": [("one", 300), ("one", 307)], "in": [0, 1]},
             {"trusts": "one", "shown": [("one", 30)], "in": [1]},
             {"trusts": "one", "shown": [("one", -1)], "in": [0]},

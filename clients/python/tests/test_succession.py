@@ -10,18 +10,21 @@ from typing import Any, List, Optional, Sequence, Union
 from unittest import mock
 
 from basa.council import council_of
+from basa.device import Device
 from basa.errors import BasaError, Refused, StateProblem, Unreachable
 from basa.fields import Message
 from basa.layouts import LINE
 from basa.link import Problem
 from basa.membership import Membership
 from basa.newest import Newest
+from basa.services import Authority, Server
 from basa.settings import Settings
 from basa.state import DeviceState
 from basa.succession import Terms, read_terms
+from basa.suite import sha256
 from basa.terms import SERVER_SEAT, in_term, policy_in, term_hash, term_number
 
-from .made_terms import RECOVERY, WEEK, made_term, policy_of, signer
+from .made_terms import RECOVERY, SERVER, WEEK, made_term, policy_of, signer
 from .termcheck import certificate_of as _certificate
 
 _FOUR, _ONE = policy_of(4, 3), policy_of(1, 1)
@@ -253,6 +256,114 @@ class Entering(_Folder):
     def test_an_application_names_a_term_by_its_hash(self) -> None:
         member = self._member(term=term_hash(_GOOD))
         self.assertEqual([member._is_trusted(in_term(_FOUR, one)) for one in (_GOOD, _OTHER)], [True, False])
+
+
+class _OfTask:
+    """The server of a task, in place of the real one."""
+
+    keys = [signer(SERVER).public]
+    shown: Sequence[Message] = ()
+
+    def __init__(self, *_: object) -> None:
+        self.link = mock.Mock()
+
+    def public_keys(self) -> List[bytes]:
+        return self.keys
+
+    def terms(self, task: bytes) -> List[Message]:
+        return list(self.shown)
+
+
+class Connecting(_Folder):
+    """Terms are shown that took effect long ago."""
+
+    def _connected(self, policy: Message, numbers: Sequence[int], shown: Sequence[Message] = (), **server: Any) -> Any:
+        keys = [signer(number).public for number in numbers]
+        urls = ["https://pinned.example"] * len(keys)
+        settings = Settings("https://server.example", urls, keys, sha256(policy.raw), self.folder)
+        member = Membership(settings, self.state)
+        fake = type("_Fake", (_OfTask,), {"shown": shown, **server})
+        told = mock.Mock(return_value=policy)
+        with mock.patch("basa.membership.Server", fake), mock.patch("basa.membership.policy_of", told):
+            with mock.patch.object(Membership, "certificate"):
+                try:
+                    member.connect()
+                except Refused as no:
+                    return no.code, no.detail
+        return term_number(member.policy), told.call_count
+
+    def test_the_authorities_of_the_first_or_of_the_current_term_are_pinned(self) -> None:
+        later = [_GOOD, made_term(in_term(_FOUR, _GOOD), [50, 2, 3], seat=1, key=51)]
+        self.assertEqual(self._connected(_FOUR, [1, 2, 3, 4], later), (2, 1))
+        self.assertEqual(self._connected(_FOUR, [4, 3, 51, 50], later), (2, 0))
+        for others in ([50, 2, 3, 4], [1, 2, 3], [1, 2, 3, 4, 5]):
+            self.assertEqual(self._connected(_FOUR, others, later)[0], "wrong-authority")
+
+    def test_a_returning_device_has_the_policy(self) -> None:
+        self.assertEqual([self._connected(_ONE, [1]) for _ in range(2)], [(0, 1), (0, 0)])
+
+    def test_the_policy_of_a_task_without_succession_is_asked_for(self) -> None:
+        fixed = policy_of(4, 3, succession=None)
+        self.assertEqual([self._connected(fixed, [1, 2, 3, 4], [_GOOD]) for _ in range(2)], [(0, 1)] * 2)
+
+    def test_the_server_has_the_key_of_the_term(self) -> None:
+        servers = made_term(_FOUR, [1, 2, 3], seat=SERVER_SEAT, key=202)
+        old, new = signer(SERVER).public, signer(202).public
+        self.assertEqual(self._connected(_FOUR, [1, 2, 3, 4], [servers], keys=[old, new]), (1, 1))
+        self.assertEqual(self._connected(_FOUR, [1, 2, 3, 4], [servers], keys=[new]), (1, 0))
+        self.assertEqual(self._connected(_FOUR, [1, 2, 3, 4], [servers], keys=[old])[0], "wrong-server")
+
+    def test_with_one_authority_a_new_key_of_the_server_is_waited_for(self) -> None:
+        servers = made_term(_ONE, [1], seat=SERVER_SEAT, key=202, recovery=RECOVERY)
+        waits = ("wrong-server", "it shows a new key, for which this device still waits")
+        self.assertEqual(self._connected(_ONE, [1], [servers], keys=[signer(202).public]), waits)
+        self.assertEqual(self._connected(_ONE, [1], [servers])[0], 0)
+
+
+class Calls(_Folder):
+    def test_every_call_follows_the_terms_first_and_none_hides_a_refusal(self) -> None:
+        self.state.close()
+        device = Device(Settings("", [], [], bytes(32), self.folder))
+        self.addCleanup(device.__exit__)
+        device._member = mock.Mock()
+        device._given = mock.Mock()
+        calls = {
+            "model": device.model, "resume": device.resume, "contribute": lambda: device.contribute(mock.Mock()),
+            "offer": lambda: device.offer(mock.Mock(), mock.Mock()),
+        }
+        for name, call in calls.items():
+            device._member.follow.side_effect = Refused("term-forked")
+            with self.subTest(name), self.assertRaises(Refused) as no:
+                call()
+            self.assertEqual(no.exception.code, "term-forked")
+        device._member.follow.side_effect = [None, Refused("term-late")]
+        with self.assertRaises(Refused) as no:
+            device.contribute(mock.Mock())  # before every training
+        self.assertEqual(no.exception.code, "term-late")
+
+
+class Requests(_Folder):
+    def test_a_successor_is_shown_the_certificate_and_an_authority_of_the_first_term_is_not(self) -> None:
+        authority = Authority("https://authority.example", self.state, signer(1).public)
+        certificate = _certificate(_FOUR, [1, 2, 3])
+        for known, expected in ((None, {"token": "t"}), (certificate, {"token": "t", "certificate": certificate.raw.hex()})):
+            with mock.patch.object(authority.link, "call", return_value=Message(body=certificate.raw)) as call:
+                authority.enrol(bytes(32), "t", None, known)
+            self.assertEqual(json.loads(call.call_args.args[2]), expected)
+
+    def test_a_server_shows_its_key_and_the_next_one(self) -> None:
+        server = Server("https://server.example", signer(9), bytes(32))
+        for said, expected in (({}, [b"\1"]), ({"nextKey": "02"}, [b"\1", b"\2"])):
+            body = json.dumps({"publicKey": "01", **said}).encode()
+            with mock.patch.object(server.link, "call", return_value=Message(body=body)):
+                self.assertEqual(server.public_keys(), expected)
+
+    def test_requests_name_the_key_of_the_term(self) -> None:
+        server = Server("https://server.example", signer(9), bytes(32))
+        server.link.audience = signer(202).public
+        with mock.patch("basa.link.REQUEST.statement", return_value=b"") as statement:
+            server.link._signature("GET", "/", bytes(32))
+        self.assertEqual(statement.call_args.kwargs["audience"], signer(202).public)
 
 
 class _Asked:
