@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def _contributed(client: Client, examples: Optional[Path], update: Optional[Path], told: Dict[str, float]) -> Contribution:
-    """One update of the newest model, whichever that is by the time that it is taken."""
+    """Contributes one update of the model that is the newest at that time."""
     with client._device() as device:
         if update is not None and examples is None:
             floats = _floats(update)

@@ -1,4 +1,4 @@
-"""The authorities of the task as a device asks them: what is asked, and which answers are good."""
+"""The requests of a device to the authorities of its task, and the checks of their answers."""
 from __future__ import annotations
 
 import random
@@ -18,7 +18,7 @@ from .services import Authority
 Answer = TypeVar("Answer")
 Good = TypeVar("Good")
 Result = TypeVar("Result")
-#: Reasons that a wrong clock looks like.
+#: Refusals that a wrong clock can cause.
 _OF_THE_CLOCK = {"buffer-not-open", "standings-stale", "epoch-over"}
 
 
@@ -34,19 +34,19 @@ class Authorities:
         self._council = council
 
     def now_ms(self) -> int:
-        """The time by the clocks that they told, none of which counts alone. Refuses if the device's own clock is wrong."""
+        """The time by the clocks of the authorities, no single one of which decides. Refuses if the device's own clock is wrong."""
         told = [member.link.offset_ms for member in self._members.values() if member.link.offset_ms is not None]
         return int(time.time() * 1000) + council_offset_ms(self._council.threshold, told)
 
     def read_clocks(self) -> None:
-        """Has as many as are needed tell the time anew, if they answer soon."""
+        """Asks as many as are needed for the time again, if they answer soon."""
         try:
             ask_several(list(self._members.values()), Authority.meet, lambda _, told: told, self._enough, 1, late=list)
         except Exception:
-            pass  # nobody answered, and the clocks are as they were
+            pass  # no answer: the clocks stay as they were
 
     def enrol(self, task: bytes, token: Optional[str], device: bytes, known: Optional[Message] = None) -> Message:
-        """The certificate with t signatures. All sign the same words: the one that is asked first says from when to when it holds.
+        """The certificate with t signatures. All sign the same words, and the authority that is asked first sets the validity.
 
         Chance says which one that is: one that likes certificates to end soon does not have its way for ever.
         """
@@ -73,13 +73,13 @@ class Authorities:
             try:
                 return ask_several(others, ask(first), judge, joined, others_needed)
             except (Unagreed, Refused, Malformed, Problem) as failure:
-                failures.append(failure)  # they may take the words of another one
+                failures.append(failure)  # they may accept the words of another authority
             firsts.remove(asked)
         [worst, *_] = [one for one in failures if not isinstance(one, Unagreed)] or [Refused("wrong-certificate")]
         raise worst
 
     def newest_entries(self, task: bytes, nonce: bytes) -> Sequence[Message]:
-        """What t of them call the newest model."""
+        """The entries that t of them call the newest model."""
         past = {index: member.past_heads() for index, member in self._members.items()}
 
         def judge(authority: int, answer: Message) -> Message:
@@ -90,12 +90,12 @@ class Authorities:
     def keys(
         self, descriptor: Message, ctx: bytes, request: bytes, judge: Callable[[int, Message], Good]
     ) -> Sequence[Good]:
-        """Of those that have a part in the buffer."""
+        """The keys from the authorities that have a part in the buffer."""
         owners = [part.authority for part in descriptor.parts if part.authority in self._members]
         return self._ask(owners, lambda one: one.key(ctx, request), judge, self._enough)
 
     def outcome(self, ctx: bytes) -> Optional[Message]:
-        """What t of them say alike became of a buffer; None where they answer and do not agree."""
+        """The outcome of a buffer that t of them agree on; None if they answer and do not agree."""
 
         def judge(authority: int, answer: Message) -> Message:
             # An authority does not know the task of an unknown buffer, so this status belongs to no term. It promises nothing.
@@ -114,7 +114,7 @@ class Authorities:
             return None
 
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statements: Mapping[int, bytes]) -> Optional[int]:
-        """The status of an upload that t of those it names say alike; None where they answer and do not agree."""
+        """The status of an upload that t of the authorities that it names agree on; None if they answer and do not agree."""
 
         def ask(index: int) -> Message:
             return self._members[index].shot_outcome(task, user, tag, statements[index])
@@ -135,7 +135,7 @@ class Authorities:
             return None
 
     def by_clock(self, check: Callable[[int], Good]) -> Good:
-        """What is over by what was told of the time may be open: the device's own clock may have been set since."""
+        """If something seems to be over, the device's own clock may have been set since: the authorities are asked for the time again."""
         try:
             return check(self.now_ms())
         except Refused as no:
@@ -162,7 +162,7 @@ class Authorities:
 
 
 def policy_of(pinned: Sequence[Authority], task: bytes) -> Message:
-    """All are asked at once; one that shows another policy has not answered. Those that answer soon tell the time on the way."""
+    """Asks all of them at once. Another policy does not count as an answer. Authorities that answer soon also tell the time."""
 
     def ask(authority: Authority) -> bytes:
         authority.meet()

@@ -27,7 +27,7 @@ Texts = Union[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Budget:
-    """Of a private task: the sums that this device may be in, those it may be in already, and what they tell of it."""
+    """The privacy budget of this device: the sums that it may be in, those that it is or may be in, and the epsilon of these."""
 
     spent: int
     participations: int
@@ -113,7 +113,7 @@ class Client:
             return Budget(device.spent, private.participations, epsilon, private.delta)
 
     def network(self) -> Optional[Network]:
-        """The network of the task, if the server knows it; it was held to the hash in the policy."""
+        """The network of the task, if the server knows it. Its hash is the one in the policy."""
         with self._device() as device:
             return device.network()
 
@@ -145,7 +145,7 @@ class Client:
             return device.offer(trained_on or device.model(), offered)
 
     def resume(self) -> Optional[Contribution]:
-        """Goes on with a contribution that was interrupted; None if there is none. `contribute` and `run` do so by themselves."""
+        """Continues an interrupted contribution; None if there is none. `contribute` and `run` do this by themselves."""
         with self._device() as device:
             return device.resume()
 
@@ -166,11 +166,11 @@ class Client:
             return Rounds(device, bound, self._progress, weight).run(rounds, patience_s)
 
     def stop(self) -> None:
-        """From another thread: the call under way raises `Stopped` soon, and what was begun is kept."""
+        """Call it from another thread: the running call raises `Stopped` soon, and the next one continues its work."""
         self._progress.stop()
 
     def close(self) -> None:
-        """Gives the folder back. The client may be used again: it connects anew."""
+        """Releases the folder. You may use the client again: it connects again."""
         with self._lock:
             device, self._connected = self._connected, None
             if device is not None:

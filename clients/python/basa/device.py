@@ -23,17 +23,17 @@ from .steps import delta_id
 from .task_numbers import weight_scale
 
 _MAX_SEATS = 3
-#: The most models that are trained on for one contribution, whatever the server says of their versions.
+#: A device trains on at most this many models for one contribution.
 _MAX_TURNS = 8
 _FIRST_WAIT_S = 0.2
-#: Nobody is sent away for longer, whatever the server says.
+#: The longest wait for a place, even if the server asks for more.
 _LONGEST_PLACE_WAIT_S = 60.0
-#: What became of the session that was interrupted: the update in it, and its contribution.
+#: An interrupted session: the update in it, and its contribution if it was accepted.
 _Interrupted = Tuple[Optional[str], Optional[Contribution]]
 
 
 class Device:
-    """Use it with `with`: the folder's lock is given back at the end."""
+    """Use it with `with`: at the end it releases the folder."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._progress = settings, settings.progress
@@ -72,20 +72,20 @@ class Device:
         return self._member.newest.known_version
 
     def network(self) -> Optional[Network]:
-        """As the server shows it, if it hashes to the policy: what names none, or another, counts as none."""
+        """The network that the server shows; None if it shows none, or one with another hash than in the policy."""
         shown = self._member.server.network(self._settings.task)
         network = None if shown is None else Network.of_json(shown)
         return network if network is not None and network.manifest_hash == self.policy.manifest else None
 
     def leave(self) -> None:
-        """A courtesy: a place that nobody gives back lapses."""
+        """Gives the place back. This is a courtesy: an unused place lapses."""
         try:
             self._member.server.leave(self._settings.task)
         except (Problem, Unreachable):
             pass
 
     def resume(self) -> Optional[Contribution]:
-        """Goes on with a session that was interrupted; None if there is none."""
+        """Continues an interrupted session; None if there is none."""
         self._member.follow()
         return None if self._state.session is None else self._finish()
 
@@ -104,7 +104,7 @@ class Device:
             return pending, None  # that buffer is over for this device; the update may go into another
 
     def offer(self, model: Model, update: Update) -> Contribution:
-        """An update that is there already, trained on this model. It is served if there is room."""
+        """Offers a finished update that was trained on this model. The server takes it if there is room."""
         interrupted = self._finish_interrupted()
         self._given.budget_or_refuse()
         return self._offer(model, update, interrupted, delta_id(self._checked(update)))
@@ -121,7 +121,7 @@ class Device:
             except BasaError as no:
                 finished = interrupted[1]
                 if no.code == "version-given" and asks_place and finished is not None:
-                    return finished  # on this version the interrupted session has given what there is to give
+                    return finished  # the interrupted session gave the one update of this version
                 # Others were faster: there is a newer version to train on, and nothing to wait for.
                 if no.code != "version-over" or turns == _MAX_TURNS:
                     raise
@@ -135,7 +135,7 @@ class Device:
         if asks_place:
             self._given.version_or_refuse(model.version)
         update = train(model)
-        # In a private task every sum has its own noise and charge: a device that learned nothing twice must not stay away.
+        # In a private task every sum has its own noise and charge. A device that stays away because it learned nothing new would reveal this.
         is_training = asks_place and self.policy.privacy is not None
         name = delta_id(self._checked(update), os.urandom(16) if is_training else b"")
         return self._offer(model, update, interrupted, name)
@@ -167,7 +167,7 @@ class Device:
         raise AssertionError("unreachable")
 
     def _await_place(self) -> None:
-        """Asked before the model is fetched: how many train at a time decides how old their updates are."""
+        """Asks for a place before the model is fetched, because more devices in training mean older updates."""
         while True:
             try:
                 self._member.newest.hand(self._member.server.admission(self._settings.task, self._member.certificate().raw))

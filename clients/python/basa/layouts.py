@@ -21,7 +21,7 @@ ONE_VERSION, MIXED_VERSIONS = 0, 1
 
 
 def header(kind: int) -> bytes:
-    """Version, suite and kind: what every layout starts with, and what is hashed into names."""
+    """Version, suite and kind. Every layout starts with them, and they are hashed into names."""
     return bytes([6, 1, kind])
 
 

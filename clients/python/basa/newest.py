@@ -22,7 +22,7 @@ from .suite import sha256
 #: The authority knows a version a moment before the server's record does.
 _MAX_LOOKS = 5
 _FIRST_WAIT_S = 0.2
-#: Statements that came with a place are as good as an answer for this long.
+#: Statements that came with a place are used instead of a request for this long.
 _HANDED_MS = 5_000
 #: Refusals of statements that were signed in another term than the device's.
 _OF_ANOTHER_TERM = {"model-not-logged", "epoch-invalid", "standings-stale"}
@@ -52,7 +52,7 @@ class Newest:
         return -1 if self._model is None else self._model.version
 
     def model(self) -> Model:
-        """One that the server does not have yet is looked for again."""
+        """A version that the server does not have yet is looked for again."""
         for looks in range(_MAX_LOOKS - 1):
             try:
                 return self._fetch()
@@ -100,11 +100,11 @@ class Newest:
         raise AssertionError("unreachable")
 
     def hand(self, standings: List[Message]) -> None:
-        """One-shot: what the authorities said last came with a place."""
+        """One-shot: the newest statements of the authorities came with a place."""
         self._handed = (standings, self._authorities.now_ms() + _HANDED_MS)
 
     def fresh(self) -> Gathered:
-        """One-shot: what was gathered last, unless an upload that names it could come too late."""
+        """One-shot: the last statements, or newer ones if an upload that names them could come too late."""
         now_ms, fresh_ms = self._authorities.now_ms(), self._policy.one_shot.fresh_ms
         last = self._gathered
         is_fresh = last is not None and now_ms - self._gathered_ms <= fresh_ms / 4
@@ -113,7 +113,7 @@ class Newest:
         return self._in_term(self._gather)
 
     def _gather(self) -> Gathered:
-        """One-shot: what the server hands on of the authorities, with a place or by itself."""
+        """One-shot: the statements of the authorities that the server passes on, with a place or on request."""
         (handed, until_ms), self._handed = self._handed, ([], 0)
         if handed and self._authorities.now_ms() <= until_ms:
             try:
@@ -123,7 +123,7 @@ class Newest:
         return self._believe(self._server.standings(self._task))
 
     def _believe(self, told: List[Message]) -> Gathered:
-        """What is newer than anything seen before is durable before it is believed."""
+        """New statements are durable before they are believed."""
         state = self._state
         seen = Seen(state.seen_model, state.seen_epochs, self._authorities.has_left)
         gathered = self._authorities.by_clock(lambda now_ms: check_standings(told, self._policy, now_ms, seen))

@@ -1,4 +1,4 @@
-"""What this device believes of several authorities, case by case: part of the self-check."""
+"""Statements of several authorities that a device believes or refuses, case by case. Part of the self-check."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Tuple
@@ -54,7 +54,7 @@ def check_endorsed(v: Vector) -> None:
 
 
 def check_agreed(v: Vector) -> None:
-    """Signatures are joined under the same words alone."""
+    """Signatures are joined only if they are for the same words."""
     statements = [certificate_of(index, words) for index, words in v["said"]]
     joined = agreed(CERTIFICATE, COUNCIL, statements)
     assert (None if joined is None else [one.authority for one in joined.endorsements]) == v["by"]
@@ -108,7 +108,7 @@ def small_policy(**changes: Any) -> Message:
 
 
 def certificate_of(authority: int, issued_at: int) -> Message:
-    """With the signature of this one alone."""
+    """With only the signature of this authority."""
     return _only(_certificate(4, issued_at), authority)
 
 

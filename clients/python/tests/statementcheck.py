@@ -1,4 +1,4 @@
-"""What authorities say in a term: every statement counts in its own term only, and a seat counts once. Part of the self-check."""
+"""Statements of authorities and their terms: a statement counts only in its own term, and a seat counts once. Part of the self-check."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -88,7 +88,7 @@ def _judge_key(made: Message, policy: Message, receipt_in: Optional[Message] = N
 
 
 def _judge_standing(made: Message, policy: Message, **older: Message) -> None:
-    """Three of four authorities; what `older` names is made in that term instead."""
+    """The statements of three of four authorities. Those that `older` names are made in that term instead."""
     now_ms, shot = 1_700_000_000_000, policy.one_shot
     standings = []
     for index, number in enumerate([2, 3, 4], 1):
@@ -154,7 +154,7 @@ class _Tells:
 
 
 def check_outcome(v: Vector) -> None:
-    """`unknown` belongs to no term: what was open at the switch is unknown, and its device holds it. Other outcomes name their term."""
+    """`unknown` belongs to no term. It is the outcome of updates that were open at the switch. Other outcomes name their term."""
     made = _FOUR if v["signed"] == 0 else _LATER
     authorities = Authorities([_Tells(n, made, v["status"]) for n in (50, 2, 3, 4)], council_of(_LATER))  # type: ignore[list-item]
     got: List[object] = []

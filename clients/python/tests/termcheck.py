@@ -1,4 +1,4 @@
-"""Succession: which terms count, how a device follows them, and the attacks that the rules exist for. Part of the self-check."""
+"""Succession: terms that count or not, the lines that a device follows, and the attacks that the rules exist for. Part of the self-check."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Tuple
@@ -72,7 +72,7 @@ def _trusts(term: Message) -> Callable[[Message], bool]:
     return lambda policy: bool(policy.term.hash == term_hash(term))
 
 
-#: What a device may be shown: by name, the policy and the terms after it.
+#: The lines that a device may be shown, by name: the policy and the terms after it.
 _SECOND = made_term(_LATER, [50, 2, 3], seat=1, key=51)
 _THIRD = made_term(in_term(_LATER, _SECOND), [50, 51, 3], seat=2, key=52)
 #: All of its signers are retired by the third term, and stolen after that.
@@ -107,7 +107,7 @@ def _at(days: float) -> int:
 
 
 def check_alone(v: Vector) -> None:
-    """Without an answer of the server, the device enters what it was shown before. It never leaves its term."""
+    """Without an answer of the server, the device enters terms that it was shown before. It never goes back."""
     device = receive_line(DeviceTerms(), _FOUR, [_GOOD], _at(-1), _nobody)
     assert device.followed == 0
     device = advance(device, _FOUR, _at(v["day"]), _nobody)
