@@ -22,7 +22,8 @@ COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
 SIZE = 2
 _PLAN: Dict[str, Any] = {
-    "name": b"small", "authorities": list(COUNCIL.keys), "threshold": 3, "unsafe_threshold": 0, "engine": 3, "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
+    "name": b"small", "authorities": list(COUNCIL.keys), "threshold": 3, "unsafe_threshold": 0, "engine": 3,
+    "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
     "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
     "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": 1000,
     "open_ms": 1000, "close_ms": 1000, "succession": None,

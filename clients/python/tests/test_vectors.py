@@ -185,7 +185,8 @@ def _all() -> Iterator[unittest.TestCase]:
         ("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"]),
         ("refused public keys", check_bad_key, bad["publicKey"]),
         ("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"]),
-        *policy_checks(policies, masking), *term_checks(read_vectors("terms")), *STATEMENT_RULES, *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES, *SHOT_RULES,
+        *policy_checks(policies, masking), *term_checks(read_vectors("terms")), *STATEMENT_RULES,
+        *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES, *SHOT_RULES,
     ]:
         yield agreement(name, check, cases)
 
