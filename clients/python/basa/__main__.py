@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def _contributed(client: Client, examples: Optional[Path], update: Optional[Path], told: Dict[str, float]) -> Contribution:
-    """One update of the newest model, whichever that is by the time that it is taken."""
+    """Contributes one update of the model that is the newest at that time."""
     with client._device() as device:
         if update is not None and examples is None:
             floats = _floats(update)
@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max-staleness", type=int, help="take part only if updates may be at most n versions behind (variable: BASA_MAX_STALENESS; default: 15)"
     )
     parser.add_argument("--checked-sums", action="store_true", help="take part only if at least two authorities confirm every sum")
+    parser.add_argument("--forbid-succession", action="store_true", help="take part only if the keys of the task cannot be replaced")
     parser.add_argument("--device-noise", action="store_true", help="take part in private tasks only if the devices add the noise")
     parser.add_argument(
         "--unsafe-mixed-versions", action="store_true", help="take part even if a sum mixes versions of the model; its server can then single out an update"
@@ -106,7 +107,9 @@ def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
         private = PrivacyFloor(asked.max_epsilon, 1e-6 if asked.delta is None else asked.delta, asked.colluders or 0)
     elif asked.delta is not None or asked.colluders is not None:
         parser.error("--delta and --colluders need --max-epsilon; add it, or remove them")
-    return Floor(minimum, staleness, private, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise)
+    return Floor(
+        minimum, staleness, private, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise, asked.forbid_succession
+    )
 
 
 def _path(variable: str) -> Optional[Path]:

@@ -1,4 +1,4 @@
-"""CP-ABE (BSW07) for one seed and one attribute: what is sealed opens with the key of the attribute."""
+"""CP-ABE (BSW07) for one seed and one attribute: the key of the attribute opens a sealed seed."""
 from __future__ import annotations
 
 from typing import Callable, Optional, TypeVar
@@ -14,7 +14,7 @@ from .suite import hkdf, seal, sha256, unseal
 ATTRIBUTE_DST = b"BASA-ABE-V1-ATTR-BLS12381G1_XMD:SHA-256_SSWU_RO_"
 Element = TypeVar("Element")
 RandomBytes = Callable[[int], bytes]
-#: Opens a sealed seed in a context; None where it does not open.
+#: Opens a sealed seed in a context; None if it does not open.
 Opener = Callable[[bytes, bytes], Optional[bytes]]
 
 

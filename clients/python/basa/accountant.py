@@ -1,4 +1,4 @@
-"""What a private task spends: rho of zero concentrated differential privacy adds up, and becomes epsilon for a delta.
+"""The spending of a private task: rho of zero concentrated differential privacy adds up, and becomes epsilon for a delta.
 
 Bun, Steinke 2016; Proposition 12 of Canonne, Kamath, Steinke 2020. docs/privacy.md has the formulas.
 """

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 class AsyncClient:
-    """Takes what `Client` takes. A call that is cancelled stops soon, and what was begun is kept.
+    """Takes the same settings as `Client`. A call that is cancelled stops soon, and the next one continues its work.
 
     Trainers and the listener of events run in the thread, not in the loop.
     """
@@ -66,7 +66,7 @@ class AsyncClient:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             self._client.stop()
-            # The thread ends at its next step; the folder is its own until then.
+            # The thread ends at its next step, and holds the folder until then.
             await asyncio.wait([running])
             running.exception()
             raise

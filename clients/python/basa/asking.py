@@ -1,4 +1,4 @@
-"""Asks several authorities and takes the first good answers: a wrong one counts as none, and nobody is waited for once there are enough."""
+"""Asks several authorities and takes the first good answers. A wrong answer does not count, and enough good ones end the wait."""
 from __future__ import annotations
 
 import queue
@@ -12,12 +12,12 @@ One = TypeVar("One")
 Reply = TypeVar("Reply")
 Good = TypeVar("Good")
 Result = TypeVar("Result")
-#: After which the next one is asked too, or enough has been waited for those that are slow.
+#: After this silence the next authority is asked too, or slow ones are no longer waited for.
 SILENCE_S = 2.0
 
 
 class Unagreed(Exception):
-    """Enough answered, and they do not say the same."""
+    """Enough authorities answered, but they do not agree."""
 
 
 def ask_several(
@@ -30,7 +30,7 @@ def ask_several(
     late: Optional[Callable[[Sequence[Good]], Result]] = None,
     one_by_one: bool = False,
 ) -> Result:
-    """`judge` raises if an answer does not count; whatever it raises, the others are still asked.
+    """`judge` raises if an answer does not count. The others are still asked.
 
     `enough` is None of too few good answers. With `late`, only a little time is spent on more good answers than one. With
     `one_by_one` the next one is asked when those before it failed, or were silent for a while.
@@ -83,7 +83,7 @@ def ask_several(
 
 
 def _worst(failures: Sequence[Exception], asked: int, needed: int) -> Exception:
-    """A no that stands, if too few are left without one; else whatever may pass: a later run may meet enough of them."""
+    """A permanent refusal, if too few authorities are left without one. Otherwise a failure that may pass, because a later run may succeed."""
     final = [one for one in failures if not isinstance(one, Unreachable) and not getattr(one, "is_passing", False)]
     passing = [one for one in failures if one not in final]
     if final and asked - len(final) < needed:

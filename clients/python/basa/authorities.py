@@ -1,4 +1,4 @@
-"""The authorities of the task as a device asks them: what is asked, and which answers are good."""
+"""The requests of a device to the authorities of its task, and the checks of their answers."""
 from __future__ import annotations
 
 import random
@@ -6,9 +6,9 @@ import time
 from typing import Callable, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
 from .asking import Unagreed, ask_several
-from .checks import check_certificate, check_newest_of, check_policy_bytes, is_signed
+from .checks import check_certificate, check_newest_of, check_policy_bytes
 from .clock import council_offset_ms
-from .council import Council, agreed
+from .council import Council, agreed, is_signed_by
 from .fields import Message
 from .layouts import CERTIFICATE, POLICY
 from .link import Problem
@@ -18,46 +18,51 @@ from .services import Authority
 Answer = TypeVar("Answer")
 Good = TypeVar("Good")
 Result = TypeVar("Result")
-#: Reasons that a wrong clock looks like.
+#: Refusals that a wrong clock can cause.
 _OF_THE_CLOCK = {"buffer-not-open", "standings-stale", "epoch-over"}
 
 
 class Authorities:
-    """`members` are in the order of the policy: the index of an authority is its name."""
+    """`members` are in the order of the policy: the index of an authority is its name. None if its address is not known."""
 
-    def __init__(self, members: Sequence[Authority], council: Council) -> None:
-        self._members, self._council = members, council
+    def __init__(self, members: Sequence[Optional[Authority]], council: Council) -> None:
+        self.follow(members, council)
+
+    def follow(self, members: Sequence[Optional[Authority]], council: Council) -> None:
+        """From now on these are asked: the authorities of another term."""
+        self._members = {index: member for index, member in enumerate(members) if member is not None}
+        self._council = council
 
     def now_ms(self) -> int:
-        """The time by the clocks that they told, none of which counts alone. Refuses if the device's own clock is wrong."""
-        told = [member.link.offset_ms for member in self._members if member.link.offset_ms is not None]
+        """The time by the clocks of the authorities, no single one of which decides. Refuses if the device's own clock is wrong."""
+        told = [member.link.offset_ms for member in self._members.values() if member.link.offset_ms is not None]
         return int(time.time() * 1000) + council_offset_ms(self._council.threshold, told)
 
     def read_clocks(self) -> None:
-        """Has as many as are needed tell the time anew, if they answer soon."""
+        """Asks as many as are needed for the time again, if they answer soon."""
         try:
-            ask_several(self._members, Authority.meet, lambda _, told: told, self._enough, 1, late=list)
+            ask_several(list(self._members.values()), Authority.meet, lambda _, told: told, self._enough, 1, late=list)
         except Exception:
-            pass  # nobody answered, and the clocks are as they were
+            pass  # no answer: the clocks stay as they were
 
-    def enrol(self, task: bytes, token: Optional[str], device: bytes) -> Message:
-        """The certificate with t signatures. All sign the same words: the one that is asked first says from when to when it holds.
+    def enrol(self, task: bytes, token: Optional[str], device: bytes, known: Optional[Message] = None) -> Message:
+        """The certificate with t signatures. All sign the same words, and the authority that is asked first sets the validity.
 
         Chance says which one that is: one that likes certificates to end soon does not have its way for ever.
         """
         council, others_needed = self._council, self._council.threshold - 1
-        firsts = random.sample(range(len(self._members)), len(self._members))
+        firsts = random.sample(list(self._members), len(self._members))
         failures: List[Exception] = []
 
         def ask(like: Optional[Message]) -> Callable[[int], Message]:
-            return lambda authority: self._members[authority].enrol(task, token, like)
+            return lambda authority: self._members[authority].enrol(task, token, like, known)
 
         def judge(authority: int, told: Message) -> Tuple[int, Message]:
             return authority, check_certificate(told, council, authority, task, device)
 
         while len(firsts) > others_needed:
             asked, first = ask_several(firsts, ask(None), judge, lambda good: good[0], 1, one_by_one=True)
-            others = [authority for authority in range(len(self._members)) if authority != asked]
+            others = [authority for authority in self._members if authority != asked]
 
             def joined(good: Sequence[Tuple[int, Message]]) -> Optional[Message]:
                 return agreed(CERTIFICATE, council, [first, *(certificate for _, certificate in good)])
@@ -68,32 +73,34 @@ class Authorities:
             try:
                 return ask_several(others, ask(first), judge, joined, others_needed)
             except (Unagreed, Refused, Malformed, Problem) as failure:
-                failures.append(failure)  # they may take the words of another one
+                failures.append(failure)  # they may accept the words of another authority
             firsts.remove(asked)
         [worst, *_] = [one for one in failures if not isinstance(one, Unagreed)] or [Refused("wrong-certificate")]
         raise worst
 
     def newest_entries(self, task: bytes, nonce: bytes) -> Sequence[Message]:
-        """What t of them call the newest model."""
-        past = [member.past_heads() for member in self._members]
+        """The entries that t of them call the newest model."""
+        past = {index: member.past_heads() for index, member in self._members.items()}
 
         def judge(authority: int, answer: Message) -> Message:
             return check_newest_of(answer, self._council, authority, task, nonce, past[authority](answer.head))
 
-        return self._ask(range(len(self._members)), lambda one: one.newest_model(task, nonce), judge, self._enough)
+        return self._ask(list(self._members), lambda one: one.newest_model(task, nonce), judge, self._enough)
 
     def keys(
         self, descriptor: Message, ctx: bytes, request: bytes, judge: Callable[[int, Message], Good]
     ) -> Sequence[Good]:
-        """Of those that have a part in the buffer."""
-        owners = [part.authority for part in descriptor.parts]
+        """The keys from the authorities that have a part in the buffer."""
+        owners = [part.authority for part in descriptor.parts if part.authority in self._members]
         return self._ask(owners, lambda one: one.key(ctx, request), judge, self._enough)
 
     def outcome(self, ctx: bytes) -> Optional[Message]:
-        """What t of them say alike became of a buffer; None where they answer and do not agree."""
+        """The outcome of a buffer that t of them agree on; None if they answer and do not agree."""
 
         def judge(authority: int, answer: Message) -> Message:
-            if not is_signed(answer, self._council.keys[authority]) or answer.ctx != ctx or answer.status > 3:
+            # An authority does not know the task of an unknown buffer, so this status belongs to no term. It promises nothing.
+            council = self._council._replace(term=None) if answer.status == 0 else self._council
+            if not is_signed_by(answer, council, authority) or answer.ctx != ctx or answer.status > 3:
                 raise Refused("outcome-invalid")
             return answer
 
@@ -102,12 +109,12 @@ class Authorities:
             return good[-1] if len(alike) >= self._council.threshold else None
 
         try:
-            return self._ask(range(len(self._members)), lambda one: one.outcome(ctx), judge, said_alike)
+            return self._ask(list(self._members), lambda one: one.outcome(ctx), judge, said_alike)
         except Unagreed:
             return None
 
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statements: Mapping[int, bytes]) -> Optional[int]:
-        """The status of an upload that t of those it names say alike; None where they answer and do not agree."""
+        """The status of an upload that t of the authorities that it names agree on; None if they answer and do not agree."""
 
         def ask(index: int) -> Message:
             return self._members[index].shot_outcome(task, user, tag, statements[index])
@@ -115,7 +122,7 @@ class Authorities:
         def judge(authority: int, answer: Message) -> int:
             about = (answer.task, answer.user, answer.tag, answer.epoch)
             is_mine = about == (task, user, tag, statements[authority]) and answer.status <= 3
-            if not is_mine or not is_signed(answer, self._council.keys[authority]):
+            if not is_mine or not is_signed_by(answer, self._council, authority):
                 raise Refused("outcome-invalid")
             return int(answer.status)
 
@@ -123,12 +130,12 @@ class Authorities:
             return good[-1] if good.count(good[-1]) >= self._council.threshold else None
 
         try:
-            return ask_several(sorted(statements), ask, judge, said_alike, self._council.threshold)
+            return ask_several(sorted(set(statements) & set(self._members)), ask, judge, said_alike, self._council.threshold)
         except Unagreed:
             return None
 
     def by_clock(self, check: Callable[[int], Good]) -> Good:
-        """What is over by what was told of the time may be open: the device's own clock may have been set since."""
+        """If something seems to be over, the device's own clock may have been set since: the authorities are asked for the time again."""
         try:
             return check(self.now_ms())
         except Refused as no:
@@ -138,7 +145,8 @@ class Authorities:
         return check(self.now_ms())
 
     def has_left(self, head: Message, authority: int) -> bool:
-        return self._members[authority].has_left(head)
+        member = self._members.get(authority)
+        return member is not None and member.has_left(head)
 
     def _enough(self, good: Sequence[Good]) -> Optional[Sequence[Good]]:
         return good if len(good) >= self._council.threshold else None
@@ -154,7 +162,7 @@ class Authorities:
 
 
 def policy_of(pinned: Sequence[Authority], task: bytes) -> Message:
-    """All are asked at once; one that shows another policy has not answered. Those that answer soon tell the time on the way."""
+    """Asks all of them at once. Another policy does not count as an answer. Authorities that answer soon also tell the time."""
 
     def ask(authority: Authority) -> bytes:
         authority.meet()

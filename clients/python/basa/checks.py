@@ -1,4 +1,4 @@
-"""What a device checks before it believes a service: each function raises `Refused` with the reason of the protocol."""
+"""The checks of a device before it believes a service. Each function raises `Refused` with the reason of the protocol."""
 from __future__ import annotations
 
 import math
@@ -7,7 +7,7 @@ from typing import List, Mapping, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from .council import Council, council_of, is_endorsed, is_endorsed_by
+from .council import Council, council_of, is_endorsed, is_endorsed_by, is_signed_by
 from .fields import Message
 from .layouts import DRAWN_BUFFER, ONE_VERSION, SLOT_KEYS, header
 from .naming import leaf, proven_root, view_of
@@ -17,7 +17,7 @@ from .slot_keys import list_bytes, list_problem
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
 from .task_numbers import modulus, weight_scale
 
-#: Where a tensor of the model lies in the flat vector: offset and length.
+#: The place of a tensor in the flat vector: offset and length.
 Block = Tuple[int, int]
 #: Smaller blocks are judged together with their neighbours: a few biases may well be zero.
 _MIN_ENTRIES = 64
@@ -36,13 +36,13 @@ def check_policy_bytes(data: bytes, task: bytes) -> bytes:
 
 
 def check_loss(policy: Message) -> None:
-    """For whoever trains as this client does."""
+    """For trainers of this client, which know these losses only."""
     if policy.training.loss not in (0, _SOFTMAX_CROSS_ENTROPY):
         raise Refused("unusable-policy", f"loss {policy.training.loss} is not known here")
 
 
 def check_certificate(certificate: Message, council: Council, authority: int, task: bytes, device: bytes) -> Message:
-    """As one authority gives it, with its own signature alone."""
+    """A certificate from one authority, with only its own signature."""
     is_good = is_endorsed_by(certificate, council, authority)
     if not is_good or (certificate.task, certificate.device) != (task, device):
         raise Refused("wrong-certificate")
@@ -52,9 +52,9 @@ def check_certificate(certificate: Message, council: Council, authority: int, ta
 def check_newest_of(
     answer: Message, council: Council, authority: int, task: bytes, nonce: bytes, is_past: bool
 ) -> Message:
-    """The entry that one authority calls the newest, where it answers this very question; t authorities signed the entry."""
+    """The entry that one authority calls the newest. It must answer this very question, and t authorities must have signed the entry."""
     entry: Message = answer.entry
-    if not is_signed(answer, council.keys[authority]) or not is_endorsed(entry, council) or entry.task != task:
+    if not is_signed_by(answer, council, authority) or not is_endorsed(entry, council) or entry.task != task:
         raise Refused("model-not-logged")
     if answer.nonce != nonce or is_past:
         raise Refused("model-stale", "a replay, or an authority that was rolled back")
@@ -62,7 +62,7 @@ def check_newest_of(
 
 
 def check_newest(entries: Sequence[Message], seen: Tuple[int, bytes]) -> Message:
-    """The newest of what t authorities named; it goes back behind nothing."""
+    """The newest entry of t authorities. It must not be older than a version that was seen before."""
     entry = max(entries, key=lambda one: int(one.version))
     if entry.version < seen[0]:
         raise Refused("model-stale", "a replay, or authorities that were rolled back")
@@ -83,7 +83,7 @@ def check_model(entry: Message, data: bytes) -> int:
 
 
 def check_blocks(x: npt.ArrayLike, descriptor: Message, blocks: Sequence[Block]) -> None:
-    """No block of the quantised update may vanish: if it does for all users but one, the sum shows that one's."""
+    """No block of the quantised update may vanish. If it vanishes for all users but one, the sum shows the update of that one."""
     words, q = np.asarray(x, np.float64), float(modulus(descriptor.group))
     sizes = np.minimum(words, q - words)
     for group in _groups(blocks):
@@ -94,7 +94,7 @@ def check_blocks(x: npt.ArrayLike, descriptor: Message, blocks: Sequence[Block])
 
 
 def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
-    """Every large block by itself, and small ones that stand together; a few beside a large one make no group."""
+    """Every large block is a group, and so are adjacent small blocks. A few small entries beside a large block are not a group."""
     groups: List[List[Block]] = []
     small: List[Block] = []
     for block in blocks:
@@ -106,14 +106,14 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
 
 
 def drawn_buffer(seat: bytes, policy: Message) -> Message:
-    """The buffer, its descriptor with every line of the policy that it names. Whether it names it is checked below."""
+    """The buffer, and its descriptor with every line of the policy. `check_drawn_buffer` checks that it names this policy."""
     drawn: Message = DRAWN_BUFFER.decode(seat)
     drawn.descriptor.update(policy, weight_scale=weight_scale(policy.size, policy.group))
     return drawn
 
 
 def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int, trained_on: Tuple[int, bytes]) -> Message:
-    """The descriptor is the authorities' and names the policy; the slot keys are those whose hashes they signed.
+    """The authorities signed the descriptor for this policy, and the slot keys have the hashes that they signed.
 
     `trained_on` is version and hash of the model that the update was trained on. With one version a buffer it must be the
     buffer's: else a server could give all devices but one a model on which updates vanish, and read the update of that one.
@@ -136,7 +136,7 @@ def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int, trained_on: Tu
 
 
 def check_slot_keys(descriptor: Message, slot_keys: bytes) -> None:
-    """The lists of all parts, one behind the other."""
+    """`slot_keys` are the lists of all parts, one after the other."""
     if descriptor.engine != SLOT_KEYS:
         if slot_keys:
             raise Refused("slot-keys-invalid", "the engine of this task has no list")
@@ -156,7 +156,7 @@ def ctx_of(descriptor: Message) -> bytes:
 
 
 def check_slot(answer: Message, descriptor: Message, tag: bytes, root: bytes) -> None:
-    """The ticket is the descriptor's server's word and about me; the inbox is whole, proved, and gives the view."""
+    """The server of the descriptor signed the ticket for this device. The inbox is complete and proved, and gives the view."""
     ticket, ctx = answer.ticket, ctx_of(descriptor)
     if not is_signed(ticket, descriptor.server):
         raise Refused("ticket-invalid")
@@ -177,12 +177,12 @@ def check_slot(answer: Message, descriptor: Message, tag: bytes, root: bytes) ->
 def open_key(
     answer: Message, ticket: Message, request_digest: bytes, ephemeral: bytes, council: Council, authority: int
 ) -> bytes:
-    """The key of edge(l) out of its envelope, which this authority says that it gave for this very request."""
+    """Opens the envelope with the key of edge(l), which this authority signed for this very request."""
     receipt, issued = answer.receipt, answer.issued
     same = all(receipt[name] == ticket[name] for name in ("ctx", "slot", "tag", "root", "view"))
     if not is_endorsed_by(receipt, council, authority) or not same:
         raise Refused("receipt-invalid")
-    if not is_signed(issued, council.keys[authority]) or issued.request != request_digest:
+    if not is_signed_by(issued, council, authority) or issued.request != request_digest:
         raise Refused("key-invalid")
     sender, sealed = answer.envelope[:32], answer.envelope[32:]
     shared = x25519_shared(ephemeral, sender) if len(sender) == 32 else None
@@ -196,7 +196,7 @@ def open_key(
 
 
 def edge_opener(sealing: Sealing, slot: int, keys: Mapping[int, bytes]) -> Opener:
-    """`keys` by authority. With another key nothing would open, and every edge would count as void."""
+    """`keys` are by authority. With a wrong key nothing would open, and every edge would count as void."""
     if not all(sealing.is_edge_key(slot, authority, key) for authority, key in keys.items()):
         raise Refused("key-invalid", "it is not the key of this slot in the list")
     return sealing.edge_opener(slot, keys)

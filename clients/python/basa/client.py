@@ -27,7 +27,7 @@ Texts = Union[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Budget:
-    """Of a private task: the sums that this device may be in, those it may be in already, and what they tell of it."""
+    """The privacy budget of this device: the sums that it may be in, those that it is or may be in, and the epsilon of these."""
 
     spent: int
     participations: int
@@ -51,16 +51,22 @@ class Client:
         folder: Union[str, Path] = "my-device",
         *,
         token: Optional[str] = None,
+        term: Optional[str] = None,
         floor: Floor = Floor(),
         on_event: Optional[Listener] = None,
         piece_bytes: int = 1 << 20,
         unsafe_allow_plain_http: bool = False,
     ) -> None:
-        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys and task are in hex."""
+        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys, task and term are in hex.
+
+        `term` is the hash of a term, if the keys of the task may be replaced. The device follows the terms up to this one without
+        a wait. A device that was away for long follows only up to this one.
+        """
         self._progress = Progress(on_event)
         self._settings = Settings(
             server, _texts(authority), [_from_hex(key, "authority_key") for key in _texts(authority_key)],
-            _task_of(task), Path(folder), token, piece_bytes, floor, unsafe_allow_plain_http, self._progress,
+            _hash_of(task, "task", "task create"), Path(folder), token,
+            None if term is None else _hash_of(term, "term", "succession show"), piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
         self._lock = threading.RLock()
         self._connected: Optional[Device] = None
@@ -77,6 +83,7 @@ class Client:
         usual = {
             "folder": folder or os.environ.get("BASA_IDENTITY", "my-device"),
             "token": os.environ.get("BASA_ENROLMENT_TOKEN"),
+            "term": os.environ.get("BASA_TERM") or None,
             "piece_bytes": int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
             "unsafe_allow_plain_http": os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         }
@@ -91,7 +98,7 @@ class Client:
 
     @property
     def policy(self) -> Message:
-        """The pinned policy of the task, line by line."""
+        """The policy of the task, in the term that the device is in."""
         with self._device() as device:
             return device.policy
 
@@ -106,7 +113,7 @@ class Client:
             return Budget(device.spent, private.participations, epsilon, private.delta)
 
     def network(self) -> Optional[Network]:
-        """The network of the task, if the server knows it; it was held to the hash in the policy."""
+        """The network of the task, if the server knows it. Its hash is the one in the policy."""
         with self._device() as device:
             return device.network()
 
@@ -138,7 +145,7 @@ class Client:
             return device.offer(trained_on or device.model(), offered)
 
     def resume(self) -> Optional[Contribution]:
-        """Goes on with a contribution that was interrupted; None if there is none. `contribute` and `run` do so by themselves."""
+        """Continues an interrupted contribution; None if there is none. `contribute` and `run` do this by themselves."""
         with self._device() as device:
             return device.resume()
 
@@ -159,11 +166,11 @@ class Client:
             return Rounds(device, bound, self._progress, weight).run(rounds, patience_s)
 
     def stop(self) -> None:
-        """From another thread: the call under way raises `Stopped` soon, and what was begun is kept."""
+        """Call it from another thread: the running call raises `Stopped` soon, and the next one continues its work."""
         self._progress.stop()
 
     def close(self) -> None:
-        """Gives the folder back. The client may be used again: it connects anew."""
+        """Releases the folder. You may use the client again: it connects again."""
         with self._lock:
             device, self._connected = self._connected, None
             if device is not None:
@@ -182,11 +189,11 @@ def _texts(given: Texts) -> Sequence[str]:
     return given.split(",") if isinstance(given, str) else list(given)
 
 
-def _task_of(text: str) -> bytes:
-    task = _from_hex(text, "task")
-    if len(task) != 32:
-        raise SettingsError(f"a task has 64 hexadecimal digits, and this one {len(text)}; `task create` prints it")
-    return task
+def _hash_of(text: str, name: str, command: str) -> bytes:
+    given = _from_hex(text, name)
+    if len(given) != 32:
+        raise SettingsError(f"a {name} has 64 hexadecimal digits, and this one {len(text)}; `{command}` prints it")
+    return given
 
 
 def _from_hex(text: str, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The time as several authorities tell it: one that lies about its clock moves nobody's."""
+"""The time by the clocks of several authorities. A single one that lies changes nothing."""
 from __future__ import annotations
 
 from statistics import median_low
@@ -6,17 +6,17 @@ from typing import Sequence
 
 from .errors import Refused
 
-#: The most by which the clock of a device may be wrong: more than a wrong time zone. The SDK has the same.
+#: The largest error of a device's clock: more than a wrong time zone. The SDK has the same limit.
 MAX_CLOCK_ERROR_MS = 24 * 3_600_000
 
 
 def is_possible(offset_ms: int) -> bool:
-    """Whether a clock that is right can be this far from the device's."""
+    """Whether a correct clock can differ this much from the device's clock."""
     return abs(offset_ms) <= MAX_CLOCK_ERROR_MS
 
 
 def council_offset_ms(threshold: int, offsets_ms: Sequence[int]) -> int:
-    """What is added to the device's clock, of the clocks of those that told the time, less the device's.
+    """The correction of the device's clock. `offsets_ms` are the clocks of the authorities that told the time, minus the device's.
 
     The median of those that are possible counts; the device's own clock, if too few told the time.
     """

@@ -1,4 +1,4 @@
-"""A device in a task: finds out whether the services are the pinned ones, fetches models and contributes updates."""
+"""A device in a task: fetches models and contributes updates."""
 from __future__ import annotations
 
 import math
@@ -7,19 +7,14 @@ from typing import Optional, Tuple, Union
 
 import numpy as np
 
-from .authorities import Authorities, policy_of
 from .checks import check_drawn_buffer, check_one_hash
-from .council import council_of
 from .errors import BasaError, Refused, SettingsError, Unreachable, row_of
 from .fields import Message
 from .given import Given
-from .layouts import CERTIFICATE
 from .link import Problem
+from .membership import Membership
 from .network import Network
-from .newest import Newest
-from .policy import check_policy
 from .quantised import quantised
-from .services import Authority, Server
 from .session import Session, begin_session
 from .settings import Contribution, Model, Settings, Training, Update
 from .shot_session import Shot, ShotSession, freeze_shot
@@ -28,25 +23,27 @@ from .steps import delta_id
 from .task_numbers import weight_scale
 
 _MAX_SEATS = 3
-#: The most models that are trained on for one contribution, whatever the server says of their versions.
+#: A device trains on at most this many models for one contribution.
 _MAX_TURNS = 8
 _FIRST_WAIT_S = 0.2
-#: Nobody is sent away for longer, whatever the server says.
+#: The longest wait for a place, even if the server asks for more.
 _LONGEST_PLACE_WAIT_S = 60.0
-#: What became of the session that was interrupted: the update in it, and its contribution.
+#: An interrupted session: the update in it, and its contribution if it was accepted.
 _Interrupted = Tuple[Optional[str], Optional[Contribution]]
 
 
 class Device:
-    """Use it with `with`: the folder's lock is given back at the end."""
+    """Use it with `with`: at the end it releases the folder."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._progress = settings, settings.progress
         self._state = DeviceState(settings.folder)
+        self._member = Membership(settings, self._state)
 
     def __enter__(self) -> "Device":
         try:
-            self._connect()
+            self._member.connect()
+            self._given = Given(self._state, self._member.authorities, self.policy)
         except BaseException:
             self._state.close()
             raise
@@ -55,48 +52,10 @@ class Device:
     def __exit__(self, *_: object) -> None:
         self._state.close()
 
-    def _connect(self) -> None:
-        settings, state = self._settings, self._state
-        if len(settings.authorities) != len(settings.authority_keys):
-            raise SettingsError(f"{len(settings.authorities)} addresses of authorities, {len(settings.authority_keys)} keys")
-        plain, progress = settings.unsafe_allow_plain_http, self._progress
-        pairs = zip(settings.authorities, settings.authority_keys)
-        pinned = [Authority(url, state, key, plain, progress) for url, key in pairs]
-        self.policy = check_policy(policy_of(pinned, settings.task), settings.floor)
-        if sorted(settings.authority_keys) != sorted(self.policy.authorities):
-            raise Refused("wrong-authority", "the task names other authorities than those that are pinned")
-        by_key = {one.key_bytes: one for one in pinned}
-        self._authorities = Authorities([by_key[key] for key in self.policy.authorities], council_of(self.policy))
-        self._given = Given(state, self._authorities, self.policy)
-        self.server = Server(settings.server, state.signer, self.policy.server, plain, progress)
-        self._newest = Newest(self.policy, state, self.server, self._authorities)
-        if self.server.public_key() != self.policy.server:
-            raise Refused("wrong-server", "it is not the one of the task's policy")
-        kept = state.get("certificate")
-        if kept is not None and CERTIFICATE.decode(kept).task != settings.task:
-            raise Refused("store-of-another-task")
-        self._certificate()
-
-    def _certificate(self) -> Message:
-        """One in the last third of its life is renewed, which needs no token; until it ends it is good."""
-        kept, now_ms = self._state.get("certificate"), self._authorities.now_ms()
-        if kept is None:
-            return self._enrol()
-        certificate = CERTIFICATE.decode(kept)
-        if now_ms >= certificate.not_after:
-            return self._enrol()
-        if now_ms < certificate.not_after - (certificate.not_after - certificate.issued_at) / 3:
-            return certificate
-        try:
-            return self._enrol()
-        except (Problem, Unreachable):
-            return certificate  # another is asked for with the next seat
-
-    def _enrol(self) -> Message:
-        settings, state = self._settings, self._state
-        certificate = self._authorities.enrol(settings.task, settings.token, state.signer.public)
-        state.keep("certificate", certificate.raw)
-        return certificate
+    @property
+    def policy(self) -> Message:
+        """In the term that the device is in."""
+        return self._member.policy
 
     @property
     def spent(self) -> int:
@@ -104,28 +63,30 @@ class Device:
         return len(self._state.all_given())
 
     def model(self) -> Model:
-        return self._newest.model()
+        self._member.follow()
+        return self._member.newest.model()
 
     @property
     def known_version(self) -> int:
         """Of the model that was fetched last; -1 before the first."""
-        return self._newest.known_version
+        return self._member.newest.known_version
 
     def network(self) -> Optional[Network]:
-        """As the server shows it, if it hashes to the policy: what names none, or another, counts as none."""
-        shown = self.server.network(self._settings.task)
+        """The network that the server shows; None if it shows none, or one with another hash than in the policy."""
+        shown = self._member.server.network(self._settings.task)
         network = None if shown is None else Network.of_json(shown)
         return network if network is not None and network.manifest_hash == self.policy.manifest else None
 
     def leave(self) -> None:
-        """A courtesy: a place that nobody gives back lapses."""
+        """Gives the place back. This is a courtesy: an unused place lapses."""
         try:
-            self.server.leave(self._settings.task)
+            self._member.server.leave(self._settings.task)
         except (Problem, Unreachable):
             pass
 
     def resume(self) -> Optional[Contribution]:
-        """Goes on with a session that was interrupted; None if there is none."""
+        """Continues an interrupted session; None if there is none."""
+        self._member.follow()
         return None if self._state.session is None else self._finish()
 
     def _finish(self) -> Contribution:
@@ -135,14 +96,15 @@ class Device:
         return Contribution(place, -1 if given is None else int(given["version"]))
 
     def _finish_interrupted(self) -> _Interrupted:
+        self._member.follow()
         pending = None if self._state.session is None else self._session().delta_id
         try:
-            return pending, self.resume()
+            return pending, None if pending is None else self._finish()
         except Refused:
             return pending, None  # that buffer is over for this device; the update may go into another
 
     def offer(self, model: Model, update: Update) -> Contribution:
-        """An update that is there already, trained on this model. It is served if there is room."""
+        """Offers a finished update that was trained on this model. The server takes it if there is room."""
         interrupted = self._finish_interrupted()
         self._given.budget_or_refuse()
         return self._offer(model, update, interrupted, delta_id(self._checked(update)))
@@ -159,7 +121,7 @@ class Device:
             except BasaError as no:
                 finished = interrupted[1]
                 if no.code == "version-given" and asks_place and finished is not None:
-                    return finished  # on this version the interrupted session has given what there is to give
+                    return finished  # the interrupted session gave the one update of this version
                 # Others were faster: there is a newer version to train on, and nothing to wait for.
                 if no.code != "version-over" or turns == _MAX_TURNS:
                     raise
@@ -173,7 +135,7 @@ class Device:
         if asks_place:
             self._given.version_or_refuse(model.version)
         update = train(model)
-        # In a private task every sum has its own noise and charge: a device that learned nothing twice must not stay away.
+        # In a private task every sum has its own noise and charge. A device that stays away because it learned nothing new would reveal this.
         is_training = asks_place and self.policy.privacy is not None
         name = delta_id(self._checked(update), os.urandom(16) if is_training else b"")
         return self._offer(model, update, interrupted, name)
@@ -205,10 +167,10 @@ class Device:
         raise AssertionError("unreachable")
 
     def _await_place(self) -> None:
-        """Asked before the model is fetched: how many train at a time decides how old their updates are."""
+        """Asks for a place before the model is fetched, because more devices in training mean older updates."""
         while True:
             try:
-                self._newest.hand(self.server.admission(self._settings.task, self._certificate().raw))
+                self._member.newest.hand(self._member.server.admission(self._settings.task, self._member.certificate().raw))
                 return
             except Problem as problem:
                 if problem.code != "no-place":
@@ -220,19 +182,19 @@ class Device:
     def _enter(self, trained_on: Model, update: Update, name: str) -> None:
         """Takes a seat, checks the buffer, and quantises the update once and for all."""
         self._progress.tell("step", detail="seat")
-        certificate, model = self._certificate(), (trained_on.version, trained_on.hash)
-        seat = self.server.seat(self._settings.task, certificate, *model)
-        drawn = self._authorities.by_clock(lambda now_ms: check_drawn_buffer(seat, self.policy, now_ms, model))
+        certificate, model = self._member.certificate(), (trained_on.version, trained_on.hash)
+        seat = self._member.server.seat(self._settings.task, certificate, *model)
+        drawn = self._member.authorities.by_clock(lambda now_ms: check_drawn_buffer(seat, self.policy, now_ms, model))
         descriptor = drawn.descriptor
         check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
-        self._newest.see(descriptor.version, descriptor.model)
+        self._member.newest.see(descriptor.version, descriptor.model)
         if descriptor.version - trained_on.version > descriptor.max_staleness:
             raise Refused("too-stale")
         begin_session(self._state, drawn, certificate, name, quantised(descriptor, update, trained_on.version))
 
     def _freeze(self, trained_on: Model, update: Update, name: str) -> None:
         """One-shot: seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
-        policy, certificate, gathered = self.policy, self._certificate(), self._newest.fresh()
+        policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
         if gathered.entry.version - trained_on.version > policy.max_staleness:
             raise Refused("version-over")
         self._progress.tell("step", detail="mask")
@@ -244,5 +206,5 @@ class Device:
 
     def _session(self) -> Union[Session, ShotSession]:
         if self.policy.one_shot is not None:
-            return ShotSession(self._state, self.policy, self.server)
-        return Session(self._state, self.policy, self.server, self._authorities)
+            return ShotSession(self._state, self.policy, self._member.server)
+        return Session(self._state, self.policy, self._member.server, self._member.authorities)

@@ -13,7 +13,7 @@ _PARTIAL = "model-"
 
 
 def download(link: ServiceLink, target: str, size: int, digest: bytes, folder: Path) -> bytes:
-    """`digest` names the model. Whether the bytes have it is for the caller to check; those that do not are not kept."""
+    """`digest` names the model. The caller checks the bytes against it; bytes with another digest are not kept."""
     partial = folder / f"{_PARTIAL}{digest.hex()}"
     _remove_others(folder, partial)
     with open(partial, "a+b") as file:
@@ -29,7 +29,7 @@ def download(link: ServiceLink, target: str, size: int, digest: bytes, folder: P
 
 
 def _fetch(link: ServiceLink, target: str, file, at: int, size: int) -> int:  # type: ignore[no-untyped-def]
-    """A whole model, if the service does not know ranges; else the next piece."""
+    """The next piece, or the whole model if the service does not support ranges."""
     end = min(size, at + PIECE_BYTES)
     headers = {} if (at, end) == (0, size) else {"Range": f"bytes={at}-{end - 1}"}
     answer = link.call("GET", target, headers=headers, most=size)
@@ -44,7 +44,7 @@ def _fetch(link: ServiceLink, target: str, file, at: int, size: int) -> int:  # 
 
 
 def _remove_others(folder: Path, kept: Path) -> None:
-    """Versions that are not the newest any more."""
+    """Removes parts of older versions."""
     for path in folder.glob(f"{_PARTIAL}*"):
         if path != kept:
             path.unlink()

@@ -39,10 +39,6 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "The task does not protect updates, or protects them in a way that this client does not know.",
         "Create a task with another engine.",
     ),
-    "unknown-succession": (
-        "The authorities of this task may be replaced, which this client cannot follow.",
-        "Take part with a Node or browser client, or ask for a task without --succession-wait.",
-    ),
     "unknown-sealing": (
         "The task encrypts seeds with ML-KEM-768, which this client does not support.",
         "Contribute from Node or a browser, or create the task with --sealing x25519.",
@@ -89,7 +85,7 @@ _OWN: Dict[str, "tuple[str, str]"] = {
 
 
 def row_of(code: str) -> Mapping[str, Any]:
-    """What a device does about a code: `retry`, `freshUpdate`, `anotherSeat`, `nothingNew`, `resend`, as far as they are true."""
+    """How a device reacts to a code: `retry`, `freshUpdate`, `anotherSeat`, `nothingNew` and `resend`. False ones are missing."""
     return _TABLE.get(code, {})
 
 
@@ -106,7 +102,7 @@ class BasaError(Exception):
 
 
 class Refused(BasaError):
-    """The device itself says no, or the service's no is final. Nothing of the update has left, or nothing more will."""
+    """The device refuses, or the refusal of a service is final. Nothing of the update has left, or nothing more will."""
 
     @property
     def reason(self) -> str:
@@ -128,14 +124,14 @@ class Malformed(BasaError, ValueError):
 
 
 class Unreachable(BasaError):
-    """Nobody answered. What was begun is kept: run the same program again to go on with the same bytes."""
+    """No service answered. The work so far is kept: run the same program again to continue with the same bytes."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("unreachable", detail)
 
 
 class Stopped(BasaError):
-    """`stop` was called. What was begun is kept."""
+    """`stop` was called. The work so far is kept."""
 
     def __init__(self) -> None:
         super().__init__("stopped")

@@ -38,14 +38,14 @@ class Answer:
 
 
 def exchange(origin: SplitResult, request: Request, timeout_s: float = TIMEOUT_S) -> Answer:
-    """Raises `OSError` or `HTTPException` if the way failed, and `Malformed` for an answer that is too long."""
+    """Raises `OSError` or `HTTPException` if the connection failed, and `Malformed` for an answer that is too long."""
     attempt = _Attempt(origin, request, timeout_s + len(request.body or b"") / SLOWEST_BYTES_PER_S)
     threading.Thread(target=attempt.run, daemon=True).start()
     return attempt.result()
 
 
 class _Attempt:
-    """Runs in a thread of its own: looking up a name or a handshake has no other end."""
+    """Runs in its own thread, because a name lookup or a handshake cannot be ended otherwise."""
 
     def __init__(self, origin: SplitResult, request: Request, patience_s: float) -> None:
         self._request, self._patience_s, self._netloc = request, patience_s, origin.netloc

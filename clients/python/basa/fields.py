@@ -1,4 +1,4 @@
-"""The fields that messages are made of. Each has one encoding, and what is no value of it is refused when it is read."""
+"""The fields of messages. Each value has one encoding, and reading refuses everything else."""
 from __future__ import annotations
 
 import math
@@ -18,7 +18,7 @@ SIGNATURE_BYTES = 64
 
 
 class Message(Dict[str, Any]):
-    """The fields of a layout by name; `raw` is the whole of it, `statement` what is signed or hashed."""
+    """The fields of a layout by name; `raw` are all bytes, and `statement` those that are signed or hashed."""
 
     raw: bytes = b""
     statement: bytes = b""
@@ -93,6 +93,10 @@ def long(most: int) -> Field:
     return short(most, length_bytes=4)
 
 
+def ascii_text(most: int) -> Field:
+    return checked(short(most), lambda value: None if value.isascii() else "a text that is not ASCII")
+
+
 def many(item: Field, most: int = MAX_SLOTS) -> Field:
     def read(r: Reader) -> List[Any]:
         count = r.number(2)
@@ -119,7 +123,7 @@ def optional(field: Field) -> Field:
 
 
 def trailing(field: Field) -> Field:
-    """The end of a message: None without a byte, so that messages from before it existed keep theirs."""
+    """The end of a message. It is None if no bytes are left, so that messages without it keep their bytes."""
     return Field(
         lambda r: None if r.is_over else field.read(r),
         lambda v: b"" if v is None else field.write(v),
@@ -127,7 +131,7 @@ def trailing(field: Field) -> Field:
 
 
 def checked(field: Field, problem: Callable[[Any], Optional[str]]) -> Field:
-    """What another field reads, with a further check: `problem` names what is wrong, or is None."""
+    """A field with a further check: `problem` returns the reason why a value is refused, or None."""
 
     def read(r: Reader) -> Any:
         value = field.read(r)
@@ -173,7 +177,7 @@ def _read_increasing(r: Reader) -> List[int]:
 
 
 def by_authority(**fields: Field) -> Field:
-    """A list of what single authorities give, by strictly rising index."""
+    """A list with one item of each authority, by strictly rising index."""
     every = many(group(authority=U8, **fields), MAX_AUTHORITIES)
 
     def read(r: Reader) -> List[Message]:

@@ -1,4 +1,4 @@
-"""What this device asks of every policy, by itself: a task is pinned by its name, and a name may be chosen carelessly."""
+"""The device's own demands on every policy: a task is pinned by its name, and a name may be chosen carelessly."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from .layouts import MIXED_VERSIONS
 class PrivacyFloor:
     #: The largest epsilon of the task's whole budget.
     epsilon: float
-    #: What that epsilon is reckoned for, whatever delta the policy names.
+    #: The delta for which that epsilon is computed, regardless of the policy's delta.
     delta: float
-    #: The number of users of a sum that may tell the server their noise without epsilon growing.
+    #: The number of users in a sum that may reveal their noise to the server without epsilon growing.
     colluders: int = 0
 
 
@@ -25,20 +25,24 @@ class Floor:
     minimum: int = 2
     #: The most versions that an update may be behind.
     max_staleness: int = 15
-    #: What all sums together may tell of this device; without it a task need not be private.
+    #: The limit on what all sums together may reveal about this device; without it a task need not be private.
     privacy: Optional[PrivacyFloor] = None
-    #: Lets a task stand whose sums mix versions of the model: its server can single out an update.
+    #: Allows a task whose sums mix versions of the model: its server can single out an update.
     unsafe_mixed_versions: bool = False
-    #: One-shot: at least two authorities vouch for every sum of masks, so that none can shift a sum by itself.
+    #: One-shot: at least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum.
     checked_sums: bool = False
-    #: One-shot: the devices add the noise of a private task. If its one authority does, that authority can leave the noise out.
+    #: One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the noise out.
     device_noise: bool = False
+    #: Refuses tasks whose keys may be replaced while the task runs.
+    forbid_succession: bool = False
 
 
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
-    """What of the policy is below the floor, or None. A floor that is no number lets nothing through."""
+    """The part of the policy that is below the floor, or None. A floor of NaN refuses everything."""
     if policy.versions == MIXED_VERSIONS and not floor.unsafe_mixed_versions:
         return "its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum"
+    if floor.forbid_succession and policy.succession is not None:
+        return "its authorities may be replaced; this device demands a task that keeps them"
     if not policy.minimum >= floor.minimum:
         return f"a sum may contain only {policy.minimum} updates; this device demands at least {floor.minimum}"
     if not policy.max_staleness <= floor.max_staleness:

@@ -24,7 +24,7 @@ class NumPyClient(Protocol):
 
 
 class FlowerTrainer:
-    """`config` is what a Flower strategy would send with `on_fit_config_fn`; the numbers of the task are added to it.
+    """`config` has the values that a Flower strategy would send with `on_fit_config_fn`. The numbers of the task are added to it.
 
     `server_round` is the version of the model. If the task asks for metrics that `fit` does not return, `evaluate` is
     called on the parameters before the training.

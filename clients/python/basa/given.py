@@ -1,4 +1,4 @@
-"""What this device gave away: an update goes to one buffer or upload, at most one goes out on each version, and a private budget ends.
+"""The updates that this device gave away: each goes to one buffer or upload, each version gets at most one, and a private budget ends.
 
 Every mark is durable, and only the signed word of t authorities lifts one.
 """
@@ -15,7 +15,7 @@ from .suite import sha256
 
 _OUTCOMES = ("unknown", "open", "aborted", "closed")
 _SHOT_OUTCOMES = ("unknown", "pending", "included", "expired")
-#: The update is in no sum, and never will be in one of what has it.
+#: The update is in no sum, and its buffer or upload can never be in one.
 _FREE = {"aborted", "excluded", "expired"}
 
 
@@ -43,7 +43,7 @@ class Given:
         self._state.release(name)
 
     def version_or_refuse(self, version: int, name: Optional[str] = None) -> None:
-        """The outcome of the earlier update of this version is asked for first: one that is in no sum does not count."""
+        """Asks for the outcome of the earlier update of this version first. An update that is in no sum does not count."""
         if self._policy.versions == ONE_VERSION:
             for other, given in self._state.given_on(version, but=name).items():
                 self._release_if_free(other, given)

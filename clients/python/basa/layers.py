@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 #: Height, width and channels.
 Shape = Tuple[int, int, int]
 Layer = Mapping[str, Any]
-#: What a layer leaves out is as its builder has it.
+#: The defaults of settings that a layer leaves out.
 _DEFAULTS: Mapping[str, Callable[[Layer], Dict[str, Any]]] = {
     "conv2d": lambda layer: {"stride": 1, "padding": 0},
     "groupNorm": lambda layer: {"epsilon": 1e-5},

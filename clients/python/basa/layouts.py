@@ -7,27 +7,35 @@ from .errors import Malformed
 from .fields import (
     B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, ONE_SHOT, POSITIVE,
     PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader,
-    by_authority, fixed, group, long, many, optional, short, trailing,
+    ascii_text, by_authority, fixed, group, long, many, optional, short, trailing, within,
 )
 
 #: Engines that hide something.
 CP_ABE, SLOT_KEYS, ONE_SHOT_ENGINE = 1, 3, 4
 #: The most sums that one version of the model is made of.
 MAX_SUMS = 64
+#: The most terms of a task, and bytes that fit one.
+MAX_TERMS, _TERM_BYTES = 64, 1024 + 2 + 65 * MAX_AUTHORITIES
 #: Which versions of the model the updates of a buffer are trained on; the second lets a server single out an update.
 ONE_VERSION, MIXED_VERSIONS = 0, 1
 
 
 def header(kind: int) -> bytes:
-    """Version, suite and kind: what every layout starts with, and what is hashed into names."""
+    """Version, suite and kind. Every layout starts with them, and they are hashed into names."""
     return bytes([6, 1, kind])
 
 
 class Layout:
-    """`signed` by one; `endorsed` by several authorities, of which each signs the same words."""
+    """`signed` by one; `endorsed` by several authorities, of which each signs the same words.
 
-    def __init__(self, kind: int, signed: bool = False, endorsed: bool = False, **fields: Field) -> None:
+    `beyond` are fields between the signed words and the signatures.
+    """
+
+    def __init__(
+        self, kind: int, signed: bool = False, endorsed: bool = False, beyond: Field = group(), **fields: Field
+    ) -> None:
         self.header, self.signed, self.endorsed, self._fields = header(kind), signed, endorsed, group(**fields)
+        self.beyond = beyond
         self.nested = Field(lambda r: self.decode(r.take(r.number(2))), lambda v: short(2**16 - 1).write(v.raw))
 
     def statement(self, **values: Any) -> bytes:
@@ -44,6 +52,7 @@ class Layout:
             raise Malformed("another version, suite or kind of message")
         message: Message = self._fields.read(reader)
         message.statement = data[: reader.position]
+        message.update(self.beyond.read(reader))
         if self.signed:
             message["signature"] = reader.take(SIGNATURE_BYTES)
         if self.endorsed:
@@ -59,7 +68,7 @@ POLICY = Layout(
     minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,
     staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
-    succession=trailing(group(wait_ms=U32, recovery=optional(B32))),
+    succession=trailing(group(wait_ms=within(U32, 1, 2**32 - 1), recovery=optional(B32))),
 )
 DESCRIPTOR = Layout(
     3, endorsed=True, task=B32, parts=by_authority(offer=B16, sealing_key=short(4096)), version=U53, model=B32, expiry=U53,
@@ -93,6 +102,11 @@ SHOT_HEADER = Layout(
 )
 SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested)
 SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, epoch=B32, status=U8)
+TERM = Layout(
+    35, endorsed=True, beyond=group(accepted=B64, recovery=optional(group(key=B32, signature=B64))), task=B32, number=U32,
+    previous=B32, seat=U8, key=B32, address=ascii_text(256), last=optional(group(**_HEAD)), effective=U53,
+)
+LINE = Layout(36, policy=POLICY.nested, terms=many(long(_TERM_BYTES), MAX_TERMS))
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 
 

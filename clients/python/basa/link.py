@@ -1,4 +1,4 @@
-"""The way to one service: signs requests, sends them again where that helps, and turns a no into a `Problem`."""
+"""The connection to one service: signs requests, repeats them if that helps, and turns a refusal into a `Problem`."""
 from __future__ import annotations
 
 import base64
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class Problem(BasaError):
-    """A service said no, with a problem document or without."""
+    """A service refused, with a problem document or without."""
 
     def __init__(self, status: int, document: Mapping[str, object], headers: Mapping[str, str]) -> None:
         kind = str(document.get("type", ""))
@@ -50,12 +50,12 @@ class Problem(BasaError):
 
     @property
     def is_undecided(self) -> bool:
-        """It says nothing about the update: what was begun waits for a later run."""
+        """It is not about the update: the session waits for a later run."""
         return self.code == "unknown-problem" or self.is_passing
 
 
 def _seconds(said: object, scale: int) -> float:
-    """A wait that a service asks for: none where it is no number, and an hour at most."""
+    """The wait that a service asks for: 0 if it is not a number, and at most an hour."""
     try:
         wait = float(said) / scale  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -64,7 +64,7 @@ def _seconds(said: object, scale: int) -> float:
 
 
 class ServiceLink:
-    """`audience` is the public key of the service, which signed requests name."""
+    """`audience` is the public key of the service, which signed requests name. A new term of the task may change that of the server."""
 
     def __init__(
         self,
@@ -79,17 +79,17 @@ class ServiceLink:
             raise SettingsError(f"an address is http(s)://host[:port] without a path, got {url}")
         if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:
             raise SettingsError(f"{url} is plain http to another machine; use https, or allow it if the way is yours")
-        self._parts, self._signer, self._audience = parts, signer, audience
-        #: The service's clock less the device's, as it told it last; nobody signed that.
+        self._parts, self._signer, self.audience = parts, signer, audience
+        #: The service's clock minus the device's, as the service told it last. This is not signed.
         self.offset_ms: Optional[int] = None
 
     def note_clock(self, told: object) -> None:
-        """Takes in what the service says is the time, whatever it is."""
+        """Notes the time that the service tells, if it is a possible number."""
         if type(told) is int and 0 <= told < _LATEST_MS:
             self.offset_ms = told - int(time.time() * 1000)
 
     def now_ms(self) -> int:
-        """The time as the service sees it, as far as it told a time that can be."""
+        """The time by the service's clock, if it told a possible time."""
         offset = self.offset_ms or 0
         return int(time.time() * 1000) + (offset if is_possible(offset) else 0)
 
@@ -105,7 +105,7 @@ class ServiceLink:
         most: int = 1 << 20,
         seen: Callable[[Answer], None] = lambda answer: None,
     ) -> Answer:
-        """`seen` is shown every answer, also a no."""
+        """`seen` is shown every answer, also refusals."""
 
         def attempt() -> Answer:
             answer = self._send(method, target, body, signed, kind, headers, most)
@@ -166,7 +166,7 @@ class ServiceLink:
     def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
         at, nonce = self.now_ms(), os.urandom(16)
         statement = REQUEST.statement(
-            audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
+            audience=self.audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
         )
         return {
             "Basa-Device": self._signer.public.hex(),
@@ -192,7 +192,7 @@ def _checked(answer: Answer) -> Answer:
 
 
 def document_of(body: bytes) -> Optional[Mapping[str, object]]:
-    """The JSON object that it is, or None. One that is nested too deeply is none either."""
+    """The JSON object in these bytes; None if there is none, or if it is nested too deeply."""
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):

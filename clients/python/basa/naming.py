@@ -1,4 +1,4 @@
-"""What is derived and never sent: tags, registrations, attributes, contexts, commitments, views, and the Merkle tree of a deposit."""
+"""Values that are derived and never sent: tags, registrations, attributes, contexts, commitments, views, and the Merkle tree of a deposit."""
 from __future__ import annotations
 
 from typing import Iterable, List, Optional, Sequence, Tuple
@@ -21,7 +21,7 @@ def join_tag(ctx: bytes, user: bytes, nonce: bytes) -> bytes:
 
 
 def registration_of(ticket: Message) -> bytes:
-    """r: the self key hangs on it. The receipt says the same of the slot as the ticket."""
+    """r, from which the self key is derived. The receipt and the ticket name the same slot."""
     return sha256(header(71), ticket.ctx, _u16(ticket.slot), ticket.tag, ticket.root, ticket.view)
 
 
@@ -71,7 +71,7 @@ def deposit_root(entries: Sequence[Tuple[bytes, bytes]]) -> bytes:
 
 
 def proven_root(node: bytes, index: int, count: int, siblings: Sequence[bytes]) -> Optional[bytes]:
-    """The root that a proof leads to; None where it has too few or too many siblings."""
+    """The root that a proof leads to; None if it has too few or too many siblings."""
     rest = list(siblings)
     while count > 1:
         if index ^ 1 < count:

@@ -35,7 +35,7 @@ class Network:
     name: str
     #: Height, width and channels of one example.
     input: Shape
-    #: All that decides what the network computes, as lines of canonical JSON.
+    #: The layers and their settings, as lines of canonical JSON.
     architecture: Tuple[str, ...]
     tensors: Tuple[Tensor, ...]
 
@@ -106,14 +106,14 @@ class Network:
 
     @property
     def manifest_hash(self) -> bytes:
-        """docs/wire-format.md: what the policy of a task names the network by."""
+        """The hash by which the policy of a task names the network (docs/wire-format.md)."""
         rows = [json.dumps([t.name, list(t.shape), t.offset], separators=(",", ":")) for t in self.tensors]
         size = "x".join(map(str, self.input))
         lines = ["basa-manifest-2", f"d {self.dimension}", f"input {size}", *self.architecture, *rows, ""]
         return hashlib.sha256("\n".join(lines).encode("ascii")).digest()
 
     def split(self, parameters: Floats) -> Arrays:
-        """Copies, by name: yours to change."""
+        """Copies by name, which you may change."""
         if parameters.shape != (self.dimension,):
             raise SettingsError(f"{parameters.shape} parameters instead of {self.dimension}", "wrong-layout")
         return {

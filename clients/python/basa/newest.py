@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import List, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
@@ -16,20 +16,33 @@ from .services import Server
 from .settings import Model
 from .standings import Gathered, Seen, check_standings
 from .state import DeviceState
+from .succession import Terms
 from .suite import sha256
 
 #: The authority knows a version a moment before the server's record does.
 _MAX_LOOKS = 5
 _FIRST_WAIT_S = 0.2
-#: Statements that came with a place are as good as an answer for this long.
+#: Statements that came with a place are used instead of a request for this long.
 _HANDED_MS = 5_000
+#: Refusals of statements that were signed in another term than the device's.
+_OF_ANOTHER_TERM = {"model-not-logged", "epoch-invalid", "standings-stale"}
+Result = TypeVar("Result")
 
 
 class Newest:
-    def __init__(self, policy: Message, state: DeviceState, server: Server, authorities: Authorities) -> None:
-        self._policy, self._state, self._server, self._authorities = policy, state, server, authorities
+    """`terms` is None if the keys of the task cannot be replaced."""
+
+    def __init__(
+        self, policy: Message, state: DeviceState, server: Server, authorities: Authorities, terms: Optional[Terms] = None
+    ) -> None:
+        self._state, self._server, self._authorities, self._terms = state, server, authorities, terms
         self._task = sha256(policy.raw)
         self._model: Optional[Model] = None
+        self.follow(policy)
+
+    def follow(self, policy: Message) -> None:
+        """The policy in another term. Statements of the term before count no longer."""
+        self._policy = policy
         self._handed: Tuple[List[Message], int] = ([], 0)
         self._gathered: Optional[Gathered] = None
         self._gathered_ms = 0
@@ -39,7 +52,7 @@ class Newest:
         return -1 if self._model is None else self._model.version
 
     def model(self) -> Model:
-        """One that the server does not have yet is looked for again."""
+        """A version that the server does not have yet is looked for again."""
         for looks in range(_MAX_LOOKS - 1):
             try:
                 return self._fetch()
@@ -64,25 +77,43 @@ class Newest:
 
     def _entry(self) -> Message:
         if self._policy.one_shot is not None:
-            return self._gather().entry
-        told = self._authorities.newest_entries(self._task, os.urandom(16))
-        return check_newest(told, self._state.seen_model)
+            return self._in_term(self._gather).entry
+        return self._in_term(lambda: check_newest(self._ask(), self._state.seen_model))
+
+    def _ask(self) -> Sequence[Message]:
+        return self._authorities.newest_entries(self._task, os.urandom(16))
+
+    def _in_term(self, ask: Callable[[], Result]) -> Result:
+        """A new term may begin at some authorities first: if their statements do not count, the device asks the server for it."""
+        if self._terms is None:
+            return ask()
+        for looks in range(_MAX_LOOKS):
+            try:
+                told = ask()
+                self._terms.heard()
+                return told
+            except Refused as no:
+                if no.code not in _OF_ANOTHER_TERM or looks == _MAX_LOOKS - 1:
+                    raise
+            self._server.link.progress.sleep(_FIRST_WAIT_S * 2**looks)
+            self._terms.follow(at_once=True)
+        raise AssertionError("unreachable")
 
     def hand(self, standings: List[Message]) -> None:
-        """One-shot: what the authorities said last came with a place."""
+        """One-shot: the newest statements of the authorities came with a place."""
         self._handed = (standings, self._authorities.now_ms() + _HANDED_MS)
 
     def fresh(self) -> Gathered:
-        """One-shot: what was gathered last, unless an upload that names it could come too late."""
+        """One-shot: the last statements, or newer ones if an upload that names them could come too late."""
         now_ms, fresh_ms = self._authorities.now_ms(), self._policy.one_shot.fresh_ms
         last = self._gathered
         is_fresh = last is not None and now_ms - self._gathered_ms <= fresh_ms / 4
         if last is not None and is_fresh and all(epoch.closes - now_ms >= fresh_ms for epoch in last.epochs):
             return last
-        return self._gather()
+        return self._in_term(self._gather)
 
     def _gather(self) -> Gathered:
-        """One-shot: what the server hands on of the authorities, with a place or by itself."""
+        """One-shot: the statements of the authorities that the server passes on, with a place or on request."""
         (handed, until_ms), self._handed = self._handed, ([], 0)
         if handed and self._authorities.now_ms() <= until_ms:
             try:
@@ -92,7 +123,7 @@ class Newest:
         return self._believe(self._server.standings(self._task))
 
     def _believe(self, told: List[Message]) -> Gathered:
-        """What is newer than anything seen before is durable before it is believed."""
+        """New statements are durable before they are believed."""
         state = self._state
         seen = Seen(state.seen_model, state.seen_epochs, self._authorities.has_left)
         gathered = self._authorities.by_clock(lambda now_ms: check_standings(told, self._policy, now_ms, seen))

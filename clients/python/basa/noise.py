@@ -39,7 +39,7 @@ def round_within(
     doubles = np.asarray(values, np.float64)
     if not np.isfinite(doubles).all():
         raise ValueError("the update holds an entry that is not a finite number")
-    # One after the other, as everybody adds them: numpy's own sum has another order, and other last bits.
+    # One after the other, as every implementation does: numpy's own sum has another order, and other last bits.
     norm = math.sqrt(np.cumsum(doubles * doubles)[-1])
     factor = level * (weight * (clip / norm if norm > clip else 1))
     most = squared_bound(len(doubles), level, clip)

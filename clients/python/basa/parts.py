@@ -5,12 +5,12 @@ from typing import List, Optional, Sequence
 
 from .fields import Message
 
-#: Limits what a device seals and every authority expands.
+#: Limits the seeds that a device seals and every authority expands.
 _MAX_PARTS = 35
 
 
 def parts_of(authorities: int, tolerated: int) -> List[int]:
-    """By rising number. One authority alone holds the one part 0."""
+    """By rising number. A single authority holds the only part, 0."""
     return [part for part in range(2**authorities) if bin(part).count("1") == tolerated]
 
 
@@ -23,14 +23,14 @@ def holders_of(part: int, authorities: Sequence[int]) -> List[int]:
 
 
 def is_enough(policy: Message, authorities: Sequence[int]) -> bool:
-    """t of them, and in every part as many holders as must vouch for its sum of masks."""
+    """Whether these are t, with enough holders in every part to vouch for its sum of masks."""
     vouchers = 1 if policy.one_shot.unchecked_sums else policy.one_shot.tolerated + 1
     is_held = all(len(holders_of(part, authorities)) >= vouchers for part in task_parts(policy))
     return len(authorities) >= policy.threshold and is_held
 
 
 def council_problem(policy: Message) -> Optional[str]:
-    """Why these authorities cannot serve the mode, or None."""
+    """The reason why these authorities cannot serve the mode, or None."""
     count, tolerated = len(policy.authorities), policy.one_shot.tolerated
     if count == 1:
         return "one authority, which withstands none that colludes" if tolerated else None

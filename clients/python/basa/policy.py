@@ -1,4 +1,4 @@
-"""Whether a policy can be used: by anybody, by this client, and by this device with its own floor."""
+"""The checks of a policy: whether it is valid, whether this client supports it, and whether it meets the device's own floor."""
 from __future__ import annotations
 
 import math
@@ -17,9 +17,9 @@ _MAX_DIMENSION = 2**31
 _MIN_WEIGHT = 1 / 4
 #: The most uploads of a batch of the one-shot mode.
 _MAX_BATCH = 10_000
-#: How the sums of a version are combined, and the fewest that may be trimmed.
+#: The combination of sums by a trimmed mean, and the fewest sums that it needs.
 TRIMMED, LEAST_TRIMMED = 1, 5
-#: The one sealing of the one-shot mode that this device has.
+#: The only sealing of the one-shot mode that this device supports.
 X25519 = 0
 _NO_KEM = "the cryptography library of Debian 12 has no ML-KEM"
 #: Bidi_Control of Unicode.
@@ -27,7 +27,7 @@ _BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066,
 
 
 def check_policy(policy: Message, floor: Floor) -> Message:
-    """Its bytes hash to the pinned task."""
+    """The caller has checked that its hash is the pinned task."""
     problem = policy_problem(policy)
     if problem is not None:
         raise Refused("unusable-policy", problem)
@@ -35,8 +35,6 @@ def check_policy(policy: Message, floor: Floor) -> Message:
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if policy.one_shot is not None and policy.one_shot.sealing != X25519:
         raise Refused("unknown-sealing", _NO_KEM)
-    if policy.succession is not None:
-        raise Refused("unknown-succession", "this client does not follow the terms of its authorities")
     below = floor_problem(floor, policy)
     if below is not None:
         raise Refused("below-floor", below)
@@ -44,7 +42,7 @@ def check_policy(policy: Message, floor: Floor) -> Message:
 
 
 def policy_problem(policy: Message) -> Optional[str]:
-    """Why nobody can use it, or None. The engine is judged apart: simulations have one that hides nothing."""
+    """The reason why the policy is invalid, or None. The engine is judged elsewhere: simulations use one that hides nothing."""
     size, minimum, dimension = policy.size, policy.minimum, policy.dimension
     largest = _MAX_BATCH if policy.engine == ONE_SHOT_ENGINE else MAX_SLOTS
     if not 2 <= size <= largest:
@@ -55,7 +53,7 @@ def policy_problem(policy: Message) -> Optional[str]:
         return f"a dimension of {dimension}, not from 1 to 2^31"
     if not (policy.upload_lease_ms and policy.open_ms and policy.close_ms):
         return "a buffer that has no time to be filled or closed"
-    unusable = name_problem(policy.name) or council_problem(policy) or _mode_problem(policy)
+    unusable = name_problem(policy.name) or council_problem(policy) or _mode_problem(policy) or _succession_problem(policy)
     if unusable is not None:
         return unusable
     if policy.block_floor > policy.clip * math.sqrt(dimension):
@@ -64,7 +62,7 @@ def policy_problem(policy: Message) -> Optional[str]:
 
 
 def name_problem(name: bytes) -> Optional[str]:
-    """Names are shown on pages and in terminals: what changes how the words around them look is refused."""
+    """Names are shown on pages and in terminals: characters that change how the words around them look are refused."""
     try:
         text = name.decode("utf-8")
     except UnicodeDecodeError:
@@ -76,7 +74,7 @@ def name_problem(name: bytes) -> Optional[str]:
 
 
 def council_problem(policy: Message) -> Optional[str]:
-    """Two contradicting statements must never both get t signatures, though one authority signs whatever a server asks."""
+    """Two contradicting statements must never both get t signatures, even if one authority signs everything that a server asks for."""
     count, threshold = len(policy.authorities), policy.threshold
     if count < 1 or len(set(policy.authorities)) < count or not 1 <= threshold <= count:
         return f"{threshold} of {count} authorities, or one is named twice"
@@ -91,7 +89,7 @@ def council_problem(policy: Message) -> Optional[str]:
 
 
 def _mode_problem(policy: Message) -> Optional[str]:
-    """The one-shot mode has lines of its own, and no other mode has them."""
+    """The one-shot mode has its own lines, and no other mode has them."""
     if (policy.engine == ONE_SHOT_ENGINE) != (policy.one_shot is not None):
         return "the lines of the one-shot mode, and another engine, or the other way round"
     if policy.one_shot is None:
@@ -105,8 +103,18 @@ def _mode_problem(policy: Message) -> Optional[str]:
     return one_shot_problem(policy)
 
 
+def _succession_problem(policy: Message) -> Optional[str]:
+    if policy.succession is None:
+        return None
+    if policy.engine not in (SLOT_KEYS, ONE_SHOT_ENGINE):
+        return "succession needs the engine of slot keys or the one-shot mode"
+    if policy.succession.recovery is None and policy.threshold == len(policy.authorities):
+        return "succession needs a recovery key if every authority is needed: a lost one could not be replaced"
+    return None
+
+
 def _plan_problem(policy: Message) -> Optional[str]:
-    """H1 of the threat model: a sum of K updates that would not fit the group."""
+    """H1 of the threat model: a sum of K updates must fit the group."""
     if policy.level < 1:
         return "a level of 0"
     bound = policy.level * policy.clip

@@ -1,4 +1,4 @@
-"""Differentially private tasks: how large their noise is, and which policies cannot have it.
+"""Differentially private tasks: the size of their noise, and the policies that cannot have it.
 
 Kairouz, Liu, Steinke 2021 (arXiv 2102.06387); docs/privacy.md has the formulas.
 """
@@ -10,7 +10,7 @@ from typing import Callable, Optional
 from .fields import Message
 from .task_numbers import signed_capacity
 
-#: So many random bytes.
+#: Returns this number of random bytes.
 Randomness = Callable[[int], bytes]
 
 _MIN_DEVIATION, _MAX_DEVIATION = 4, 65536
@@ -41,7 +41,7 @@ def sum_bound(task: Message) -> int:
 
 
 def privacy_problem(policy: Message) -> Optional[str]:
-    """Why a private task cannot be as the policy says, which was found to fit its group without the noise."""
+    """The reason why the noise of the policy does not work, or None. The policy fits its group without the noise."""
     private = policy.privacy
     if private is None:
         return None

@@ -1,4 +1,4 @@
-"""What a client tells while it works, and the waits in it: both are where it can be stopped. Nothing secret is told."""
+"""The events of a client and its waits. It can be stopped at both. No event has a secret."""
 from __future__ import annotations
 
 import logging
@@ -23,7 +23,7 @@ class Event:
     #: Of the model or the upload, in bytes.
     done: Optional[int] = None
     total: Optional[int] = None
-    #: How long the client waits now.
+    #: The length of the wait that begins now.
     wait_s: Optional[float] = None
     detail: str = ""
 
@@ -49,7 +49,7 @@ def _sentence(event: Event) -> str:
 
 
 class Progress:
-    """An exception of the listener ends the call that is under way; what was begun is kept, as after a crash."""
+    """An exception of the listener ends the running call. The work so far is kept, as after a crash."""
 
     def __init__(self, listener: Optional[Listener] = None) -> None:
         self._listener, self._stopped = listener, threading.Event()

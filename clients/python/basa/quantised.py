@@ -1,4 +1,4 @@
-"""From an update to x', which is made once: two roundings of one update would tell more of it than one."""
+"""Makes x' from an update, once: two roundings of one update would reveal more than one."""
 from __future__ import annotations
 
 import math

@@ -17,11 +17,11 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
 #: Between two looks for a newer version.
 _LONGEST_LOOK_S = 4.0
 _LOOK_AGAIN_S = 60.0
-#: Reasons to come again that say nothing against the update.
+#: Reasons to come again that are not about the update.
 _WAITING = {"no-place", "version-over", "version-given"}
 #: The task, or this device's part in it, is over: that is no error.
 _OVER = {"task-finished", "budget-spent"}
-#: How much an update counts, in (0, 1]: a number, or a function of the training.
+#: The weight of an update, in (0, 1]: a number, or a function of the training.
 Weight = Union[float, Callable[[Trained], float]]
 
 
@@ -77,7 +77,7 @@ class Rounds:
         return True
 
     def _train(self, model: Model) -> Update:
-        """An update that was turned down for a reason of the moment is offered again, not made again."""
+        """An update that was refused for a passing reason is offered again, without another training."""
         if self._kept is not None and self._trained_on == model.version:
             return self._kept
         update, trained = self._bound(model)
@@ -88,7 +88,7 @@ class Rounds:
         return self._kept
 
     def _take_no(self, no: BasaError) -> None:
-        """Raises what another round would meet again."""
+        """Raises a refusal that another round would meet again."""
         row = row_of(no.code)
         is_fault = isinstance(no, Problem) and (no.is_undecided or row.get("about") == "service")
         if not is_fault and "retry" not in row:

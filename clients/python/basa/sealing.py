@@ -1,4 +1,4 @@
-"""How the seeds of one buffer are sealed: with slot keys, or with CP-ABE."""
+"""The sealing of the seeds of one buffer: with slot keys, or with CP-ABE."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable, List, Mapping, Optional, Protocol
@@ -14,19 +14,19 @@ from .suite import x25519_public
 if TYPE_CHECKING:
     from .abe import AbeSealing
 
-#: (sealed, "edge" or "backup", tag of who sealed it) to the seed; None where it does not open.
+#: (sealed, "edge" or "backup", tag of its sender) to the seed; None if it does not open.
 Opener = Callable[[bytes, str, bytes], Optional[bytes]]
 
 
 class Sealing(Protocol):
     sealed_bytes: int
-    #: How many of its first bytes name a sealed self seed to the authority.
+    #: The number of first bytes that name a sealed self seed to the authority.
     self_name_bytes: int
 
     def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes: ...
 
     def is_edge_key(self, slot: int, authority: int, key: bytes) -> bool:
-        """With another key than that of the slot every edge would count as void."""
+        """With a key of another slot, every edge would count as void."""
 
     def edge_opener(self, slot: int, keys: Mapping[int, bytes]) -> Opener:
         """`keys` are those of as many authorities as are needed, by index."""
@@ -81,7 +81,7 @@ class SlotSealing:
 
 
 class AttributeSealing:
-    """CP-ABE, which knows one authority."""
+    """CP-ABE, which supports one authority."""
 
     self_name_bytes = 0
 

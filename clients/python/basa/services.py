@@ -1,4 +1,4 @@
-"""Server and one authority as a device asks them. An authority's answers carry heads of its log; the newest is shown back."""
+"""The requests of a device to the server and to one authority. Answers of an authority carry heads of its log, and the newest is shown back."""
 from __future__ import annotations
 
 import json
@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 from .checks import is_signed
 from .exchange import Answer
 from .fields import Message
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, SEAT_REQUEST, SHOT_OUTCOME, STANDINGS
+from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, LINE, NEWEST_MODEL, OUTCOME, SEAT_REQUEST, SHOT_OUTCOME, STANDINGS, TERM
 from .link import ServiceLink, document_of
 from .progress import Progress
 from .errors import Malformed, Refused
@@ -24,7 +24,7 @@ class Authority:
         self._head_name = f"head {key.hex()}"
 
     def meet(self) -> None:
-        """It is the pinned one, and says what its clock shows. Nobody signs that."""
+        """Checks that it is the pinned authority, and notes its clock. Neither is signed."""
         said = _document(self._call("GET", "/v1/authority"))
         if _key_of(said) != self.key_bytes:
             raise Refused("wrong-authority", "check its address and the pinned key")
@@ -33,11 +33,16 @@ class Authority:
     def policy(self, task: bytes) -> bytes:
         return self._call("GET", f"/v1/tasks/{task.hex()}/policy")
 
-    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
-        """`like` is what another authority of the task signed."""
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message], known: Optional[Message]) -> Message:
+        """`like` is a certificate that another authority of the task signed just now.
+
+        `known` is the certificate of an earlier term, for a successor that does not know the device.
+        """
         asked: Dict[str, object] = {} if token is None else {"token": token}
         if like is not None:
             asked["like"] = {"issuedAt": like.issued_at, "notAfter": like.not_after}
+        if known is not None:
+            asked["certificate"] = known.raw.hex()
         body = json.dumps(asked).encode()
         return CERTIFICATE.decode(self._call("POST", f"/v1/tasks/{task.hex()}/enrolments", body, "application/json"))
 
@@ -45,7 +50,7 @@ class Authority:
         return NEWEST_MODEL.decode(self._call("GET", f"/v1/tasks/{task.hex()}/model-log/newest/{nonce.hex()}"))
 
     def past_heads(self) -> Callable[[Message], bool]:
-        """Says of a head whether the log was further than that when this was called."""
+        """Returns a function that tells whether a head is behind the log as it is now."""
         known = self._newest_head()
 
         def is_past(head: Message) -> bool:
@@ -56,7 +61,7 @@ class Authority:
         return is_past
 
     def has_left(self, head: Message) -> bool:
-        """Whether the log went on in another branch. Within a branch, what a server hands on lags a little behind."""
+        """Whether the log went on in another branch. Within a branch, heads from a server are a little behind."""
         return self._state.is_past_branch(self.key_bytes, head.branch)
 
     def _newest_head(self) -> Optional[Message]:
@@ -70,7 +75,7 @@ class Authority:
         return OUTCOME.decode(self._call("GET", f"/v1/buffers/{ctx.hex()}/outcome"))
 
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
-        """One-shot: of one upload of this device; `statement` names the epoch of this authority that it was sealed to."""
+        """One-shot: the outcome of one upload of this device. `statement` names the epoch of this authority that it was sealed to."""
         target = f"/v1/tasks/{task.hex()}/shot-outcomes/{user.hex()}/{tag.hex()}/{statement.hex()}"
         return SHOT_OUTCOME.decode(self._call("GET", target, signed=True))
 
@@ -99,7 +104,7 @@ class Authority:
         with self._state.lock:  # several authorities answer at once
             before = self._newest_head()
             if before is not None and before.branch != head.branch:
-                # Heads of a branch that a newer one took the place of are old, whoever sends them.
+                # Heads of a branch that a newer one replaced are old.
                 if self._state.is_past_branch(self.key_bytes, head.branch):
                     return
                 self._state.note_past_branch(self.key_bytes, before.branch)
@@ -114,11 +119,18 @@ class Server:
     ) -> None:
         self.link = ServiceLink(url, signer, key, allows_plain_http, progress)
 
-    def public_key(self) -> bytes:
-        return _key_of(_document(self.link.call("GET", "/v1/server").body))
+    def public_keys(self) -> List[bytes]:
+        """Its key, and the key that replaces it in tasks whose terms say so."""
+        said = _document(self.link.call("GET", "/v1/server").body)
+        return [_key_of(said), *([_bytes_of(said["nextKey"])] if "nextKey" in said else [])]
+
+    def terms(self, task: bytes) -> List[Message]:
+        """The terms of the task, as far as the server shows them."""
+        line = LINE.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/line").body)
+        return [TERM.decode(term) for term in line.terms]
 
     def admission(self, task: bytes, certificate: bytes) -> List[Message]:
-        """A place to train in; `no-place` says when to ask again. One-shot: what the authorities said last comes with it."""
+        """Asks for a place to train; `no-place` says when to ask again. One-shot: returns the newest statements of the authorities."""
         told = _document(self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True).body)
         return list(STANDINGS.decode(_bytes_of(told["standings"])).standings) if "standings" in told else []
 
@@ -131,12 +143,12 @@ class Server:
         return shown if isinstance(shown, dict) else None
 
     def standings(self, task: bytes) -> List[Message]:
-        """One-shot: what the authorities said last, of those that the server heard."""
+        """One-shot: the newest statements of the authorities that the server heard."""
         told = STANDINGS.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/standings").body)
         return list(told.standings)
 
     def seat(self, task: bytes, certificate: Message, version: int, model_hash: bytes) -> bytes:
-        """In a buffer for updates that were trained on this model."""
+        """Asks for a seat in a buffer for updates that were trained on this model."""
         request = SEAT_REQUEST.encode(certificate=certificate, version=version, model=model_hash)
         return self.link.call("POST", f"/v1/tasks/{task.hex()}/seats", request.raw, signed=True).body
 

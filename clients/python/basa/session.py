@@ -1,4 +1,4 @@
-"""One contribution from deposit to acknowledgement: goes on from whatever step the device's state shows.
+"""One contribution from deposit to acknowledgement. It continues from the step in the device's state.
 
     prepared --deposit--> slotted --key--> frozen --upload--> acknowledged
         \\--------------------\\--> abandoned: nothing of the update was given away, it is free
@@ -61,7 +61,7 @@ def begin_session(
 
 
 class GoodKey(NamedTuple):
-    """What one authority answered, opened and checked."""
+    """The answer of one authority, opened and checked."""
 
     authority: int
     key: bytes
@@ -69,7 +69,7 @@ class GoodKey(NamedTuple):
 
 
 class Session:
-    """The session of the state, with what is derived from it."""
+    """The session in the state, and values that are derived from it."""
 
     def __init__(self, state: DeviceState, policy: Message, server: Server, authorities: Authorities) -> None:
         kept = state.session
@@ -99,7 +99,7 @@ class Session:
         return self._made
 
     def finish(self, piece_bytes: int) -> str:
-        """Which slot, once the server has the upload. Raises `Refused` where the buffer is over for this device."""
+        """Returns the slot once the server has the upload. Raises `Refused` if the buffer is over for this device."""
         is_resumed = self._kept["step"] == "frozen"
         if not is_resumed:
             self._before_upload()
@@ -204,7 +204,7 @@ class Session:
         except Problem as problem:
             if problem.is_undecided:
                 raise
-            # Its bytes were offered: none leave any more, and only the authority's outcome frees the update.
+            # Its bytes were offered. They are not sent again, and only the authority's outcome frees the update.
             self._state.end_session()
             raise Refused(problem.code, problem.detail) from None
         self._state.end_session()

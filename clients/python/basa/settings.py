@@ -1,4 +1,4 @@
-"""What a device is told: the addresses of the services, what it believes over them, and what it contributes."""
+"""The settings of a device, its models and its updates."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Settings:
-    """Addresses, and what the device believes over any service: the authorities' keys and the task."""
+    """Addresses, and the pins that the device trusts over any service: the authorities' keys and the task."""
 
     server: str
     #: In the order of their keys.
@@ -27,10 +27,12 @@ class Settings:
     task: bytes
     folder: Path
     token: Optional[str] = None
+    #: The hash of a term: a device that was away for long follows the terms of its task only up to this one.
+    term: Optional[bytes] = None
     piece_bytes: int = 1 << 20
-    #: This application's own floor, whatever the task says.
+    #: The demands of this application on any policy.
     floor: Floor = Floor()
-    #: Plain http to another machine: anybody on the way can read and change what is said.
+    #: Allows plain http to another machine. Anyone on the network path can then read and change the traffic.
     unsafe_allow_plain_http: bool = False
     progress: Progress = field(default_factory=Progress)
 
@@ -49,10 +51,10 @@ class Model:
 
 @dataclass(frozen=True, repr=False)
 class Update:
-    """The parameters before the training minus those after it, and what is told with them."""
+    """The parameters before the training minus those after it, with weight and metrics."""
 
     delta: Floats
-    #: In (0, 1]: how much it counts; always 1 in a private task.
+    #: The weight, in (0, 1]; always 1 in a private task.
     weight: float = 1.0
     #: The numbers that the task asks for by name.
     metrics: Mapping[str, float] = field(default_factory=dict)

@@ -24,11 +24,11 @@ from .upload import upload_in_pieces
 
 @dataclass(frozen=True, repr=False)
 class Shot:
-    """What is given, and to whom."""
+    """One upload before it is frozen."""
 
     policy: Message
     certificate: Message
-    #: Those that are named; they were checked.
+    #: The epochs that the upload names, already checked.
     epochs: Sequence[Message]
     #: Of the model that the update was trained on, with the hash of its entry in the log.
     version: int
@@ -82,7 +82,7 @@ class ShotSession:
         return str(self._kept["delta"])
 
     def finish(self, piece_bytes: int) -> str:
-        """Which upload the server has. Raises `Refused` if it does not want it."""
+        """Returns the name of the upload once the server has it. Raises `Refused` if the server rejects it."""
         statement = bytes.fromhex(self._kept["header"])
         header = SHOT_HEADER.decode(statement + self._state.signer.sign(statement))
         certificate = CERTIFICATE.decode(bytes.fromhex(self._kept["certificate"]))
@@ -95,14 +95,14 @@ class ShotSession:
         except Problem as problem:
             if problem.is_undecided:
                 raise
-            # Its bytes were offered: none leave any more, and only the authorities' outcome frees the update.
+            # Its bytes were offered. They are not sent again, and only the authorities' outcome frees the update.
             self._state.end_session()
             raise Refused(problem.code, problem.detail) from None
         self._state.end_session()
         return f"upload {name}"
 
     def _body(self, header: Message) -> bytes:
-        """Made again from what was frozen: the same bytes, or none."""
+        """Computed again from the frozen values. Other bytes are never sent."""
         kept, name = self._kept, ShotName(header.task, header.tag, header.user)
         seeds: List[bytes] = [bytes.fromhex(seed) for seed in kept["seeds"]]
         body = shot_body(self._policy, name, self._state.vector(), seeds, bytes.fromhex(kept["sealed"]))

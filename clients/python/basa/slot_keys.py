@@ -20,7 +20,7 @@ _SMALL_ORDER = {
 
 
 class Part(NamedTuple):
-    """What one authority has of a sealing."""
+    """The part of one authority in a sealing."""
 
     #: Its index in the policy.
     authority: int
@@ -39,7 +39,7 @@ def list_bytes(slots: int) -> int:
 
 
 def list_problem(keys: bytes, slots: int, digest: bytes) -> Optional[str]:
-    """Why this is not the list with this hash, or None: whoever seals to another list gives its seeds away."""
+    """The reason why this is not the list with this hash, or None. A device that seals to another list gives its seeds away."""
     if len(keys) != list_bytes(slots):
         return f"{len(keys)} bytes for {slots} slots"
     if sha256(keys) != digest:
@@ -72,7 +72,7 @@ def seal(seed: bytes, parts: Sequence[Part], threshold: int, ctx: bytes, context
 def unseal(
     sealed: bytes, secrets: Mapping[int, bytes], parts: Sequence[Part], threshold: int, ctx: bytes, context: bytes
 ) -> Optional[bytes]:
-    """With the secrets of `threshold` authorities, by index. None where it was not sealed to these parts for this context."""
+    """With the secrets of `threshold` authorities, by index. None if it was not sealed to these parts for this context."""
     if len(sealed) != KEY_BYTES * (1 + len(parts)):
         return None
     r = sealed[:KEY_BYTES]

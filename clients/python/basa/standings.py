@@ -1,4 +1,4 @@
-"""What authorities say of themselves in the one-shot mode, as the server hands it on: epoch keys, the newest model, and the time.
+"""Statements of the authorities in the one-shot mode, which the server passes on: epoch keys, the newest model, and the time.
 
 The server chooses what it shows. So each statement is signed, fresh by this device's clock, and behind nothing that was seen before.
 """
@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Callable, List, Mapping, NamedTuple, Optional, Tuple
 
-from .checks import check_newest, is_signed
-from .council import council_of, is_endorsed
+from .checks import check_newest
+from .council import council_of, is_endorsed, is_signed_by
 from .fields import Message
 from .parts import is_enough
 from .errors import Refused
@@ -23,7 +23,7 @@ class Gathered(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What nothing may go back behind."""
+    """The newest things that this device has seen. Older ones are refused."""
 
     #: Version and hash of the newest model.
     model: Tuple[int, bytes]
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
 
 
 def check_standings(standings: List[Message], policy: Message, now_ms: int, seen: Seen) -> Gathered:
-    """One that is wrong counts as none; the first reason is told if too few are left."""
+    """A wrong statement does not count. If too few are left, the first reason is raised."""
     good: List[Message] = []
     problems: List[Refused] = []
     for standing in standings:
@@ -51,13 +51,14 @@ def check_standings(standings: List[Message], policy: Message, now_ms: int, seen
 
 def _problem(standing: Message, policy: Message, now_ms: int, seen: Seen) -> Optional[Refused]:
     index, epoch, beacon, task = standing.authority, standing.epoch, standing.beacon, sha256(policy.raw)
-    is_named = index < len(policy.authorities) and (epoch.authority, beacon.authority) == (index, index)
-    is_own = is_named and epoch.task == task and is_signed(epoch, policy.authorities[index])
-    # The authorities find every upload bad that names an epoch of another length.
+    is_named = (epoch.authority, beacon.authority) == (index, index)
+    council = council_of(policy)
+    is_own = is_named and epoch.task == task and is_signed_by(epoch, council, index)
+    # The authorities reject every upload that names an epoch of another length.
     if not is_own or not _has_good_keys(epoch) or epoch.closes - epoch.opens != policy.one_shot.epoch_ms:
         return Refused("epoch-invalid", "its authority did not sign it for this task, or its key or its length is wrong")
-    is_logged = beacon.entry.task == task and is_endorsed(beacon.entry, council_of(policy))
-    if not is_logged or not is_signed(beacon, policy.authorities[index]):
+    is_logged = beacon.entry.task == task and is_endorsed(beacon.entry, council)
+    if not is_logged or not is_signed_by(beacon, council, index):
         return Refused("model-not-logged")
     if seen.is_left(beacon.head, index):
         return Refused("model-stale", "the log of this authority went on in another branch")

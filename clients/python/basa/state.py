@@ -1,9 +1,10 @@
-"""What a device keeps: its key, and one JSON file that is wholly there after a crash or not at all.
+"""The folder of a device: its key, and one JSON file that is replaced as a whole, so that a crash leaves the old one or the new one.
 
     identity.key  the Ed25519 secret key, 32 bytes
     vector-...    x' of the session, apart because it is large
     model-...     the newest model, as far as it has come
-    state.json    certificate, newest head of each authority's log, newest model and epochs seen, buffers ever entered, updates given away, and the session under way
+    state.json    certificate, newest head of each authority's log, newest model and epochs seen, terms seen, buffers ever entered,
+                  updates given away, and the session under way
 
 Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
@@ -41,7 +42,7 @@ class DeviceState:
             fcntl.flock(self._folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StateProblem("folder-in-use", str(folder)) from None
-        #: A write failed: what is on disk is unknown, so nothing leaves until the folder is opened again.
+        #: A write failed, so the content of the disk is unknown. Nothing leaves until the folder is opened again.
         self._has_failed = False
         self.signer = self._load_signer()
         self._data: Json = self._load()
@@ -102,6 +103,18 @@ class DeviceState:
         self._data["epochs"] = {str(index): number for index, number in newest.items()}
         self._write()
 
+    @property
+    def terms(self) -> Json:
+        """The terms that this device was shown, and its place in them."""
+        self._check_written()
+        kept: Json = self._data.get("terms", {})
+        return kept
+
+    def keep_terms(self, terms: Json) -> None:
+        """Durable: the device never goes back behind it."""
+        self._data["terms"] = terms
+        self._write()
+
     def was_entered(self, ctx: bytes) -> bool:
         return ctx.hex() in self._data["entered"]
 
@@ -142,7 +155,7 @@ class DeviceState:
         self._write()
 
     def freeze(self, delta_id: str, ctx: bytes, tag: bytes, version: int, **more: Any) -> None:
-        """From now on these bytes leave for this buffer, or none: the update is marked in the same step, with the buffer's version."""
+        """From now on only these bytes leave, and only for this buffer. The same step marks the update, with the buffer's version."""
         self._data["given"][delta_id] = {"ctx": ctx.hex(), "tag": tag.hex(), "version": version}
         self.advance(**more)
 
@@ -212,7 +225,7 @@ def _overwrite(path: Path) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """The new content in one step; what was there before is overwritten, as far as the disk allows."""
+    """Replaces the content in one step. The old content is overwritten, as far as the disk allows."""
     new = path.with_name(path.name + ".new")
     _write_whole(new, data)
     old = open(path, "r+b") if path.exists() else None

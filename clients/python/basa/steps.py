@@ -21,7 +21,7 @@ Entry = Tuple[bytes, bytes]
 
 
 def seal_seeds(sealing: Sealing, tag: bytes, edges: Sequence[bytes]) -> List[Entry]:
-    """What a deposit holds: the edges to slots 1..K-1."""
+    """The content of a deposit: the edges to slots 1..K-1."""
     return [(commitment(seed), sealing.seal_edge(slot, "edge", tag, seed)) for slot, seed in enumerate(edges, 1)]
 
 
@@ -42,7 +42,7 @@ def key_request_statement(certificate: Message, nonce: bytes, answer: Message, e
 
 @dataclass(frozen=True, repr=False)
 class Draft:
-    """Everything of the upload but the vector."""
+    """The upload without the vector."""
 
     void: List[int]
     self_seed: bytes

@@ -1,4 +1,4 @@
-"""Suite 1: SHA-256, HKDF, ChaCha20-Poly1305, X25519, strict Ed25519 and AES-128-CTR; and how secrets are held."""
+"""Suite 1: SHA-256, HKDF, ChaCha20-Poly1305, X25519, strict Ed25519 and AES-128-CTR; and objects that hold secrets."""
 from __future__ import annotations
 
 import hashlib
@@ -59,7 +59,7 @@ def seal(key: bytes, plaintext: bytes, associated: bytes = b"") -> bytes:
 
 
 def unseal(key: bytes, sealed: bytes, associated: bytes = b"") -> Optional[bytes]:
-    """None where the tag does not fit."""
+    """None if the tag does not match."""
     try:
         return ChaCha20Poly1305(key).decrypt(NONCE, sealed, associated)
     except InvalidTag:
@@ -76,7 +76,7 @@ class Keystream:
         return self._encryptor.update(bytes(length))
 
     def into(self, target: memoryview) -> None:
-        """Fills it with what comes next."""
+        """Fills it with the next bytes of the stream."""
         target[:] = self._encryptor.update(_ZEROS[: len(target)] if len(target) <= len(_ZEROS) else bytes(len(target)))
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a task: the size of its group, the scale of weights in it, and how much a stale update counts."""
+"""The numbers of a task: the size of its group, the scale of weights in it, and the weight of a stale update."""
 from __future__ import annotations
 
 import math

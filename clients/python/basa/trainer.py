@@ -14,12 +14,12 @@ LOSSES = ("own", "softmaxCrossEntropy", "binaryCrossEntropy", "mse")
 
 @dataclass(frozen=True)
 class TaskTraining:
-    """How the policy of the task has devices train. No server can change it."""
+    """The training settings in the policy of the task. No server can change them."""
 
     epochs: int
     batch_size: int
     learning_rate: float
-    #: `softmaxCrossEntropy`, `binaryCrossEntropy`, `mse`, or `own`: whatever your program minimises.
+    #: `softmaxCrossEntropy`, `binaryCrossEntropy`, `mse`, or `own`, if your program has its own loss.
     loss: str
     #: The version of the model that is trained on.
     version: int
@@ -38,7 +38,7 @@ class Trained:
 
 class Trainer(Protocol):
     def network(self) -> Optional[Network]:
-        """The tensors that it trains; None for those of the task, whatever they are."""
+        """The tensors that it trains; None if it accepts those of any task."""
 
     def train(self, arrays: Arrays, training: TaskTraining) -> Trained: ...
 
@@ -66,7 +66,7 @@ def trainer_of(given: Union[Trainer, TrainFunction]) -> Trainer:
 
 
 class Bound:
-    """A trainer in a task, after its tensors were held to the network that the policy names.
+    """A trainer in a task. Its tensors were checked against the network that the policy names.
 
     `served` gives the network as the server shows it, which hashes to the policy. Tensors whose names differ are taken in
     their order; windows of convolutions that a trainer has channels first are turned.
@@ -101,7 +101,7 @@ class Bound:
 
 
 def _network_of_task(own: Optional[Network], policy: Message, served: Callable[[], Optional[Network]]) -> Network:
-    """The policy names it by its hash, or leaves it to the application."""
+    """Checks the network against the hash in the policy, unless the policy leaves it to the application."""
     is_free = not any(policy.manifest)
     if own is not None and (is_free or own.manifest_hash == policy.manifest):
         return own

@@ -1,4 +1,4 @@
-"""Sends a body piece by piece, from wherever the server has it durably: a lost connection costs one piece at most."""
+"""Sends a body piece by piece, from the last byte that the server has stored: a lost connection costs at most one piece."""
 from __future__ import annotations
 
 from typing import Mapping, Tuple
@@ -12,7 +12,7 @@ MAX_TURNS = 32
 def upload_in_pieces(
     link: ServiceLink, target: str, header: bytes, body: bytes, piece_bytes: int, is_resumed: bool
 ) -> None:
-    """Returns once the server has all of it. Raises the server's `Problem` where it does not want it."""
+    """Returns once the server has all of it. Raises the server's `Problem` if the server rejects it."""
     named = {"Basa-Upload": header.hex()}
     offset = _within(body, _standing(link, target, named)) if is_resumed else 0
     turns = 0
@@ -24,7 +24,7 @@ def upload_in_pieces(
             if is_accepted:
                 link.progress.tell("upload", done=len(body), total=len(body))
                 return
-            # A whole piece counts or none of it: less would have the same bytes sent again and again.
+            # Only a whole piece counts as progress. Otherwise the same bytes could be sent again and again.
             turns += received < offset + max(1, len(piece))
             offset = _within(body, received)
             link.progress.tell("upload", done=offset, total=len(body))
@@ -55,7 +55,7 @@ def _within(body: bytes, offset: object) -> int:
 
 
 def _standing(link: ServiceLink, target: str, named: Mapping[str, str]) -> int:
-    """A no to this question carries no reason: the first piece will meet it again, with one."""
+    """A refusal of this request has no reason. The first piece is refused with one."""
     try:
         told = link.call("HEAD", target, signed=True, headers=named).headers.get("upload-offset", "0")
         return int(told)

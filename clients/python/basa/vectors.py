@@ -40,7 +40,7 @@ def mask(vector: npt.ArrayLike, terms: Iterable[Tuple[int, bytes]], ctx: bytes, 
 
 
 class _Stream:
-    """The elements of one mask, one after the other. What `next` gives is good until the next call with this buffer."""
+    """The elements of one mask, one after the other. The result of `next` is valid until the next call with this buffer."""
 
     def __init__(self, seed: bytes, ctx: bytes, group: int, buffer: bytearray) -> None:
         self._seed, self._ctx, self._buffer = seed, ctx, buffer

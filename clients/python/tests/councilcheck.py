@@ -1,4 +1,4 @@
-"""What this device believes of several authorities, case by case: part of the self-check."""
+"""Statements of several authorities that a device believes or refuses, case by case. Part of the self-check."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Tuple
@@ -21,10 +21,12 @@ SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]
 COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
 SIZE = 2
-_PLAN = {
-    "engine": 3, "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
+_PLAN: Dict[str, Any] = {
+    "name": b"small", "authorities": list(COUNCIL.keys), "threshold": 3, "unsafe_threshold": 0, "engine": 3,
+    "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
     "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
-    "server": ZEROS, "upload_lease_ms": 1000,
+    "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": 1000,
+    "open_ms": 1000, "close_ms": 1000, "succession": None,
 }
 
 
@@ -53,7 +55,7 @@ def check_endorsed(v: Vector) -> None:
 
 
 def check_agreed(v: Vector) -> None:
-    """Signatures are joined under the same words alone."""
+    """Signatures are joined only if they are for the same words."""
     statements = [certificate_of(index, words) for index, words in v["said"]]
     joined = agreed(CERTIFICATE, COUNCIL, statements)
     assert (None if joined is None else [one.authority for one in joined.endorsements]) == v["by"]
@@ -103,14 +105,11 @@ class _Says:
 
 
 def small_policy(**changes: Any) -> Message:
-    return POLICY.encode(
-        name=b"small", authorities=list(COUNCIL.keys), threshold=3, unsafe_threshold=0, **{**_PLAN, **changes},
-        training={"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, open_ms=1000, succession=None, close_ms=1000,
-    )
+    return POLICY.encode(**{**_PLAN, **changes})
 
 
 def certificate_of(authority: int, issued_at: int) -> Message:
-    """With the signature of this one alone."""
+    """With only the signature of this authority."""
     return _only(_certificate(4, issued_at), authority)
 
 

@@ -20,12 +20,12 @@ TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS
 POLICY_BYTES = small_policy().raw
 #: A slow answer takes a minute: a test that waits for it fails, and does end.
 BYTE_EVERY_S, SLOW_BYTES = 0.02, 3000
-#: Nobody sets it: what waits for it waits until the program ends.
+#: It is never set: a thread that waits for it waits until the program ends.
 NEVER = threading.Event()
 
 
 class Told:
-    """What a service answers: a status, headers and a body, all at once or byte by byte."""
+    """The answer of a service: a status, headers and a body, all at once or byte by byte."""
 
     def __init__(self, body: bytes, status: int = 200, slow: str = "", missing: int = 0, **headers: str) -> None:
         self.body, self.status, self.slow, self.missing, self.headers = body, status, slow, missing, headers
@@ -47,7 +47,7 @@ def about(place: int, ahead_ms: int = 0, **more: Any) -> Told:
 
 
 def but(at: str, lie: Callable[[int], Told]) -> Says:
-    """Honest, except where the path ends so."""
+    """Honest, except for paths that end with `at`."""
     return lambda path, place: lie(place) if path.endswith(at) else honest(path, place)
 
 
@@ -117,7 +117,7 @@ def _service(says: Says, place: int) -> ThreadingHTTPServer:
                     NEVER.wait(BYTE_EVERY_S)
                 self.wfile.write(b"" if is_slow else data)
             except OSError:
-                pass  # nobody listens any more
+                pass  # the client has gone
 
         def log_message(self, *_: object) -> None:
             pass

@@ -1,4 +1,4 @@
-"""What one authority of several can do by lying, or by being slow: nothing. Part of the self-check."""
+"""One of several authorities lies or is slow, and this changes nothing. Part of the self-check."""
 from __future__ import annotations
 
 import threading
@@ -38,7 +38,7 @@ def check_policy_of(v: Vector) -> None:
 
 
 def check_alone(v: Vector) -> None:
-    """The only authority has nobody beside it: its lie is refused."""
+    """There is no other authority, so the lie is refused."""
     with authorities_that([LIES[v["lie"]]]) as members:
         alone = Council(COUNCIL.keys[:1], 1)
 
@@ -78,7 +78,7 @@ def check_asking(v: Vector) -> None:
 
 
 def check_skew(v: Vector) -> None:
-    """`clock-skew` moves the clock for a service by what a wrong clock can be off."""
+    """`clock-skew` moves the clock for a service, by at most the largest error of a wrong clock."""
     told = int(time.time() * 1000) + v["ahead"]
     with services_that([skewed(v.get("detail", str(told)))]) as [url]:
         link = ServiceLink(url, SIGNERS[0], ZEROS)
@@ -99,7 +99,7 @@ def check_clocks(v: Vector) -> None:
 
 
 def check_clocks_anew(v: Vector) -> None:
-    """The clock of a device that was set meanwhile: what the authorities told before is asked for again."""
+    """The clock of the device was set meanwhile, so the authorities are asked for the time again."""
     ahead = [HOUR_MS * v["before"]]
     with authorities_that([lambda path, place: about(place, ahead[0])] * 4) as members:
         authorities = Authorities(members, COUNCIL)
@@ -110,7 +110,7 @@ def check_clocks_anew(v: Vector) -> None:
 
 
 def check_answer(v: Vector) -> None:
-    """An answer that comes byte by byte comes to an end, which is not its own; one that breaks off or has no end is none."""
+    """A slow answer is ended by the device. An answer that breaks off or is too long does not count."""
     with services_that([lambda path, place: Told(bytes(SLOW_BYTES), **v["told"])]) as [url]:
         try:
             exchange(urlsplit(url), Request("GET", "/", {}, most=v.get("most", SLOW_BYTES)), timeout_s=v.get("seconds", 30))
@@ -121,7 +121,7 @@ def check_answer(v: Vector) -> None:
 
 
 def check_enrolment(v: Vector) -> None:
-    """Three of four sign the same words, whatever the fourth does. The lot says who is asked first, so it is tried often."""
+    """Three of four sign the same words, regardless of the fourth. The first one is chosen at random, so this is tried often."""
     for _ in range(v.get("times", 12)):
         members = [_Enrols(place, "honest" if place in v["honest"] else v["lie"]) for place in range(4)]
         try:
@@ -139,7 +139,7 @@ class _Enrols:
     def __init__(self, place: int, does: str) -> None:
         self._place, self._does = place, does
 
-    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message], known: Optional[Message]) -> Message:
         if self._does == "silent":
             NEVER.wait()
         if self._does == "fails":

@@ -45,6 +45,7 @@ def check_floor(v: Vector) -> None:
         floor.get("unsafeMixedVersions", False),
         floor.get("checkedSums", False),
         floor.get("deviceNoise", False),
+        floor.get("succession") == "forbidden",
     )
     assert verdict(v["policy"], own) == ("below-floor" if v["isBelow"] else None)
 
@@ -58,17 +59,10 @@ def check_epsilon(v: Vector) -> None:
     assert math.isclose(epsilon_of(v["rho"], v["delta"]), v["epsilon"], rel_tol=1e-9)
 
 
-def check_succession(v: Vector) -> None:
-    """A task whose authorities may be replaced is read, and refused."""
-    allowed = POLICY.decode(bytes.fromhex(v["policy"])).succession is not None
-    assert verdict(v["policy"]) == ("unknown-succession" if allowed else None)
-
-
-def policy_checks(policies: Vector, masking: Vector, terms: Vector) -> List[Tuple[str, Callable[[Vector], None], List[Vector]]]:
+def policy_checks(policies: Vector, masking: Vector) -> List[Tuple[str, Callable[[Vector], None], List[Vector]]]:
     return [
         ("refused policies", check_refused, policies["refused"]),
         ("accepted policies", check_accepted, policies["accepted"]),
-        ("policies with succession", check_succession, terms["judged"]),
         ("floors", check_floor, policies["floors"]),
         ("privacy budgets", check_budget, policies["budgets"]),
         ("privacy costs", check_epsilon, masking["accountant"]),

@@ -1,4 +1,4 @@
-"""What this device refuses by itself, case by case: part of the self-check."""
+"""The device's own refusals, case by case. Part of the self-check."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple

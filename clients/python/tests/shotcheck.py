@@ -1,4 +1,4 @@
-"""The one-shot mode: uploads against the vectors, statements that a device must refuse, and what is kept of an update. Part of the self-check."""
+"""The one-shot mode: uploads against the vectors, statements that a device must refuse, and the record of an update. Part of the self-check."""
 from __future__ import annotations
 
 import tempfile
@@ -56,7 +56,7 @@ def check_shots(v: Vector) -> None:
 
 
 class _Council:
-    """Four authorities of which three are needed and one may collude, or one; they say what a case wants."""
+    """One authority, or four of which three are needed and one may collude. They make the statements of a case."""
 
     def __init__(self, count: int) -> None:
         self.signers = [Signer(Secret(bytes([index + 1]) * 32)) for index in range(count)]
@@ -96,7 +96,7 @@ class _Council:
         return Message(authority=index, epoch=epoch, beacon=beacon)
 
     def gathered(self, lies: Sequence[int], lie: Vector, seen: Seen) -> Gathered:
-        """So many of them say what is wrong, the others the truth."""
+        """The authorities in `lies` make a wrong statement, the others a true one."""
         silent = lie.get("silent", 0)
         told = [self.standing(n, **(lie if n in lies else {})) for n in range(silent, len(self.signers))]
         return check_standings(told, self.policy, _NOW, seen)
@@ -108,7 +108,7 @@ def _signed(signer: Signer, layout: Layout, **fields: Any) -> Message:
 
 
 def check_statements(v: Vector) -> None:
-    """What is wrong at one authority alone, or at two of four, is refused; what is wrong at one of four is left out."""
+    """A wrong statement of a single authority, or of two of four, is refused. That of one of four is left out."""
     lie, seen = v["lie"], _nothing(**v.get("seen", {}))
     assert refusal(lambda: _Council(1).gathered([0], lie, seen)) == v["refused"]
     four = _Council(4)

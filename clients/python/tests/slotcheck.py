@@ -1,4 +1,4 @@
-"""Slot keys against their vectors: what seals and opens, and which lists, seeds and keys this device refuses. Part of the self-check."""
+"""Slot keys against their vectors: sealing, opening, and the lists, seeds and keys that a device refuses. Part of the self-check."""
 from __future__ import annotations
 
 from itertools import combinations
@@ -73,13 +73,13 @@ def _parts(v: Vector) -> List[slot_keys.Part]:
 
 
 def _sets(v: Vector, size: int) -> List[Dict[int, bytes]]:
-    """The secrets of every so many authorities."""
+    """The secrets of every set of this many authorities."""
     secrets = {part["authority"]: bytes.fromhex(part["secret"]) for part in v["parts"]}
     return [{authority: secrets[authority] for authority in some} for some in combinations(secrets, size)]
 
 
 def check_wrong_keys(v: Vector) -> None:
-    """The secret of a slot is taken for that slot alone; a device that is given another one stops."""
+    """The secret of a slot is accepted only for that slot. A device that gets another one stops."""
     drawn = drawn_buffer(bytes.fromhex(v["drawnBuffer"]), POLICY.decode(bytes.fromhex(v["policy"])))
     sealing = sealing_for(drawn.descriptor, ctx_of(drawn.descriptor), drawn.slot_keys, bytes)
     for slot, key in ((e.slot, e.key) for e in _released(v) if e.role == _RELEASED_EDGE):

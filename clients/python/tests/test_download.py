@@ -1,4 +1,4 @@
-"""Downloads of models: in pieces, over lost connections, and on from what an earlier process had."""
+"""Downloads of models: in pieces, over lost connections, and from the last byte of an earlier process."""
 from __future__ import annotations
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Errors: what each says, and which codes a device gets over by itself."""
+"""Errors: their texts, and the codes after which a device tries again by itself."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""Runs of rounds: what ends them, what is tried again, and what is trained again; and clients that are stopped."""
+"""Runs of rounds: their ends, retries and repeated trainings; and clients that are stopped."""
 from __future__ import annotations
 
 import asyncio

@@ -120,7 +120,7 @@ class Flower(unittest.TestCase):
         np.testing.assert_allclose(update.delta, [0] * 12 + [1] * 3, atol=1e-6)
         self.assertEqual(client.configs[0]["server_round"], 3)
         self.assertEqual((client.configs[0]["local_epochs"], client.configs[0]["proximal_mu"]), (2, 0.1))
-        # Evaluated before the training, and without what is no number.
+        # Evaluated before the training, without values that are not numbers.
         self.assertAlmostEqual(update.metrics["loss"], float(model.parameters[:12].sum()), places=4)
         self.assertEqual((update.metrics["accuracy"], update.metrics["ours"], trained.examples), (0.25, 0.5, 50))
         self.assertNotIn("words", update.metrics)

@@ -31,6 +31,8 @@ from .shotcheck import SHOT_RULES, check_shots
 from .slotcheck import (
     check_bad_dealt, check_bad_list, check_bad_slot_key, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
 )
+from .statementcheck import STATEMENT_RULES
+from .termcheck import term_checks
 from .versioncheck import VERSION_RULES, check_second_session, check_trained_on, model_of
 
 
@@ -183,7 +185,8 @@ def _all() -> Iterator[unittest.TestCase]:
         ("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"]),
         ("refused public keys", check_bad_key, bad["publicKey"]),
         ("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"]),
-        *policy_checks(policies, masking, read_vectors("terms")), *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES, *SHOT_RULES,
+        *policy_checks(policies, masking), *term_checks(read_vectors("terms")), *STATEMENT_RULES,
+        *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES, *SHOT_RULES,
     ]:
         yield agreement(name, check, cases)
 

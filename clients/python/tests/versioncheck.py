@@ -1,4 +1,4 @@
-"""One version a buffer, one update a version, and what a device does about it: part of the self-check."""
+"""One version for each buffer, and one update for each version. Part of the self-check."""
 from __future__ import annotations
 
 import tempfile
@@ -34,7 +34,7 @@ def model_of(v: Vector) -> Tuple[int, bytes]:
 
 
 def check_trained_on(v: Vector) -> None:
-    """A buffer takes updates of its own model alone, by number and by hash; with mixed versions it takes all."""
+    """A buffer takes only updates of its own model, by number and by hash. With mixed versions it takes all."""
     policy, seat = POLICY.decode(bytes.fromhex(v["policy"])), bytes.fromhex(v["drawnBuffer"])
     version, model = model_of(v)
     refused = "descriptor-version" if policy.versions == _ONE else None
@@ -80,7 +80,7 @@ def check_prefix(v: Vector) -> None:
 
 
 class _Outcomes:
-    """Authorities that agree on what became of every buffer."""
+    """Authorities that agree on the outcome of every buffer."""
 
     def __init__(self, status: int, tags: Sequence[bytes] = ()) -> None:
         self._said = Message(status=status, accepted=[Message(slot=0, tag=tag) for tag in tags])
@@ -105,7 +105,7 @@ class _Contributing(Device):
 
     def __init__(self, folder: Path, over: int) -> None:
         super().__init__(Settings("", [], [], bytes(32), folder))
-        self.policy = Message(privacy=None, versions=_ONE, dimension=1, one_shot=None)
+        self._member.policy = Message(privacy=None, versions=_ONE, dimension=1, one_shot=None)
         self._given = Given(self._state, _Outcomes(_OPEN), self.policy)  # type: ignore[arg-type]
         self._over, self.trained_on = over, 0
 
@@ -128,7 +128,7 @@ class _Contributing(Device):
 
 
 def check_version_over(v: Vector) -> None:
-    """It trains anew on the newest model at once, a bounded number of times."""
+    """It trains again on the newest model at once, a bounded number of times."""
     with tempfile.TemporaryDirectory() as folder:
         device = _Contributing(Path(folder), v["over"])
         try:

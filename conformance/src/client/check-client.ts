@@ -11,6 +11,7 @@ import { lieScene } from './lie-scene.ts';
 import { lies } from './lies.ts';
 import { shotExpiredScene } from './one-shot/shot-expired-scene.ts';
 import { shotFaultScene, shotKilledScene, shotRefusedScene, shotScene } from './one-shot/shot-scenes.ts';
+import { replacedAuthorityScene } from './succession-scene.ts';
 import { otherVersionScene, secondUpdateScene } from './version-scene.ts';
 
 export interface ClientTest {
@@ -34,6 +35,8 @@ export async function checkClient(test: ClientTest): Promise<Verdict> {
     ['killed clients', () => killedScene(trial, report)],
     ['a buffer of another version', () => otherVersionScene(trial, report)],
     ['a second update on a version', () => secondUpdateScene(trial, report)],
+    // A device follows a term by its own clock: later scenes may move the clocks of the services.
+    ['a replaced authority', () => replacedAuthorityScene(trial, report)],
     ['several authorities, one down', () => oneDownScene(trial, report)],
     ['several authorities, one lies', () => oneLiesScene(trial, report)],
     ['several authorities, a buffer that ends', () => fewOutcomesScene(trial, report)],

@@ -6,6 +6,7 @@ import { stopsAtItsBudget } from './private-budget.ts';
 import { hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
 import { followQuickStart } from './quick-start.ts';
 import { renewsItsCertificate } from './renewal.ts';
+import { followsItsTerms } from './succession.ts';
 
 interface Learned extends Together {
   readonly accuracy: number;
@@ -31,6 +32,7 @@ export async function runAll(): Promise<Ended> {
   const isStopped = await stopsAtItsBudget();
   console.log(`a privacy budget of one sum ${isStopped ? 'stops the second' : 'stops nothing'}`);
   if (!isStopped) return failed('privacy budget');
+  if ((await followsItsTerms()).length > 0) return failed('succession');
   for (const together of plan()) {
     const { accuracy, loss } = await learnTogether(together);
     const { engine, authorities, trainer } = together;

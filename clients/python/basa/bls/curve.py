@@ -13,7 +13,7 @@ Affine = Tuple[F, F]
 
 @dataclass(frozen=True)
 class Field(Generic[F]):
-    """What the curve needs to know of the field below it."""
+    """The operations of the field below the curve."""
 
     zero: F
     one: F

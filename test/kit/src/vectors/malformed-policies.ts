@@ -54,6 +54,7 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ['a byte short', written().slice(0, -1)],
     ['a byte too long', concatBytes(written(), new Uint8Array(1))],
     ...[4, 5, 7].map((version): Case => [`layouts of version ${version}`, withByte(written(), 0, version)]),
+    ['succession without a wait', concatBytes(written(), new Uint8Array(5))],
     ['another suite', withByte(written(), 1, 2)],
     ['another kind of message', withByte(written(), 2, 3)],
     short('a name of 65 bytes', {}, good.name, ascii('a'.repeat(65))),

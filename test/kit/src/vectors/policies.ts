@@ -102,6 +102,7 @@ function floorVectors(): readonly FloorVector[] {
   const usual = { minimum: 2, maxStaleness: 15 };
   const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];
   const mixed: TaskPolicy = { ...GOOD_POLICY, versions: 'unsafeMixed' };
+  const replaceable = { ...GOOD_POLICY, succession: { waitMs: 1000, recoveryHash: new Uint8Array(32) } };
   // Engines differ in the last digits of a logarithm: the bounds are apart from it.
   const [enough, tooLittle] = [1 + 1e-6, 1 - 1e-6];
   const asked: readonly (readonly [Floor, TaskPolicy])[] = [
@@ -115,6 +116,9 @@ function floorVectors(): readonly FloorVector[] {
     [{ ...usual, unsafeMixedVersions: true }, mixed],
     [{ ...usual, unsafeMixedVersions: true }, plain],
     [{ ...usual, unsafeMixedVersions: true, minimum: 9 }, mixed],
+    [{ ...usual, succession: 'forbidden' }, plain],
+    [{ ...usual, succession: 'forbidden' }, replaceable],
+    [usual, replaceable],
     [{ ...usual, privacy: { epsilon: 1e9, delta: 1e-6 } }, plain],
     [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6 } }, noisy],
     [{ ...usual, privacy: { epsilon: spent * tooLittle, delta: 1e-6 } }, noisy],

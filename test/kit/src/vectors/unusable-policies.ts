@@ -64,6 +64,12 @@ const mixed = (changes: Partial<TaskPolicy>): Partial<TaskPolicy> => ({
   ...changes,
 });
 
+const RECOVERY = new Uint8Array(32).fill(8);
+
+function succession(recoveryHash: Uint8Array | undefined): Partial<TaskPolicy> {
+  return { succession: { waitMs: 1, recoveryHash } };
+}
+
 export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readonly Case[] {
   const named = (bytes: Uint8Array): Partial<TaskPolicy> => ({ name: concatBytes(ascii('a'), bytes, ascii('b')) });
   const noisy = (changes: Partial<PrivacyPolicy>): Partial<TaskPolicy> => ({ privacy: { ...privacy, ...changes } });
@@ -88,6 +94,9 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['an authority twice', { authorities: [twice, new Uint8Array(32).fill(2), twice], threshold: 3 }],
     ...[0, 2, 255].map((threshold): Case => [`${threshold} of one authority`, { threshold }]),
     ['5 of 4 authorities', councilOf(4, 5)],
+    ['succession without a recovery key, one authority', succession(undefined)],
+    ['succession without a recovery key, 3 of 3', { ...councilOf(3, 3), ...succession(undefined) }],
+    ['succession with CP-ABE', { ...succession(RECOVERY), engine: ENGINE.cpAbe }],
     ['several authorities with CP-ABE', { ...councilOf(4, 3), engine: ENGINE.cpAbe }],
     ['several authorities with transparent sealing', { ...councilOf(4, 3), engine: ENGINE.unsafeTransparent }],
     ['2 of 3 authorities', councilOf(3, 2)],
@@ -140,6 +149,8 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
     ['2^31 numbers', { dimension: 2 ** 31 }],
     ['a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
     ['CP-ABE', { engine: ENGINE.cpAbe }],
+    ['succession, one authority', succession(RECOVERY)],
+    ['succession without a recovery key, 3 of 4', { ...councilOf(4, 3), ...succession(undefined) }],
     ['the unsafe word for one authority', { unsafeThreshold: true }],
     ['3 of 4 authorities', councilOf(4, 3)],
     ['2 of 2 authorities, by the unsafe word', councilOf(2, 2, true)],
