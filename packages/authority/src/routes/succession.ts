@@ -11,7 +11,18 @@ import {
   termCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import {
+  answers,
+  bytesOf,
+  checkSender,
+  exchange,
+  fail,
+  granted,
+  hexText,
+  sendBytes,
+  Type,
+  wireBytes,
+} from '@basa/service';
 import { settleEpochs } from '../steps/shot-epochs.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
@@ -75,9 +86,14 @@ export function successionRoutes({ service, authority, shots }: RouteTools): voi
   app.put(
     AUTHORITY_PATH.renewedModel(':task'),
     {
+      // The signatures of the term before may be those of a stolen key, so only the server shows them.
+      onRequest: async (request) => {
+        const { policy } = await taskOf(authority, request.params as { task: string });
+        checkSender(request, { audience: authority.core.publicKey, publicKey: policy.serverKey });
+      },
       bodyLimit: MODEL_APPEND_BYTES,
       schema: {
-        summary: 'Signs the newest version of the term before again in this one (anybody)',
+        summary: 'Signs the newest version of the term before again in this one (server)',
         params: taskParams,
         ...exchange('modelEntry', 'modelEntry'),
       },

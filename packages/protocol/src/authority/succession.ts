@@ -124,10 +124,12 @@ export function joinTask(
   const task = taskIdOf(suite, line.policy);
   const isBegun = ({ effective }: Term): boolean => effective <= now;
   // At most one term waits for its time; the one after it is adopted when that one has begun.
-  const terms = line.terms.slice(0, line.terms.filter(isBegun).length + 1).flatMap((term): AuthorityRecord[] => [
-    { kind: 'term-adopted', term },
-    ...(isBegun(term) ? [{ kind: 'term-begun' as const, task, number: term.number }] : []),
-  ]);
+  const terms = line.terms
+    .slice(0, line.terms.filter(isBegun).length + 1)
+    .flatMap((term): AuthorityRecord[] => [
+      { kind: 'term-adopted', term },
+      ...(isBegun(term) ? [{ kind: 'term-begun' as const, task, number: term.number }] : []),
+    ]);
   const records: AuthorityRecord[] = [{ kind: 'task-created', policy: line.policy }, ...terms];
   return { state: undefined, records, answer: { task }, events: [] };
 }
