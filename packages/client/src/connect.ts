@@ -40,8 +40,8 @@ export interface ConnectOptions {
   /** Comma-separated for several authorities. */
   readonly authorityKey: string;
   /**
-   * The hash of a term in hex, if the authorities of the task may be replaced: a device that was away for long follows
-   * its terms only up to this one.
+   * The hash of a term in hex, or the name of the task for its first term, if the authorities of the task may be
+   * replaced: a device that was away for long takes part only up to this term.
    */
   readonly term?: string;
   /** The demands of this application on any policy. */
