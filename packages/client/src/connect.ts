@@ -2,9 +2,9 @@
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   isHybrid,
+  isSealing,
   policyProblem,
   type SeenTerm,
-  sealedBytesOf,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
@@ -210,8 +210,7 @@ const NOT_PINNED = 'the task has other authorities than the ones in authorityKey
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
-  if (policy.oneShot === undefined && sealedBytesOf(policy.engine) === undefined)
-    throw new RefusedError('unsafe-engine');
+  if (!isSealing(policy)) throw new RefusedError('unsafe-engine');
   const below = floorProblem(floor, policy);
   if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;

@@ -371,7 +371,7 @@ export {
   POLICY_DEFAULTS,
   taskIdOf,
 } from './wire/policy.ts';
-export { planPolicy, policyProblem } from './wire/policy-problem.ts';
+export { isSealing, planPolicy, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { GUARDS, judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';

@@ -24,7 +24,7 @@ import {
   wireBytes,
 } from '@basa/service';
 import { settleEpochs } from '../steps/shot-epochs.ts';
-import { ofPathTask, taskOf, taskParams } from './names.ts';
+import { checkSealing, ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function successionRoutes({ service, authority, shots }: RouteTools): void {
@@ -59,6 +59,7 @@ export function successionRoutes({ service, authority, shots }: RouteTools): voi
     },
     async (request) => {
       const line = lineCodec.decode(bytesOf(request));
+      checkSealing(line.policy);
       ofPathTask('line', { task: taskIdOf(nodeSuite, line.policy) }, request.params);
       const { task } = granted(await authority.ask((core, now) => core.followLine(line, now)));
       await settleEpochs(shots);

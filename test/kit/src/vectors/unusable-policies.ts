@@ -88,6 +88,7 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['an authority twice', { authorities: [twice, new Uint8Array(32).fill(2), twice], threshold: 3 }],
     ...[0, 2, 255].map((threshold): Case => [`${threshold} of one authority`, { threshold }]),
     ['5 of 4 authorities', councilOf(4, 5)],
+    ...[2, 5, 255].map((engine): Case => [`engine ${engine}, which nobody knows`, { engine }]),
     ['several authorities with CP-ABE', { ...councilOf(4, 3), engine: ENGINE.cpAbe }],
     ['several authorities with transparent sealing', { ...councilOf(4, 3), engine: ENGINE.unsafeTransparent }],
     ['2 of 3 authorities', councilOf(3, 2)],
