@@ -1,6 +1,7 @@
 /** Succession at authorities: one successor for each term, nothing open survives the switch, and a retired seat is silent. */
 import {
   AttributeAuthority,
+  type AuthorityRecord,
   acceptTerm,
   agreedOutcome,
   type Ctx,
@@ -20,6 +21,7 @@ import {
   newestModelCodec,
   newestProblem,
   receiveNewest,
+  revocationRequestCodec,
   SERVER_SEAT,
   type TaskPolicy,
   type Term,
@@ -366,6 +368,25 @@ describe('the switch', () => {
     expect(successor.isHandedOver(certificate, owner, millis(certificate.notAfter + 1))).toBe(false);
     const [only] = certificate.endorsements;
     expect(only && successor.isHandedOver({ ...certificate, endorsements: [only] }, owner, world.now)).toBe(false);
+  });
+  it('a successor can revoke a device before it comes, which its predecessor had revoked', () => {
+    const world = federation();
+    const key = world.signer();
+    const { certificate, user } = world.device();
+    const term = signed(world, proposal(world, {}, key));
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const take = (step: { readonly records: Iterable<AuthorityRecord> }) => successor.apply(step.records);
+    expect(reasonOf(successor.revoke(user, world.now).answer)).toBe('not-enrolled');
+    take(successor.followLine({ policy: world.policy, terms: [term] }, world.now));
+    take(successor.revoke(user, world.now));
+    expect(successor.revoke(user, world.now).records).toEqual([]);
+    expect(successor.head().revocations).toBe(1);
+    take(successor.tick(term.effective));
+    const { endorsements: _, ...body } = certificate;
+    expect(reasonOf(successor.enrol(body).answer)).toBe('revoked');
+    const asked = { task: world.task, after: 0 };
+    const signature = world.server.ports.signer.sign(revocationRequestCodec.statement(asked));
+    expect(granted(successor.revocations({ ...asked, signature }).answer).users).toEqual([user]);
   });
   it('two terms never both have enough signatures for one thing', () => {
     const world = federation();
