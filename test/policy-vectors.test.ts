@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { floorProblem } from '@basa/client/internal/device/floor.ts';
 import { DecodeError } from '@basa/masking';
-import { decodePolicy, ENGINE, epsilonBudget, policyProblem, sealedBytesOf } from '@basa/protocol';
+import { decodePolicy, epsilonBudget, isSealing, policyProblem } from '@basa/protocol';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';
 
@@ -38,8 +38,7 @@ function verdict(hex: string): PolicyRefusal | undefined {
   try {
     const policy = decodePolicy(bytes(hex));
     if (policyProblem(policy) !== undefined) return 'unusable-policy';
-    const isKnown = policy.engine === ENGINE.oneShot || sealedBytesOf(policy.engine) !== undefined;
-    return isKnown ? undefined : 'unsafe-engine';
+    return isSealing(policy) ? undefined : 'unsafe-engine';
   } catch (error) {
     if (error instanceof DecodeError) return 'malformed';
     throw error;

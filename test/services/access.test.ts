@@ -55,7 +55,6 @@ const FOR_ANYBODY = {
     'GET /v1/tasks/{task}/policy',
     'GET /v1/tasks/{task}/line',
     'PUT /v1/tasks/{task}/line',
-    'PUT /v1/tasks/{task}/model-log/renewed',
     'POST /v1/tasks/{task}/model-log',
     'PUT /v1/tasks/{task}/model-log/newest',
     'GET /v1/tasks/{task}/model-log/{version}',

@@ -1,14 +1,7 @@
 /** Admission over HTTP: who may train, who is told to come back, and what frees a place. */
 import type { BasaClient } from '@basa/client/node';
-import {
-  type AdmissionView,
-  millis,
-  requestStatement,
-  SERVER_PATH,
-  signatureHeaders,
-  type TaskId,
-} from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { type AdmissionView, SERVER_PATH, type TaskId } from '@basa/protocol';
 import {
   countsOf,
   oneHot,
@@ -43,26 +36,36 @@ async function kindOf(client: BasaClient | undefined): Promise<string> {
   return answer.kind === 'place' ? 'place' : `${answer.reason}: ${answer.detail}`;
 }
 
-/** Asks for a place with a key that no authority has enrolled. */
+/** Posts as a key that no authority has enrolled. */
+async function strangerPosts(target: string, bytes: number): Promise<Response> {
+  const signing = signingDevice();
+  const body = new Uint8Array(bytes).fill(1);
+  const signed = { audience: services.server.publicKey, method: 'POST', target, body, at: services.clock() };
+  const headers = { ...signing.headers(signed), 'content-type': 'application/octet-stream' };
+  return fetch(new URL(target, services.server.url), { method: 'POST', headers, body });
+}
+
+/** Asks for a place. */
 async function strangerAsks(): Promise<number> {
-  const signer = createNodeSigner(nodeRandomBytes(32));
-  const [target, body] = [
-    SERVER_PATH.admissions(Buffer.from(services.task, 'hex') as Uint8Array as TaskId),
-    new Uint8Array([1]),
-  ];
-  const digest = nodeSuite.sha256(body);
-  const words = { audience: services.server.publicKey, method: 'POST', target, digest, at: millis(services.clock()) };
-  const statement = { ...words, nonce: nodeRandomBytes(16) };
-  const headers = {
-    ...signatureHeaders(signer.publicKey, statement, signer.sign(requestStatement(statement))),
-    'content-type': 'application/octet-stream',
-    'content-digest': `sha-256=:${Buffer.from(digest).toString('base64')}:`,
-  };
-  return (await fetch(new URL(target, services.server.url), { method: 'POST', headers, body })).status;
+  const target = SERVER_PATH.admissions(Buffer.from(services.task, 'hex') as Uint8Array as TaskId);
+  return (await strangerPosts(target, 1)).status;
 }
 
 const view = async (): Promise<AdmissionView> =>
   ((await services.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
+
+it('a deposit is no longer than its buffer allows, which is known before it is read', async () => {
+  await opened(3);
+  const [client] = (await devices(1)) as [BasaClient];
+  const { version } = await client.model();
+  const given = await client.contribute(oneHot(0), { trainedOn: version });
+  if (given.kind === 'rejected') throw new Error(given.reason);
+  const codeOf = async (bytes: number, ctx = given.ctx): Promise<unknown> =>
+    ((await (await strangerPosts(SERVER_PATH.deposits(ctx), bytes)).json()) as { type: string }).type;
+  expect(await codeOf(10_000)).toBe('urn:basa:problem:body-too-large');
+  expect(await codeOf(4_000)).toBe('urn:basa:problem:malformed');
+  expect(await codeOf(10_000, 'ab'.repeat(32))).toBe('urn:basa:problem:buffer-unknown');
+});
 
 describe('a place', () => {
   it('is given while there are some, is the same for a repeated request, and a refusal names the time to come back', async () => {

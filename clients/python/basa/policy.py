@@ -19,6 +19,8 @@ _MIN_WEIGHT = 1 / 4
 _MAX_BATCH = 10_000
 #: The combination of sums by a trimmed mean, and the fewest sums that it needs.
 TRIMMED, LEAST_TRIMMED = 1, 5
+#: The engine of simulations, which hides nothing.
+_TRANSPARENT = 0
 #: The only sealing of the one-shot mode that this device supports.
 X25519 = 0
 _NO_KEM = "the cryptography library of Debian 12 has no ML-KEM"
@@ -31,8 +33,8 @@ def check_policy(policy: Message, floor: Floor) -> Message:
     problem = policy_problem(policy)
     if problem is not None:
         raise Refused("unusable-policy", problem)
-    if policy.engine not in (CP_ABE, SLOT_KEYS, ONE_SHOT_ENGINE):
-        raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
+    if policy.engine == _TRANSPARENT:
+        raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing")
     if policy.one_shot is not None and policy.one_shot.sealing != X25519:
         raise Refused("unknown-sealing", _NO_KEM)
     below = floor_problem(floor, policy)
@@ -42,8 +44,10 @@ def check_policy(policy: Message, floor: Floor) -> Message:
 
 
 def policy_problem(policy: Message) -> Optional[str]:
-    """The reason why the policy is invalid, or None. The engine is judged elsewhere: simulations use one that hides nothing."""
+    """The reason why the policy is invalid, or None. The engine that hides nothing is judged elsewhere: simulations use it."""
     size, minimum, dimension = policy.size, policy.minimum, policy.dimension
+    if policy.engine not in (_TRANSPARENT, CP_ABE, SLOT_KEYS, ONE_SHOT_ENGINE):
+        return f"engine {policy.engine} is not known"
     largest = _MAX_BATCH if policy.engine == ONE_SHOT_ENGINE else MAX_SLOTS
     if not 2 <= size <= largest:
         return f"a buffer of {size}, not from 2 to {largest}"

@@ -108,6 +108,11 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     story:
       'It no longer knows that a sum was opened, and opens it again without one device. The difference between the two sums is that device’s update.',
   },
+  T1: {
+    title: 'A device comes back from a long holiday',
+    story:
+      'Its authorities were replaced meanwhile, and their old keys are stolen. The thief and the server pretend that nothing has changed.',
+  },
   S1: {
     title: 'A spy copies a victim’s sealed secrets',
     story:

@@ -10,6 +10,7 @@ import {
   refused,
   slotKeyIssuer,
   slotSealing,
+  type TaskPolicy,
   voteCodec,
 } from '@basa/protocol';
 import { Federation, type FederationAuthority, type FederationDevice, granted } from '@basa/simulator';
@@ -21,7 +22,7 @@ export const LIAR = 0;
 const USERS = 3;
 
 /** With slot keys, because no other engine supports several authorities. */
-export function councilWorld({ environment }: AttackSetting): Federation {
+export function councilWorld({ environment }: AttackSetting, policy: Partial<TaskPolicy> = {}): Federation {
   const { suite } = environment.tools;
   const random = environment.randomWords(1);
   const [issuer, ...otherIssuers] = Array.from({ length: COUNCIL.authorities }, () => {
@@ -31,7 +32,7 @@ export function councilWorld({ environment }: AttackSetting): Federation {
   });
   const sealing = slotSealing(suite, COUNCIL.authorities);
   const sealings = { engine: ENGINE.slotKeys, issuer: issuer as NonNullable<typeof issuer>, otherIssuers, sealing };
-  return new Federation(environment, { ...ALL_OF_THREE, council: COUNCIL, sealings });
+  return new Federation(environment, { ...ALL_OF_THREE, council: COUNCIL, sealings, policy });
 }
 
 /** Devices that took part in one buffer. */

@@ -9,6 +9,7 @@ import { O1 } from './mixed-versions.ts';
 import { P1 } from './repeated-updates.ts';
 import { E1 } from './replays.ts';
 import { I1 } from './resubmissions.ts';
+import { T1 } from './retired-keys.ts';
 import { C1 } from './retries.ts';
 import { R1 } from './rolled-back-heads.ts';
 import { M1 } from './stale-models.ts';
@@ -38,4 +39,5 @@ export const ATTACKS: readonly Attack[] = [
   P1,
   ...LIES,
   R1,
+  T1,
 ];

@@ -78,6 +78,11 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   Q2: { held: [0, 0], learned: ['no buffer closes'], refusals: [] },
   Q3: { held: [0, 0], learned: ['the device never stops waiting'], refusals: [] },
   R1: { held: [4, 4], learned: ['x of V'], refusals: ['authority buffer-over'] },
+  T1: {
+    held: [0, 0],
+    learned: ['stolen keys speak for the authorities of a device'],
+    refusals: ['user term-late'],
+  },
 };
 
 const said = ({ by, reason }: AttackRefusal): string => `${by} ${reason}`;
@@ -128,8 +133,8 @@ describe('the adversary', () => {
     const setting = settingOf(() => overAttributes(nodeSuite, ENGINE.unsafeTransparent, { issuer, sealing }));
     const onUpdates = ATTACKS.filter(({ stoppedBy }) => stoppedBy === undefined);
     const blind = onUpdates.filter(({ sealed }) => sealed(setting).findings.length === 0);
-    // In D1 nobody who holds a key colludes, and the authority releases none.
-    expect(blind.map(({ id }) => id)).toEqual(['D1']);
+    // In D1 nobody who holds a key colludes, and the authority releases none. In T1 the device takes no part.
+    expect(blind.map(({ id }) => id)).toEqual(['D1', 'T1']);
   });
 });
 

@@ -231,7 +231,7 @@ export class TestBuffer {
   }
 
   close(authority: Authority, request: Uint8Array): Promise<Answer> {
-    return ask(authority, AUTHORITY_PATH.close(this.ctx), { body: request });
+    return askAs(newDevice(this.server.signer), authority, AUTHORITY_PATH.close(this.ctx), request);
   }
 
   releasedKeys({ bytes }: Answer): CloseAnswer {

@@ -2,6 +2,7 @@
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { abandonSession, type Ctx, type JoinTag, type PrivacySpent, type TaskPolicy } from '@basa/protocol';
+import { isOfService, RefusedError } from './errors.ts';
 import { INSIDE } from './inside.ts';
 import type { Idle } from './run/idle.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
@@ -10,7 +11,7 @@ import type { ClientEvents } from './session/client-events.ts';
 import { contribute, resume } from './session/contribute.ts';
 import type { Contribution, ContributionOutcome, Rejection } from './session/contribution.ts';
 import { type DeviceContext, membershipOf, userPorts } from './session/device-context.ts';
-import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
+import { type FetchedModel, fetchModel, newestEntry } from './session/model-fetch.ts';
 import { askOutcome, versionRejection } from './session/outcomes.ts';
 import { budgetRejection, spentBy } from './session/private-budget.ts';
 import type { Update } from './session/quantised.ts';
@@ -112,7 +113,7 @@ export class BasaClient {
     const steps = {
       budget: (both: AbortSignal) => budgetRejection(this.#context, both),
       admission: async (both: AbortSignal) => {
-        await this.#context.terms?.follow(both);
+        await this.#keepUp(both);
         return askForPlace(this.#context, both);
       },
       model: (both: AbortSignal) => this.#newestModel(both),
@@ -164,12 +165,23 @@ export class BasaClient {
     const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const mine = this.#busy.then(async () => {
       both.throwIfAborted();
-      const { authorities, state, terms } = this.#context;
+      const { authorities, state } = this.#context;
       state.noteHeads(authorities.heads);
-      await terms?.follow(both);
+      await this.#keepUp(both);
       return work(both);
     });
     this.#busy = mine.catch(() => undefined);
     return mine;
+  }
+
+  /** Follows the terms of the task. A device that only waits for a place hears from its authorities once in a while. */
+  async #keepUp(signal: AbortSignal): Promise<void> {
+    const { terms } = this.#context;
+    await terms?.follow(signal);
+    if (terms?.mustHear !== true) return;
+    await newestEntry(this.#context, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (!isOfService(error) && !(error instanceof RefusedError)) throw error;
+    });
   }
 }

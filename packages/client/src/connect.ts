@@ -2,9 +2,9 @@
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   isHybrid,
+  isSealing,
   policyProblem,
   type SeenTerm,
-  sealedBytesOf,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
@@ -40,8 +40,8 @@ export interface ConnectOptions {
   /** Comma-separated for several authorities. */
   readonly authorityKey: string;
   /**
-   * The hash of a term in hex, if the authorities of the task may be replaced: a device that was away for long follows
-   * its terms only up to this one.
+   * The hash of a term in hex, or the name of the task for its first term, if the authorities of the task may be
+   * replaced: a device that was away for long takes part only up to this term.
    */
   readonly term?: string;
   /** The demands of this application on any policy. */
@@ -210,8 +210,7 @@ const NOT_PINNED = 'the task has other authorities than the ones in authorityKey
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
-  if (policy.oneShot === undefined && sealedBytesOf(policy.engine) === undefined)
-    throw new RefusedError('unsafe-engine');
+  if (!isSealing(policy)) throw new RefusedError('unsafe-engine');
   const below = floorProblem(floor, policy);
   if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;

@@ -185,7 +185,15 @@ export type {
 export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
 export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
 export type { DeviceTerms, FollowedTerms, SeenTerm, TermPlace, TermQuestion } from './user/terms.ts';
-export { advance, NO_TERMS, policyInTerm, receiveLine, seenTermCodec, termPlaceCodec } from './user/terms.ts';
+export {
+  advance,
+  longestAbsenceMs,
+  NO_TERMS,
+  policyInTerm,
+  receiveLine,
+  seenTermCodec,
+  termPlaceCodec,
+} from './user/terms.ts';
 export type { Masking } from './user/upload.ts';
 export {
   acknowledgeUpload,
@@ -363,7 +371,7 @@ export {
   POLICY_DEFAULTS,
   taskIdOf,
 } from './wire/policy.ts';
-export { planPolicy, policyProblem } from './wire/policy-problem.ts';
+export { isSealing, planPolicy, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { GUARDS, judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';

@@ -94,9 +94,13 @@ export class LogRules {
           : [];
       case 'device-enrolled':
         return this.#enrolled(entry.certificate);
-      case 'device-revoked':
+      case 'device-revoked': {
         this.#revoked.add(toHex(entry.user));
-        return this.#devices.has(toHex(entry.user)) ? [] : ['the device was never enrolled'];
+        const isAdmitted = [...this.#tasks.values()].some(
+          ({ policy, next }) => policy.threshold > 1 || policy.term !== undefined || next !== undefined,
+        );
+        return this.#devices.has(toHex(entry.user)) || isAdmitted ? [] : ['the device was never enrolled'];
+      }
       case 'buffer-drawn':
         return this.#drawn(entry.descriptor);
       case 'key-issued':

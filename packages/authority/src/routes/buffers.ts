@@ -8,6 +8,7 @@ import {
   bufferRequestCodec,
   type Ctx,
   ctxOf,
+  type Descriptor,
   drawnBufferCodec,
   MAX_AUTHORITIES,
   MAX_SLOTS,
@@ -20,6 +21,7 @@ import {
   answers,
   bytesOf,
   checkDeclaredLength,
+  checkSender,
   deviceOf,
   exchange,
   type FastifyRequest,
@@ -45,23 +47,29 @@ const maxCloseRequestBytes = (bufferSize: number): number =>
 
 export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
-  /** A buffer's size is part of its name, so a size in memory is never outdated. */
-  const sizeOf = async (ctx: Ctx): Promise<number> => {
+  /** A buffer's descriptor never changes, so one in memory is never outdated. */
+  const descriptorOf = async (ctx: Ctx): Promise<Descriptor> => {
     const { core } = authority;
     const buffer = core.isOpen(ctx) ? core.buffer(ctx) : await authority.look((newest) => newest.buffer(ctx));
-    return (buffer ?? fail('buffer-unknown')).descriptor.bufferSize;
+    return (buffer ?? fail('buffer-unknown')).descriptor;
   };
+  const ofPath = (request: FastifyRequest): Promise<Descriptor> =>
+    descriptorOf(ctxOfPath(request.params as { ctx: string }));
   /** Before the body is read: the buffer is known, and its size bounds the body. */
-  const fits =
-    (most: (bufferSize: number) => number, check = checkDeclaredLength) =>
-    async (request: FastifyRequest) =>
-      check(request, most(await sizeOf(ctxOfPath(request.params as { ctx: string }))));
+  const fits = async (request: FastifyRequest): Promise<void> =>
+    checkDeclaredLength(request, maxKeyRequestBytes((await ofPath(request)).bufferSize));
+  /** The same for the long body of a close, which its server signs. */
+  const fitsServer = async (request: FastifyRequest): Promise<void> => {
+    const { bufferSize, serverKey } = await ofPath(request);
+    needDeclaredLength(request, maxCloseRequestBytes(bufferSize));
+    checkSender(request, { audience: authority.core.publicKey, publicKey: serverKey });
+  };
   const bodyOf = async (
     request: FastifyRequest,
     ctx: Ctx,
     most: (size: number) => number,
   ): Promise<[Uint8Array, AuthorityMessages]> => {
-    const size = await sizeOf(ctx);
+    const { bufferSize: size } = await descriptorOf(ctx);
     return [bytesOf(request, most(size)), authorityMessages(size)];
   };
 
@@ -98,7 +106,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
   app.post(
     AUTHORITY_PATH.keys(':ctx'),
     {
-      onRequest: [requireDevice({ limits: keyLimits }), fits(maxKeyRequestBytes)],
+      onRequest: [requireDevice({ limits: keyLimits }), fits],
       bodyLimit: maxKeyRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'The key of a slot, once, for the device that signs',
@@ -125,8 +133,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
   app.post(
     AUTHORITY_PATH.close(':ctx'),
     {
-      // Nobody has signed the head of this request, so it must say how long its body is.
-      onRequest: fits(maxCloseRequestBytes, needDeclaredLength),
+      onRequest: fitsServer,
       bodyLimit: maxCloseRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'Votes for the close of a buffer, and closes it once there are enough votes (server)',

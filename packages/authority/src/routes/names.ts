@@ -1,6 +1,6 @@
 /** Names in paths: 32 bytes in hexadecimal. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Ctx, TaskId } from '@basa/protocol';
+import { type Ctx, isSealing, type TaskId, type TaskPolicy } from '@basa/protocol';
 import { fail, hexText, Type } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
 import type { DurableAuthority } from '../steps/durable-authority.ts';
@@ -13,6 +13,12 @@ export async function taskOf(authority: DurableAuthority, { task }: { readonly t
   const name = named(task) as TaskId;
   if (authority.directory.task(name) === undefined) await authority.catchUp();
   return authority.directory.task(name) ?? fail('task-unknown');
+}
+
+/** A service takes no task whose seeds are not sealed. */
+export function checkSealing(policy: TaskPolicy): TaskPolicy {
+  if (isSealing(policy)) return policy;
+  return fail('policy-invalid', { detail: `engine ${policy.engine} hides nothing or is not known` });
 }
 
 /** Checks that a message which repeats its task names the task of the path. */

@@ -11,9 +11,20 @@ import {
   termCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import {
+  answers,
+  bytesOf,
+  checkSender,
+  exchange,
+  fail,
+  granted,
+  hexText,
+  sendBytes,
+  Type,
+  wireBytes,
+} from '@basa/service';
 import { settleEpochs } from '../steps/shot-epochs.ts';
-import { ofPathTask, taskOf, taskParams } from './names.ts';
+import { checkSealing, ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function successionRoutes({ service, authority, shots }: RouteTools): void {
@@ -48,6 +59,7 @@ export function successionRoutes({ service, authority, shots }: RouteTools): voi
     },
     async (request) => {
       const line = lineCodec.decode(bytesOf(request));
+      checkSealing(line.policy);
       ofPathTask('line', { task: taskIdOf(nodeSuite, line.policy) }, request.params);
       const { task } = granted(await authority.ask((core, now) => core.followLine(line, now)));
       await settleEpochs(shots);
@@ -75,9 +87,14 @@ export function successionRoutes({ service, authority, shots }: RouteTools): voi
   app.put(
     AUTHORITY_PATH.renewedModel(':task'),
     {
+      // The signatures of the term before may be those of a stolen key, so only the server shows them.
+      onRequest: async (request) => {
+        const { policy } = await taskOf(authority, request.params as { task: string });
+        checkSender(request, { audience: authority.core.publicKey, publicKey: policy.serverKey });
+      },
       bodyLimit: MODEL_APPEND_BYTES,
       schema: {
-        summary: 'Signs the newest version of the term before again in this one (anybody)',
+        summary: 'Signs the newest version of the term before again in this one (server)',
         params: taskParams,
         ...exchange('modelEntry', 'modelEntry'),
       },

@@ -3,7 +3,6 @@ import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   decodePolicy,
-  ENGINE,
   encodePolicy,
   MODEL_APPEND_BYTES,
   modelAppendCodec,
@@ -13,9 +12,8 @@ import {
   revocationsCodec,
 } from '@basa/protocol';
 import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
-import { masterKeysOf } from '../keys/engines.ts';
 import { openEpochIfDue } from '../steps/shot-epochs.ts';
-import { ofPathTask, taskOf, taskParams } from './names.ts';
+import { checkSealing, ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function taskRoutes({ service, authority, shots, now, watch }: RouteTools): void {
@@ -42,10 +40,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
       },
     },
     async (request) => {
-      const policy = decodePolicy(bytesOf(request));
-      if (policy.engine !== ENGINE.oneShot && masterKeysOf(policy.engine) === undefined) {
-        fail('policy-invalid', { detail: `engine ${policy.engine} hides nothing or is not known` });
-      }
+      const policy = checkSealing(decodePolicy(bytesOf(request)));
       const { task } = granted(await authority.step((core) => core.createTask(policy)));
       if (policy.oneShot !== undefined) await openEpochIfDue(shots, task);
       return { task: toHex(task) };

@@ -50,6 +50,12 @@ export function testRefusals(freshHome: NewHome): void {
         ['malformed', askAs(first.device, authority, keysPath, keyRequest.slice(0, -1))],
         ['buffer-unknown', ask(authority, AUTHORITY_PATH.close(nowhere), { body: new Uint8Array(10) })],
         ['body-too-large', ask(authority, AUTHORITY_PATH.close(buffer.ctx), { body: new Uint8Array(10_000) })],
+        ['unsigned', ask(authority, AUTHORITY_PATH.close(buffer.ctx), { body: new Uint8Array(10) })],
+        ['server-unknown', askAs(first.device, authority, AUTHORITY_PATH.close(buffer.ctx), new Uint8Array(10))],
+        [
+          'unsigned',
+          ask(authority, AUTHORITY_PATH.renewedModel(server.task), { method: 'PUT', body: new Uint8Array(10) }),
+        ],
         ['too-few', buffer.close(authority, buffer.closeRequest([], []))],
         ['operator-token-missing', ask(authority, AUTHORITY_PATH.log)],
         ['role-missing', ask(authority, AUTHORITY_PATH.log, { token: OPERATOR })],

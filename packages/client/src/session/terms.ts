@@ -4,6 +4,7 @@ import {
   advance,
   isRefused,
   type Line,
+  longestAbsenceMs,
   millis,
   type Pins,
   policyInTerm,
@@ -79,6 +80,13 @@ export class Terms {
     pins.policy = policy;
     authorities.follow(membersOf(policy, state.terms.seen), policy);
     standings.forget();
+  }
+
+  /** True if this device should hear from its authorities, even if it has nothing else to ask: half of the longest absence is over. */
+  get mustHear(): boolean {
+    const { outside, pins, state } = this.#source;
+    const { heardAt } = state.terms;
+    return heardAt !== undefined && outside.now() - heardAt > longestAbsenceMs(pins.policy) / 2;
   }
 
   /** Enough authorities of the term of this device have answered. */

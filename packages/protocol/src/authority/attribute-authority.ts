@@ -192,7 +192,7 @@ export class AttributeAuthority {
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
-    return this.#decided(revokeDevice(this.#state.device(user), now));
+    return this.#decided(revokeDevice(this.#state.device(user), user, this.#state.tasks, now));
   }
 
   /** The revoked devices of a task, for its server: the head gives their number. */

@@ -7,11 +7,13 @@ import { refused } from '../wire/refusals.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
+import type { AuthorityTask } from './task.ts';
 
 export interface EnrolledDevice {
   readonly user: UserId;
-  readonly certificate: Certificate;
-  /** The tasks for which it ever had a certificate. */
+  /** Its last certificate of this authority; missing if it was revoked before it had one. */
+  readonly certificate?: Certificate;
+  /** The tasks for which it ever had a certificate, or in which it could have been admitted when it was revoked. */
   readonly tasks: readonly TaskId[];
   readonly revoked: boolean;
   /** The time at which it was revoked. */
@@ -40,12 +42,9 @@ export function enrolDevice(
 ): Transition<EnrolledDevice | undefined, AuthorityRecord, Certificate> {
   if (device?.revoked) return declined(device, refused('revoked'));
   const certificate = endorse(certificateCodec, council, signer, body);
-  if (
-    device !== undefined &&
-    equalBytes(certificateCodec.encode(device.certificate), certificateCodec.encode(certificate))
-  ) {
+  const known = device?.certificate && certificateCodec.encode(device.certificate);
+  if (known !== undefined && equalBytes(known, certificateCodec.encode(certificate)))
     return unchanged(device, certificate);
-  }
   return {
     state: withCertificate(suite, device, certificate),
     records: [{ kind: 'device-enrolled', certificate }],
@@ -54,16 +53,26 @@ export function enrolDevice(
   };
 }
 
-/** From now on the device gets no keys, and servers learn about it. Slots that it already holds are not affected. */
+/** True if devices take part in the task that other authorities, or the predecessor of this one, have certified. */
+export function admitsByOthers({ policy, terms, next }: Pick<AuthorityTask, 'policy' | 'terms' | 'next'>): boolean {
+  return policy.threshold > 1 || terms.length > 0 || next !== undefined;
+}
+
+/**
+ * From now on the device gets no keys, and servers learn about it. Slots that it already holds are not affected. A device that this
+ * authority does not know can be revoked in `tasks` that admit it by others: a successor does not have the revocations of its predecessor.
+ */
 export function revokeDevice(
   device: EnrolledDevice | undefined,
+  user: UserId,
+  tasks: readonly AuthorityTask[],
   now: Millis,
 ): Transition<EnrolledDevice | undefined, AuthorityRecord, { readonly kind: 'revoked' }> {
-  if (device === undefined) return declined(device, refused('not-enrolled'));
-  if (device.revoked) return unchanged(device, { kind: 'revoked' });
+  if (device === undefined && !tasks.some(admitsByOthers)) return declined(device, refused('not-enrolled'));
+  if (device?.revoked) return unchanged(device, { kind: 'revoked' });
   return {
-    state: { ...device, revoked: true },
-    records: [{ kind: 'device-revoked', user: device.user, at: now }],
+    state: { ...(device ?? { user, tasks: [] }), revoked: true },
+    records: [{ kind: 'device-revoked', user, at: now }],
     answer: { kind: 'revoked' },
     events: [{ kind: 'device-revoked' }],
   };

@@ -13,7 +13,7 @@ import { epochCodec } from '../wire/one-shot/epoch.ts';
 import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import type { Line } from '../wire/term.ts';
 import { type AuthorityBuffer, type AuthorityPorts, drawnBuffer, evolveBuffer, ownPart } from './buffer.ts';
-import { type EnrolledDevice, withCertificate } from './device.ts';
+import { admitsByOthers, type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
 import { Inclusions } from './inclusions.ts';
 import { OpenOffers } from './offers.ts';
@@ -234,8 +234,8 @@ export class AuthorityState {
         return;
       }
       case 'device-revoked': {
-        const device = this.#devices.get(toHex(entry.user));
-        if (device === undefined) return;
+        const tasks = this.tasks.filter(admitsByOthers).map(({ id }) => id);
+        const device = this.#devices.get(toHex(entry.user)) ?? { user: entry.user, tasks };
         const revoked = { ...device, revoked: true, revokedAt: entry.at };
         this.#devices.set(toHex(entry.user), revoked);
         this.#revoked.push(revoked);

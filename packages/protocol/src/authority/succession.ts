@@ -122,10 +122,14 @@ export function joinTask(
   // Its operator accepted a seat: a policy that only names its key is created by the operator.
   if (!line.terms.some(({ key }) => equalBytes(key, signer.publicKey))) return declined(undefined, refused('no-seat'));
   const task = taskIdOf(suite, line.policy);
-  const terms = line.terms.flatMap((term): AuthorityRecord[] => [
-    { kind: 'term-adopted', term },
-    ...(term.effective <= now ? [{ kind: 'term-begun' as const, task, number: term.number }] : []),
-  ]);
+  const isBegun = ({ effective }: Term): boolean => effective <= now;
+  // At most one term waits for its time; the one after it is adopted when that one has begun.
+  const terms = line.terms
+    .slice(0, line.terms.filter(isBegun).length + 1)
+    .flatMap((term): AuthorityRecord[] => [
+      { kind: 'term-adopted', term },
+      ...(isBegun(term) ? [{ kind: 'term-begun' as const, task, number: term.number }] : []),
+    ]);
   const records: AuthorityRecord[] = [{ kind: 'task-created', policy: line.policy }, ...terms];
   return { state: undefined, records, answer: { task }, events: [] };
 }

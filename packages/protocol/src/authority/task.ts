@@ -76,29 +76,47 @@ export function adoptModel(
 
 /**
  * Signs the newest entry of the previous term again in this term. The content stays the same, so all parties have the same entry. A
- * successor without a log adopts the entry this way.
+ * successor without a log adopts the entry this way. An entry that is newer than its own is recorded before the signature is sent, so that
+ * a version never gets two signatures. Once the newest entry is of this term, no other one is taken over: a stolen key of the term before
+ * could have signed it.
  */
 export function renewModel(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
   entry: ModelEntry,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
-  const { id, policy, newest } = task;
+  const { id, policy, newest, signed } = task;
   const before = councilBefore(policy);
   if (before === undefined || !equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, before, entry))
     return declined(task, refused('model-not-logged'));
-  const isOlder = newest !== undefined && entry.version < newest.version;
-  if (isOlder)
-    return declined(task, refused('wrong-version', { detail: `version ${newest.version} is the newest here` }));
+  const isSame = (known: ModelEntry | undefined): boolean =>
+    known !== undefined && equalBytes(modelEntryCodec.statement(known), modelEntryCodec.statement(entry));
+  const isOfTerm = newest !== undefined && isEndorsed(suite, modelEntryCodec, policy, newest);
+  const isKnown = isSame(newest);
+  // The last version that this authority signed in this term, or has.
+  const last = [newest, signed].reduce((most, one) => Math.max(most, one?.version ?? -1), -1);
+  if (!isKnown && !isSame(signed) && (isOfTerm || entry.version <= last)) {
+    const isOther = [newest, signed].some((known) => known?.version === entry.version);
+    return declined(task, isOther ? refused('other-model') : refused('wrong-version', { detail: newestWords(newest) }));
+  }
   const { endorsements: _, ...body } = entry;
-  const isOther =
-    newest?.version === entry.version &&
-    !equalBytes(modelEntryCodec.statement(newest), modelEntryCodec.statement(body));
-  if (isOther) return declined(task, refused('other-model'));
   const renewed = endorse<ModelEntryBody>(modelEntryCodec, policy, signer, body);
-  if (policy.threshold > 1) return unchanged(task, renewed);
-  const isKnown = newest?.version === entry.version && isEndorsed(suite, modelEntryCodec, policy, newest);
-  return isKnown ? unchanged(task, newest) : appended(task, renewed);
+  if (policy.threshold === 1) return isKnown && isOfTerm ? unchanged(task, newest) : appended(task, renewed);
+  return isKnown || isSame(signed) ? unchanged(task, renewed) : signedOnly(task, renewed);
+}
+
+function newestWords(newest: ModelEntry | undefined): string {
+  return newest === undefined ? 'a later version was signed here' : `version ${newest.version} is the newest here`;
+}
+
+/** The entry waits for the signatures of others; until then, this authority signs no other one of its version. */
+function signedOnly(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
+  return {
+    state: { ...task, signed: entry },
+    records: [{ kind: 'model-signed', entry }],
+    answer: entry,
+    events: [],
+  };
 }
 
 export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTask {
@@ -133,7 +151,9 @@ export function appendModel(
   if (known !== undefined) {
     return isSameAppend(append, known) ? unchanged(task, known) : refuse(refused('other-model'));
   }
-  if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return refuse(refused('wrong-version'));
+  const isPast = task.signed !== undefined && append.version < task.signed.version;
+  if (isPast || append.version !== (newest === undefined ? 0 : newest.version + 1))
+    return refuse(refused('wrong-version'));
   const sourceProblem = newest === undefined ? firstProblem(append) : sumsProblem(ports, task, sum, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
@@ -145,13 +165,7 @@ export function appendModel(
     previous: newest === undefined ? new Uint8Array(32) : modelEntryCodec.statementHash(suite, newest),
   };
   const entry = endorse(modelEntryCodec, policy, signer, body);
-  if (policy.threshold === 1) return appended(task, entry);
-  return {
-    state: { ...task, signed: entry },
-    records: [{ kind: 'model-signed', entry }],
-    answer: entry,
-    events: [],
-  };
+  return policy.threshold === 1 ? appended(task, entry) : signedOnly(task, entry);
 }
 
 /** Version 0 comes from no sum. */

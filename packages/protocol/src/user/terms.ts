@@ -75,7 +75,10 @@ export function receiveLine(question: TermQuestion, device: DeviceTerms, line: L
   return advance(question, { ...device, seen: [...device.seen, ...added] }, line.policy);
 }
 
-/** Follows the seen terms whose time has come. */
+/**
+ * Follows the seen terms whose time has come. A device that was away for too long neither follows nor stays by itself: the server may hide
+ * the line, and retired keys may speak for the term that the device is in.
+ */
 export function advance(question: TermQuestion, device: DeviceTerms, root: TaskPolicy): FollowedTerms | Refused {
   const { suite, now } = question;
   let policy = policyInTerm(suite, root, device);
@@ -84,10 +87,10 @@ export function advance(question: TermQuestion, device: DeviceTerms, root: TaskP
   for (const one of device.seen.slice(followed)) {
     const isTrusted = one.term.number <= trusted;
     if (now < (isTrusted ? one.term.effective : dueAt(policy, one))) break;
-    if (!isTrusted && isLate(policy, device.heardAt, now)) return refused('term-late');
     policy = inTerm(suite, policy, one.term);
     followed = one.term.number;
   }
+  if (followed > trusted && isLate(policy, device.heardAt, now)) return refused('term-late');
   return { kind: 'followed', terms: { ...device, followed }, policy };
 }
 
@@ -105,19 +108,22 @@ function dueAt({ authorities, succession }: TaskPolicy, { term, seenAt }: SeenTe
   return millis(Math.max(term.effective, seenAt + (succession?.waitMs ?? 0)));
 }
 
-/**
- * Keys of seats that were replaced may be stolen afterwards, and t of them can sign a line of their own. Two terms are at least W apart, so
- * that t seats are replaced no sooner than (t - 1) W after the device heard from all of them. A device that was away for longer cannot
- * distinguish a forged line from the true one. With a single authority, the forger also needs the recovery key.
- */
-function isLate({ threshold, succession }: TaskPolicy, heardAt: Millis | undefined, now: Millis): boolean {
-  if (threshold === 1 || heardAt === undefined || succession === undefined) return false;
-  return now - heardAt > (threshold - 1) * succession.waitMs;
+function isLate(policy: TaskPolicy, heardAt: Millis | undefined, now: Millis): boolean {
+  return heardAt !== undefined && now - heardAt > longestAbsenceMs(policy);
 }
 
-/** The number of the last term that the application trusts; 0 if it trusts only the policy. */
+/**
+ * Keys of seats that were replaced may be stolen afterwards, and t of them can sign a line of their own, or everything in the term that
+ * they were in. Two terms are at least W apart, so that t seats are replaced no sooner than (t - 1) W after the device heard from all of
+ * them. With a single authority, a forger of terms also needs the recovery key.
+ */
+export function longestAbsenceMs({ threshold, succession }: TaskPolicy): number {
+  return threshold === 1 || succession === undefined ? Number.POSITIVE_INFINITY : (threshold - 1) * succession.waitMs;
+}
+
+/** The number of the last term that the application names; -1 if it names none, not even the first. */
 function trustedNumber({ suite, isTrusted }: TermQuestion, root: TaskPolicy, seen: readonly SeenTerm[]): number {
-  let [policy, trusted] = [root, 0];
+  let [policy, trusted] = [root, isTrusted?.(root) ? 0 : -1];
   for (const { term } of seen) {
     policy = inTerm(suite, policy, term);
     if (isTrusted?.(policy)) trusted = term.number;

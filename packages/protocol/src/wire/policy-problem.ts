@@ -5,11 +5,13 @@ import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
 import { oneShotProblem } from './one-shot/policy.ts';
 import { ENGINE, encodeHeldPolicy, type TaskPolicy } from './policy.ts';
 import { privacyProblem } from './privacy.ts';
+import { sealedBytesOf } from './sealing.ts';
 import { stalenessWeight } from './staleness.ts';
 
 /** Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
 export function policyProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, minimum, dimension } = policy;
+  if (policy.engine !== ENGINE.unsafeTransparent && !isSealing(policy)) return `engine ${policy.engine} is not known`;
   const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_SLOTS;
   if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= largest)) {
     return `bufferSize must be from 2 to ${largest}, got ${bufferSize}`;
@@ -35,6 +37,11 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
     return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
+}
+
+/** False for an unknown engine, and for the transparent one, which hides nothing: only simulations have it. */
+export function isSealing({ engine }: Pick<TaskPolicy, 'engine'>): boolean {
+  return engine === ENGINE.oneShot || sealedBytesOf(engine) !== undefined;
 }
 
 /** Names are shown on pages, in terminals and in metrics: characters that change how the words around them look are rejected. */

@@ -159,7 +159,7 @@ export const REFUSALS = {
   },
   'term-late': {
     sentence:
-      'This device has not heard from its authorities for too long to follow a new one; set the hash of the current term in the application.',
+      'This device has not heard from its authorities for too long to know which are the current ones; set the hash of the current term in the application.',
     status: 409,
   },
   'term-invalid': { sentence: 'This is not the next term of the task.', status: 422 },

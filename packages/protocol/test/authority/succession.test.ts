@@ -1,6 +1,7 @@
 /** Succession at authorities: one successor for each term, nothing open survives the switch, and a retired seat is silent. */
 import {
   AttributeAuthority,
+  type AuthorityRecord,
   acceptTerm,
   agreedOutcome,
   type Ctx,
@@ -20,6 +21,7 @@ import {
   newestModelCodec,
   newestProblem,
   receiveNewest,
+  revocationRequestCodec,
   SERVER_SEAT,
   type TaskPolicy,
   type Term,
@@ -65,6 +67,14 @@ function switched(world: Federation, term: Term): TaskPolicy {
     granted(one.persist(one.core.tick(term.effective)));
   }
   return inTerm(suite, world.policy, term);
+}
+
+/** A version that enough authorities signed in the first term, and none of them was shown. */
+function unheard(world: Federation, version = 1): ModelEntry {
+  const old = second(world).core.newestModel(world.task) as ModelEntry;
+  const body = { ...old, version, sums: [new Uint8Array(32) as Ctx], endorsements: [] };
+  const parts = world.authorities.map(({ ports }) => endorse(modelEntryCodec, world.policy, ports.signer, body));
+  return { ...body, endorsements: joined(parts.flatMap(({ endorsements }) => endorsements)) };
 }
 
 const second = (world: Federation): FederationAuthority => world.authorities[1] as FederationAuthority;
@@ -284,13 +294,63 @@ describe('the switch', () => {
     const world = federation();
     const authority = second(world);
     const old = authority.core.newestModel(world.task) as ModelEntry;
-    const body = { ...old, version: 1, sums: [new Uint8Array(32) as Ctx], endorsements: [] };
-    const parts = world.authorities.map(({ ports }) => endorse(modelEntryCodec, world.policy, ports.signer, body));
-    const entry = { ...body, endorsements: joined(parts.flatMap(({ endorsements }) => endorsements)) };
+    const entry = unheard(world);
     granted(authority.persist(authority.core.adoptModel(entry)));
     switched(world, signed(world, proposal(world)));
     expect(reasonOf(authority.core.renewModel(old).answer)).toBe('wrong-version');
     expect(granted(authority.core.renewModel(entry).answer).version).toBe(1);
+  });
+  it('gives no second signature for a version that was signed again, in any order', () => {
+    const world = federation();
+    const [one, two] = world.authorities.slice(1) as [FederationAuthority, FederationAuthority];
+    const entry = unheard(world);
+    switched(world, signed(world, proposal(world)));
+    const again = one.core.renewModel(entry);
+    expect(again.records).toEqual([{ kind: 'model-signed', entry: granted(again.answer) }]);
+    granted(one.persist(again));
+    expect(granted(one.core.renewModel(entry).answer)).toEqual(again.answer);
+    const other = { ...granted(again.answer), modelHash: new Uint8Array(32).fill(9) };
+    const append = { ...other, closed: [] };
+    const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+    expect(reasonOf(one.core.appendModel({ ...append, signature }).answer)).toBe('other-model');
+    two.persist({ records: [{ kind: 'model-signed', entry: other }], answer: other, events: [] });
+    expect(reasonOf(two.core.renewModel(entry).answer)).toBe('other-model');
+    // A later version was signed again here: this one is not signed any more, by any request.
+    const later = unheard(world, 2);
+    granted(two.persist(two.core.renewModel(later)));
+    expect(reasonOf(two.core.renewModel(entry).answer)).toBe('wrong-version');
+    const late = { ...append, version: 1 };
+    const lateSignature = world.server.ports.signer.sign(modelAppendCodec.statement(late));
+    expect(reasonOf(two.core.appendModel({ ...late, signature: lateSignature }).answer)).toBe('wrong-version');
+  });
+  it('is over with the first entry of the new term: keys of the term before add no version to it', () => {
+    const world = federation();
+    const authority = second(world);
+    const entry = unheard(world);
+    const first = authority.core.newestModel(world.task) as ModelEntry;
+    switched(world, signed(world, proposal(world)));
+    const parts = world.authorities.slice(1).map(({ core }) => granted(core.renewModel(first).answer).endorsements);
+    granted(authority.persist(authority.core.adoptModel({ ...first, endorsements: joined(parts.flat()) })));
+    expect(reasonOf(authority.core.renewModel(entry).answer)).toBe('wrong-version');
+  });
+  it('of a successor takes one term after the other, also if it is shown two that wait for their time', () => {
+    const world = federation();
+    const [own, next] = [world.signer(), world.signer()];
+    const term = signed(world, proposal(world, {}, own));
+    const then = inTerm(suite, world.policy, term);
+    const effective = millis(term.effective + WAIT_MS);
+    const body = proposal(world, { number: 2, previous: termHashOf(suite, term), seat: 1, effective }, next);
+    const signers = world.authorities.slice(2).map(({ ports }) => ports.signer);
+    const after = [own, ...signers].reduce((so, one) => endorseTerm(then, one, so), body);
+    const successor = new AttributeAuthority({ suite, signer: own, issuerFor: () => undefined });
+    const line = { policy: world.policy, terms: [term, after] };
+    const take = () => successor.apply(successor.followLine(line, world.now).records);
+    take();
+    successor.apply(successor.tick(term.effective).records);
+    take();
+    successor.apply(successor.tick(effective).records);
+    expect(successor.line(world.task)?.terms.map(({ number }) => number)).toEqual([1, 2]);
+    expect(successor.tick(effective).records).toEqual([]);
   });
   it('a successor knows its devices by the certificates of the term before', () => {
     const world = federation();
@@ -308,6 +368,25 @@ describe('the switch', () => {
     expect(successor.isHandedOver(certificate, owner, millis(certificate.notAfter + 1))).toBe(false);
     const [only] = certificate.endorsements;
     expect(only && successor.isHandedOver({ ...certificate, endorsements: [only] }, owner, world.now)).toBe(false);
+  });
+  it('a successor can revoke a device before it comes, which its predecessor had revoked', () => {
+    const world = federation();
+    const key = world.signer();
+    const { certificate, user } = world.device();
+    const term = signed(world, proposal(world, {}, key));
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const take = (step: { readonly records: Iterable<AuthorityRecord> }) => successor.apply(step.records);
+    expect(reasonOf(successor.revoke(user, world.now).answer)).toBe('not-enrolled');
+    take(successor.followLine({ policy: world.policy, terms: [term] }, world.now));
+    take(successor.revoke(user, world.now));
+    expect(successor.revoke(user, world.now).records).toEqual([]);
+    expect(successor.head().revocations).toBe(1);
+    take(successor.tick(term.effective));
+    const { endorsements: _, ...body } = certificate;
+    expect(reasonOf(successor.enrol(body).answer)).toBe('revoked');
+    const asked = { task: world.task, after: 0 };
+    const signature = world.server.ports.signer.sign(revocationRequestCodec.statement(asked));
+    expect(granted(successor.revocations({ ...asked, signature }).answer).users).toEqual([user]);
   });
   it('two terms never both have enough signatures for one thing', () => {
     const world = federation();

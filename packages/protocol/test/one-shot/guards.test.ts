@@ -1,6 +1,6 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
-import { guardVerdict, shotLayout, type Verdict } from '@basa/protocol';
+import { guardVerdict, oneShotOf, shotLayout, type Verdict } from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -44,6 +44,21 @@ describe('the guards', () => {
     };
     expect(judged([shifted, ...all.slice(1)])).toBe('good');
     expect(judged([shifted, ...all.slice(1, 3)])).toBe('undecided');
+  });
+
+  it('wait for as many authorities as a batch needs, so that one upload does not hold up the others', () => {
+    const { world, own } = pair();
+    const all = answersFor(world, own);
+    const words = world.server.vectorOf(own).subarray(0, 4);
+    const judged = (answers: readonly Verdict[]) => guardVerdict(world.policy, words, answers).kind;
+    const spent: Verdict = { ...(all[3] as Verdict), verdict: 'bad', reason: 'budget-spent', guards: [] };
+    // Authority 3 counts more sums of this device than the others: with all of them there are enough votes.
+    expect(judged([...all.slice(0, 3), spent])).toBe('good');
+    const everyPart = { ...world.policy, oneShot: { ...oneShotOf(world.policy), uncheckedSums: true } };
+    const withOneDown = [...all.slice(0, 2), spent];
+    expect(guardVerdict(everyPart, words, withOneDown).kind).toBe('undecided');
+    const stranger: Verdict = { ...spent, verdict: 'abstain', reason: 'not-enrolled' };
+    expect(guardVerdict(everyPart, words, [...all.slice(0, 2), stranger]).kind).toBe('good');
   });
 
   it('count an authority once for each part, even if it repeats its answer', () => {

@@ -1,5 +1,5 @@
 /** The number of authorities that a task may name, and the number of them that it may need. */
-import { ENGINE, policyProblem, type TaskPolicy, toleratedOf } from '@basa/protocol';
+import { ENGINE, isSealing, policyProblem, type TaskPolicy, toleratedOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
@@ -69,6 +69,14 @@ describe('a council', () => {
     expect(policyProblem(policy(4, 0))).toContain('got 0');
   });
 
+  it.each([2, 5, 255])('is refused with engine %d, which nobody knows', (engine) => {
+    expect(policyProblem(policy(1, 1, { engine }))).toBe(`engine ${engine} is not known`);
+    expect(isSealing({ engine })).toBe(false);
+  });
+  it('of a transparent engine is for simulations only', () => {
+    expect(isSealing({ engine: ENGINE.unsafeTransparent })).toBe(false);
+    expect([ENGINE.cpAbe, ENGINE.slotKeys, ENGINE.oneShot].every((engine) => isSealing({ engine }))).toBe(true);
+  });
   it.each([ENGINE.cpAbe, ENGINE.unsafeTransparent])('of several is refused with engine %d', (engine) => {
     expect(policyProblem(policy(1, 1, { engine }))).toBeUndefined();
     expect(policyProblem(policy(4, 3, { engine }))).toContain('need the engine slot-keys');

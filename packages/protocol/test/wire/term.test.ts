@@ -349,6 +349,22 @@ describe('attacks', () => {
       reason: 'term-late',
     });
   });
+  test('t retired keys speak for the old term to a device that was offline, and the server hides the line', () => {
+    const device = { ...NO_TERMS, heardAt: at(0) };
+    expect(show(device, [], at(14))).toMatchObject({ kind: 'followed' });
+    expect(show(device, [], at(15))).toMatchObject({ reason: 'term-late' });
+    // Unless its application says that the first term is the current one.
+    const isTrusted = ({ term }: TaskPolicy): boolean => term === undefined;
+    const line = { policy: four, terms: [] };
+    expect(receiveLine({ suite, now: at(15), isTrusted }, device, line)).toMatchObject({ kind: 'followed' });
+    // A term that waits for its time changes nothing.
+    const later = termOf(four, { signers: [a, b, c], change: { effective: at(100) } });
+    expect(show(device, [later], at(15))).toMatchObject({ reason: 'term-late' });
+    const followed = { ...NO_TERMS, followed: 1, heardAt: at(0), seen: [{ term: good, seenAt: at(0) }] };
+    expect(show(followed, [good], at(15))).toMatchObject({ reason: 'term-late' });
+    const one = policyOf(1, 1);
+    expect(show(device, [], at(1000), one)).toMatchObject({ kind: 'followed' });
+  });
   test('a device never goes back, and a second term with one number ends its participation', () => {
     const followed = show(NO_TERMS, [good], at(0));
     if (isRefused(followed)) throw new Error(followed.reason);

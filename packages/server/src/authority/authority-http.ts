@@ -86,7 +86,7 @@ export interface ToAsk extends Partial<Reading> {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly body?: Uint8Array;
-  /** For long bodies: the sender is authenticated before they are read. */
+  /** For long bodies, and messages that carry no signature of the server: the sender is authenticated before the body is read. */
   readonly signer?: Signer;
 }
 

@@ -105,12 +105,14 @@ export class AuthorityLink {
   async renewModel(entry: ModelEntry): Promise<ModelEntry> {
     const path = AUTHORITY_PATH.renewedModel(entry.task);
     const body = modelEntryCodec.encode(entry);
-    return modelEntryCodec.decode(await this.#http.ask({ question: 'renew', method: 'PUT', path, body }));
+    const signer = this.#signer;
+    return modelEntryCodec.decode(await this.#http.ask({ question: 'renew', method: 'PUT', path, body, signer }));
   }
 
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
     const { closeRequest, closeAnswer } = authorityMessages(bufferSize);
-    return this.#post('close', AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), closeAnswer);
+    const [path, body, signer] = [AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), this.#signer];
+    return closeAnswer.decode(await this.#http.ask({ question: 'close', method: 'POST', path, body, signer }));
   }
 
   /** Asks it to end a buffer that can never have enough updates. */

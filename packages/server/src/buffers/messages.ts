@@ -44,6 +44,11 @@ export function knownSealedBytes(engine: number, parts = 1): number {
   return bytes;
 }
 
+/** The largest deposit into a buffer. */
+export function depositBytes(descriptor: Pick<Descriptor, 'bufferSize' | 'engine' | 'parts'>): number {
+  return STATEMENT_BYTES + descriptor.bufferSize * (COMMITMENT_BYTES + sealedIn(descriptor).sealedBytes);
+}
+
 /** The size of the largest possible deposit: with a part of every authority that a task can have. */
 export const MAX_DEPOSIT_BYTES: number =
   STATEMENT_BYTES + MAX_SLOTS * (COMMITMENT_BYTES + knownSealedBytes(ENGINE.slotKeys, MAX_AUTHORITIES));

@@ -1,6 +1,7 @@
 /** The server as one object: opens its records, resumes its tasks, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
-import { createService, logEvent, type OnClose, opened, type Ticker, TokenBuckets } from '@basa/service';
+import { createService, logEvent, type OnClose, opened, type Ticker } from '@basa/service';
+import { TaskLimits } from '../admission/task-limits.ts';
 import { meetAuthorities } from '../authority/first-contact.ts';
 import { LiveTasks } from '../live/live-tasks.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
@@ -75,7 +76,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   await tasks.open();
   nodes.listen(core.listener);
   const { burntSlots, taskLimit, unsafePaperMode } = settings;
-  const taskLimits = taskLimit && new TokenBuckets(taskLimit);
+  const taskLimits = taskLimit && new TaskLimits(taskLimit);
   const routes = { ...tools, service, tasks, uploads, bodies, live, burntSlots, taskLimits, unsafePaperMode };
   mountRoutes(routes);
   if (pages !== undefined)

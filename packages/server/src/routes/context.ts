@@ -1,7 +1,8 @@
 /** The tools of the routes of a server. */
 import { fromHex, type Signer } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
-import { fail, hexText, type Service, type TokenBuckets, Type } from '@basa/service';
+import { fail, hexText, type Service, Type } from '@basa/service';
+import type { TaskLimits } from '../admission/task-limits.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
@@ -34,8 +35,7 @@ export interface RouteContext {
   readonly watch: ServerWatch;
   readonly clock: () => number;
   readonly burntSlots: { readonly max: number; readonly withinMs: number };
-  /** Of all devices of a task together, by its name. */
-  readonly taskLimits?: TokenBuckets | undefined;
+  readonly taskLimits?: TaskLimits | undefined;
   readonly unsafePaperMode: boolean;
   readonly nodes: Nodes;
 }

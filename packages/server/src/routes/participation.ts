@@ -17,13 +17,15 @@ import {
   bytesOf,
   deviceOf,
   exchange,
+  type FastifyRequest,
   fail,
   granted,
+  needDeclaredLength,
   rememberRequest,
   Type,
   wireBytes,
 } from '@basa/service';
-import { MAX_DEPOSIT_BYTES, messagesOf } from '../buffers/messages.ts';
+import { depositBytes, MAX_DEPOSIT_BYTES, messagesOf } from '../buffers/messages.ts';
 import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slots.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, type RouteContext, taskParams } from './context.ts';
@@ -84,7 +86,7 @@ export function mountParticipation(context: RouteContext): void {
       const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
       if (problem !== undefined) granted(problem);
       // Only devices of the task count: others could use up its share with keys that cost nothing.
-      const wait = context.taskLimits?.take(request.params.task, context.clock());
+      const wait = context.taskLimits?.take(request.params.task, deviceOf(request).user, context.clock());
       if (wait !== undefined)
         fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
       const unused = await checkStanding(context, task, request);
@@ -109,7 +111,13 @@ export function mountParticipation(context: RouteContext): void {
     params: bufferParams,
     ...exchange('deposit', 'depositAnswer'),
   };
-  const depositRoute = { onRequest, bodyLimit: MAX_DEPOSIT_BYTES, schema: depositSchema };
+  /** Before the body is read: the buffer is known, and bounds it. */
+  const fits = async (request: FastifyRequest): Promise<void> =>
+    needDeclaredLength(
+      request,
+      depositBytes((await knownBuffer(context, (request.params as { ctx: string }).ctx)).descriptor),
+    );
+  const depositRoute = { onRequest: [onRequest, fits], bodyLimit: MAX_DEPOSIT_BYTES, schema: depositSchema };
   app.post(SERVER_PATH.deposits(':ctx'), depositRoute, async (request, reply) => {
     const startedAt = Date.now();
     const { ctx, descriptor } = await knownBuffer(context, request.params.ctx);

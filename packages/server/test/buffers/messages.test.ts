@@ -11,7 +11,7 @@ import {
   type TaskId,
 } from '@basa/protocol';
 import { expect, it } from 'vitest';
-import { knownSealedBytes, MAX_DEPOSIT_BYTES, messagesOf } from '../../src/buffers/messages.ts';
+import { depositBytes, knownSealedBytes, MAX_DEPOSIT_BYTES, messagesOf } from '../../src/buffers/messages.ts';
 
 const zeros = <Bytes extends Uint8Array>(length: number): Bytes => new Uint8Array(length) as Bytes;
 const several = <Item>(count: number, make: (n: number) => Item): Item[] =>
@@ -39,4 +39,5 @@ it('a deposit for 1024 slots of 16 authorities can be read, and little more', ()
   const { length } = codecs.deposit.encode(deposit);
   expect(length).toBeLessThanOrEqual(MAX_DEPOSIT_BYTES);
   expect(length).toBeGreaterThan(0.9 * MAX_DEPOSIT_BYTES);
+  expect(depositBytes({ engine: ENGINE.slotKeys, bufferSize: MAX_SLOTS, parts })).toBe(MAX_DEPOSIT_BYTES);
 });

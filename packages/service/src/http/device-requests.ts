@@ -82,7 +82,7 @@ export function deviceRequests(
 }
 
 /**
- * In `onRequest`, for long bodies that only one party may send: the sender has signed the request including the digest
+ * In `onRequest`, for bodies that only one party may send: the sender has signed the request including the digest
  * of the body, before a byte of that is read. Its clock does not matter: a replay only brings the same body again.
  */
 export function checkSender(

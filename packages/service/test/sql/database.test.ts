@@ -10,6 +10,7 @@ import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase, readDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
+import { copyDatabase } from '../../src/sql/database.ts';
 
 const made: string[] = [];
 afterAll(() => {
@@ -24,6 +25,40 @@ function freshFolder(): string {
 const ONE = { application: 'authority', migrations: ['CREATE TABLE a (x INTEGER)'] } as const;
 const TWO = { ...ONE, migrations: [...ONE.migrations, 'ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 7'] };
 const file = (folder: string) => join(folder, 'basa.sqlite');
+
+describe('a copy without the rows of some tables', () => {
+  const schema = `CREATE TABLE a (x INTEGER PRIMARY KEY, y TEXT); CREATE INDEX of_y ON a (y);
+    CREATE TABLE b (name TEXT PRIMARY KEY, a INTEGER REFERENCES a (x)) WITHOUT ROWID; CREATE TABLE secrets (sealed TEXT)`;
+  const options = { application: 'authority', migrations: [schema] } as const;
+  const secret = 'as long as a secret that is easily found';
+  function filled(): { folder: string; path: string; close: () => void } {
+    const folder = freshFolder();
+    const { db, close } = openDatabase(folder, options);
+    db.exec(`INSERT INTO a VALUES (5, 'five'), (9, 'nine'); INSERT INTO b VALUES ('one', 9)`);
+    db.exec(`INSERT INTO secrets VALUES ('${secret}')`);
+    return { folder, path: file(freshFolder()), close };
+  }
+
+  it('has everything else, and is a database of the same service and format', () => {
+    const { folder, path, close } = filled();
+    copyDatabase(folder, options, path, ['secrets']);
+    close();
+    expect(readFileSync(path).includes(secret)).toBe(false);
+    const copy = openDatabase(join(path, '..'), options);
+    const rows = (text: string) => copy.db.prepare(text).all();
+    expect(rows('SELECT * FROM a INDEXED BY of_y ORDER BY y')).toMatchObject([{ x: 5 }, { x: 9, y: 'nine' }]);
+    expect(rows('SELECT * FROM b')).toMatchObject([{ name: 'one', a: 9 }]);
+    expect(rows('SELECT * FROM secrets')).toEqual([]);
+    copy.close();
+  });
+
+  it('has none of them either if it is interrupted', () => {
+    const { folder, path, close } = filled();
+    expect(() => copyDatabase(folder, options, path, ['missing', 'secrets'])).toThrow('missing');
+    close();
+    expect(readFileSync(path).includes(secret)).toBe(false);
+  });
+});
 
 describe('a data folder', () => {
   it('is made where there is none, keeps what is written, and is durable by its settings', () => {

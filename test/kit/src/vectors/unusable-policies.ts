@@ -97,6 +97,7 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['succession without a recovery key, one authority', succession(undefined)],
     ['succession without a recovery key, 3 of 3', { ...councilOf(3, 3), ...succession(undefined) }],
     ['succession with CP-ABE', { ...succession(RECOVERY), engine: ENGINE.cpAbe }],
+    ...[2, 5, 255].map((engine): Case => [`engine ${engine}, which nobody knows`, { engine }]),
     ['several authorities with CP-ABE', { ...councilOf(4, 3), engine: ENGINE.cpAbe }],
     ['several authorities with transparent sealing', { ...councilOf(4, 3), engine: ENGINE.unsafeTransparent }],
     ['2 of 3 authorities', councilOf(3, 2)],

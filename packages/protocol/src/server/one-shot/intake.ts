@@ -67,8 +67,8 @@ export type GuardVerdict =
 
 /**
  * Subtracts the mask words that enough holders of each part agree on from the first words of y; the result must be (1, 0, 0, 0). In this
- * way a broken upload is refused individually, before it enters a sum. `verdicts` come from different authorities and are about this
- * upload.
+ * way a broken upload is refused individually, before it enters a sum. It waits while too few authorities would vote for it, for example
+ * because they count the sums of its device differently. `verdicts` come from different authorities and are about this upload.
  */
 export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
   const oneShot = oneShotOf(policy);
@@ -76,6 +76,8 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   const [worst] = bad;
   if (worst !== undefined && bad.length > oneShot.tolerated)
     return { kind: 'bad', reason: worst.reason ?? 'part-invalid' };
+  // An authority that calls it bad does not vote for its batch. With too few others, it would hold up the other uploads.
+  if (verdicts.length - bad.length < policy.threshold) return { kind: 'undecided' };
   const good = verdicts.filter(({ verdict }) => verdict === 'good');
   const agreed = taskParts(policy).map((part) => agreedWords(good, part, vouchersOf(oneShot)));
   if (agreed.includes(undefined)) return { kind: 'undecided' };

@@ -8,6 +8,7 @@ interface DeviceSettings {
   readonly authority: string;
   readonly authorityKey: string;
   readonly task: string;
+  readonly term?: string;
   readonly token?: string;
   readonly pieceBytes?: number;
 }

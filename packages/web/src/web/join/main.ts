@@ -181,7 +181,7 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
     pictures.labels.length > 0
       ? { kind: 'own', ...pictures }
       : { kind: 'share', address: element<HTMLSelectElement>('share').value };
-  const [pieces, rounds] = [asked.get('pieceBytes'), asked.get('rounds')];
+  const [term, pieces, rounds] = [asked.get('term'), asked.get('pieceBytes'), asked.get('rounds')];
   device = new Worker('/device-worker.js', { type: 'module' });
   device.addEventListener('message', ({ data: news }: MessageEvent<FromDevice>) => hear(news, enrolment));
   device.addEventListener('error', ({ message }) => showError(`The worker failed: ${message}. Reload the page.`));
@@ -193,6 +193,7 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
       authority: places.map(({ url }) => url).join(','),
       authorityKey: asked.get('authorityKey') ?? places.map(({ key }) => toHex(key)).join(','),
       task: chosen.task,
+      ...(term !== null && { term }),
       ...(token !== undefined && { token }),
       ...(pieces !== null && { pieceBytes: Number(pieces) }),
     },
