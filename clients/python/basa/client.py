@@ -59,8 +59,8 @@ class Client:
     ) -> None:
         """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys, task and term are in hex.
 
-        `term` is the hash of a term, if the keys of the task may be replaced. The device follows the terms up to this one without
-        a wait. A device that was away for long follows only up to this one.
+        `term` is the hash of a term, or the name of the task for its first term, if the keys of the task may be replaced. The
+        device follows the terms up to this one without a wait. A device that was away for long takes part only up to this one.
         """
         self._progress = Progress(on_event)
         self._settings = Settings(

@@ -74,9 +74,10 @@ class Membership:
         return [self._known.get(key) for key in policy.authorities]
 
     def _is_trusted(self, policy: Message) -> bool:
-        """The application names this term by its hash, or by the authorities that it brought."""
-        is_named = self._settings.term is not None and policy.term.hash == self._settings.term
-        return bool(is_named) or brought_seats(policy, self._settings.authority_keys)
+        """The application names this term by its hash (the first one by the name of the task), or by the authorities that it brought."""
+        term = policy.get("term")
+        is_named = self._settings.term == (self._settings.task if term is None else term.hash)
+        return is_named or brought_seats(policy, self._settings.authority_keys)
 
     def _enter(self, policy: Message) -> None:
         if term_number(policy) == term_number(self.policy):

@@ -27,7 +27,7 @@ class Settings:
     task: bytes
     folder: Path
     token: Optional[str] = None
-    #: The hash of a term: a device that was away for long follows the terms of its task only up to this one.
+    #: The hash of a term, or the name of the task for its first term: a device that was away for long takes part only up to it.
     term: Optional[bytes] = None
     piece_bytes: int = 1 << 20
     #: The demands of this application on any policy.

@@ -166,16 +166,19 @@ def receive_line(
 
 
 def advance(device: DeviceTerms, policy: Message, now_ms: int, is_trusted: IsTrusted) -> DeviceTerms:
-    """Follows the seen terms whose time has come. `now_ms` is the device's own clock."""
+    """Follows the seen terms whose time has come. `now_ms` is the device's own clock.
+
+    A device that was away for too long neither follows nor stays by itself: the server may hide the line, and retired keys may
+    speak for the term that the device is in.
+    """
     followed, current = device.followed, policy_in(policy, device)
     trusted = _trusted_number(policy, device, is_trusted)
     for one in device.seen[followed:]:
-        may_wait = one.term.number > trusted
-        if now_ms < (_due_ms(current, one) if may_wait else one.term.effective):
+        if now_ms < (one.term.effective if one.term.number <= trusted else _due_ms(current, one)):
             break
-        if may_wait and _is_late(current, device.heard_ms, now_ms):
-            raise Refused("term-late")
         current, followed = in_term(current, one.term), one.term.number
+    if followed > trusted and _is_late(current, device.heard_ms, now_ms):
+        raise Refused("term-late")
     return device._replace(followed=followed)
 
 
@@ -193,7 +196,7 @@ def _due_ms(policy: Message, one: SeenTerm) -> int:
 
 
 def _is_late(policy: Message, heard_ms: Optional[int], now_ms: int) -> bool:
-    """Keys of replaced seats may be stolen later, and t of them can sign a line of their own.
+    """Keys of replaced seats may be stolen later, and t of them can sign a line of their own, or everything in their old term.
 
     Two terms are at least W apart, so t seats are replaced no sooner than (t - 1) W after the device heard from all of them. A
     device that was away for longer cannot tell a forged line from the true one. With t = 1 the forger also needs the recovery key.
@@ -204,8 +207,8 @@ def _is_late(policy: Message, heard_ms: Optional[int], now_ms: int) -> bool:
 
 
 def _trusted_number(policy: Message, device: DeviceTerms, is_trusted: IsTrusted) -> int:
-    """The number of the last term that the application names; 0 if it names none."""
-    trusted = 0
+    """The number of the last term that the application names; -1 if it names none, not even the first."""
+    trusted = 0 if is_trusted(policy) else -1
     for one in device.seen:
         policy = in_term(policy, one.term)
         if is_trusted(policy):

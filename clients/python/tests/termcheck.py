@@ -1,7 +1,7 @@
 """Succession: terms that count or not, the lines that a device follows, and the attacks that the rules exist for. Part of the self-check."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from basa.council import council_of, is_signed_by
 from basa.errors import Refused
@@ -9,6 +9,7 @@ from basa.fields import Message
 from basa.layouts import POLICY, TERM
 from basa.suite import sha256
 from basa.terms import (
+    IsTrusted,
     SERVER_SEAT, DeviceTerms, advance, brought_seats, check_line, check_term, current_hash, in_term, policy_in, receive_line,
     term_hash, term_number,
 )
@@ -93,13 +94,23 @@ def check_following(v: Vector) -> None:
     got: List[object] = []
     for name, day in v["shown"]:
         policy, terms = _LINES[name]
-        trusts = _trusts(_LINES[v["trusts"]][1][-1]) if "trusts" in v else _nobody
+        trusts = _trusting(v.get("trusts"))
         try:
             device = receive_line(device, policy, terms, _at(day), trusts)
             got.append(term_number(policy_in(policy, device)))
         except Refused as no:
             got.append(no.reason)
     assert got == v["in"], got
+
+
+def _trusting(name: Optional[str]) -> IsTrusted:
+    if name is None:
+        return _nobody
+    return _first if name == "none" else _trusts(_LINES[name][1][-1])
+
+
+def _first(policy: Message) -> bool:
+    return policy.get("term") is None
 
 
 def _at(days: float) -> int:
@@ -231,6 +242,8 @@ def term_checks(vectors: Vector) -> List[Case]:
             {"heard": -1, "shown": [("good", 13), ("good", 13)], "in": [1, 1]},
             {"heard": -1, "shown": [("good", 13.1)], "in": ["term-late"]},
             {"heard": None, "shown": [("three", 20)], "in": [3]},
+            {"heard": -1, "shown": [("none", 13), ("none", 13.1)], "in": [0, "term-late"]},
+            {"heard": -1, "trusts": "none", "shown": [("none", 20), ("forged", 20)], "in": [0, "term-late"]},
             {"heard": -1, "trusts": "good", "shown": [("forged", 20), ("good", 20)], "in": ["term-late", 1]},
             {"heard": -1, "trusts": "good", "shown": [("two", 20)], "in": ["term-late"]},
             {"heard": -1, "trusts": "three", "shown": [("three", 20)], "in": [3]},

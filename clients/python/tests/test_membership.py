@@ -113,6 +113,7 @@ class Entering(DeviceFolder):
     def test_an_application_names_a_term_by_its_hash(self) -> None:
         member = self._member(term=term_hash(GOOD))
         self.assertEqual([member._is_trusted(in_term(FOUR, one)) for one in (GOOD, OTHER)], [True, False])
+        self.assertEqual([self._member(term=term)._is_trusted(FOUR) for term in (bytes(32), None)], [True, False])
 
 
 class _OfTask:

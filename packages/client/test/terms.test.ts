@@ -40,3 +40,22 @@ it('an application that names the authorities trusts the term that brought them,
   expect(all.map((one) => broughtSeats(one, policy.authorities))).toEqual([false, false, false, false]);
   expect(all.map((one) => broughtSeats(one, moved.authorities))).toEqual([false, false, true, false]);
 });
+
+it('asks for the terms again after a line that it refused', async () => {
+  let asked = 0;
+  const forged = { ...signedTerm(policy, { seat: 0, key: signerOf(12), signers: seats }), number: 9 };
+  const source = {
+    outside: { suite: nodeSuite, now: () => 0 },
+    server: { line: async () => ({ terms: asked++ === 0 ? [forged] : [] }) },
+    state: { terms: { seen: [], followed: 0 }, keepTerms: async () => {} },
+    first: policy,
+    pins: { policy },
+    isTrusted: () => false,
+  };
+  const terms = new Terms(source as unknown as TermsSource);
+  const { signal } = new AbortController();
+  await expect(terms.follow(signal)).rejects.toThrow();
+  await terms.follow(signal);
+  await terms.follow(signal);
+  expect(asked).toBe(2);
+});

@@ -69,7 +69,10 @@ export class Terms {
       line === undefined
         ? advance(question, state.terms, first)
         : receiveLine(question, state.terms, { policy: first, terms: line.terms });
-    if (isRefused(followed)) throw new RefusedError(followed.reason, followed.detail);
+    if (isRefused(followed)) {
+      this.#lookedAt = Number.NEGATIVE_INFINITY; // the next call asks again, and does not continue without the line
+      throw new RefusedError(followed.reason, followed.detail);
+    }
     await state.keepTerms(followed.terms);
     this.#enter(followed.policy);
   }
