@@ -9,8 +9,7 @@ from basa.fields import Message
 from basa.layouts import POLICY, TERM
 from basa.suite import sha256
 from basa.terms import (
-    IsTrusted,
-    SERVER_SEAT, DeviceTerms, advance, brought_seats, check_line, check_term, current_hash, in_term, policy_in, receive_line,
+    SERVER_SEAT, DeviceTerms, IsTrusted, advance, brought_seats, check_line, check_term, current_hash, in_term, policy_in, receive_line,
     term_hash, term_number,
 )
 
@@ -70,7 +69,7 @@ def _nobody(policy: Message) -> bool:
 
 
 def _trusts(term: Message) -> Callable[[Message], bool]:
-    return lambda policy: bool(policy.term.hash == term_hash(term))
+    return lambda policy: policy.get("term") is not None and policy.term.hash == term_hash(term)
 
 
 #: The lines that a device may be shown, by name: the policy and the terms after it.
