@@ -16,14 +16,14 @@ const PROTOCOL = 'packages/protocol';
 const SCENARIOS = ['cheats', 'reproductions'].map((name) => `lab/test/proofs/${name}.test.ts`);
 /** Codecs contain no rule of the parties, real sealing takes too long for them, and paper mode has its own cores. */
 const NOT_OF_PARTIES = ['codec', 'real-sealing', 'paper'];
-const SEALING = ['codec', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
+const SEALING = ['codec', 'hybrid-sealing', 'kem-key', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
 
 export function areas(): readonly Area[] {
-  const tests = listed(`${PROTOCOL}/test`);
+  const tests = listed(`${PROTOCOL}/test`).filter((name) => name.endsWith('.test.ts'));
   return [
     {
       name: 'parties',
-      files: ['authority', 'server', 'user'].flatMap((name) => listed(`${PROTOCOL}/src/${name}`)),
+      files: ['admission', 'authority', 'server', 'user'].flatMap((name) => listed(`${PROTOCOL}/src/${name}`)),
       tests: [...tests.filter((test) => !NOT_OF_PARTIES.some((name) => test.includes(`/${name}`))), ...SCENARIOS],
       readsOn: false,
     },
@@ -33,7 +33,7 @@ export function areas(): readonly Area[] {
       tests: [
         ...tests,
         ...['codec', 'shamir', 'secret'].map((name) => `packages/masking/test/${name}.test.ts`),
-        'packages/runtime/test/slot-keys.test.ts',
+        ...['hybrid-sealing', 'kem', 'slot-keys'].map((name) => `packages/runtime/test/${name}.test.ts`),
         'test/slot-key-vectors.test.ts',
         'test/vectors.test.ts',
         ...SCENARIOS,

@@ -51,3 +51,4 @@ function addTest(name: string, body: () => unknown): void {
 
 export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
 export const it = Object.assign(addTest, { each: eachOf(addTest) });
+export const test = it;
