@@ -1,4 +1,5 @@
 /** Succession at authorities: one successor for each term, nothing open survives the switch, and a retired seat is silent. */
+import { ascii } from '@basa/masking';
 import {
   AttributeAuthority,
   acceptTerm,
@@ -82,6 +83,29 @@ describe('an authority', () => {
     const restored = AttributeAuthority.restore(authority.ports, authority.records);
     expect(reasonOf(restored.signTerm(other, world.now).answer)).toBe('term-signed');
     expect(granted(restored.signTerm(term, world.now).answer)).toEqual(once);
+    // Later, when the wait is too short for a new one, it is still the same.
+    const later = restored.signTerm(term, millis(world.now + 1));
+    expect([granted(later.answer), later.records]).toEqual([once, []]);
+  });
+  it('signs no successor in place of one that it adopted, which is adopted once', () => {
+    const world = federation();
+    const { policy } = world;
+    const signers = world.authorities.slice(0, 3).map(({ ports }) => ports.signer);
+    const term = signers.reduce((so, one) => endorseTerm(policy, one, so), proposal(world, { last: HEAD }));
+    const away = world.authorities[3] as FederationAuthority;
+    const line = { policy, terms: [term] };
+    granted(away.persist(away.core.followLine(line, world.now)));
+    expect(reasonOf(away.core.signTerm(proposal(world), world.now).answer)).toBe('term-signed');
+    const again = away.core.followLine(line, world.now);
+    expect([granted(again.answer).task, again.records]).toEqual([world.task, []]);
+  });
+  it('signs no term that does not follow the current one, and begins none that it did not adopt', () => {
+    const world = federation();
+    const { core, ports, records } = second(world);
+    expect(reasonOf(core.signTerm(proposal(world, { number: 2 }), world.now).answer)).toBe('term-invalid');
+    const damaged = [...records, { kind: 'term-begun', task: world.task, number: 1 } as const];
+    const restored = AttributeAuthority.restore(ports, damaged);
+    expect(restored.line(world.task)).toEqual({ policy: world.policy, terms: [] });
   });
   it('records the successor before it signs', () => {
     const world = federation();
@@ -144,6 +168,18 @@ describe('a successor', () => {
     const line = { policy: again.policy, terms: [unaccepted] };
     expect(reasonOf(fresh.followLine(line, world.now).answer)).toBe('term-invalid');
   });
+  it('joins no task with an invalid policy, and begins a term whose time has come at once', () => {
+    const world = federation();
+    const key = world.signer();
+    const fresh = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const term = signed(world, proposal(world, {}, key));
+    const line = { policy: world.policy, terms: [term] };
+    const invalid = { ...line, policy: { ...world.policy, minimum: 1 } };
+    expect(reasonOf(fresh.followLine(invalid, world.now).answer)).toBe('policy-invalid');
+    const kindsAt = (now: number) => fresh.followLine(line, millis(now)).records.map(({ kind }) => kind);
+    expect(kindsAt(term.effective - 1)).toEqual(['task-created', 'term-adopted']);
+    expect(kindsAt(term.effective)).toEqual(['task-created', 'term-adopted', 'term-begun']);
+  });
 });
 
 describe('a new key of the server', () => {
@@ -191,6 +227,20 @@ describe('the switch', () => {
       expect(reasonOf(one.issueKey(device.keyRequestBytes()))).toBe('buffer-not-open');
     }
     expect(second(world).core.openBuffers).toBe(0);
+  });
+  it('leaves the buffers of other tasks open', () => {
+    const world = federation();
+    const other = severalAuthorities({ policy: { name: ascii('another') } });
+    const device = other.device();
+    device.contribute('deposit');
+    const { ports, records } = second(world);
+    // The same seed gives both worlds the same authorities.
+    const both = AttributeAuthority.restore(ports, [...records, ...second(other).records]);
+    const line = { policy: world.policy, terms: [signed(world, proposal(world))] };
+    both.apply(both.followLine(line, world.now).records);
+    both.apply(both.tick(millis(world.now + WAIT_MS)).records);
+    expect(both.line(world.task)?.terms).toHaveLength(1);
+    expect(both.buffer(device.ctx)?.status).not.toBe('unknown');
   });
   it('ends every close of the term before: nobody votes again, releases keys or logs a sum that made no version', () => {
     const { world, ctx, request } = atSeveralCloses(federation());

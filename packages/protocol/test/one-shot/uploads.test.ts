@@ -56,6 +56,13 @@ describe("a victim's sealed part in a colluder's upload", () => {
     );
   });
 
+  it('is bad if there are more or fewer bytes than its parts have', () => {
+    const { world, own, colluder } = pair();
+    const { sealed } = world.server.shown(own);
+    for (const other of [sealed.subarray(1), Uint8Array.of(...sealed, 0)])
+      expect(saidOf(world, forged(colluder, own, {}, other))).toEqual(Array(4).fill('bad: body-mismatch'));
+  });
+
   it('opens for no other part of the same upload', () => {
     const { world, own, colluder } = pair();
     const { sealed } = world.server.shown(own);

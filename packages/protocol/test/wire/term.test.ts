@@ -341,6 +341,8 @@ describe('attacks', () => {
     expect(show(device, [forged], at(20))).toMatchObject({ reason: 'term-late' });
     // The same device follows within (t - 1) W, when no three of them can have been retired.
     expect(show(device, [good], at(2))).toMatchObject({ kind: 'followed', terms: { followed: 1 } });
+    expect(show(device, [good], at(13))).toMatchObject({ kind: 'followed', terms: { followed: 1 } });
+    expect(show(device, [good], millis(at(13) + 1))).toMatchObject({ reason: 'term-late' });
     const isTrusted = (policy: TaskPolicy): boolean =>
       equalBytes(policy.term?.hash ?? new Uint8Array(), termHashOf(suite, good));
     const line = { policy: four, terms: [good] };
@@ -348,6 +350,10 @@ describe('attacks', () => {
     expect(receiveLine({ suite, now: at(20), isTrusted }, device, { policy: four, terms: [forged] })).toMatchObject({
       reason: 'term-late',
     });
+  });
+  test('a device follows no line in which one term does not count', () => {
+    const unsigned = termOf(four, { signers: [a, b] });
+    expect(show(NO_TERMS, [unsigned], at(0))).toMatchObject({ reason: 'term-unsigned' });
   });
   test('a device never goes back, and a second term with one number ends its participation', () => {
     const followed = show(NO_TERMS, [good], at(0));
@@ -369,5 +375,12 @@ describe('attacks', () => {
     expect(first.terms.followed).toBe(0);
     expect(show(first.terms, [term], at(36), one)).toMatchObject({ terms: { followed: 0 } });
     expect(show(first.terms, [term], at(37), one)).toMatchObject({ terms: { followed: 1 } });
+    // However long it was away: the forger of a line would need the recovery key.
+    expect(show({ ...first.terms, heardAt: at(0) }, [term], at(37), one)).toMatchObject({ terms: { followed: 1 } });
+    // A term that the application names needs no wait.
+    const line = { policy: one, terms: [term] };
+    expect(receiveLine({ suite, now: at(30), isTrusted: () => true }, NO_TERMS, line)).toMatchObject({
+      terms: { followed: 1 },
+    });
   });
 });
