@@ -1,4 +1,4 @@
-/** The areas that are mutated, each with its tests: the rules of the protocol's parties, and their messages. */
+/** The areas that are mutated, each with its tests: the rules of the protocol's parties, their messages, and decisions of services and devices. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -16,6 +16,8 @@ const PROTOCOL = 'packages/protocol';
 const SCENARIOS = ['cheats', 'reproductions'].map((name) => `lab/test/proofs/${name}.test.ts`);
 /** Codecs contain no rule of the parties, real sealing takes too long for them, and paper mode has its own cores. */
 const NOT_OF_PARTIES = ['codec', 'real-sealing', 'paper'];
+/** Many of their steps wait for a clock or for another process. */
+const SLOW = ['faults', 'idle-places', 'nodes.long'];
 const SEALING = ['codec', 'hybrid-sealing', 'kem-key', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
 
 export function areas(): readonly Area[] {
@@ -38,6 +40,21 @@ export function areas(): readonly Area[] {
         'test/vectors.test.ts',
         ...SCENARIOS,
       ],
+      readsOn: true,
+    },
+    {
+      name: 'services',
+      files: [
+        'packages/authority/src/log/shot-rules.ts',
+        ...['admission', 'shots'].flatMap((name) => listed(`packages/server/src/${name}`)),
+        'packages/server/src/tasks/terms.ts',
+        ...['standings', 'terms'].map((name) => `packages/client/src/session/${name}.ts`),
+      ],
+      tests: [
+        'packages/authority/test/one-shot/log-rules.test.ts',
+        ...['admission', 'shots', 'tasks'].flatMap((name) => listed(`packages/server/test/${name}`)),
+        ...['standings', 'terms'].map((name) => `packages/client/test/${name}.test.ts`),
+      ].filter((test) => !SLOW.some((name) => test.endsWith(`/${name}.test.ts`))),
       readsOn: true,
     },
   ];

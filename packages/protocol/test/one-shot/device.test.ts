@@ -42,8 +42,8 @@ describe('an update', () => {
       const { header } = session as ShotSession;
       expect(ledger.deltas.size).toBe(1);
       const before = world.server.shots.map(({ body }) => body);
-      const held = device.drive(undefined, ({ isResumed }) => refused(isResumed ? 'draining' : 'malformed'));
-      expect(reasonOf(held)).toBe('draining');
+      const held = device.drive(undefined, ({ isResumed }) => refused(isResumed ? 'epoch-over' : 'body-mismatch'));
+      expect(reasonOf(held)).toBe('epoch-over');
       expect(device.contribute()).toEqual({ kind: 'accepted' });
       expect(world.server.shots).toHaveLength(1);
       const [shot] = world.server.shots as [(typeof world.server.shots)[number]];

@@ -111,7 +111,7 @@ describe('a statement', () => {
 });
 
 it('no epoch opens without ML-KEM in a task that seals with it', () => {
-  const { kem: _, ...suite } = new ShotWorld(HYBRID).environment.tools.suite;
+  const suite = { ...new ShotWorld(HYBRID).environment.tools.suite, kem: undefined };
   expect(() => epochKeysOf(suite, 'x25519+mlkem768', new Uint8Array(32))).toThrow('ML-KEM was not loaded');
   expect(epochKeysOf(suite, 'x25519', new Uint8Array(32)).kemKey).toBeUndefined();
 });

@@ -4,6 +4,7 @@ import {
   beaconCodec,
   endorse,
   epochCodec,
+  isEpochOf,
   millis,
   modelEntryCodec,
   type OneShotPolicy,
@@ -188,6 +189,7 @@ describe('standings', () => {
     const policy = { ...world.policy, oneShot: undefined };
     const question = { suite: world.environment.tools.suite, policy, task, now, isPast: () => false };
     expect(reasonOf(receiveStandings(question, device.own, standings).answer)).toBe('descriptor-policy');
+    expect(standings.map(({ epoch }) => isEpochOf(question.suite, policy, epoch))).toEqual(Array(4).fill(false));
   });
 
   it('never lead back to an earlier version, and lead to the newest that one of them names', () => {
