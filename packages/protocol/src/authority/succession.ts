@@ -121,11 +121,17 @@ export function joinTask(
   // Its operator accepted a seat: a policy that only names its key is created by the operator.
   if (!line.terms.some(({ key }) => equalBytes(key, signer.publicKey))) return declined(undefined, refused('no-seat'));
   const task = taskIdOf(suite, line.policy);
-  const terms = line.terms.flatMap((term): AuthorityRecord[] => [
-    { kind: 'term-adopted', term },
-    ...(term.effective <= now ? [{ kind: 'term-begun' as const, task, number: term.number }] : []),
-  ]);
-  const records: AuthorityRecord[] = [{ kind: 'task-created', policy: line.policy }, ...terms];
+  const begun = line.terms.filter(({ effective }) => effective <= now);
+  // One term is adopted at a time: by a clock that is behind, more than one may be still to come.
+  const coming = line.terms.slice(begun.length, begun.length + 1);
+  const records: AuthorityRecord[] = [
+    { kind: 'task-created', policy: line.policy },
+    ...begun.flatMap((term): AuthorityRecord[] => [
+      { kind: 'term-adopted', term },
+      { kind: 'term-begun', task, number: term.number },
+    ]),
+    ...coming.map((term): AuthorityRecord => ({ kind: 'term-adopted', term })),
+  ];
   return { state: undefined, records, answer: { task }, events: [] };
 }
 

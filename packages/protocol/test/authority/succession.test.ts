@@ -29,6 +29,7 @@ import {
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { type Federation, type FederationAuthority, granted, reasonOf } from '@basa/simulator';
 import { atSeveralCloses, authorityOf, closedBy, severalAuthorities, votesOf } from '@basa/testkit/core/several.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 
 const WAIT_MS = 60_000;
@@ -179,6 +180,27 @@ describe('a successor', () => {
     const kindsAt = (now: number) => fresh.followLine(line, millis(now)).records.map(({ kind }) => kind);
     expect(kindsAt(term.effective - 1)).toEqual(['task-created', 'term-adopted']);
     expect(kindsAt(term.effective)).toEqual(['task-created', 'term-adopted', 'term-begun']);
+  });
+  it('whose clock is behind begins one term after the other, also if it is shown two that are still to come', () => {
+    const world = federation();
+    const key = world.signer();
+    const first = signed(world, proposal(world, {}, key));
+    const policy = inTerm(suite, world.policy, first);
+    const signers = world.authorities.slice(1).map(({ ports }) => ports.signer);
+    const second = signedTerm(policy, {
+      isLost: true,
+      seat: 1,
+      key: world.signer(),
+      signers: [key, ...signers.slice(1)],
+    });
+    const line = { policy: world.policy, terms: [first, second] };
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    for (const { effective } of line.terms) {
+      successor.apply(successor.followLine(line, world.now).records);
+      successor.apply(successor.tick(effective).records);
+    }
+    expect(successor.line(world.task)?.terms).toEqual([first, second]);
+    expect(successor.tick(millis(second.effective + WAIT_MS)).records).toEqual([]);
   });
 });
 
