@@ -17,11 +17,11 @@ const SCENARIOS = ['cheats', 'reproductions'].map((name) => `lab/test/proofs/${n
 /** Codecs contain no rule of the parties, real sealing takes too long for them, and paper mode has its own cores. */
 const NOT_OF_PARTIES = ['codec', 'real-sealing', 'paper'];
 /** Many of their steps wait for a clock or for another process. */
-const SLOW = ['faults', 'idle-places', 'nodes.long'];
+const SLOW = ['faults', 'idle-places', 'long-requests', 'nodes.long'];
 const SEALING = ['codec', 'hybrid-sealing', 'kem-key', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
 
 export function areas(): readonly Area[] {
-  const tests = listed(`${PROTOCOL}/test`).filter((name) => name.endsWith('.test.ts'));
+  const tests = testsIn(`${PROTOCOL}/test`);
   return [
     {
       name: 'parties',
@@ -45,19 +45,29 @@ export function areas(): readonly Area[] {
     {
       name: 'services',
       files: [
-        'packages/authority/src/log/shot-rules.ts',
+        ...[
+          'keys/shot-secrets',
+          'log/shot-rules',
+          'steps/inspect-uploads',
+          'steps/release-sums',
+          'steps/shot-epochs',
+        ].map((name) => `packages/authority/src/${name}.ts`),
         ...['admission', 'shots'].flatMap((name) => listed(`packages/server/src/${name}`)),
         'packages/server/src/tasks/terms.ts',
         ...['standings', 'terms'].map((name) => `packages/client/src/session/${name}.ts`),
       ],
       tests: [
-        'packages/authority/test/one-shot/log-rules.test.ts',
-        ...['admission', 'shots', 'tasks'].flatMap((name) => listed(`packages/server/test/${name}`)),
+        ...testsIn('packages/authority/test/one-shot'),
+        ...['admission', 'shots', 'tasks'].flatMap((name) => testsIn(`packages/server/test/${name}`)),
         ...['standings', 'terms'].map((name) => `packages/client/test/${name}.test.ts`),
       ].filter((test) => !SLOW.some((name) => test.endsWith(`/${name}.test.ts`))),
       readsOn: true,
     },
   ];
+}
+
+function testsIn(folder: string): readonly string[] {
+  return listed(folder).filter((name) => name.endsWith('.test.ts'));
 }
 
 function listed(folder: string): readonly string[] {
