@@ -99,6 +99,7 @@ describe('an honest log', () => {
       branch,
     ];
     expect(problemsOf(records)).toEqual([]);
+    expect(problemsOf([...start, final(0, [1, 2, 3], 20)])).toEqual([]);
   });
 });
 
@@ -123,6 +124,12 @@ describe('a log is not good', () => {
     ['an epoch is opened twice', [...start, opened(0, 10)], 'the epoch was opened before'],
     ['a number does not rise', [...start, opened(0, 20)], 'epoch 0 does not follow those before it'],
     ['another signed the epoch', [created, foreign], 'the signature does not verify'],
+    ['an epoch is of no task', [opened(0, 10)], 'it does not belong to this authority'],
+    [
+      'an epoch is of another seat',
+      [created, { kind: 'epoch-opened', epoch: { ...epoch(0, 10), authority: 1 } }],
+      'it does not belong to this authority',
+    ],
     ['an epoch dies twice', [...start, ended(9, 99, 20, 'dead'), ended(9, 99, 20, 'dead')], 'the epoch was not open'],
     ['an epoch that never was is given up', [...start, ended(9, 99, 20)], 'the epoch was not open'],
     ['an epoch ends twice', [...start, ended(0, 10, 20), ended(0, 10, 30)], 'the epoch was not open'],

@@ -12,7 +12,7 @@ it.each([
   ['not while others come', 3, far, false],
   ['if nobody else comes', 3, { ...far, pace: { ...busy, quietMs: 2000, idleMs: 2000 } }, true],
   ['if none came for long', 3, { ...far, pace: { ...busy, stallMs: 50, idleMs: 60 } }, true],
-  ['if the time to vote runs out', 3, { ...far, leftMs: 90 }, true],
+  ['if the time to vote runs out', 3, { ...far, leftMs: 100 }, true],
   ['of fewer than Kmin never', 2, { ...far, leftMs: 0 }, false],
 ] as const)('a batch is made %s', (_, uploads, scene, isDue) => {
   expect(isBatchDue(policy, uploads, scene)).toBe(isDue);
