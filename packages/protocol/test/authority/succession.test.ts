@@ -28,7 +28,15 @@ import {
 } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { type Federation, type FederationAuthority, granted, reasonOf } from '@basa/simulator';
-import { atSeveralCloses, authorityOf, closedBy, severalAuthorities, votesOf } from '@basa/testkit/core/several.ts';
+import {
+  appendedBy,
+  atSeveralCloses,
+  authorityOf,
+  closedBy,
+  severalAuthorities,
+  together,
+  votesOf,
+} from '@basa/testkit/core/several.ts';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -99,6 +107,9 @@ describe('an authority', () => {
     expect(reasonOf(away.core.signTerm(proposal(world), world.now).answer)).toBe('term-signed');
     const again = away.core.followLine(line, world.now);
     expect([granted(again.answer).task, again.records]).toEqual([world.task, []]);
+    // It shows the term to others before it begins.
+    expect(away.core.line(world.task)).toEqual(line);
+    expect(away.core.line(new Uint8Array(32) as typeof world.task)).toBeUndefined();
   });
   it('signs no term that does not follow the current one, and begins none that it did not adopt', () => {
     const world = federation();
@@ -291,6 +302,19 @@ describe('the switch', () => {
     const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
     for (const { core } of world.authorities.slice(1))
       expect(reasonOf(core.appendModel({ ...append, signature }).answer)).toBe('buffer-not-closed');
+  });
+  it('keeps a close that made a version', () => {
+    const { world, ctx, request } = atSeveralCloses(federation());
+    const votes = votesOf(world, [1, 2, 3], request);
+    const body = { version: 1, modelHash: new Uint8Array(32).fill(1), sums: [ctx], spoilt: [], closed: [] };
+    const parts = [1, 2, 3].map((index) => {
+      granted(closedBy(world, index, request, { votes }));
+      return granted(appendedBy(world, index, body));
+    });
+    const authority = second(world);
+    granted(authority.persist(authority.core.adoptModel(together(parts))));
+    switched(world, signed(world, proposal(world)));
+    expect(granted(authority.core.outcome(ctx, world.now).answer).status).toBe('closed');
   });
   it('is noticed by a device from which it is hidden: nobody makes a fresh statement of its term', () => {
     const world = federation();
