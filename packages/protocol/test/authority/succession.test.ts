@@ -38,6 +38,7 @@ import {
   votesOf,
 } from '@basa/testkit/core/several.ts';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 const WAIT_MS = 60_000;
@@ -375,6 +376,23 @@ describe('the switch', () => {
     expect(reasonOf(one.core.renewModel({ ...changed, endorsements: joined(forged.flat()) }).answer)).toBe(
       'other-model',
     );
+  });
+  it('lets the successor of a single authority log the newest model by itself, once', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const key = world.signer();
+    const term = signedTerm(world.policy, { isLost: true, key, signers: [], recovery });
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [term] }, world.now).records);
+    const entry = world.authority.core.newestModel(world.task) as ModelEntry;
+    expect(reasonOf(world.authority.core.renewModel(entry).answer)).toBe('model-not-logged');
+    const renewed = successor.renewModel(entry);
+    expect(renewed.records).toEqual([{ kind: 'model-appended', entry: granted(renewed.answer) }]);
+    successor.apply(renewed.records);
+    const again = successor.renewModel(entry);
+    expect([granted(again.answer), again.records]).toEqual([granted(renewed.answer), []]);
   });
   it('signs no version again that is older than the newest one', () => {
     const world = federation();
