@@ -25,3 +25,13 @@ export interface AttackReport extends Judgement {
   /** The reasons with which honest authorities refused the adversary's requests, each once. */
   readonly refusals?: readonly RefusalReason[];
 }
+
+export const NOTHING: AttackReport = {
+  learned: [],
+  leaked: [],
+  closed: 0,
+  sums: 0,
+  sumsFound: 0,
+  sumsWithheld: 0,
+  broken: [],
+};

@@ -1,6 +1,7 @@
 /** The changes that mutation testing makes to a source, and their activation. */
 import { describe, expect, it } from 'vitest';
 import { mutantsOf, withSwitches } from '../../src/proofs/mutation/mutants.ts';
+import * as suites from '../../src/proofs/mutation/suites.ts';
 
 const changesIn = (text: string, readsOn = false) =>
   mutantsOf(text, readsOn).map(({ before, after, isStep }) => `${before} => ${after}${isStep ? ' (step)' : ''}`);
@@ -34,4 +35,27 @@ describe('a mutant', () => {
     const switched = withSwitches(text, { mutants: mutantsOf(text), first: 7 });
     expect(switched).toBe('const a = globalThis.mutated(7, () => ((b - c)), () => (b + c));');
   });
+});
+
+it('the stand-in for Vitest runs the hooks of a test and of the suites around it, and ends a file before it is collected again', async () => {
+  const did: string[] = [];
+  const file = async (): Promise<void> => {
+    suites.afterAll(() => did.push('end'));
+    suites.beforeAll(() => did.push('begin'));
+    suites.afterEach(() => did.push('after'));
+    suites.describe('inner', () => {
+      suites.beforeEach(() => did.push('before'));
+      suites.it('fails', () => {
+        suites.onTestFinished(() => did.push('finished'));
+        throw new Error('as it should');
+      });
+    });
+    suites.test('passes', () => did.push('passes'));
+  };
+  const tests = await suites.collected(file);
+  await expect(tests[0]?.body()).rejects.toThrow('as it should');
+  await tests[1]?.body();
+  expect(did.splice(0)).toEqual(['begin', 'before', 'finished', 'after', 'passes', 'after']);
+  await suites.collected(file);
+  expect(did).toEqual(['end']);
 });

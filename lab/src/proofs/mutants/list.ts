@@ -6,6 +6,7 @@
 import type { Mutant } from './mutant.ts';
 import { MUTANTS_OF_COUNCILS } from './of-councils.ts';
 import { MUTANTS_OF_ONE_SHOT } from './of-one-shot.ts';
+import { MUTANTS_OF_SUCCESSION } from './of-succession.ts';
 import { MUTANTS_OF_THE_CORES } from './of-the-cores.ts';
 import { MUTANTS_OF_THE_PROTOCOL } from './of-the-protocol.ts';
 
@@ -14,4 +15,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...MUTANTS_OF_THE_CORES,
   ...MUTANTS_OF_COUNCILS,
   ...MUTANTS_OF_ONE_SHOT,
+  ...MUTANTS_OF_SUCCESSION,
 ];

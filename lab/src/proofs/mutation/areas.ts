@@ -1,4 +1,4 @@
-/** The areas that are mutated, each with its tests: the rules of the protocol's parties, and their messages. */
+/** The areas that are mutated, each with its tests: the rules of the protocol's parties, their messages, and decisions of services and devices. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -16,14 +16,16 @@ const PROTOCOL = 'packages/protocol';
 const SCENARIOS = ['cheats', 'reproductions'].map((name) => `lab/test/proofs/${name}.test.ts`);
 /** Codecs contain no rule of the parties, real sealing takes too long for them, and paper mode has its own cores. */
 const NOT_OF_PARTIES = ['codec', 'real-sealing', 'paper'];
-const SEALING = ['codec', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
+/** Many of their steps wait for a clock or for another process. */
+const SLOW = ['faults', 'idle-places', 'long-requests', 'nodes.long'];
+const SEALING = ['codec', 'hybrid-sealing', 'kem-key', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
 
 export function areas(): readonly Area[] {
-  const tests = listed(`${PROTOCOL}/test`);
+  const tests = testsIn(`${PROTOCOL}/test`);
   return [
     {
       name: 'parties',
-      files: ['authority', 'server', 'user'].flatMap((name) => listed(`${PROTOCOL}/src/${name}`)),
+      files: ['admission', 'authority', 'server', 'user'].flatMap((name) => listed(`${PROTOCOL}/src/${name}`)),
       tests: [...tests.filter((test) => !NOT_OF_PARTIES.some((name) => test.includes(`/${name}`))), ...SCENARIOS],
       readsOn: false,
     },
@@ -33,14 +35,39 @@ export function areas(): readonly Area[] {
       tests: [
         ...tests,
         ...['codec', 'shamir', 'secret'].map((name) => `packages/masking/test/${name}.test.ts`),
-        'packages/runtime/test/slot-keys.test.ts',
+        ...['hybrid-sealing', 'kem', 'slot-keys'].map((name) => `packages/runtime/test/${name}.test.ts`),
         'test/slot-key-vectors.test.ts',
         'test/vectors.test.ts',
         ...SCENARIOS,
       ],
       readsOn: true,
     },
+    {
+      name: 'services',
+      files: [
+        ...[
+          'keys/shot-secrets',
+          'log/shot-rules',
+          'steps/inspect-uploads',
+          'steps/release-sums',
+          'steps/shot-epochs',
+        ].map((name) => `packages/authority/src/${name}.ts`),
+        ...['admission', 'shots'].flatMap((name) => listed(`packages/server/src/${name}`)),
+        'packages/server/src/tasks/terms.ts',
+        ...['standings', 'terms'].map((name) => `packages/client/src/session/${name}.ts`),
+      ],
+      tests: [
+        ...testsIn('packages/authority/test/one-shot'),
+        ...['admission', 'shots', 'tasks'].flatMap((name) => testsIn(`packages/server/test/${name}`)),
+        ...['standings', 'terms'].map((name) => `packages/client/test/${name}.test.ts`),
+      ].filter((test) => !SLOW.some((name) => test.endsWith(`/${name}.test.ts`))),
+      readsOn: true,
+    },
   ];
+}
+
+function testsIn(folder: string): readonly string[] {
+  return listed(folder).filter((name) => name.endsWith('.test.ts'));
 }
 
 function listed(folder: string): readonly string[] {

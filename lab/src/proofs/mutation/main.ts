@@ -12,11 +12,12 @@ import { type FileResult, judgeArea, KnownFates } from './judge.ts';
 const HELP = `npm run lab -- prove mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seconds N] [--seed S] [--fresh] [--results FILE] [--json]
 
 Makes one wrong change (a mutant) at a time in the core, for example to a condition, a sum or a call. It runs the tests that the mutant can
-affect until one fails, and reports the share of mutants that some test notices. There are two areas: parties (authority, server and user of
-the protocol, with suspicion and admission) and messages (their codecs, statements and sealing). Results are saved during the run, so an
-interrupted run continues. After you change tests, only the mutants that survived are judged again.
+affect until one fails, and reports the share of mutants that some test notices. There are three areas: parties (authority, server and user of
+the protocol, with suspicion and admission), messages (their codecs, statements and sealing) and services (the log of one-shot batches,
+admission, one-shot uploads and terms in the services and on devices). Results are saved during the run, so an interrupted run continues.
+After you change tests, only the mutants that survived are judged again.
 
-  --area NAME      parties or messages (default: both)
+  --area NAME      parties, messages or services (default: all)
   --only TEXT      only the files whose path contains TEXT, for example --only authority/close
   --most N         judge at most N of the remaining mutants in each area; 0 only shows the saved results
   --survivors      judge only the mutants that survived, with the current tests

@@ -128,7 +128,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
     conditions: ['@basa/source'],
     logLevel: 'error',
     alias: { vitest: VITEST },
-    external: ['esbuild'],
+    external: ['esbuild', '@photostructure/sqlite'],
     // The mcl engine is CommonJS and requires Node's modules.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     plugins: [
@@ -138,8 +138,9 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
           onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({ contents: testFile(path), loader: 'ts' }));
           onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
             const source = sources.find(({ file }) => path === join(ROOT, file));
-            if (source === undefined) return undefined;
-            return { contents: withSwitches(readFileSync(path, 'utf8'), source), loader: 'ts' };
+            const text = readFileSync(path, 'utf8');
+            const contents = source === undefined ? text : withSwitches(text, source);
+            return { contents: contents.replaceAll('import.meta.url', urlOf(path)), loader: 'ts' };
           });
         },
       },
@@ -147,10 +148,14 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
   });
 }
 
+/** A module may look for files in its own folder, which is not that of the bundle. */
+function urlOf(path: string): string {
+  return JSON.stringify(pathToFileURL(path).href);
+}
+
 /** A test file as a function that collects its tests: its other top-level code runs again each time. */
 function testFile(path: string): string {
-  // A test may look for files in its own folder.
-  const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
+  const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', urlOf(path));
   const { module } = parseSync(path, text);
   const last = Math.max(0, ...module.staticImports.map(({ end }) => end));
   return `${text.slice(0, last)}\nexport default async function () {${text.slice(last)}}`;

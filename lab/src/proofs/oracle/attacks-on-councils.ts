@@ -24,8 +24,9 @@ import {
   slotKeyIssuer,
 } from '@basa/protocol';
 import { type Federation, type FederationAuthority, granted, OPEN_MS } from '@basa/simulator';
-import type { AttackReport } from '../../attacks/judgement.ts';
+import { type AttackReport, NOTHING } from '../../attacks/judgement.ts';
 import { type Combination, describeCombination, isSpannedBy } from '../../attacks/solve.ts';
+import { TERM_ATTACKS } from './attacks-on-terms.ts';
 import { type CouncilWorld, councilFederation, filledBuffer, type Pool } from './council-world.ts';
 
 const ALL_UPLOAD = ['upload', 'upload', 'upload', 'upload'] as const;
@@ -36,6 +37,7 @@ export const COUNCIL_ATTACKS: Readonly<Record<string, () => AttackReport>> = {
   'the part of an authority that is away is the work of the server': inventedPart,
   'a close names another user than one authority registered': contradictedRecord,
   'the offers of one buffer are drawn with again': repeatedOffers,
+  ...TERM_ATTACKS,
 };
 
 /**
@@ -168,16 +170,6 @@ function inventedOffer(world: Federation): Offer {
   const slotKeys = allSteps(issuer.slotKeys({ task, offer, bufferSize: policy.bufferSize }));
   return { task, part: { authority: 1, offer, sealingKey: issuer.sealingKey(slotKeys) }, slotKeys };
 }
-
-const NOTHING: AttackReport = {
-  learned: [],
-  leaked: [],
-  closed: 0,
-  sums: 0,
-  sumsFound: 0,
-  sumsWithheld: 0,
-  broken: [],
-};
 
 function wholeSum(set: readonly number[]): Combination {
   return new Map(set.map((slot) => [slot, 1]));

@@ -158,8 +158,12 @@ export class LogRules {
     }
     if (entry.kind === 'term-adopted') {
       const problem = termProblem(nodeSuite, task.policy, entry.term);
+      const isSecond = task.next !== undefined;
       task.next = entry.term;
-      return problem === undefined ? [] : [problem.detail ?? problem.reason];
+      return [
+        ...(problem === undefined ? [] : [problem.detail ?? problem.reason]),
+        ...(isSecond ? ['it adopted a term before, which has not begun'] : []),
+      ];
     }
     const isOpen = [...this.#buffers.values()].some(
       ({ state, descriptor }) => state === 'open' && toHex(descriptor.task) === name,
@@ -169,7 +173,10 @@ export class LogRules {
     task.policy = inTerm(nodeSuite, task.policy, next);
     delete task.next;
     delete task.signed;
-    return isOpen ? ['a buffer of the term before is still open'] : [];
+    return [
+      ...(isOpen ? ['a buffer of the term before is still open'] : []),
+      ...(this.#shots.isOpen(entry.task) ? ['an epoch of the term before is still open'] : []),
+    ];
   }
 
   #enrolled(certificate: Parameters<typeof certificateCodec.encode>[0]): readonly string[] {
@@ -189,7 +196,7 @@ export class LogRules {
     for (const head of met) this.#retired.add(toHex(head.branch));
     return [
       ...(isOpen ? ['a buffer is still open'] : []),
-      ...(this.#shots.isOpen ? ['an epoch is still open'] : []),
+      ...(this.#shots.isOpen() ? ['an epoch is still open'] : []),
       ...(isForeign ? ['the head it met is not signed by this authority'] : []),
       ...(isAgain ? ['the branch it met was retired before'] : []),
     ];

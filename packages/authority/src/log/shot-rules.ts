@@ -58,9 +58,9 @@ export class ShotRules {
     return [...this.#timed(entry.kind === 'epoch-opened' ? entry.epoch.opens : entry.at), ...this.#checked(entry)];
   }
 
-  /** True if an epoch is open. */
-  get isOpen(): boolean {
-    return this.#open.size > 0;
+  /** True if an epoch is open, of this task if it is given. */
+  isOpen(task?: Uint8Array): boolean {
+    return [...this.#open.values()].some((epoch) => task === undefined || equalBytes(epoch.task, task));
   }
 
   hasBatch(ctx: Uint8Array): boolean {

@@ -15,6 +15,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { LogRules } from '../../src/log/log-rules.ts';
 import { TestServer } from '../parties.ts';
@@ -26,6 +27,8 @@ const { policy, task } = new TestServer({
   authorities: [signer.publicKey],
 });
 const created: AuthorityRecord = { kind: 'task-created', policy };
+
+type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
 
 function epoch(number: number, opens: number, by = signer) {
   const body: EpochBody = {
@@ -80,6 +83,7 @@ function problemsOf(records: readonly AuthorityRecord[]): readonly string[] {
 }
 
 const start = [created, opened(0, 10)];
+const branch: AuthorityRecord = { kind: 'branch-begun', branch: new Uint8Array(16), met: [] };
 
 describe('an honest log', () => {
   it('breaks no rule', () => {
@@ -92,13 +96,14 @@ describe('an honest log', () => {
       final(1, [3, 5], 60, undefined, epoch(1, 40)),
       ended(1, 40, 70, 'dead'),
       ended(9, 99, 70, 'dead'),
+      branch,
     ];
     expect(problemsOf(records)).toEqual([]);
+    expect(problemsOf([...start, final(0, [1, 2, 3], 20)])).toEqual([]);
   });
 });
 
 describe('a log is not good', () => {
-  const branch: AuthorityRecord = { kind: 'branch-begun', branch: new Uint8Array(16), met: [] };
   const foreign: AuthorityRecord = {
     kind: 'epoch-opened',
     epoch: epoch(0, 10, createNodeSigner(nodeRandomBytes(32))),
@@ -111,11 +116,20 @@ describe('a log is not good', () => {
   };
   const ctxOf = (entry: AuthorityRecord): Ctx => (entry as Extract<AuthorityRecord, { kind: 'batch-final' }>).ctx;
   const twice = final(0, [1, 2], 20);
+  const { list } = twice as { readonly list: BatchList };
+  const [older] = list.members as [BatchList['members'][number]];
+  const mixed = { ...list, members: [older, member(2, 2, epoch(1, 15))] };
 
   it.each<[string, readonly AuthorityRecord[], string]>([
     ['an epoch is opened twice', [...start, opened(0, 10)], 'the epoch was opened before'],
     ['a number does not rise', [...start, opened(0, 20)], 'epoch 0 does not follow those before it'],
     ['another signed the epoch', [created, foreign], 'the signature does not verify'],
+    ['an epoch is of no task', [opened(0, 10)], 'it does not belong to this authority'],
+    [
+      'an epoch is of another seat',
+      [created, { kind: 'epoch-opened', epoch: { ...epoch(0, 10), authority: 1 } }],
+      'it does not belong to this authority',
+    ],
     ['an epoch dies twice', [...start, ended(9, 99, 20, 'dead'), ended(9, 99, 20, 'dead')], 'the epoch was not open'],
     ['an epoch that never was is given up', [...start, ended(9, 99, 20)], 'the epoch was not open'],
     ['an epoch ends twice', [...start, ended(0, 10, 20), ended(0, 10, 30)], 'the epoch was not open'],
@@ -123,6 +137,16 @@ describe('a log is not good', () => {
       'a batch comes after its epoch',
       [...start, ended(0, 10, 20), final(0, [1, 2], 30)],
       'an epoch that it names is not open',
+    ],
+    [
+      'one upload of a batch comes after its epoch',
+      [...start, opened(1, 15), ended(1, 15, 16), { ...twice, list: mixed } as AuthorityRecord],
+      'an epoch that it names is not open',
+    ],
+    [
+      'a version is made of a batch that the only authority did not make final',
+      [...start, model(0, []), { kind: 'batch-voted', list, at: millis(20) }, model(1, [ctxOf(twice)])],
+      'its batch was not final',
     ],
     ['an upload is in two batches', [...start, final(0, [1, 2], 20), final(1, [2, 3], 30)], 'in a final batch'],
     [
@@ -214,12 +238,62 @@ describe('with several authorities', () => {
     expect(problemsOf([...begin, voted(0, [1, 2]), finalOf(1, [2, 3], true)])).toEqual([]);
   });
 
+  it('a version may be made of a batch of which this one does not know that it is final', () => {
+    const model = (version: number, sums: readonly Ctx[]): AuthorityRecord => {
+      const empty = new Uint8Array(32);
+      const entry = { task: council.task, version, modelHash: empty, sums, spoilt: [], previous: empty };
+      const signature = signer.sign(modelEntryCodec.statement(entry));
+      return { kind: 'model-appended', entry: { ...entry, endorsements: [{ authority: 0, signature }] } };
+    };
+    const ctx = batchCtxOf(nodeSuite, listOf(0, [1, 2]).batch);
+    const problems = problemsOf([...begin, model(0, []), voted(0, [1, 2]), model(1, [ctx])]);
+    expect(problems.join()).not.toContain('its batch');
+  });
+
   it.each<[string, readonly AuthorityRecord[], string]>([
     ['it votes twice for an upload', [voted(0, [1, 2]), voted(1, [2, 3])], 'an upload of it is in another batch'],
     ['it votes for an upload of a final batch', [finalOf(0, [1, 2], true), voted(1, [2, 3])], 'is in a final batch'],
     ['an upload is in two final batches', [finalOf(0, [1, 2], true), finalOf(1, [2, 3], true)], 'in another batch'],
     ['a final batch has no list of uploads', [finalOf(0, [1, 2], false)], 'does not list its uploads'],
   ])('a log is not good when %s', (_, records, problem) => {
+    expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
+  });
+});
+
+describe('the terms of a task', () => {
+  const recovery = createNodeSigner(nodeRandomBytes(32));
+  const recoveryHash = nodeSuite.sha256(recovery.publicKey);
+  const server = new TestServer({
+    engine: ENGINE.oneShot,
+    oneShot: ONE_SHOT_DEFAULTS,
+    authorities: [signer.publicKey],
+    succession: { waitMs: 1000, recoveryHash },
+  });
+  const body: EpochBody = { ...epoch(0, 10), task: server.task };
+  const begin: readonly AuthorityRecord[] = [
+    { kind: 'task-created', policy: server.policy },
+    { kind: 'epoch-opened', epoch: { ...body, signature: signer.sign(epochCodec.statement(body)) } },
+  ];
+  const adopted = (by?: typeof signer): AuthorityRecord => {
+    const key = createNodeSigner(nodeRandomBytes(32));
+    return { kind: 'term-adopted', term: signedTerm(server.policy, { isLost: true, key, signers: [], recovery: by }) };
+  };
+  const signed: AuthorityRecord = { kind: 'term-signed', task: server.task, number: 1, hash: new Uint8Array(32) };
+  const switched: AuthorityRecord = { kind: 'term-begun', task: server.task, number: 1 };
+  const dead: AuthorityRecord = { kind: 'epoch-ended', statement: statementOf(body), how: 'dead', at: millis(20) };
+
+  it('begin when nothing is open in the one before; the epochs of other tasks stay', () => {
+    expect(problemsOf([...begin, ...start, signed, adopted(recovery), dead, switched])).toEqual([]);
+  });
+
+  it.each<[string, readonly AuthorityRecord[], string]>([
+    ['an epoch outlives its term', [adopted(recovery), switched], 'an epoch of the term before is still open'],
+    ['two successors are signed', [signed, signed], 'it signed a successor as term 1 before'],
+    ['a term is adopted in place of another', [adopted(recovery), adopted(recovery)], 'it adopted a term before'],
+    ['an adopted term has too few signatures', [adopted()], '0 of 1 seats signed it'],
+    ['a term begins that was not adopted', [dead, switched], 'term 1 was not adopted'],
+    ['a term is of no task', [{ ...signed, task }], 'there is no such task'],
+  ])('are not good when %s', (_, records, problem) => {
     expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
   });
 });

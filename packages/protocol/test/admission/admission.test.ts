@@ -143,7 +143,10 @@ describe('free places', () => {
     const wait = () => admission.retryAfterMs({ ahead: 0, waiting: 1 }, 0, 1);
     admission.track('never seen', fill('over', 'u1'), 0);
     expect(wait()).toBe(1_000);
-    admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
+    for (const stage of ['full', 'waiting'] as const) {
+      admission.track('A', fill(stage, 'u1', 'u2', 'u3', 'u4'), 0);
+      expect(wait()).toBe(1_000);
+    }
     admission.track('A', fill('over', 'u1', 'u2', 'u3', 'u4'), 0);
     expect(wait()).toBe(250);
   });

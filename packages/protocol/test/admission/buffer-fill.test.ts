@@ -24,9 +24,16 @@ function stageOf(
 const [accepted, assigned, dropped] = [slot('accepted'), slot('assigned'), slot('dropped')];
 
 describe('a buffer', () => {
-  it('names its users', () => {
-    const buffer = { descriptor: { bufferSize: 3, minimum: 2 }, slots: [accepted], status: 'frozen' };
-    expect(fillOf(buffer as unknown as SecureBuffer, { now: 0, lateMs: LATE_MS }).users).toEqual(['0102']);
+  it('names its users, those that owe an upload, and its version if it has one', () => {
+    const slots = [accepted, dropped, { ...assigned, user: Uint8Array.of(3) }];
+    const filled = (versions: string) => {
+      const descriptor = { bufferSize: 3, minimum: 2, uploadLeaseMs: LEASE_MS, versions, version: 4 };
+      const buffer = { descriptor, slots, status: 'filling' } as unknown as SecureBuffer;
+      return fillOf(buffer, { now: 0, lateMs: LATE_MS });
+    };
+    const fill = { users: ['0102', '0102', '03'], awaited: ['03'], stage: 'full', live: 2 };
+    expect(filled('one')).toEqual({ ...fill, version: 4 });
+    expect(filled('unsafeMixed')).toEqual(fill);
   });
 
   it('is over when its devices and those that may still come are too few', () => {

@@ -1,6 +1,15 @@
 /** The open buffer that a device enters, and the cases in which another one has to be drawn. */
 import { toHex } from '@basa/masking';
-import { type Ctx, type Entry, enterBuffer, millis, type OpenBuffer } from '@basa/protocol';
+import {
+  type Ctx,
+  type Entry,
+  enterBuffer,
+  maySitBeside,
+  millis,
+  NEW_STANDING,
+  type OpenBuffer,
+  SUSPECT,
+} from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -71,6 +80,20 @@ describe('a device that comes with an update', () => {
     expect(enterBuffer(open, { now, only: open[2]?.ctx })).toMatchObject({ buffer: open[2], free: 1 });
     expect(entered(enterBuffer(open, { now, only: new Uint8Array(32) as Ctx }))).toBe('needs-buffer');
   });
+});
+
+it('a suspect sits beside devices that nobody suspects, and beside no other suspect', () => {
+  const suspect = { ...NEW_STANDING, suspicion: SUSPECT };
+  const fleet = {
+    suspects: new Map([
+      ['a', suspect],
+      ['b', suspect],
+    ]),
+    trust: { trusted: 9, mild: 9 },
+  };
+  const beside = (...users: readonly string[]) =>
+    maySitBeside(fleet, 'a', { ctx: new Uint8Array(32) as Ctx, minimum: 2, isLate: false, users });
+  expect([beside(), beside('c', 'd'), beside('c', 'b')]).toEqual([true, true, false]);
 });
 
 describe('seats in a federation', () => {

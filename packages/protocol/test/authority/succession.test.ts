@@ -1,4 +1,5 @@
 /** Succession at authorities: one successor for each term, nothing open survives the switch, and a retired seat is silent. */
+import { ascii } from '@basa/masking';
 import {
   AttributeAuthority,
   type AuthorityRecord,
@@ -29,7 +30,17 @@ import {
 } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { type Federation, type FederationAuthority, granted, reasonOf } from '@basa/simulator';
-import { atSeveralCloses, authorityOf, closedBy, severalAuthorities, votesOf } from '@basa/testkit/core/several.ts';
+import {
+  appendedBy,
+  atSeveralCloses,
+  authorityOf,
+  closedBy,
+  severalAuthorities,
+  together,
+  votesOf,
+} from '@basa/testkit/core/several.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 const WAIT_MS = 60_000;
@@ -92,6 +103,32 @@ describe('an authority', () => {
     const restored = AttributeAuthority.restore(authority.ports, authority.records);
     expect(reasonOf(restored.signTerm(other, world.now).answer)).toBe('term-signed');
     expect(granted(restored.signTerm(term, world.now).answer)).toEqual(once);
+    // Later, when the wait is too short for a new one, it is still the same.
+    const later = restored.signTerm(term, millis(world.now + 1));
+    expect([granted(later.answer), later.records]).toEqual([once, []]);
+  });
+  it('signs no successor in place of one that it adopted, which is adopted once', () => {
+    const world = federation();
+    const { policy } = world;
+    const signers = world.authorities.slice(0, 3).map(({ ports }) => ports.signer);
+    const term = signers.reduce((so, one) => endorseTerm(policy, one, so), proposal(world, { last: HEAD }));
+    const away = world.authorities[3] as FederationAuthority;
+    const line = { policy, terms: [term] };
+    granted(away.persist(away.core.followLine(line, world.now)));
+    expect(reasonOf(away.core.signTerm(proposal(world), world.now).answer)).toBe('term-signed');
+    const again = away.core.followLine(line, world.now);
+    expect([granted(again.answer).task, again.records]).toEqual([world.task, []]);
+    // It shows the term to others before it begins.
+    expect(away.core.line(world.task)).toEqual(line);
+    expect(away.core.line(new Uint8Array(32) as typeof world.task)).toBeUndefined();
+  });
+  it('signs no term that does not follow the current one, and begins none that it did not adopt', () => {
+    const world = federation();
+    const { core, ports, records } = second(world);
+    expect(reasonOf(core.signTerm(proposal(world, { number: 2 }), world.now).answer)).toBe('term-invalid');
+    const damaged = [...records, { kind: 'term-begun', task: world.task, number: 1 } as const];
+    const restored = AttributeAuthority.restore(ports, damaged);
+    expect(restored.line(world.task)).toEqual({ policy: world.policy, terms: [] });
   });
   it('records the successor before it signs', () => {
     const world = federation();
@@ -154,6 +191,39 @@ describe('a successor', () => {
     const line = { policy: again.policy, terms: [unaccepted] };
     expect(reasonOf(fresh.followLine(line, world.now).answer)).toBe('term-invalid');
   });
+  it('joins no task with an invalid policy, and begins a term whose time has come at once', () => {
+    const world = federation();
+    const key = world.signer();
+    const fresh = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const term = signed(world, proposal(world, {}, key));
+    const line = { policy: world.policy, terms: [term] };
+    const invalid = { ...line, policy: { ...world.policy, minimum: 1 } };
+    expect(reasonOf(fresh.followLine(invalid, world.now).answer)).toBe('policy-invalid');
+    const kindsAt = (now: number) => fresh.followLine(line, millis(now)).records.map(({ kind }) => kind);
+    expect(kindsAt(term.effective - 1)).toEqual(['task-created', 'term-adopted']);
+    expect(kindsAt(term.effective)).toEqual(['task-created', 'term-adopted', 'term-begun']);
+  });
+  it('whose clock is behind begins one term after the other, also if it is shown two that are still to come', () => {
+    const world = federation();
+    const key = world.signer();
+    const first = signed(world, proposal(world, {}, key));
+    const policy = inTerm(suite, world.policy, first);
+    const signers = world.authorities.slice(1).map(({ ports }) => ports.signer);
+    const second = signedTerm(policy, {
+      isLost: true,
+      seat: 1,
+      key: world.signer(),
+      signers: [key, ...signers.slice(1)],
+    });
+    const line = { policy: world.policy, terms: [first, second] };
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    for (const { effective } of line.terms) {
+      successor.apply(successor.followLine(line, world.now).records);
+      successor.apply(successor.tick(effective).records);
+    }
+    expect(successor.line(world.task)?.terms).toEqual([first, second]);
+    expect(successor.tick(millis(second.effective + WAIT_MS)).records).toEqual([]);
+  });
 });
 
 describe('a new key of the server', () => {
@@ -202,6 +272,20 @@ describe('the switch', () => {
     }
     expect(second(world).core.openBuffers).toBe(0);
   });
+  it('leaves the buffers of other tasks open', () => {
+    const world = federation();
+    const other = severalAuthorities({ policy: { name: ascii('another') } });
+    const device = other.device();
+    device.contribute('deposit');
+    const { ports, records } = second(world);
+    // The same seed gives both worlds the same authorities.
+    const both = AttributeAuthority.restore(ports, [...records, ...second(other).records]);
+    const line = { policy: world.policy, terms: [signed(world, proposal(world))] };
+    both.apply(both.followLine(line, world.now).records);
+    both.apply(both.tick(millis(world.now + WAIT_MS)).records);
+    expect(both.line(world.task)?.terms).toHaveLength(1);
+    expect(both.buffer(device.ctx)?.status).not.toBe('unknown');
+  });
   it('ends every close of the term before: no authority votes again, releases keys or logs a sum that made no version', () => {
     const { world, ctx, request } = atSeveralCloses(federation());
     const votes = votesOf(world, [1, 2, 3], request);
@@ -229,6 +313,19 @@ describe('the switch', () => {
     const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
     for (const { core } of world.authorities.slice(1))
       expect(reasonOf(core.appendModel({ ...append, signature }).answer)).toBe('buffer-not-closed');
+  });
+  it('keeps a close that made a version', () => {
+    const { world, ctx, request } = atSeveralCloses(federation());
+    const votes = votesOf(world, [1, 2, 3], request);
+    const body = { version: 1, modelHash: new Uint8Array(32).fill(1), sums: [ctx], spoilt: [], closed: [] };
+    const parts = [1, 2, 3].map((index) => {
+      granted(closedBy(world, index, request, { votes }));
+      return granted(appendedBy(world, index, body));
+    });
+    const authority = second(world);
+    granted(authority.persist(authority.core.adoptModel(together(parts))));
+    switched(world, signed(world, proposal(world)));
+    expect(granted(authority.core.outcome(ctx, world.now).answer).status).toBe('closed');
   });
   it('is noticed by a device from which it is hidden, because it gets no fresh statement of its term', () => {
     const world = federation();
@@ -289,6 +386,23 @@ describe('the switch', () => {
     expect(reasonOf(one.core.renewModel({ ...changed, endorsements: joined(forged.flat()) }).answer)).toBe(
       'other-model',
     );
+  });
+  it('lets the successor of a single authority log the newest model by itself, once', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const key = world.signer();
+    const term = signedTerm(world.policy, { isLost: true, key, signers: [], recovery });
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [term] }, world.now).records);
+    const entry = world.authority.core.newestModel(world.task) as ModelEntry;
+    expect(reasonOf(world.authority.core.renewModel(entry).answer)).toBe('model-not-logged');
+    const renewed = successor.renewModel(entry);
+    expect(renewed.records).toEqual([{ kind: 'model-appended', entry: granted(renewed.answer) }]);
+    successor.apply(renewed.records);
+    const again = successor.renewModel(entry);
+    expect([granted(again.answer), again.records]).toEqual([granted(renewed.answer), []]);
   });
   it('signs no version again that is older than the newest one', () => {
     const world = federation();

@@ -1,6 +1,6 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
-import { deviceRecordCodec, restoreDevice, type UserSession, wipeSession } from '@basa/protocol';
-import { Crash, granted } from '@basa/simulator';
+import { deviceRecordCodec, refused, restoreDevice, type UserSession, wipeSession } from '@basa/protocol';
+import { Crash, granted, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { voted } from './scene.ts';
@@ -17,7 +17,8 @@ function crashed({ world, device }: ReturnType<typeof fresh>, at: 'before-freeze
   if (at === 'before-freeze') device.onMask = crash;
   if (at === 'after-freeze') world.federation.crashIn = 1;
   const send = () =>
-    device.drive(start, ({ upload, body }) => {
+    device.drive(start, ({ upload, body, isResumed }) => {
+      expect(isResumed).toBe(false);
       granted(shots.take(upload, body));
       return crash();
     });
@@ -41,6 +42,8 @@ describe('an update', () => {
       const { header } = session as ShotSession;
       expect(ledger.deltas.size).toBe(1);
       const before = world.server.shots.map(({ body }) => body);
+      const held = device.drive(undefined, ({ isResumed }) => refused(isResumed ? 'epoch-over' : 'body-mismatch'));
+      expect(reasonOf(held)).toBe('epoch-over');
       expect(device.contribute()).toEqual({ kind: 'accepted' });
       expect(world.server.shots).toHaveLength(1);
       const [shot] = world.server.shots as [(typeof world.server.shots)[number]];
@@ -56,6 +59,10 @@ describe('an update', () => {
     expect(device.own.session).toBeUndefined();
     expect(world.server.shots).toEqual([]);
     expect(device.contribute()).toEqual({ kind: 'accepted' });
+  });
+
+  it('is not sent by a device that has none', () => {
+    expect(() => fresh().device.send()).toThrow('does not end from step undefined');
   });
 
   it('that was given is given in no other upload, and no other update is given on the same version [S15] [S17]', () => {

@@ -1,10 +1,11 @@
 /** Epoch keys: when one opens, how long it counts, and that nothing of a lost life of the log is voted for or released. */
-import { toHex } from '@basa/masking';
+import { ascii, toHex } from '@basa/masking';
 import { AttributeAuthority, type Epoch, type LiveEpoch } from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
 import { granted, reasonOf, type ShotAuthority } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts, voted } from './scene.ts';
 
@@ -31,6 +32,7 @@ describe('an epoch', () => {
     const authority = world.authority(0);
     const first = authority.base.core.liveEpochs[0]?.epoch as Epoch;
     expect(first.closes - first.opens).toBe(HOUR);
+    expect(first.number).toBe(first.opens / 1000);
     world.pass(HOUR / 2 - 1);
     expect(authority.base.core.isEpochDue(world.task, world.now)).toBe(false);
     expect(authority.base.core.openEpoch(world.task, KEYS, world.now)).toMatchObject({
@@ -70,6 +72,36 @@ describe('an epoch', () => {
     const next = opened(authority);
     expect(next.opens).toBeGreaterThanOrEqual(late.opens);
     expect(next.number).toBeGreaterThan(late.number);
+  });
+
+  it('is shown to devices until it closes, with a time that is never before the one at which it opened', () => {
+    const world = new ShotWorld();
+    const authority = world.authority(0);
+    world.pass(-HOUR);
+    const { epoch, beacon } = granted(authority.standing());
+    expect(beacon.at).toBe(epoch.opens);
+    world.pass(2 * HOUR - 1);
+    expect(granted(authority.standing()).epoch).toEqual(epoch);
+    world.pass(1);
+    expect(reasonOf(authority.standing())).toBe('epoch-over');
+  });
+
+  it('of one task is not one of another, survives its terms, and is not shown before there is a model', () => {
+    const recovery = new ShotWorld().signer();
+    const recoveryHash = new ShotWorld().environment.tools.suite.sha256(recovery.publicKey);
+    const world = new ShotWorld({ count: 1, succession: { waitMs: HOUR, recoveryHash } });
+    const { core } = world.authority(0).base;
+    const created = core.createTask({ ...world.policy, name: ascii('another') });
+    core.apply(created.records);
+    const { task } = granted(created.answer);
+    expect(core.isEpochDue(task, world.now)).toBe(true);
+    core.apply(core.openEpoch(task, KEYS, world.now).records);
+    expect(core.isEpochDue(task, world.now)).toBe(false);
+    expect(reasonOf(core.standing(task, world.now))).toBe('epoch-over');
+    const term = signedTerm(world.policy, { isLost: true, key: world.signer(), signers: [], recovery });
+    core.apply(core.followLine({ policy: world.policy, terms: [term] }, world.now).records);
+    core.apply(core.tick(world.now).records);
+    expect(core.liveEpochs.map(({ epoch }) => epoch.task)).toEqual([task]);
   });
 
   it('has no place in a task of slots', () => {

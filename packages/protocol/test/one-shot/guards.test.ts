@@ -38,6 +38,10 @@ describe('the guards', () => {
     });
     expect(judged([liar(0), ...all.slice(1)])).toBe('good');
     expect(judged([liar(0), liar(1), ...all.slice(2)])).toBe('bad');
+    const unsaid = { ...liar(0), reason: undefined };
+    expect(guardVerdict(world.policy, words, [unsaid, unsaid])).toEqual({ kind: 'bad', reason: 'part-invalid' });
+    const abstaining = { ...(all[2] as Verdict), verdict: 'abstain' as const };
+    expect(judged([...all.slice(0, 2), abstaining])).toBe('undecided');
     const shifted = {
       ...(all[0] as Verdict),
       guards: (all[0] as Verdict).guards.map((one) => ({ ...one, words: [9, 9, 9, 9] })),

@@ -110,6 +110,12 @@ describe('a statement', () => {
   });
 });
 
+it('no epoch opens without ML-KEM in a task that seals with it', () => {
+  const suite = { ...new ShotWorld(HYBRID).environment.tools.suite, kem: undefined };
+  expect(() => epochKeysOf(suite, 'x25519+mlkem768', new Uint8Array(32))).toThrow('ML-KEM was not loaded');
+  expect(epochKeysOf(suite, 'x25519', new Uint8Array(32)).kemKey).toBeUndefined();
+});
+
 it('the X25519 secret of an epoch differs from its other secrets, so that finding it opens nothing else', () => {
   const { suite } = new ShotWorld(HYBRID).environment.tools;
   const secret = new Uint8Array(32).fill(7);

@@ -5,6 +5,7 @@ import {
   isHolder,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
+  oneShotOf,
   partsOf,
   policyProblem,
   type TaskPolicy,
@@ -58,6 +59,7 @@ describe('a policy of the one-shot mode', () => {
     [5, 4, { tolerated: 1 }],
     [6, 4, { tolerated: 1 }],
     [7, 5, { tolerated: 2 }],
+    [7, 6, { tolerated: 3 }],
     [8, 6, { tolerated: 2 }],
     [2, 2, { tolerated: 1, uncheckedSums: true }],
     [3, 3, { tolerated: 2, uncheckedSums: true }],
@@ -71,13 +73,14 @@ describe('a policy of the one-shot mode', () => {
     [3, 2, { tolerated: 1 }, 'the threshold must exceed 2'],
     [4, 3, { tolerated: 0 }, 'tolerated must be at least 1'],
     [2, 2, { tolerated: 1 }, 'nobody could check a sum of masks'],
-    [3, 3, { tolerated: 2 }, 'nobody could check a sum of masks'],
+    [3, 3, { tolerated: 2 }, 'fewer than 3 hold each part'],
     [9, 7, { tolerated: 2 }, '36 parts exceed 35'],
   ])('with %i authorities, threshold %i and %o is refused: %s', (count, threshold, shot, sentence) => {
     expect(problemOf(count, threshold, shot)).toContain(sentence);
   });
 
   it('needs its own lines, and no other mode has them', () => {
+    expect(() => oneShotOf({ oneShot: undefined })).toThrow('not of the one-shot mode');
     const mode = 'oneShot must be set in one-shot mode, and only there';
     expect(policyProblem({ ...policy, oneShot: undefined })).toBe(mode);
     expect(policyProblem({ ...policy, engine: 3 })).toBe(mode);

@@ -1,5 +1,5 @@
 /** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
-import { ascii } from '@basa/masking';
+import { addNoiseInPlace, applyMasksInPlace, ascii, noiseTable, RING_32, Secret } from '@basa/masking';
 import { addAuthorityNoise, buildInput, type Ctx, oneShotOf, policyProblem, sumRules, taskNoise } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
@@ -46,6 +46,22 @@ describe('noise that the authority adds', () => {
     addAuthorityNoise(sum, { suite: { ...suite, hkdf }, tools }, policy, secret, ctx);
     expect(asked[0]).toEqual({ secret, salt: ctx, info: ascii('noise'), length: 32 });
     expect([...sum.subarray(PREFIX)].map((word) => word | 0)).toEqual(NOISE);
+  });
+
+  it('takes the words of one stream, one stretch after the other', () => {
+    const draws = 3 * 4096;
+    const sum = new Uint32Array(PREFIX + draws);
+    addAuthorityNoise(sum, { suite, tools }, policy, secret, ctx);
+    const stream = new Uint32Array(4 * draws);
+    const seed = new Secret(suite.hkdf({ secret, salt: ctx, info: ascii('noise'), length: 32 }));
+    applyMasksInPlace(stream, { modulus: RING_32, salt: ctx, terms: [{ seed, sign: 1 }] }, tools);
+    const wanted = new Uint32Array(draws);
+    let at = 0;
+    addNoiseInPlace(wanted, noiseTable(taskNoise(policy)?.variance ?? 0), policy.modulus, (words) => {
+      words.set(stream.subarray(at, at + words.length));
+      at += words.length;
+    });
+    expect(sum.subarray(PREFIX)).toEqual(wanted);
   });
 
   it('is on no word before the update, and on no word if devices add it', () => {

@@ -2,8 +2,11 @@
 import {
   type AuthorityStanding,
   beaconCodec,
+  endorse,
   epochCodec,
+  isEpochOf,
   millis,
+  modelEntryCodec,
   type OneShotPolicy,
   receiveStandings,
   standingsCodec,
@@ -97,6 +100,13 @@ describe('standings', () => {
     expect(device.own.ledgerRecords).toEqual([]);
   });
 
+  it('with an epoch that opens a little later count: the clock of the device may be behind', () => {
+    const { world, device } = scene();
+    const opens = world.now + FRESH;
+    const third = changed(world, 2, { epoch: { opens: millis(opens), closes: millis(opens + HOUR) } });
+    expect(granted(withThird(world, device, third)).epochs).toHaveLength(3);
+  });
+
   it.each([-FRESH, 0, FRESH])('with a time that is off by %i ms count', (off) => {
     const { world, device } = scene();
     const third = changed(world, 2, { beacon: { at: millis(world.now + off) } });
@@ -129,8 +139,10 @@ describe('standings', () => {
     world.pass(FRESH + 1000);
     expect(device.receive(old)).toMatchObject({
       reason: 'standings-stale',
-      detail: expect.stringContaining('301 s before this clock'),
+      detail: 'its signed time is 301 s before this clock; 300 s are allowed',
     });
+    world.pass(-2 * (FRESH + 1000));
+    expect(device.receive(old)).toMatchObject({ detail: expect.stringContaining('301 s after this clock') });
   });
 
   it('with an older head than the device has seen do not count', () => {
@@ -163,6 +175,23 @@ describe('standings', () => {
     expect(device.own.ledgerRecords).toHaveLength(length);
   });
 
+  it('that name another model of a version that the device has seen do not count, nor do any in a task of slots', () => {
+    const { world, device } = scene();
+    const standings = world.standings();
+    granted(device.receive(standings));
+    const { entry } = (standings[0] as AuthorityStanding).beacon;
+    const other = { ...entry, modelHash: new Uint8Array(32).fill(4) };
+    const parts = world.authorities.map(({ base }) => endorse(modelEntryCodec, world.policy, base.ports.signer, other));
+    const forged = { ...other, endorsements: parts.flatMap(({ endorsements }) => endorsements) };
+    const all = world.indices.map((index) => changed(world, index, { beacon: { entry: forged } }));
+    expect(reasonOf(device.receive(all))).toBe('other-model');
+    const { task, now } = world;
+    const policy = { ...world.policy, oneShot: undefined };
+    const question = { suite: world.environment.tools.suite, policy, task, now, isPast: () => false };
+    expect(reasonOf(receiveStandings(question, device.own, standings).answer)).toBe('descriptor-policy');
+    expect(standings.map(({ epoch }) => isEpochOf(question.suite, policy, epoch))).toEqual(Array(4).fill(false));
+  });
+
   it('never lead back to an earlier version, and lead to the newest that one of them names', () => {
     const { world, batch, votes } = voted();
     const device = world.device();
@@ -170,7 +199,7 @@ describe('standings', () => {
     for (const index of world.indices) granted(world.server.releaseBy(index, batch, { votes }));
     world.append({ sums: [world.server.closing(batch).ctx], spoilt: [] });
     const fresh = world.standings();
-    const one = [fresh[0] as AuthorityStanding, ...old.slice(1)];
+    const one = [...old.slice(0, 3), fresh[3] as AuthorityStanding];
     expect(granted(device.receive(one)).entry.version).toBe(1);
     expect(reasonOf(device.receive(old))).toBe('model-stale');
   });

@@ -1,5 +1,15 @@
 /** Sums of masks: who sums what, which sum counts, and that no seed outlives its sum. */
-import { addMasksInPlace, agreedSum, batchVote, type MaskSumOf, maskSumCodec, packSum, sumPlan } from '@basa/protocol';
+import {
+  addMasksInPlace,
+  agreedSum,
+  batchVote,
+  endorse,
+  type MaskSumOf,
+  maskSumCodec,
+  packSum,
+  sumPlan,
+  voteCodec,
+} from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -101,9 +111,10 @@ describe('the server', () => {
     const closing = world.server.closing(batch);
     expect(batchVote(closing, 0, vote)).toHaveLength(1);
     const other = new Uint8Array(32) as never;
+    const { signer } = world.authority(0).base.ports;
     expect(batchVote(closing, 1, vote)).toEqual([]);
     for (const change of [{ task: other }, { ctx: other }, { closing: other }])
-      expect(batchVote(closing, 0, { ...vote, ...change })).toEqual([]);
+      expect(batchVote(closing, 0, endorse(voteCodec, world.policy, signer, { ...vote, ...change }))).toEqual([]);
     expect(batchVote({ ...closing, ctx: other }, 0, vote)).toEqual([]);
   });
 });

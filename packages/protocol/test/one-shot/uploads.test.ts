@@ -5,10 +5,15 @@ import {
   epochNameOf,
   examineUpload,
   guardVerdict,
+  type HeldPart,
+  heldParts,
   type InspectAnswer,
   inspectAnswerCodec,
   isRefused,
   openParts,
+  partBinding,
+  SHOT_UPLOAD_BYTES,
+  shotUploadCodec,
   shownEpochs,
   taskParts,
   type Verdict,
@@ -53,6 +58,24 @@ describe("a victim's sealed part in a colluder's upload", () => {
     expect(saidOf(world, forged(colluder, own, { joinTag }, sealed))).toEqual(ALL_BAD);
     expect(saidOf(world, forged(colluder, own, { joinTag, user }, sealed))).toEqual(
       Array(4).fill('bad: tag-not-yours'),
+    );
+  });
+
+  it('is bad if there are more or fewer bytes than its parts have', () => {
+    const { world, own, colluder } = pair();
+    const { sealed } = world.server.shown(own);
+    for (const other of [sealed.subarray(1), Uint8Array.of(...sealed, 0)])
+      expect(saidOf(world, forged(colluder, own, {}, other))).toEqual(Array(4).fill('bad: body-mismatch'));
+  });
+
+  it('fits the bytes that the server accepts, and is sealed to every holder or not at all', () => {
+    const { world, own } = pair();
+    expect(shotUploadCodec.encode(own.upload).length).toBeLessThanOrEqual(SHOT_UPLOAD_BYTES);
+    const { header } = own.upload;
+    const epochs = world.server.epochsOf([own]).filter(({ authority }) => authority !== 2);
+    const [part] = heldParts(world.policy, header.epochs);
+    expect(() => partBinding(world.environment.tools.suite, header, part as HeldPart, epochs)).toThrow(
+      'of authority 2 is missing',
     );
   });
 

@@ -1,5 +1,12 @@
 /** A version is made of the batches that closed since the last one, each named once; spoilt ones are named and left out. */
-import { type Batch, type Ctx, type ModelEntry, modelAppendCodec } from '@basa/protocol';
+import {
+  type AuthorityRecord,
+  type Batch,
+  type Ctx,
+  type ModelEntry,
+  modelAppendCodec,
+  type Vote,
+} from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -22,16 +29,16 @@ function scene() {
   }
   server.voteBy(0, open);
   const [a, b, c] = [first, second, open].map((batch) => server.closing(batch).ctx) as [Ctx, Ctx, Ctx];
-  return { world, a, b, c };
+  return { world, a, b, c, open };
 }
 
 function appended(
   { world }: { world: ShotWorld },
   sums: readonly Ctx[],
   spoilt: readonly Ctx[] = [],
-  { version = 1, modelHash = new Uint8Array(32).fill(3) as Uint8Array } = {},
+  { version = 1, modelHash = new Uint8Array(32).fill(3) as Uint8Array, closed = [] as readonly Vote[] } = {},
 ) {
-  const body = { task: world.task, version, modelHash, sums, spoilt, closed: [] };
+  const body = { task: world.task, version, modelHash, sums, spoilt, closed };
   const append = { ...body, signature: world.server.signer.sign(modelAppendCodec.statement(body)) };
   return world.authority(0).base.core.appendModel(append).answer;
 }
@@ -59,6 +66,21 @@ describe('a version', () => {
     expect(reasonOf(appended(scened, [a, new Uint8Array(32) as Ctx]))).toBe('buffer-unknown');
     expect(granted(appended(scened, [a, b]))).toMatchObject({ version: 1, sums: [a, b], spoilt: [] });
     expect(granted(appended(scened, [b], [a]))).toMatchObject({ version: 1, sums: [b], spoilt: [a] });
+  });
+
+  it('may name a batch by its votes, among which the own one counts only with its record', () => {
+    const scened = scene();
+    const { world, c, open } = scened;
+    const endorsements = world.server.votes(open, [0, 1, 2]);
+    const closed = [{ task: world.task, ctx: c, closing: c, endorsements }];
+    expect(granted(appended(scened, [c], [], { closed }))).toMatchObject({ sums: [c] });
+    const { base } = world.authority(0);
+    const isOpen = (entry: AuthorityRecord) => entry.kind === 'batch-voted' && entry.list.batch.number === open.number;
+    reloaded(
+      world.authority(0),
+      base.log.filter((entry) => !isOpen(entry)),
+    );
+    expect(reasonOf(appended(scened, [c], [], { closed }))).toBe('buffer-unknown');
   });
 
   it('uses up the batches that it names, including spoilt ones', () => {

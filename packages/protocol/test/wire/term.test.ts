@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import {
   agreedOn,
   type Certificate,
+  type Ctx,
   certificateCodec,
   currentHash,
   decodeHeldPolicy,
@@ -21,17 +22,23 @@ import {
   inTerm,
   isCertified,
   isEndorsed,
+  isOutcomeOf,
   isRefused,
+  LINE_BYTES,
   lineCodec,
   MAX_TERMS,
   type Millis,
   millis,
   NO_TERMS,
+  outcomeCodec,
   POLICY_DEFAULTS,
   policyProblem,
   receiveLine,
   SERVER_SEAT,
+  seenTermCodec,
+  signInTerm,
   type TaskPolicy,
+  TERM_BYTES,
   type Term,
   taskIdOf,
   termCodec,
@@ -191,7 +198,10 @@ describe('a term', () => {
     const all = policyOf(3, 3);
     expect(reasonOf(all, termOf(all, { isLost: true, signers: [b, c], recovery: recoveryKey }))).toBeUndefined();
     expect(reasonOf(all, termOf(all, { isLost: true, signers: [b, c] }))).toBe('term-unsigned');
-    expect(reasonOf(all, termOf(all, { isLost: true, signers: [b], recovery: recoveryKey }))).toBe('term-unsigned');
+    const few = { isLost: true, signers: [b] };
+    const detail = (recovery?: Signer) => termProblem(suite, all, termOf(all, { ...few, recovery }))?.detail;
+    expect(detail(recoveryKey)).toBe('1 of 3 seats signed it, with the recovery key; 3 are needed');
+    expect(detail()).toBe('1 of 3 seats signed it, without the recovery key; 3 are needed');
   });
 });
 
@@ -278,6 +288,17 @@ describe('statements', () => {
     expect(after && isEndorsed(suite, voteCodec, later, after)).toBe(true);
     expect(after && isEndorsed(suite, voteCodec, four, after)).toBe(false);
   });
+  test('about a buffer count in their term only, unless they say that the buffer is unknown', () => {
+    const ctx = new Uint8Array(32) as Ctx;
+    const counts = (status: 'aborted' | 'unknown', signedIn: TaskPolicy, policy: TaskPolicy): boolean => {
+      const outcome = signInTerm(outcomeCodec, signedIn, b, { ctx, status, accepted: [] });
+      return isOutcomeOf(suite, policy, ctx, { authority: 1, outcome });
+    };
+    expect([counts('aborted', later, later), counts('aborted', four, four)]).toEqual([true, true]);
+    expect([counts('aborted', four, later), counts('aborted', later, four)]).toEqual([false, false]);
+    // An authority that does not know the buffer does not know its task and term either.
+    expect([counts('unknown', four, later), counts('unknown', later, later)]).toEqual([true, false]);
+  });
   test('a seat counts once: the old key and the new key of one seat are not two', () => {
     const mixed = by(four, b, c);
     expect(mixed).toBeUndefined();
@@ -305,6 +326,18 @@ describe('a line', () => {
     expect(followLine(suite, { policy: four, terms: [second] })).toMatchObject({ reason: 'term-invalid' });
     const other = { ...second, previous: new Uint8Array(32) };
     expect(followLine(suite, { policy: four, terms: [good, other] })).toMatchObject({ reason: 'term-invalid' });
+  });
+  test('of the largest terms fits the bytes that services accept, and has at most 64 of them', () => {
+    const most = policyOf(16, 9);
+    const change = { address: 'a'.repeat(256) };
+    const largest = termOf(most, { signers: seatsOf(16), recovery: recoveryKey, change });
+    expect(termCodec.encode(largest).length).toBeLessThanOrEqual(TERM_BYTES);
+    expect(seenTermCodec.decode(seenTermCodec.encode({ term: largest, seenAt: millis(0) })).term).toEqual(largest);
+    const line = lineCodec.encode({ policy: most, terms: Array(MAX_TERMS).fill(largest) });
+    expect(line.length).toBeLessThanOrEqual(LINE_BYTES);
+    const at = (number: number) => ({ ...later, term: { ...(later.term as NonNullable<typeof later.term>), number } });
+    const next = (number: number) => reasonOf(at(number), termOf(at(number), { seat: 1, signers: [signer(50), b, c] }));
+    expect([next(MAX_TERMS - 1), next(MAX_TERMS)]).toEqual([undefined, 'term-invalid']);
   });
   test('is bounded, and its decoders withstand hostile bytes', () => {
     const line = { policy: four, terms: [good, second] };
@@ -341,6 +374,8 @@ describe('attacks', () => {
     expect(show(device, [forged], at(20))).toMatchObject({ reason: 'term-late' });
     // The same device follows within (t - 1) W, when no three of them can have been retired.
     expect(show(device, [good], at(2))).toMatchObject({ kind: 'followed', terms: { followed: 1 } });
+    expect(show(device, [good], at(13))).toMatchObject({ kind: 'followed', terms: { followed: 1 } });
+    expect(show(device, [good], millis(at(13) + 1))).toMatchObject({ reason: 'term-late' });
     const isTrusted = (policy: TaskPolicy): boolean =>
       equalBytes(policy.term?.hash ?? new Uint8Array(), termHashOf(suite, good));
     const line = { policy: four, terms: [good] };
@@ -365,6 +400,11 @@ describe('attacks', () => {
     const one = policyOf(1, 1);
     expect(show(device, [], at(1000), one)).toMatchObject({ kind: 'followed' });
   });
+
+  test('a device follows no line in which one term does not count', () => {
+    const unsigned = termOf(four, { signers: [a, b] });
+    expect(show(NO_TERMS, [unsigned], at(0))).toMatchObject({ reason: 'term-unsigned' });
+  });
   test('a device never goes back, and a second term with one number ends its participation', () => {
     const followed = show(NO_TERMS, [good], at(0));
     if (isRefused(followed)) throw new Error(followed.reason);
@@ -385,5 +425,12 @@ describe('attacks', () => {
     expect(first.terms.followed).toBe(0);
     expect(show(first.terms, [term], at(36), one)).toMatchObject({ terms: { followed: 0 } });
     expect(show(first.terms, [term], at(37), one)).toMatchObject({ terms: { followed: 1 } });
+    // However long it was away: the forger of a line would need the recovery key.
+    expect(show({ ...first.terms, heardAt: at(0) }, [term], at(37), one)).toMatchObject({ terms: { followed: 1 } });
+    // A term that the application names needs no wait.
+    const line = { policy: one, terms: [term] };
+    expect(receiveLine({ suite, now: at(30), isTrusted: () => true }, NO_TERMS, line)).toMatchObject({
+      terms: { followed: 1 },
+    });
   });
 });

@@ -46,7 +46,7 @@ it('uploads that wait are counted for operators', async () => {
     const text = await (await scene.operatorGet('/metrics')).text();
     return [...text.matchAll(/^basa_shots\{.*state="(\w+)"\} (\d+)/gm)].map(([, state, count]) => `${state} ${count}`);
   };
-  await expect.poll(counted, { timeout: 20_000 }).toEqual(['arriving 1', 'waiting 0', 'good 1']);
+  await until(async () => (await counted()).join() === 'arriving 1,waiting 0,good 1');
 }, 60_000);
 
 describe('an upload', () => {

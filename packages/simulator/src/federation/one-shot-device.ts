@@ -31,6 +31,8 @@ import type { OneShotWorld } from './one-shot-world.ts';
 export interface SentShot {
   readonly upload: Uint8Array;
   readonly body: Uint8Array;
+  /** True if a crash came before it: the server may have the message already. */
+  readonly isResumed: boolean;
 }
 
 export class ShotDevice {
@@ -137,8 +139,10 @@ export class ShotDevice {
       case 'mask':
         this.onMask?.(request.masking);
         return this.own.mask(request.masking);
-      case 'shot':
-        return deliver({ upload: shotUploadCodec.encode(request.upload), body: request.body });
+      case 'shot': {
+        const { upload, body, isResumed } = request;
+        return deliver({ upload: shotUploadCodec.encode(upload), body, isResumed });
+      }
       default:
         throw new Error(`a one-shot upload does not ask for ${request.kind}`);
     }

@@ -62,12 +62,9 @@ export class EpochBook {
     return [...this.#live.values()];
   }
 
+  /** Their numbers rise in the order in which they opened. */
   newest(task: TaskId): LiveEpoch | undefined {
-    const own = this.all.filter(({ epoch }) => toHex(epoch.task) === toHex(task));
-    return own.reduce<LiveEpoch | undefined>(
-      (best, one) => (best === undefined || one.epoch.number > best.epoch.number ? one : best),
-      undefined,
-    );
+    return this.all.filter(({ epoch }) => toHex(epoch.task) === toHex(task)).at(-1);
   }
 
   nextNumber(task: TaskId): number {

@@ -5,9 +5,8 @@
 
 export type Part = number;
 
-/** All sets of `tolerated` out of `authorities`, by rising bit mask. A single authority holds the only part 0. */
+/** All sets of `tolerated` out of `authorities`, by rising bit mask. A single authority holds the only part 0. Empty if there are fewer authorities. */
 export function partsOf(authorities: number, tolerated: number): readonly Part[] {
-  if (tolerated > authorities) return [];
   if (tolerated === 0) return [0];
   const parts: Part[] = [];
   // From one set to the next (Gosper): most numbers in between have another number of bits.

@@ -1,0 +1,74 @@
+/** The uploads that the server puts into a batch, the time to vote for them, and a batch that is lost. */
+import {
+  type Ctx,
+  loseBatch,
+  openShotBatch,
+  pickBatch,
+  refusedSlots,
+  type ShotBatch,
+  type ShotHeader,
+  type UserId,
+  voteWindow,
+} from '@basa/protocol';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+
+const { policy, task, environment } = new ShotWorld();
+const bytes = (value: number): Uint8Array => new Uint8Array(32).fill(value);
+
+function shotOf(at: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 3]) {
+  const epochs = named.map((authority) => ({ authority, statement: bytes(authority) }));
+  const header = { user: bytes(at) as UserId, version: 1, entry: bytes(7), epochs, ...change } as ShotHeader;
+  return { at, upload: { header } as { readonly header: ShotHeader; readonly certificate: never } };
+}
+
+describe('a batch', () => {
+  it('has at most K uploads of distinct devices, in the order in which they came', () => {
+    const shots = [shotOf(1), shotOf(2), shotOf(9, { user: bytes(1) as UserId }), shotOf(3), shotOf(4), shotOf(5)];
+    expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('is not made of fewer than Kmin', () => {
+    expect(pickBatch(policy, [shotOf(1), shotOf(2)])).toEqual([]);
+    expect(pickBatch(policy, [shotOf(1), shotOf(2), shotOf(3)])).toHaveLength(3);
+  });
+
+  it('leaves out uploads without which enough authorities are named by all', () => {
+    const shots = [shotOf(1, {}, [0, 1, 2]), shotOf(2, {}, [1, 2, 3]), shotOf(3), shotOf(4, {}, [0, 1, 2])];
+    expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([1, 3, 4]);
+  });
+
+  it('is voted for until the authorities stop that its uploads name; an unknown epoch is over', () => {
+    const closes = (statement: Uint8Array) => ({ closes: 1000 * ((statement[0] as number) + 1) }) as never;
+    const { header } = shotOf(1).upload;
+    expect(voteWindow(header, { voteMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
+    expect(voteWindow(header, { voteMs: 500, epoch: () => undefined })).toEqual({ first: 500, last: 500 });
+  });
+
+  it('is made again without uploads that more authorities refuse than may lie', () => {
+    const [one, two, three] = [{ slots: [0, 0, 1] }, { slots: [1, 2] }, { slots: [2] }];
+    expect(refusedSlots(policy, [one, two, three])).toEqual(
+      new Map([
+        [1, one],
+        [2, two],
+      ]),
+    );
+    expect(refusedSlots(policy, [])).toEqual(new Map());
+  });
+
+  it('is lost once: with no vote its uploads are free, and after a grant it can only be unknown', () => {
+    const batch = { task, number: 0, uploads: [bytes(1) as Ctx] };
+    const frozen = openShotBatch(environment.tools.suite, policy, { batch, version: 0, users: [bytes(1) as UserId] });
+    const lost = (status: ShotBatch['status'], how: 'aborted' | 'unknown') => {
+      const { state, records, answer, events } = loseBatch({ ...frozen, status }, how);
+      return [state.status, records.length, 'reason' in answer ? answer.reason : answer.kind, events[0]?.kind];
+    };
+    expect(lost('frozen', 'aborted')).toEqual(['aborted', 1, 'aborted', 'buffer-aborted']);
+    expect(lost('frozen', 'unknown')).toEqual(['unknown', 1, 'unknown', 'buffer-unknown']);
+    expect(lost('granted', 'unknown')).toEqual(['unknown', 1, 'unknown', 'buffer-unknown']);
+    expect(lost('granted', 'aborted')).toEqual(['granted', 0, 'already-decided', undefined]);
+    expect(lost('included', 'unknown')).toEqual(['included', 0, 'already-decided', undefined]);
+    expect(lost('aborted', 'unknown')).toEqual(['aborted', 0, 'aborted', undefined]);
+    expect(lost('unknown', 'aborted')).toEqual(['unknown', 0, 'unknown', undefined]);
+  });
+});
