@@ -1,5 +1,5 @@
 /** The key of a server is replaced by the commands of an operator: devices go on as they are. */
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,11 +106,23 @@ describe.each([
   }, 60_000);
 
   it('the new key takes the place of the old one, and a new device is told the term', async () => {
-    copyFileSync(file('next'), join(services.folder, 'server', 'server.key'));
+    const current = join(services.folder, 'server', 'server.key');
+    copyFileSync(current, file('old'));
+    const oldKey = bytesIn('old');
+    await expect(type('destroy', 'server', '--key', file('old'), '--yes')).rejects.toThrow('still runs with the key');
+    copyFileSync(file('next'), current);
     await services.restartServer();
     expect(await about()).toMatchObject({ publicKey: toHex(bytesIn('next.pub')) });
     expect(await contributed()).toEqual(ACCEPTED);
     await services.reached(3);
+    for (const name of ['old', 'next'])
+      expect(await type('destroy', 'server', '--key', file(name), '--dry-run').catch(String)).toEqual(
+        name === 'old' ? expect.objectContaining({ isDryRun: true }) : expect.stringContaining('still runs'),
+      );
+    await expect(type('destroy', 'server', '--key', file('old'))).rejects.toThrow('add --yes');
+    expect(bytesIn('old')).toEqual(oldKey);
+    await type('destroy', 'server', '--key', file('old'), '--yes');
+    expect(existsSync(file('old'))).toBe(false);
     expect(await about()).toMatchObject({ authorityKeys: [toHex(services.authority.publicKey)] });
     await expect(services.client('late')).rejects.toThrow('not the server of this task');
     expect((await (await services.client('new', { term: hash })).model()).version).toBe(3);
