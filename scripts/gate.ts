@@ -1,17 +1,11 @@
 /** `npm run gate [-- <part>]`: everything but the tests that a change must pass, one part after the other, or one part. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { listOf } from '@basa/testkit/programs/named.ts';
+import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const bin = (name: string): string => join(root, 'node_modules/.bin', name);
-const here = (file: string): readonly string[] => [
-  process.execPath,
-  '--import',
-  new URL('typescript.mjs', import.meta.url).href,
-  join(root, 'scripts', file),
-];
+const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
+const here = (file: string): readonly string[] => [process.execPath, ...FROM_SOURCE, join(ROOT, 'scripts', file)];
 
 interface Part {
   readonly about: string;
@@ -36,6 +30,11 @@ const PARTS: Readonly<Record<string, Part>> = {
   python: {
     about: 'the tests of the client in Python, if Python is there with cryptography and numpy; says so if not',
     commands: [here('check-python.ts')],
+  },
+  chart: {
+    about:
+      'the Helm chart and deploy/kubernetes, which is written from it; says so if Go is not there to render the chart',
+    commands: [here('check-chart.ts')],
   },
   packages: {
     about: 'pack, lint the tarballs, install into an empty project, compile and run there',
@@ -87,7 +86,7 @@ async function partPasses({ commands }: Part, isAlone: boolean): Promise<boolean
 
 async function passes([program = '', ...options]: readonly string[], isAlone: boolean): Promise<boolean> {
   const child = spawn(program, [...options, ...words], {
-    cwd: root,
+    cwd: ROOT,
     stdio: isAlone ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   });

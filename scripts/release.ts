@@ -8,6 +8,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
+import { parse } from 'yaml';
 import { releaseProblems, type VersionedManifest } from './packages/release-problems.ts';
 import { bomOfLock, publishedBom, sha256Of } from './packages/sbom.ts';
 
@@ -15,8 +16,17 @@ const isOnTag = process.env['GITHUB_ACTIONS'] === 'true' && process.env['GITHUB_
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
 const listed = execFileSync('npm', ['query', '.workspace'], { cwd: ROOT, encoding: 'utf8' });
 const manifests = JSON.parse(listed) as readonly VersionedManifest[];
+const chart = parse(readFileSync(join(ROOT, 'deploy/helm/basa/Chart.yaml'), 'utf8')) as {
+  version: string;
+  appVersion: string;
+};
+const versioned = [
+  ...manifests,
+  { name: 'the Helm chart', version: chart.version },
+  { name: 'the program of the Helm chart', version: chart.appVersion },
+];
 const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-const problems = releaseProblems(version, manifests, changelog, isOnTag ? process.env['GITHUB_REF_NAME'] : undefined);
+const problems = releaseProblems(version, versioned, changelog, isOnTag ? process.env['GITHUB_REF_NAME'] : undefined);
 if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);

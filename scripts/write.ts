@@ -12,6 +12,11 @@ await runNamed('write', {
     program: at('write-refusals.ts'),
     isPlain: true,
   },
+  chart: {
+    about: "the schema of the Helm chart's values, and deploy/kubernetes, which is what the chart renders",
+    program: at('write-chart.ts'),
+    isPlain: true,
+  },
   reference: {
     about: 'docs/reference and docs/openapi, from --help, configuration, refusals, metrics and routes',
     program: at('write-reference.ts'),

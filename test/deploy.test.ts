@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { authorityConfigSchema } from '@basa/authority/internal/process/config.ts';
 import { COMMANDS } from '@basa/cli/internal/basa.ts';
 import { serverConfigSchema } from '@basa/server/internal/process/config.ts';
+import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -33,16 +34,6 @@ interface ComposeService {
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
-}
-
-interface PodSpec {
-  readonly containers: readonly {
-    readonly image: string;
-    readonly args: readonly string[];
-    readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
-    readonly securityContext: { readonly readOnlyRootFilesystem: boolean; readonly allowPrivilegeEscalation: boolean };
-  }[];
-  readonly securityContext: { readonly runAsNonRoot: boolean };
 }
 
 interface Manifest {
@@ -95,13 +86,13 @@ describe.each(readdirSync(`${root}deploy/kubernetes`))('deploy/kubernetes/%s', (
     const variables = manifests.flatMap(({ data = {} }) => Object.keys(data));
     expect(variables.length).toBeGreaterThan(3);
     expect(variables.filter((name) => !KNOWN.has(name))).toEqual([]);
-    expect(pods.flatMap(({ containers }) => containers.filter(({ args }) => !isCommand(args)))).toEqual([]);
+    expect(pods.flatMap(({ containers }) => containers.filter(({ args = [] }) => !isCommand(args)))).toEqual([]);
   });
 
   it('runs as an ordinary user on a file system that cannot be written', () => {
     expect(pods.length).toBe(2);
     for (const { containers, securityContext } of pods) {
-      expect(securityContext.runAsNonRoot).toBe(true);
+      expect(securityContext?.runAsNonRoot).toBe(true);
       for (const { securityContext: own } of containers)
         expect(own).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
     }

@@ -32,6 +32,8 @@ it.each([
   ['rotation', 'one-shot'],
   ['succession', 'slot-keys'],
   ['succession', 'one-shot'],
+  ['server-key', 'slot-keys'],
+  ['server-key', 'one-shot'],
 ])('the drill %s with %s loses nothing and counts nothing twice', async (name, engine) => {
   const report = await drill(name, engine);
   expect(report).toMatchObject({ lost: 0, doubled: 0, stuck: 0, problems: [] });

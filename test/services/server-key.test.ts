@@ -1,16 +1,16 @@
 /** The key of a server is replaced by the commands of an operator: devices go on as they are. */
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
-import { SERVER_PATH } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { OPERATOR_TOKEN, TestServices, until } from '@basa/testkit/services/test-services.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const WAIT_MS = 2000;
 
@@ -47,67 +47,84 @@ const ACCEPTED = Array(3).fill('accepted');
 
 const about = async (): Promise<unknown> => (await fetch(new URL(SERVER_PATH.about, services.server.url))).json();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'basa-server-key-'));
-  for (const name of ['recovery', 'next'])
-    expect((await basaHere(['succession', 'key', '--out', file(name)], {})).code).toBe(0);
-  nextSigningKey = bytesIn('next');
-  const succession = { waitMs: WAIT_MS, recoveryHash: nodeSuite.sha256(bytesIn('recovery.pub')) };
-  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 3, succession } });
-  const retry = { attempts: 2, firstWaitMs: 10 };
-  devices = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name, { retry })));
-  expect(await contributed()).toEqual(ACCEPTED);
-  await services.reached(1);
-});
-afterAll(() => services.close());
-
-it('is proposed, signed and published by commands, and the devices contribute under it', async () => {
-  const { task } = services;
-  const out = file('term');
-  await services.restartServer({ nextSigningKey });
-  expect(await about()).toMatchObject({
-    publicKey: toHex(services.policy.serverKey),
-    nextKey: toHex(bytesIn('next.pub')),
+describe.each([
+  ['with slots', {}],
+  ['in the one-shot mode', { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS }],
+])('the next key of a server, %s,', (_, mode) => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'basa-server-key-'));
+    for (const name of ['recovery', 'next'])
+      expect((await basaHere(['succession', 'key', '--out', file(name)], {})).code).toBe(0);
+    nextSigningKey = bytesIn('next');
+    const succession = { waitMs: WAIT_MS, recoveryHash: nodeSuite.sha256(bytesIn('recovery.pub')) };
+    services = await TestServices.open({ policy: { ...mode, bufferSize: 3, minimum: 3, succession } });
+    const retry = { attempts: 2, firstWaitMs: 10 };
+    devices = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name, { retry })));
+    expect(await contributed()).toEqual(ACCEPTED);
+    await services.reached(1);
   });
-  // The clock of a device may be ahead of the server's.
-  const early = {
-    audience: bytesIn('next.pub'),
-    method: 'DELETE',
-    target: SERVER_PATH.admissions(task),
-    at: Date.now(),
-  };
-  const headers = signingDevice().headers(early);
-  expect((await fetch(new URL(early.target, services.server.url), { method: early.method, headers })).ok).toBe(true);
-  await expect(type('propose', task, '--seat', 'server', '--out', out)).rejects.toThrow('are used together');
-  const wanted = ['--seat', 'server', '--server-key', file('next'), '--effective', '5s', '--out', out];
-  const proposed = await type('propose', task, ...wanted);
-  hash = String(proposed['hash']);
-  // The only authority has signed it; without the recovery key it counts nowhere.
-  await expect(type('publish', '--term', out)).rejects.toThrow('Too few seats signed this term');
-  await type('recover', '--term', out, '--recovery-key', file('recovery'));
-  await type('publish', '--term', out);
-  expect(await type('show', task)).toMatchObject({ terms: [{ number: 1, seat: 'server', isLost: false, hash }] });
+  afterAll(() => services.close());
 
-  for (const device of devices) expect((await device.model()).version).toBe(1);
-  const seenAt = Date.now();
-  await until(async () => Date.now() > Math.max(Number(proposed['effective']), seenAt + 2 * WAIT_MS));
-  await services.authority.tick();
-  await until(async () => (await contributed()).every((one) => one === 'accepted'));
-  await services.reached(2);
-}, 60_000);
+  it('is proposed, signed and published by commands, and the devices contribute under it', async () => {
+    const { task } = services;
+    const out = file('term');
+    await services.restartServer({ nextSigningKey });
+    expect(await about()).toMatchObject({
+      publicKey: toHex(services.policy.serverKey),
+      nextKey: toHex(bytesIn('next.pub')),
+    });
+    // The clock of a device may be ahead of the server's.
+    const early = {
+      audience: bytesIn('next.pub'),
+      method: 'DELETE',
+      target: SERVER_PATH.admissions(task),
+      at: Date.now(),
+    };
+    const headers = signingDevice().headers(early);
+    expect((await fetch(new URL(early.target, services.server.url), { method: early.method, headers })).ok).toBe(true);
+    await expect(type('propose', task, '--seat', 'server', '--out', out)).rejects.toThrow('are used together');
+    const wanted = ['--seat', 'server', '--server-key', file('next'), '--effective', '5s', '--out', out];
+    const proposed = await type('propose', task, ...wanted);
+    hash = String(proposed['hash']);
+    // The only authority has signed it; without the recovery key it counts nowhere.
+    await expect(type('publish', '--term', out)).rejects.toThrow('Too few seats signed this term');
+    await type('recover', '--term', out, '--recovery-key', file('recovery'));
+    await type('publish', '--term', out);
+    expect(await type('show', task)).toMatchObject({ terms: [{ number: 1, seat: 'server', isLost: false, hash }] });
 
-it('a server with only the old key gives no places', async () => {
-  await services.restartServer();
-  expect(await contributed()).toEqual(Array(3).fill('task-paused'));
-}, 60_000);
+    for (const device of devices) expect((await device.model()).version).toBe(1);
+    const seenAt = Date.now();
+    await until(async () => Date.now() > Math.max(Number(proposed['effective']), seenAt + 2 * WAIT_MS));
+    await services.authority.tick();
+    await until(async () => (await contributed()).every((one) => one === 'accepted'));
+    await services.reached(2);
+  }, 60_000);
 
-it('the new key replaces the old one, and a new device learns the term', async () => {
-  copyFileSync(file('next'), join(services.folder, 'server', 'server.key'));
-  await services.restartServer();
-  expect(await about()).toMatchObject({ publicKey: toHex(bytesIn('next.pub')) });
-  expect(await contributed()).toEqual(ACCEPTED);
-  await services.reached(3);
-  expect(await about()).toMatchObject({ authorityKeys: [toHex(services.authority.publicKey)] });
-  await expect(services.client('late')).rejects.toThrow('not the server of this task');
-  expect((await (await services.client('new', { term: hash })).model()).version).toBe(3);
-}, 60_000);
+  it('a server with only the old key gives no places', async () => {
+    await services.restartServer();
+    for (const device of devices) expect(await device.admission()).toMatchObject({ reason: 'task-paused' });
+  }, 60_000);
+
+  it('the new key replaces the old one, and a new device learns the term', async () => {
+    const current = join(services.folder, 'server', 'server.key');
+    copyFileSync(current, file('old'));
+    const oldKey = bytesIn('old');
+    await expect(type('destroy', 'server', '--key', file('old'), '--yes')).rejects.toThrow('still runs with the key');
+    copyFileSync(file('next'), current);
+    await services.restartServer();
+    expect(await about()).toMatchObject({ publicKey: toHex(bytesIn('next.pub')) });
+    expect(await contributed()).toEqual(ACCEPTED);
+    await services.reached(3);
+    for (const name of ['old', 'next'])
+      expect(await type('destroy', 'server', '--key', file(name), '--dry-run').catch(String)).toEqual(
+        name === 'old' ? expect.objectContaining({ isDryRun: true }) : expect.stringContaining('still runs'),
+      );
+    await expect(type('destroy', 'server', '--key', file('old'))).rejects.toThrow('add --yes');
+    expect(bytesIn('old')).toEqual(oldKey);
+    await type('destroy', 'server', '--key', file('old'), '--yes');
+    expect(existsSync(file('old'))).toBe(false);
+    expect(await about()).toMatchObject({ authorityKeys: [toHex(services.authority.publicKey)] });
+    await expect(services.client('late')).rejects.toThrow('not the server of this task');
+    expect((await (await services.client('new', { term: hash })).model()).version).toBe(3);
+  }, 60_000);
+});

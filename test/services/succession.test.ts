@@ -1,5 +1,5 @@
 /** The only authority of a task is lost, and the commands of an operator give its seat to another: devices go on as they are. */
-import { readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +60,14 @@ it('an application that forbids succession takes no part', async () => {
   await expect(services.client('strict', { floor: { succession: 'forbidden' } })).rejects.toThrow('may be replaced');
 });
 
+/** The key file of the services' authority encrypts the keys of both, so each destroys a copy of its own. */
+function destroyed(name: string, ...more: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const keyFile = file(`${name}.key`);
+  copyFileSync(join(services.folder, 'authority.key'), keyFile);
+  const settings = [`dataFolder=${join(services.folder, name)}`, `keyFile=${keyFile}`, 'port=0'];
+  return type('destroy', 'authority', ...settings.flatMap((setting) => ['--set', setting]), ...more);
+}
+
 it('is proposed, recovered and published by commands, and the devices contribute to the successor', async () => {
   const { task } = services;
   const out = file('term');
@@ -69,6 +77,10 @@ it('is proposed, recovered and published by commands, and the devices contribute
   const early = ['publish', '--term', out, '--authority', successor.url];
   await expect(type(...early)).rejects.toThrow('Too few seats signed this term');
   await services.authority.close();
+  await expect(destroyed('authority', '--yes')).rejects.toThrow(
+    `uses the key ${toHex(services.authority.publicKey).slice(0, 8)}`,
+  );
+  expect(existsSync(file('authority.key'))).toBe(true);
   expect(await type('recover', '--term', out, '--recovery-key', file('recovery'))).toEqual({ recovered: true });
   await type('publish', '--term', out, '--authority', successor.url);
   expect(await type('show', task)).toMatchObject({
@@ -100,6 +112,16 @@ it('is proposed, recovered and published by commands, and the devices contribute
   );
   expect(tasks).toMatchObject([{ devices: 3 }]); // by their certificates: none of them had a token for it
 }, 60_000);
+
+it('the old key is destroyed by a command, and the key of an authority that runs is not', async () => {
+  await expect(destroyed('successor', '--yes')).rejects.toThrow('in use');
+  await expect(destroyed('authority')).rejects.toThrow('add --yes');
+  const seen = await destroyed('authority', '--dry-run');
+  expect(seen).toMatchObject({ key: toHex(services.authority.publicKey), isDryRun: true });
+  expect(existsSync(file('authority.key'))).toBe(true);
+  await destroyed('authority', '--yes');
+  expect(existsSync(file('authority.key'))).toBe(false);
+});
 
 it('a new device is pinned to the successor, and does not wait', async () => {
   const body = { count: 1, endsAt: Date.now() + 60_000 };

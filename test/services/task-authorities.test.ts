@@ -7,16 +7,19 @@ import {
   descriptorCodec,
   type Endorsed,
   endorse,
+  inTerm,
   type ModelEntry,
   millis,
   modelEntryCodec,
   type Offer,
   type Outcome,
   outcomeCodec,
+  SERVER_SEAT,
   type TaskPolicy,
   type Vote,
   voteCodec,
 } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { AuthorityUnreachable } from '@basa/server/internal/authority/authority-http.ts';
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import { type Link, serverOf } from '@basa/testkit/core/authority-links.ts';
@@ -28,6 +31,7 @@ import {
   SLOTS,
   severalAuthorities,
 } from '@basa/testkit/core/several.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { expect, it } from 'vitest';
 
 it('draws a buffer without an authority that offered its part and did not sign, and with it again after a while', async () => {
@@ -218,6 +222,35 @@ it('logs a version with an authority that missed the one before it, also after a
   links[3]?.away.clear();
   links[0]?.away.add('append').add('adopt');
   expect((await next(first)).version).toBe(2);
+});
+
+it('a version that an authority logged just before a term began is the version before the switch, and the next term signs it', async () => {
+  const succession = { waitMs: 60_000, recoveryHash: undefined };
+  const world = severalAuthorities({ policy: { succession } });
+  const { links, start, newest } = serverOf(world);
+  const append = { version: 1, modelHash: new Uint8Array(32), ...closedBuffer(world) };
+  for (const n of [2, 3]) links[n]?.away.add('adopt');
+  await expect(start().appendModel(append, newest)).rejects.toThrow('it is away');
+  for (const link of links) link.away.clear();
+
+  const signers = world.authorities.map(({ ports }) => ports.signer);
+  const term = signedTerm(world.policy, {
+    key: world.signer(),
+    seat: SERVER_SEAT,
+    signers,
+    change: { effective: millis(world.now + succession.waitMs) },
+  });
+  for (const one of world.authorities) {
+    granted(one.persist(one.core.followLine({ policy: world.policy, terms: [term] }, world.now)));
+    granted(one.persist(one.core.tick(term.effective)));
+  }
+  const authorities = start(inTerm(nodeSuite, world.policy, term));
+  await expect(authorities.renewModel(newest)).rejects.toThrow('wrong-version');
+  const logged = await authorities.appendModel(append, newest);
+  expect(logged.version).toBe(1);
+  expect((await authorities.renewModel(logged)).endorsements.length).toBeGreaterThanOrEqual(3);
+  const other = { ...append, modelHash: new Uint8Array(32).fill(1) };
+  await expect(authorities.appendModel(other, newest)).rejects.toThrow();
 });
 
 /** A buffer that all authorities closed, with their votes. */

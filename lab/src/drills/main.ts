@@ -19,6 +19,10 @@ await runNamed('lab -- drill', {
       'lose and replace one of several authorities, and the only authority of a task, without enrolling devices again',
     program: at('succession-program.ts'),
   },
+  'server-key': {
+    about: 'replace the key of one server, and of three nodes on PostgreSQL, without enrolling devices again',
+    program: at('server-key-program.ts'),
+  },
   rotation: {
     about: 'replace certificates, the secret of the vault and epoch keys under load',
     program: at('rotation-program.ts'),

@@ -3,14 +3,14 @@
  * again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuthorityOperator } from '@basa/client/operator';
-import { fromHex } from '@basa/masking';
-import { currentHash, inTerm, millis, recoverTerm, type TaskId, type Term } from '@basa/protocol';
+import { fromHex, type Signer } from '@basa/masking';
+import { inTerm, type Term } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AuthorityName } from '@basa/testkit/processes/test-processes.ts';
 import type { Verdict } from '../trials/crash/verdict.ts';
 import { Drill } from './drill.ts';
 import type { DrillInput } from './program.ts';
+import { operatorAt, publishedTerm, unsigned, WAIT_MS } from './term.ts';
 
 export interface SuccessionReport {
   /** Of four authorities: from the effective time until a version was made in the new term. */
@@ -27,9 +27,6 @@ export interface SuccessionReport {
   readonly problems: readonly string[];
 }
 
-const WAIT_MS = 10_000;
-/** For signatures, and for devices to see the term before it takes effect. */
-const SPARE_MS = 5_000;
 const SEAT = 0;
 const SUCCESSOR: AuthorityName = 'authority-9';
 
@@ -81,38 +78,22 @@ function replaced(input: DrillInput, authorities: number): Promise<Verdict & { r
   });
 }
 
-async function logsOf({ basa }: Drill, name: AuthorityName): Promise<readonly Uint8Array[]> {
-  return new AuthorityOperator({ url: basa.urls[name] ?? '', token: basa.token }).logs();
+function logsOf(drill: Drill, name: AuthorityName): Promise<readonly Uint8Array[]> {
+  return operatorAt(drill, drill.basa.urls[name] ?? '').logs();
 }
 
-/**
- * Does the same as the commands: the successor accepts, the others sign, the recovery key signs if they are too few, and all parties get
- * the term.
- */
-async function signedTerm(drill: Drill, recovery: ReturnType<typeof createNodeSigner>): Promise<Term> {
+/** The successor accepts the seat, and the others name it. */
+async function signedTerm(drill: Drill, recovery: Signer): Promise<Term> {
   const { basa } = drill;
   await basa.startSuccessor(SUCCESSOR);
   const address = basa.urls[SUCCESSOR] ?? '';
-  const operator = (url: string): AuthorityOperator => new AuthorityOperator({ url, token: basa.token });
-  const [key = ''] = await operator(address).publicKeys();
-  const body = {
-    task: fromHex(basa.task) as TaskId,
-    number: 1,
-    previous: currentHash(nodeSuite, basa.policy),
-    seat: SEAT,
-    key: fromHex(key) ?? new Uint8Array(),
-    address,
-    last: undefined,
-    effective: millis(Date.now() + WAIT_MS + SPARE_MS),
-  };
-  const unsigned: Term = { ...body, accepted: new Uint8Array(64), recovery: undefined, endorsements: [] };
-  let term = await operator(address).signTerm(basa.task, unsigned);
+  const [key = ''] = await operatorAt(drill, address).publicKeys();
   const others = basa.authorities.filter((_, seat) => seat !== SEAT).map((name) => basa.urls[name] ?? '');
-  for (const url of others) term = await operator(url).signTerm(basa.task, term);
-  if (others.length < basa.policy.threshold) term = { ...term, recovery: recoverTerm(nodeSuite, recovery, body) };
-  const line = { policy: basa.policy, terms: [term] };
-  await basa.server.showLine(basa.task, line);
-  for (const url of [...others, address]) await operator(url).showLine(basa.task, line);
-  drill.say(`${others.length} authorities signed its successor, which takes effect in ${WAIT_MS + SPARE_MS} ms`);
-  return term;
+  return publishedTerm(drill, {
+    named: { seat: SEAT, key: fromHex(key) ?? new Uint8Array(), address },
+    accept: async (body) => (await operatorAt(drill, address).signTerm(basa.task, unsigned(body))).accepted,
+    signers: others,
+    listeners: [...others, address],
+    recovery,
+  });
 }

@@ -18,5 +18,7 @@ export { examineAuthority } from './process/examine.ts';
 export { migrateAuthority } from './process/migrate.ts';
 export type { Rotated } from './process/rotate-vault.ts';
 export { rotateVault } from './process/rotate-vault.ts';
+export type { SealingKey } from './process/sealing-key.ts';
+export { sealingKeyOf } from './process/sealing-key.ts';
 export type { VaultSecret } from './store/vault.ts';
 export type { Witness } from './store/witness.ts';

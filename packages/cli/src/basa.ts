@@ -20,6 +20,7 @@ import {
   successionShow,
   successionSign,
 } from './operate/succession.ts';
+import { successionDestroy } from './operate/succession-destroy.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
 import { runProgram, type Streams } from './shell/cli.ts';
@@ -76,6 +77,7 @@ export const COMMANDS: readonly Command[] = [
   successionRecover,
   successionPublish,
   successionShow,
+  successionDestroy,
   inspectBuffer,
   completionOf(() => COMMANDS),
 ];

@@ -76,7 +76,7 @@ function unlocked(store: AuthorityStore, stored: StoredVault, options: UnlockOpt
 }
 
 /** Wipes the seed: the signer keeps the key in a key object, which does not print. */
-function signerOf(seed: Uint8Array): Signer {
+export function signerOf(seed: Uint8Array): Signer {
   const signer = createNodeSigner(seed);
   seed.fill(0);
   return signer;

@@ -1,6 +1,7 @@
 /** The flags that allow authorities of a task to be replaced. */
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
+import type { Line, TaskPolicy } from '@basa/protocol';
 import { CommandError } from '../shell/command-error.ts';
 import { parsed, text } from '../shell/flag.ts';
 
@@ -41,6 +42,15 @@ export async function successionOf(flags: {
   if (key === undefined) return { succession: { waitMs, recoveryHash: undefined } };
   const { nodeSuite } = await import('@basa/runtime/node');
   return { succession: { waitMs, recoveryHash: nodeSuite.sha256(key) } };
+}
+
+/** The policies of a task, one for each term. */
+export async function policiesOf(line: Line): Promise<readonly TaskPolicy[]> {
+  const { followLine, isRefused } = await import('@basa/protocol');
+  const { nodeSuite } = await import('@basa/runtime/node');
+  const policies = followLine(nodeSuite, line);
+  if (!isRefused(policies)) return policies;
+  throw new CommandError(`the terms from the server do not follow each other: ${policies.detail}`);
 }
 
 /** 32 bytes in hexadecimal. */

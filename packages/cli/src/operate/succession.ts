@@ -1,9 +1,9 @@
 /** `basa succession ...`: an authority of a task, or its server, is replaced by another key, in a term that enough authorities sign. */
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Head, Line, TaskPolicy, Term } from '@basa/protocol';
+import type { Head, TaskPolicy, Term } from '@basa/protocol';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
-import { durationOf, keyIn, TAKES_DURATION } from '../flags/succession.ts';
+import { durationOf, keyIn, policiesOf, TAKES_DURATION } from '../flags/succession.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { needed, parsed, text } from '../shell/flag.ts';
@@ -74,7 +74,7 @@ export const successionPropose: Command = command({
     );
     const { fromHex, toHex } = await import('@basa/masking');
     const { createNodeSigner, nodeSuite } = await import('@basa/runtime/node');
-    const policy = await lastPolicy(line);
+    const policy = (await policiesOf(line)).at(-1) as TaskPolicy;
     const waitMs = policy.succession?.waitMs;
     if (waitMs === undefined)
       throw new CommandError(
@@ -187,15 +187,6 @@ export const successionShow: Command = command({
 
 /** Added to the wait of the policy, so that the other operators have time to sign. */
 const SPARE_MS = 3_600_000;
-
-async function lastPolicy(line: Line): Promise<TaskPolicy> {
-  const { followLine, isRefused } = await import('@basa/protocol');
-  const { nodeSuite } = await import('@basa/runtime/node');
-  const policies = followLine(nodeSuite, line);
-  if (isRefused(policies))
-    throw new CommandError(`the terms from the server do not follow each other: ${policies.detail}`);
-  return policies.at(-1) as TaskPolicy;
-}
 
 async function headAt(url: string, decode: (hex: string) => Head): Promise<Head> {
   const { AuthorityOperator } = await import('@basa/client/operator');

@@ -134,6 +134,13 @@ export const SERVICE_PROBLEMS = {
     retry: true,
     resend: true,
   },
+  'task-storage-full': {
+    sentence:
+      'No new update is accepted, because the task has used up its storage at the server; its operator has to keep fewer models (keepModels) or to raise the limit (taskBytes).',
+    status: 507,
+    about: 'update',
+    retry: true,
+  },
   'database-unreachable': {
     sentence: 'The database of the service does not answer; try again later.',
     status: 503,

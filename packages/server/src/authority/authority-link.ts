@@ -95,10 +95,11 @@ export class AuthorityLink {
     return this.#post('log', AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
   }
 
-  /** Shows it a version that enough authorities signed. */
-  async adoptModel(entry: ModelEntry): Promise<void> {
+  /** Shows it a version that enough authorities signed; returns the newest one in its log. */
+  async adoptModel(entry: ModelEntry): Promise<ModelEntry> {
     const path = AUTHORITY_PATH.adoptedModel(entry.task);
-    await this.#http.ask({ question: 'adopt', method: 'PUT', path, body: modelEntryCodec.encode(entry) });
+    const body = modelEntryCodec.encode(entry);
+    return modelEntryCodec.decode(await this.#http.ask({ question: 'adopt', method: 'PUT', path, body }));
   }
 
   /** Shows it the newest version of the term before, which it signs again. */

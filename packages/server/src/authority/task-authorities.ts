@@ -9,11 +9,13 @@ import {
   type CloseAnswerOf,
   type Ctx,
   closeSteps,
+  councilBefore,
   type DescribedBuffer,
   type DrawnBuffer,
   type Grant,
   hasGoodEndorsements,
   isDrawn,
+  isEndorsed,
   isOutcomeOf,
   isUsefulAnswer,
   type ModelEntry,
@@ -114,6 +116,8 @@ export class TaskAuthorities {
    */
   async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { policy } = this.#options;
+    const earlier = before && (await this.#loggedBefore(append, before));
+    if (earlier !== undefined) return earlier;
     const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>
       agreedOn(
         modelEntryCodec,
@@ -130,6 +134,24 @@ export class TaskAuthorities {
     this.#newest = entry;
     if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(entry));
     return entry;
+  }
+
+  /**
+   * The switch to this term may have come while a version was shown to the authorities. If one of them has it in its log, enough of them
+   * signed it in the term before: it counts, although the others gave up its sums.
+   */
+  async #loggedBefore({ version, modelHash }: Append, before: ModelEntry): Promise<ModelEntry | undefined> {
+    const { policy, ports } = this.#options;
+    const council = councilBefore(policy);
+    if (council === undefined || isEndorsed(ports.suite, modelEntryCodec, policy, before)) return undefined;
+    const asked = await Promise.allSettled(this.members.map(({ link }) => link.adoptModel(before)));
+    const told = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    return told.find(
+      (entry) =>
+        entry.version === version &&
+        equalBytes(entry.modelHash, modelHash) &&
+        isEndorsed(ports.suite, modelEntryCodec, council, entry),
+    );
   }
 
   /** Has the newest entry of the term before signed again, and shows it to all of them. */

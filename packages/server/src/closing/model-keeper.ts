@@ -104,11 +104,15 @@ export class ModelKeeper {
     this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
   }
 
-  /** After a succession: the authorities of the new term sign the newest version again. */
+  /**
+   * After a succession: the authorities of the new term sign the newest version again. A version that was on its way to their logs comes
+   * to its end before that, because some of them may have it.
+   */
   async renew(): Promise<void> {
-    const { store, read, ports, authorities } = this.#options;
+    const { store, task, read, ports, authorities } = this.#options;
     const entry = this.#newest?.entry;
     if (entry === undefined || isEndorsed(ports.suite, modelEntryCodec, read.policy, entry)) return;
+    if ((await store.newestModel(task, 'any'))?.version !== entry.version) return;
     await store.setEntry(await authorities.renewModel(entry));
     await this.refresh();
   }

@@ -60,6 +60,13 @@ export const serverConfigSchema = Type.Object(
         'limit for the place requests of all devices of one task together, so that no task blocks the others (default: no limit)',
       ),
     ),
+    taskBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'limit for the bytes of kept models and waiting updates of each task; a task that has reached it begins nothing new (`task-storage-full`; default: no limit)',
+      }),
+    ),
     keepModels: Type.Optional(
       Type.Integer({
         minimum: 2,
@@ -158,7 +165,7 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
 
 function optionsOf({ config }: Gathered): ServerOptions {
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = config;
-  const { maxBurntSlots, burntSlotsWithinMs, taskLimit } = config;
+  const { maxBurntSlots, burntSlotsWithinMs, taskLimit, taskBytes } = config;
   const { keepModels, keepBuffersDays } = config;
   return {
     ...commonOptions(config),
@@ -166,6 +173,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
     authorities: authoritiesOf(authorityUrl, authorityKey),
     burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
     ...(taskLimit !== undefined && { taskLimit }),
+    ...(taskBytes !== undefined && { taskBytes }),
     keep: {
       ...(keepModels !== undefined && { models: keepModels }),
       ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),

@@ -88,7 +88,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   });
   const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
   const revocations = new Revocations({ store, authorities: links, onTrouble });
-  const { seatMs } = settings;
+  const { seatMs, taskBytes } = settings;
   const base = { store, tickets, blobs, keeper, batches, ports, nodes, watch };
   const tools: TaskTools = {
     ...base,
@@ -99,6 +99,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
     pool,
     clock,
     seatMs,
+    taskBytes,
     onEvent,
     onTrouble,
   };

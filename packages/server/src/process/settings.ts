@@ -38,6 +38,8 @@ export interface ServerOptions
   readonly burntSlots?: { readonly max: number; readonly withinMs: number };
   /** The rate at which all devices of one task together may ask for places; unlimited by default. */
   readonly taskLimit?: RateLimit;
+  /** The bytes of models and updates that each task may store; unlimited by default. */
+  readonly taskBytes?: number;
   /** The history that is kept; everything by default. */
   readonly keep?: Keep;
   /** The interval at which data that is no longer kept is removed. */

@@ -35,6 +35,9 @@ export interface SumsOfVersion {
 const OF_SUM =
   'SELECT m.* FROM models m JOIN model_sums s ON s.task = m.task AND s.version = m.version WHERE s.ctx = ?';
 const LAST_SUMS = 'SELECT ctx FROM model_sums WHERE task = ? ORDER BY version DESC, ctx LIMIT ?';
+const STORED = `SELECT COUNT(*) AS models, COUNT(step_key) AS steps,
+  (SELECT COUNT(*) FROM shots WHERE task = ? AND status IN ('arriving', 'waiting', 'good')) AS shots
+  FROM models WHERE task = ? AND forgotten = 0`;
 
 export function modelTables(database: SqlDatabase) {
   return {
@@ -81,6 +84,12 @@ export function modelTables(database: SqlDatabase) {
         const forget = 'UPDATE models SET forgotten = 1 WHERE task = ? AND version = ?';
         for (const version of versions) await session.query(forget, task, version);
       }),
+    /** The numbers of kept models, of their steps, and of one-shot uploads that are in no batch. */
+    storedVectors: async (task: TaskId): Promise<{ models: number; steps: number; shots: number }> => {
+      const [row] = await database.query(STORED, task, task);
+      const count = (name: string): number => column.number(row as Row, name);
+      return { models: count('models'), steps: count('steps'), shots: count('shots') };
+    },
     /** The names of all blobs of versions. */
     modelBlobs: async (task: TaskId): Promise<readonly string[]> => {
       const rows = await database.query('SELECT blob_key, step_key FROM models WHERE task = ? AND forgotten = 0', task);

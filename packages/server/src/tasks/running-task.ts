@@ -28,6 +28,7 @@ import { modeOf, type TaskMode } from './modes.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
+import { StoredBytes } from './stored-bytes.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
@@ -44,6 +45,7 @@ export class RunningTask {
   readonly entrance: Entrance;
   readonly suspicion: SuspicionWatch;
   readonly evaluation: Evaluation;
+  readonly stored: StoredBytes;
   readonly mode: TaskMode;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
@@ -75,6 +77,7 @@ export class RunningTask {
     const authorities = tools.authorities.of(task, read.policy);
     this.models = new ModelKeeper({ ...tools, authorities, task, read });
     const { models } = this;
+    this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });
     this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
       this.#meetVersion();
@@ -181,11 +184,12 @@ export class RunningTask {
       fail('task-paused', { detail: 'this server does not have the key of the task', retryAfterMs: PAUSE_MS });
   }
 
-  /** Refuses new seats in a task that is paused or has reached its end. */
+  /** Refuses new seats in a task that is paused, has reached its end, or has used up its storage. */
   checkRunning(): void {
     this.#checkTerm();
     if (this.#state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
     if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
+    this.stored.check();
   }
 
   /** Another node may have paused, resumed or ended it. */
@@ -276,6 +280,7 @@ export class RunningTask {
     await this.#tried('places could not be updated', async () =>
       this.admission.look(await this.mode.buffers(this.living)),
     );
+    await this.#tried('the stored bytes could not be counted', () => this.stored.look());
     this.#meetVersion();
     this.#listening = this.#tried('the statements of the authorities could not be read', () => this.mode.listen()); // the slowest authority delays nothing
     await this.#gathering.run();

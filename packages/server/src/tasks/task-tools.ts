@@ -31,6 +31,8 @@ export interface TaskTools {
   /** The clock of this node; leases are judged by the store's. */
   readonly clock: () => number;
   readonly seatMs: number;
+  /** The bytes of models and updates that each task may store; unlimited if undefined. */
+  readonly taskBytes: number | undefined;
   readonly nodes: Nodes;
   readonly watch: ServerWatch;
   onEvent(event: BasaEvent): void;

@@ -20,6 +20,7 @@ export interface WatchedTask {
   readonly models: { readonly newest: StoredModel | undefined };
   readonly admission: { readonly view: AdmissionView };
   readonly mode: { readonly shots: { readonly pending: PendingShots | undefined } | undefined };
+  readonly stored: { readonly bytes: number | undefined };
   readonly suspicion: { readonly counts: { readonly suspects: number; readonly suspended: number } };
 }
 
@@ -106,6 +107,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.admission.view.waiting)));
   metrics.gauge('basa_devices_suspected', () => eachTask((task) => one(task, task.suspicion.counts.suspects)));
   metrics.gauge('basa_devices_suspended', () => eachTask((task) => one(task, task.suspicion.counts.suspended)));
+  metrics.gauge('basa_task_stored_bytes', () => eachTask((task) => one(task, task.stored.bytes)));
   metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBuffers)));
   metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, task.models.newest?.meanAge)));
   metrics.gauge('basa_model_version', () => eachTask((task) => one(task, task.models.newest?.version)));

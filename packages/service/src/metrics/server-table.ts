@@ -20,6 +20,7 @@ export const SERVER_METRICS = {
   basa_slots: gauge(['task', 'state'], 'Slots of buffers that have not ended: free, assigned, accepted, dropped'),
   basa_leases: gauge(['task', 'state'], 'Leases of assigned slots: running, or overdue (they end with the next tick)'),
   basa_places: gauge(['task'], 'Number of devices that may train at the same time'),
+  basa_task_stored_bytes: gauge(['task'], 'Bytes of kept models and waiting updates, if `taskBytes` limits them'),
   basa_places_used: gauge(['task'], 'Taken places: devices that train, and slots of buffers that have not ended'),
   basa_devices_waiting: gauge(['task'], 'Devices that wait for a place'),
   basa_devices_suspected: gauge(['task'], 'Devices that are suspected of spoiling sums, but not suspended'),

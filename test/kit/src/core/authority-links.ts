@@ -23,7 +23,7 @@ import { TaskAuthorities } from '@basa/server/internal/authority/task-authoritie
 import type { Federation } from '@basa/simulator';
 import { authorityOf } from './several.ts';
 
-type Question = 'policy' | 'offer' | 'draw' | 'append' | 'adopt' | 'close' | 'outcome';
+type Question = 'policy' | 'offer' | 'draw' | 'append' | 'adopt' | 'renew' | 'close' | 'outcome';
 
 /** The link to an authority of a simulation, which may be away for some questions, answer last, or lie. */
 export class Link {
@@ -62,6 +62,11 @@ export class Link {
     return this.#ask('adopt', () => this.#authority.adoptModel(modelEntryCodec.encode(entry)));
   }
 
+  renewModel(entry: ModelEntry): Promise<ModelEntry> {
+    const authority = this.#authority;
+    return this.#ask('renew', () => authority.persist(authority.core.renewModel(entry)));
+  }
+
   close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
     const bytes = authorityMessages(bufferSize).closeRequest.encode(request);
     return this.#ask('close', () => this.#authority.close(bytes));
@@ -94,10 +99,10 @@ export function serverOf(world: Federation, lies?: Link['lies']) {
   const links = world.authorities.map((_, n) => new Link(world, n));
   Object.assign(links[0]?.lies ?? {}, lies);
   Object.assign(links.at(-1) ?? {}, { isLast: lies !== undefined });
-  const start = (): TaskAuthorities =>
+  const start = (policy = world.policy): TaskAuthorities =>
     new TaskAuthorities({
       task: world.task,
-      policy: world.policy,
+      policy,
       ports: world.server.ports,
       links: links as unknown as readonly AuthorityLink[],
       graceMs: 0,

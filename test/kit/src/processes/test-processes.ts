@@ -56,7 +56,7 @@ export class TestProcesses {
   readonly token = toHex(nodeRandomBytes(16));
   readonly urls: Record<Role, string> & Partial<Record<ProcessName, string>> = { authority: '', server: '' };
   readonly #processes: ServiceProcesses;
-  readonly #secrets: Readonly<Record<string, string>>;
+  #secrets: Readonly<Record<string, string>>;
   #balancer: Balancer | undefined;
   /** Once an authority was replaced. */
   #seats: readonly AuthorityName[] | undefined;
@@ -110,6 +110,14 @@ export class TestProcesses {
     this.#seats = this.authorities.map((one, n) => (n === seat ? name : one));
     this.policy = policy;
     this.authorityKey = await this.authority.publicKey();
+  }
+
+  /** The server is started with this key instead of its own from now on, under this policy; the old key is gone. */
+  replaceServerKey(secret: Uint8Array, policy: TaskPolicy): void {
+    this.change({ server: { nextSigningKeyFile: undefined } });
+    if (this.#options.nodes === undefined) writeFileSync(join(this.folder, 'server', 'server.key'), toHex(secret));
+    else this.#secrets = { ...this.#secrets, BASA_SERVER_SIGNING_KEY: toHex(secret) };
+    this.policy = policy;
   }
 
   /** Their processes, in the order of the policy. */

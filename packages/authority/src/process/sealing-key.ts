@@ -1,0 +1,32 @@
+/** The key file of a stopped authority, and the public key of the signing key that it opens. */
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { StartError, wrongConfiguration } from '@basa/service';
+import { openStored, signerOf } from '../keys/unlock.ts';
+import { openStore } from '../store/store.ts';
+import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
+import { placesOf } from './create-authority.ts';
+
+export interface SealingKey {
+  readonly keyFile: string;
+  readonly publicKey: Uint8Array;
+}
+
+/** Throws if the authority runs on its data folder, or has a passphrase instead of a file. */
+export async function sealingKeyOf(places: AuthorityPlaces): Promise<SealingKey> {
+  const options = readAuthorityConfig(places);
+  const { secret } = options;
+  if (!('keyFile' in secret))
+    throw wrongConfiguration(
+      'the keys are encrypted with a passphrase, so there is no key file; delete the data folder and its backups instead',
+    );
+  const store = await openStore(placesOf(options).place, { clock: options.clock });
+  try {
+    const stored = await store.transaction((tables) => tables.vault());
+    if (stored === undefined) throw new StartError('dataFolder', `${store.place} has no keys; check dataFolder`);
+    const { vault, seed } = openStored(store, stored, { secret, randomBytes: nodeRandomBytes });
+    vault.wipe();
+    return { keyFile: secret.keyFile, publicKey: signerOf(seed).publicKey };
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The share of a task in the storage of its server: the models that are kept, and the updates that are in no version yet. If the share is
+ * used up, no device gets a place or a seat, as in a task that is paused. Uploads and sums that have begun are finished, so a task can
+ * exceed its share by their size.
+ */
+import { equalBytes, packedLength } from '@basa/masking';
+import { prefixElements, type SumState, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { fail } from '@basa/service';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { TaskTools } from './task-tools.ts';
+
+export interface StoredBytesOptions extends Pick<TaskTools, 'store' | 'blobs' | 'keeper' | 'batches' | 'taskBytes'> {
+  readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  readonly models: Pick<ModelKeeper, 'newest'>;
+}
+
+const PARAMETER_BYTES = 4;
+/** An operator has to do something, or retention. */
+const ASK_AGAIN_MS = 60_000;
+
+export class StoredBytes {
+  readonly #options: StoredBytesOptions;
+  #bytes: number | undefined;
+  #stepBytes = 0;
+
+  constructor(options: StoredBytesOptions) {
+    this.#options = options;
+  }
+
+  /** As of the last look of this node; undefined without a limit. */
+  get bytes(): number | undefined {
+    return this.#bytes;
+  }
+
+  async look(): Promise<void> {
+    const { store, task, policy, taskBytes } = this.#options;
+    if (taskBytes === undefined) return;
+    const { models, steps, shots } = await store.storedVectors(task);
+    const modelBytes = models * policy.dimension * PARAMETER_BYTES + steps * (await this.#bytesOfStep());
+    const updateBytes = packedLength(policy.dimension + prefixElements(policy), policy.modulus);
+    this.#bytes = modelBytes + (shots + this.#gathered()) * updateBytes;
+  }
+
+  check(): void {
+    const { taskBytes = Number.POSITIVE_INFINITY } = this.#options;
+    const bytes = this.#bytes ?? 0;
+    if (bytes < taskBytes) return;
+    fail('task-storage-full', { detail: `${bytes} of ${taskBytes} bytes`, retryAfterMs: ASK_AGAIN_MS });
+  }
+
+  /** The memory of the server's step is of the same size in every version. */
+  async #bytesOfStep(): Promise<number> {
+    const { blobs, models } = this.#options;
+    const stepKey = models.newest?.stepKey;
+    if (this.#stepBytes === 0 && stepKey !== undefined) this.#stepBytes = (await blobs.size(stepKey)) ?? 0;
+    return this.#stepBytes;
+  }
+
+  /** Updates in buffers and batches that have not ended. */
+  #gathered(): number {
+    const { keeper, batches, task } = this.#options;
+    const isOurs = (sum: SumState): boolean => equalBytes(sum.task, task);
+    const inSlots = keeper.living
+      .filter(isOurs)
+      .flatMap(({ slots }) => slots.filter(({ status }) => status === 'accepted'));
+    return batches.living.filter(isOurs).reduce((sum, { users }) => sum + users.length, inSlots.length);
+  }
+}
