@@ -51,12 +51,17 @@ export async function foundTask({ tasks }: RouteContext, name: string): Promise<
 
 /** Reads the copy of this node: for data that never changes, and for data that a step checks again. */
 export async function knownBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
-  return (await keeper.find(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
+  return (await keeper.find(ctxOf(name))) ?? fail('buffer-unknown');
 }
 
 /** Reads its current state. */
 export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
-  return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
+  return (await keeper.fresh(ctxOf(name))) ?? fail('buffer-unknown');
+}
+
+/** Hooks that run before the body is read come before the check of the path by its schema. */
+function ctxOf(name: string): Ctx {
+  return (fromHex(name) ?? fail('malformed', { detail: 'the name of a buffer is lower-case hexadecimal' })) as Ctx;
 }
 
 /** For work that needs the authority. If the authority cannot do it now, the answer says so, and when to ask again. */
