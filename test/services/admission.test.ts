@@ -65,7 +65,7 @@ it('a deposit is no longer than its buffer allows, which is known before it is r
   expect(await codeOf(10_000)).toBe('urn:basa:problem:body-too-large');
   expect(await codeOf(4_000)).toBe('urn:basa:problem:malformed');
   expect(await codeOf(10_000, 'ab'.repeat(32))).toBe('urn:basa:problem:buffer-unknown');
-  expect(await codeOf(10_000, 'no name')).toBe('urn:basa:problem:malformed');
+  expect(await codeOf(10_000, 'xyz')).toBe('urn:basa:problem:malformed');
 });
 
 describe('a place', () => {
