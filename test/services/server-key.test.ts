@@ -96,7 +96,8 @@ describe.each([
     const seenAt = Date.now();
     await until(async () => Date.now() > Math.max(Number(proposed['effective']), seenAt + 2 * WAIT_MS));
     await services.authority.tick();
-    await until(async () => (await contributed()).every((one) => one === 'accepted'));
+    // At the switch, a device may find no statements of its term for a moment.
+    await until(async () => (await contributed().catch(() => ['too early'])).every((one) => one === 'accepted'));
     await services.reached(2);
   }, 60_000);
 
