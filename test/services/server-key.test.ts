@@ -83,7 +83,7 @@ describe.each([
     const headers = signingDevice().headers(early);
     expect((await fetch(new URL(early.target, services.server.url), { method: early.method, headers })).ok).toBe(true);
     await expect(type('propose', task, '--seat', 'server', '--out', out)).rejects.toThrow('are used together');
-    const wanted = ['--seat', 'server', '--server-key', file('next'), '--effective', '5s', '--out', out];
+    const wanted = ['--seat', 'server', '--server-key', file('next'), '--effective', '10s', '--out', out];
     const proposed = await type('propose', task, ...wanted);
     hash = String(proposed['hash']);
     // The only authority has signed it; without the recovery key it counts nowhere.

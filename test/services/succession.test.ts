@@ -71,7 +71,7 @@ function destroyed(name: string, ...more: readonly string[]): Promise<Readonly<R
 it('is proposed, recovered and published by commands, and the devices contribute to the successor', async () => {
   const { task } = services;
   const out = file('term');
-  const proposed = await type('propose', task, '--authority', successor.url, '--effective', '5s', '--out', out);
+  const proposed = await type('propose', task, '--authority', successor.url, '--effective', '10s', '--out', out);
   expect(proposed).toMatchObject({ number: 1, task });
   // Signed by the new key alone it counts nowhere.
   const early = ['publish', '--term', out, '--authority', successor.url];
