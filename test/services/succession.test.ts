@@ -90,8 +90,8 @@ it('is proposed, recovered and published by commands, and the devices contribute
   expect(standing.status).toBe(422); // it has no model before its term begins
 
   // Each of them waits from now on, by its own clock: a single authority that lost its key can warn nobody.
-  const seenAt = Date.now();
   for (const device of devices) await expect(device.model()).rejects.toThrow('the authority does not answer');
+  const seenAt = Date.now();
   await until(async () => Date.now() > Math.max(Number(proposed['effective']), seenAt + 2 * WAIT_MS));
   await successor.tick();
   // The server has the successor sign the newest version again; until then there is no model in this term.
