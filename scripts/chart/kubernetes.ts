@@ -9,7 +9,7 @@ export interface KubernetesDocument {
   readonly kind: string;
 }
 
-/** What the compiler says about them; empty if every document is one of Kubernetes. */
+/** The errors of the compiler for these documents; empty if every document is valid in Kubernetes. */
 export function kubernetesProblems(documents: readonly KubernetesDocument[]): string {
   const folder = join(ROOT, 'node_modules/.cache/chart');
   const file = join(folder, `documents-${process.pid}.ts`);
