@@ -1,4 +1,4 @@
-import {
+/** Succession at authorities: one successor for each term, the log of a successor, and a new key of the server. */
   AttributeAuthority,
   type Ctx,
   endorseTerm,

@@ -1,4 +1,4 @@
-/** Succession: which terms count, what they change, and the attacks that the rules exist for. */
+/** Succession: the terms that count, the changes that they make, and statements in a term. */
 import { equalBytes, type Signer } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { HEAD, signedTerm, type WantedTerm } from '@basa/testkit/core/signed-terms.ts';
