@@ -1,4 +1,5 @@
 /** Succession at authorities: one successor for each term, the log of a successor, and a new key of the server. */
+import {
   AttributeAuthority,
   type Ctx,
   endorseTerm,
