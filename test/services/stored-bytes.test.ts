@@ -29,19 +29,22 @@ const stored = async (): Promise<readonly number[]> =>
 it.each([
   ['with slots', { engine: ENGINE.slotKeys }],
   ['in the one-shot mode', { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS }],
-])('%s, two models are the share of a task, until one of them is removed', async (_, policy) => {
+])('%s, the share of a task holds four models, and there is room again when three are removed', async (_, policy) => {
   services = await TestServices.open({ policy: { ...policy, bufferSize: 2, minimum: 2 } });
   const full = services.task;
   const retry = { attempts: 1 };
   const named = (name: string): Promise<BasaClient> => services.client(name, { retry });
   const two = [await named('a'), await named('b')];
-  expect(await contributed(...two)).toEqual(['accepted', 'accepted']);
-  await services.reached(1);
+  for (const version of [1, 2, 3]) {
+    expect(await contributed(...two)).toEqual(['accepted', 'accepted']);
+    await services.reached(version);
+  }
   await services.createTask();
   const others = [await named('c'), await named('d')];
   expect(await stored()).toEqual([]);
 
-  const taskBytes = 2 * MODEL_BYTES;
+  // A model and the first update of a sum stay below the limit, so that the second one is accepted after it.
+  const taskBytes = 4 * MODEL_BYTES;
   await services.restartServer({ taskBytes });
   await until(async () => (await stored()).join() === `${taskBytes},${MODEL_BYTES}`);
   const detail = `${taskBytes} of ${taskBytes} bytes`;
@@ -52,7 +55,7 @@ it.each([
   await services.restartServer({ taskBytes, keep: { models: 1 }, tidyMs: 20 });
   await until(async () => (await stored())[0] === MODEL_BYTES);
   expect(await contributed(...two)).toEqual(['accepted', 'accepted']);
-  await services.reached(2, full);
+  await services.reached(4, full);
 });
 
 it('an upload that has begun is accepted, counts, and makes its version', async () => {
