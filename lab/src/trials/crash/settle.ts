@@ -12,11 +12,12 @@ const LOOKS = 1500;
 const LOOK_MS = 200;
 const QUIET_LOOKS = 25;
 
-/** Waits for this number of further versions. */
+/** Waits for this number of further versions that have updates in them. */
 export async function grown(basa: TestProcesses, versions: number): Promise<void> {
-  const newest = async (): Promise<number> => (await basa.server.task(basa.task)).version ?? 0;
-  const enough = (await newest()) + versions;
-  while ((await newest()) < enough) await sleep(LOOK_MS);
+  const made = async (): Promise<number> =>
+    (await basa.server.versions(basa.task)).filter(({ accepted }) => accepted > 0).length;
+  const enough = (await made()) + versions;
+  while ((await made()) < enough) await sleep(LOOK_MS);
 }
 
 /** Opens every sum that can be opened; then all services start again with every deadline behind them. */

@@ -36,6 +36,8 @@ interface AuditedTask {
   successor?: Extract<AuthorityRecord, { kind: 'term-signed' }>;
   readonly models: ModelEntry[];
   signed?: ModelEntry;
+  /** The number of models when the current term began. */
+  modelsBefore?: number;
 }
 
 type Kind = AuthorityRecord['kind'];
@@ -173,6 +175,7 @@ export class LogRules {
     task.policy = inTerm(nodeSuite, task.policy, next);
     delete task.next;
     delete task.signed;
+    task.modelsBefore = task.models.length;
     return [
       ...(isOpen ? ['a buffer of the term before is still open'] : []),
       ...(this.#shots.isOpen(entry.task) ? ['an epoch of the term before is still open'] : []),
@@ -299,11 +302,13 @@ export class LogRules {
     const isNext = entry.version === next || (mayBeAway && entry.version > next);
     const previous = before === undefined ? new Uint8Array(32) : nodeSuite.sha256(modelEntryCodec.statement(before));
     const isChained = entry.version !== next || equalBytes(entry.previous, previous);
+    // The first one may be such a version of an earlier term, or one that was made while this authority was away.
+    const mayBeEmpty = task.modelsBefore !== undefined && models.length - task.modelsBefore < 2;
     const problems = [
       ...this.#signatureProblems(modelEntryCodec, entry.task, entry, policy.threshold),
       ...(isNext ? [] : [`version ${entry.version} instead of ${next}`]),
       ...(isChained ? [] : ['does not follow the version before it']),
-      ...sumsProblems(entry, before),
+      ...sumsProblems(entry, before, mayBeEmpty),
     ];
     models.push(entry);
     return [...problems, ...[...entry.sums, ...entry.spoilt].flatMap((ctx) => this.#used(ctx, policy))];
@@ -326,17 +331,22 @@ export class LogRules {
   }
 }
 
-/** Version 0 comes from no sum, every other from some; a version of only spoilt sums changes nothing. */
+/**
+ * Version 0 comes from no sum, the second version of a term may come from none, every other from some. A version without a good sum
+ * changes nothing.
+ */
 function sumsProblems(
   { version, sums, spoilt, modelHash }: ModelEntry,
   before: ModelEntry | undefined,
+  mayBeEmpty: boolean,
 ): readonly string[] {
   const isFirst = version === 0;
-  if (isFirst !== (sums.length + spoilt.length === 0))
-    return [isFirst ? 'the first version names sums' : 'it contains no sum'];
+  const isEmpty = sums.length + spoilt.length === 0;
+  if (isFirst && !isEmpty) return ['the first version names sums'];
+  if (isEmpty && !isFirst && !mayBeEmpty) return ['it contains no sum'];
   const isRepeated = before?.version === version - 1 && equalBytes(before.modelHash, modelHash);
   const isUnknown = before?.version !== version - 1;
   return isFirst || sums.length > 0 || isUnknown || isRepeated
     ? []
-    : ['the version contains only spoilt sums, but changed the model'];
+    : ['the version contains no good sum, but changed the model'];
 }

@@ -6,12 +6,15 @@ import {
   type Ctx,
   ENGINE,
   type EpochBody,
+  endorse,
   epochCodec,
+  inTerm,
   type JoinTag,
   type Millis,
   millis,
   modelEntryCodec,
   ONE_SHOT_DEFAULTS,
+  SERVER_SEAT,
   type UserId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -186,7 +189,7 @@ describe('a log is not good', () => {
     [
       'spoilt batches alone change the model',
       [...start, model(0, []), twice, model(1, [], [ctxOf(twice)], 1)],
-      'the version contains only spoilt sums, but changed the model',
+      'the version contains no good sum, but changed the model',
     ],
     ['a version comes from nothing', [...start, model(0, []), model(1, [])], 'it contains no sum'],
     ['the first version comes from a batch', [...start, twice, model(0, [ctxOf(twice)])], 'names sums'],
@@ -281,6 +284,22 @@ describe('the terms of a task', () => {
   const signed: AuthorityRecord = { kind: 'term-signed', task: server.task, number: 1, hash: new Uint8Array(32) };
   const switched: AuthorityRecord = { kind: 'term-begun', task: server.task, number: 1 };
   const dead: AuthorityRecord = { kind: 'epoch-ended', statement: statementOf(body), how: 'dead', at: millis(20) };
+
+  it('have a second version without sums, and no other version without sums', () => {
+    const key = createNodeSigner(nodeRandomBytes(32));
+    const term = signedTerm(server.policy, { seat: SERVER_SEAT, key, signers: [signer], recovery });
+    const policy = inTerm(nodeSuite, server.policy, term);
+    let previous = new Uint8Array(32);
+    const model = (version: number): AuthorityRecord => {
+      const words = { task: server.task, version, modelHash: new Uint8Array(32), sums: [], spoilt: [], previous };
+      previous = nodeSuite.sha256(modelEntryCodec.statement(words)) as typeof previous;
+      return { kind: 'model-appended', entry: endorse(modelEntryCodec, policy, signer, words) };
+    };
+    const records: readonly AuthorityRecord[] = [...begin, { kind: 'term-adopted', term }, dead, switched];
+    const [renewed, repeated] = [model(5), model(6)];
+    expect(problemsOf([...records, renewed, repeated])).toEqual([]);
+    expect(problemsOf([...records, renewed, repeated, model(7)]).join()).toContain('it contains no sum');
+  });
 
   it('begin when nothing is open in the one before; the epochs of other tasks stay', () => {
     expect(problemsOf([...begin, ...start, signed, adopted(recovery), dead, switched])).toEqual([]);

@@ -21,6 +21,8 @@ export interface AuthorityTask {
   readonly newest?: ModelEntry;
   /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
+  /** The first version that was logged in the current term; missing before the first succession. */
+  readonly firstOfTerm?: number;
   /** The terms that have started here. The policy belongs to the last one. */
   readonly terms: readonly Term[];
   /** The term that begins next. */
@@ -121,7 +123,8 @@ function signedOnly(task: AuthorityTask, entry: ModelEntry): Transition<Authorit
 
 export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTask {
   const { signed: _, ...rest } = task;
-  return { ...rest, newest };
+  if (task.policy.term === undefined) return { ...rest, newest };
+  return { ...rest, newest, firstOfTerm: task.firstOfTerm ?? newest.version };
 }
 
 function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
@@ -196,7 +199,10 @@ interface AppendTo {
   readonly logged: ModelEntry | undefined;
 }
 
-/** Every sum is named once, is closed, and is in this version and no other. A version of only spoilt sums changes nothing. */
+/**
+ * Every sum is named once, is closed, and is in this version and no other. A version without a good sum repeats the model. The second
+ * version of a term may name no sum at all: all devices may have given their updates on the first one in the term before.
+ */
 function sumsProblem(
   ports: AuthorityPorts,
   task: AuthorityTask,
@@ -204,9 +210,11 @@ function sumsProblem(
   append: ModelAppend,
 ): Refused | undefined {
   const named = [...append.sums, ...append.spoilt];
-  if (named.length === 0) return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
-  if (append.sums.length === 0 && !equalBytes(append.modelHash, task.newest?.modelHash ?? new Uint8Array()))
-    return refused('other-model', { detail: 'a version with only spoilt sums must be the same as the one before it' });
+  const { newest, firstOfTerm } = task;
+  if (named.length === 0 && newest?.version !== firstOfTerm)
+    return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
+  if (append.sums.length === 0 && !equalBytes(append.modelHash, newest?.modelHash ?? new Uint8Array()))
+    return refused('other-model', { detail: 'a version without a good sum must be the same as the one before it' });
   if (new Set(named.map(toHex)).size < named.length) return refused('buffer-used');
   for (const ctx of named) {
     const problem = sumProblem(ports, task, sum(ctx), ctx, append);

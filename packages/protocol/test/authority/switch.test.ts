@@ -9,6 +9,7 @@ import {
   endorseTerm,
   inTerm,
   isEndorsed,
+  isRefused,
   isSignedBySeat,
   joined,
   type ModelEntry,
@@ -185,6 +186,51 @@ describe('the switch', () => {
     successor.apply(renewed.records);
     const again = successor.renewModel(entry);
     expect([granted(again.answer), again.records]).toEqual([granted(renewed.answer), []]);
+  });
+  it('repeats the newest model once in a term, for devices that gave their updates on it in the term before', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const [one, two] = [world.signer(), world.signer()];
+    const first = signedTerm(world.policy, { isLost: true, key: one, signers: [], recovery });
+    const second = signedTerm(inTerm(suite, world.policy, first), { isLost: true, key: two, signers: [], recovery });
+    const { modelHash } = world.authority.core.newestModel(world.task) as ModelEntry;
+    const repeated = (core: AttributeAuthority, version: number, hash = modelHash): string => {
+      const append = { task: world.task, version, modelHash: hash, sums: [], spoilt: [], closed: [] };
+      const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+      const { answer, records } = core.appendModel({ ...append, signature });
+      core.apply(records);
+      return isRefused(answer) ? answer.reason : 'logged';
+    };
+    let last = world.authority.core;
+    expect(repeated(last, 1)).toBe('buffer-unknown'); // there was no succession
+    [one, two].forEach((key, n) => {
+      const core = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+      const line = { policy: world.policy, terms: [first, second].slice(0, n + 1) };
+      core.apply(core.followLine(line, second.effective).records);
+      expect(repeated(core, n + 1)).toBe('wrong-version');
+      core.apply(core.renewModel(last.newestModel(world.task) as ModelEntry).records);
+      expect(repeated(core, n + 1, new Uint8Array(32).fill(9))).toBe('other-model');
+      expect(repeated(core, n + 1)).toBe('logged');
+      expect(repeated(core, n + 2)).toBe('buffer-unknown');
+      last = core;
+    });
+  });
+  it('repeats the newest model at an authority that stays, in each term once', () => {
+    const world = federation();
+    const authority = second(world);
+    switched(world, signed(world, proposal(world)));
+    const newest = authority.core.newestModel(world.task) as ModelEntry;
+    const renewed = world.authorities.slice(1).map(({ core }) => granted(core.renewModel(newest).answer));
+    const endorsements = joined(renewed.flatMap((each) => each.endorsements));
+    granted(authority.persist(authority.core.adoptModel({ ...newest, endorsements })));
+    const append = { ...newest, version: 1, closed: [] };
+    const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+    expect(granted(authority.core.appendModel({ ...append, signature }).answer)).toMatchObject({
+      version: 1,
+      sums: [],
+    });
   });
   it('signs no version again that is older than the newest one', () => {
     const world = federation();

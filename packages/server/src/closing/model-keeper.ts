@@ -49,6 +49,12 @@ export interface Counts {
 }
 
 const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
+const NONE: Counts = { accepted: 0, dropped: 0 };
+
+/** True for a version after version 0 that comes from no sum. */
+function isRepeat({ version, accepted, dropped }: StoredModel): boolean {
+  return version > 0 && accepted + dropped === 0;
+}
 
 /** The prefix of the models of all tasks, by the name of the task. */
 export const MODELS = 'models';
@@ -90,8 +96,7 @@ export class ModelKeeper {
 
   async #open(): Promise<void> {
     const { store, task } = this.#options;
-    if ((await store.model(task, 0)) === undefined)
-      await this.#add(0, NOTHING, this.#first(), { counts: { accepted: 0, dropped: 0 } });
+    if ((await store.model(task, 0)) === undefined) await this.#add(0, NOTHING, this.#first(), { counts: NONE });
     const first = await store.model(task, 0);
     if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.log(first, NOTHING, []));
     await this.refresh();
@@ -106,14 +111,24 @@ export class ModelKeeper {
 
   /**
    * After a succession: the authorities of the new term sign the newest version again. A version that was on its way to their logs comes
-   * to its end before that, because some of them may have it.
+   * to its end before that, because some of them may have it. Then the version is repeated once, because all devices may have given
+   * their updates on it before. The repeated one is stored first, so that a crash does not lose it.
    */
   async renew(): Promise<void> {
     const { store, task, read, ports, authorities } = this.#options;
-    const entry = this.#newest?.entry;
-    if (entry === undefined || isEndorsed(ports.suite, modelEntryCodec, read.policy, entry)) return;
-    if ((await store.newestModel(task, 'any'))?.version !== entry.version) return;
-    await store.setEntry(await authorities.renewModel(entry));
+    await this.refresh();
+    const newest = this.#newest;
+    const last = await store.newestModel(task, 'any');
+    if (newest?.entry === undefined || last === undefined) return;
+    if (!isEndorsed(ports.suite, modelEntryCodec, read.policy, newest.entry)) {
+      if (last.version === newest.version) await this.repeat(NOTHING, NONE, undefined);
+      else if (!isRepeat(last)) return;
+      await store.setEntry(await authorities.renewModel(newest.entry));
+      await this.refresh();
+    }
+    const repeated = await store.newestModel(task, 'any');
+    if (repeated === undefined || repeated.entry !== undefined || !isRepeat(repeated)) return;
+    await store.setEntry(await this.log(repeated, NOTHING, []));
     await this.refresh();
   }
 
