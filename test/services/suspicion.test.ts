@@ -64,7 +64,7 @@ async function sum(clients: readonly BasaClient[]): Promise<string> {
 }
 
 it('spoils sums until it is suspended, and honest devices go on; an operator clears or bans it', async () => {
-  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 } });
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 3 } });
   const honest = await Promise.all(['a', 'b', 'c', 'd'].map((name) => services.client(name)));
   const [a, b, c, d] = honest as [BasaClient, BasaClient, BasaClient, BasaClient];
   for (let n = 0; n < 5; n++) {
