@@ -158,3 +158,30 @@ it('an authority that was restored from an old copy knows no uploads of its earl
   expect(ctx && world.shots.close(ctx)).toMatchObject({ reason: 'not-inspected' });
   expect(world.outcomesOf(world.shooters[0]?.own as never)[0]?.outcome.status).toBe('unknown');
 });
+
+describe.each(COUNCILS)('a copy of a federation with %s', (_, options) => {
+  it('continues where the federation stands, and changes nothing there', () => {
+    const world = filled(options);
+    const before = JSON.stringify([world.shots.disk, world.authority.log, world.records]);
+    const copies = [world.copy(), world.copy().copy()];
+    for (const copy of copies) {
+      const { verdict } = closed(copy);
+      expect([...(verdict as { sum: Uint32Array }).sum]).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+      expect(copy.server.entry().version).toBe(1);
+      expect(copy.shooters.map((device) => device.release().kind)).toEqual(['included', 'included', 'included']);
+      granted(copy.shooter().contribute());
+    }
+    expect(JSON.stringify([world.shots.disk, world.authority.log, world.records])).toBe(before);
+    expect(world.server.entry().version).toBe(0);
+    expect(world.shooters.map((device) => device.release())).toMatchObject(
+      new Array(3).fill({ reason: 'outcome-undecided' }),
+    );
+  });
+
+  it('draws no seed that was drawn before', () => {
+    const world = filled(options);
+    const copy = world.copy();
+    const [one, other] = [world, copy].map(({ randomBytes }) => randomBytes(32).join());
+    expect(one).not.toBe(other);
+  });
+});

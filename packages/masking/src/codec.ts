@@ -14,12 +14,10 @@ export class DecodeError extends Error {
 /** Reads field after field; a read past the end names its field. Byte strings are views, not copies. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   get remaining(): number {
@@ -27,31 +25,40 @@ export class ByteReader {
   }
 
   u8(field: string): number {
-    return this.#view.getUint8(this.#advance(field, 1));
+    return this.#bytes[this.#advance(field, 1)] as number;
   }
 
   u16(field: string): number {
-    return this.#view.getUint16(this.#advance(field, 2), true);
+    const at = this.#advance(field, 2);
+    return (this.#bytes[at] as number) | ((this.#bytes[at + 1] as number) << 8);
   }
 
   u32(field: string): number {
-    return this.#view.getUint32(this.#advance(field, 4), true);
+    return u32At(this.#bytes, this.#advance(field, 4));
   }
 
   /** An unsigned 64-bit integer of at most 2^53 - 1. */
   u53(field: string): number {
-    const value = this.#view.getBigUint64(this.#advance(field, 8), true);
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new DecodeError(field, 'larger than 2^53 - 1');
-    return Number(value);
+    const at = this.#advance(field, 8);
+    const high = u32At(this.#bytes, at + 4);
+    if (high >= 2 ** 21) throw new DecodeError(field, 'larger than 2^53 - 1');
+    return high * 2 ** 32 + u32At(this.#bytes, at);
   }
 
   f64(field: string): number {
-    return this.#view.getFloat64(this.#advance(field, 8), true);
+    const { buffer, byteOffset } = this.#bytes;
+    return new DataView(buffer, byteOffset).getFloat64(this.#advance(field, 8), true);
   }
 
   bytes(field: string, length: number): Uint8Array {
     const start = this.#advance(field, length);
     return this.#bytes.subarray(start, start + length);
+  }
+
+  /** The same as a copy. */
+  copiedBytes(field: string, length: number): Uint8Array {
+    const start = this.#advance(field, length);
+    return this.#bytes.slice(start, start + length);
   }
 
   /** A length of two bytes, checked against its bound before anything is read or allocated, then the bytes. */
@@ -67,7 +74,7 @@ export class ByteReader {
   }
 
   #advance(field: string, length: number): number {
-    if (length > this.remaining) {
+    if (length > this.#bytes.length - this.#at) {
       throw new DecodeError(field, `truncated: ${length} bytes needed, ${this.remaining} left`);
     }
     const start = this.#at;
@@ -141,9 +148,12 @@ export class ByteWriter {
 
   /** Returns the message. The writer is used up. */
   finish(): Uint8Array {
+    return this.#writtenTo(new Uint8Array(this.#length));
+  }
+
+  #writtenTo(message: Uint8Array): Uint8Array {
     const parts = this.#open(0);
     this.#parts = undefined;
-    const message = new Uint8Array(this.#length);
     let at = 0;
     for (const part of parts) {
       if (typeof part === 'number') {
@@ -158,11 +168,15 @@ export class ByteWriter {
 
   /** Passes the message to `use`, returns its result, and wipes the message. The writer is used up. */
   lend<Result>(use: (message: Uint8Array) => Result): Result {
-    const message = this.finish();
+    const memory = spare !== undefined && this.#length <= spare.length ? spare : new Uint8Array(this.#length);
+    const isSpare = memory === spare;
+    if (isSpare) spare = undefined;
+    const message = this.#writtenTo(memory.subarray(0, this.#length));
     try {
       return use(message);
     } finally {
       message.fill(0);
+      if (isSpare) spare = memory;
     }
   }
 
@@ -172,6 +186,14 @@ export class ByteWriter {
     this.#length += more;
     return this.#parts;
   }
+}
+
+/** Memory for messages that are lent, because new memory costs more than most of them; undefined while it is in use. */
+let spare: Uint8Array | undefined = new Uint8Array(4096);
+
+function u32At(bytes: Uint8Array, at: number): number {
+  const [a, b, c, d] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]] as [number, number, number, number];
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }
 
 /** Four bytes, the lowest first. */

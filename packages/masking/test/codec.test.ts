@@ -28,6 +28,22 @@ describe('bytes', () => {
     );
   });
 
+  it('that are lent while others are lent are different bytes', () => {
+    const lent = (value: number, use: (message: Uint8Array) => string): string =>
+      new ByteWriter().u8(value).lend((message) => `${use(message)} ${message.join()}`);
+    expect(lent(1, () => lent(2, () => lent(3, () => '')))).toBe(' 3 2 1');
+    expect(new ByteWriter().bytes(new Uint8Array(5000).fill(7)).lend((message) => message.length)).toBe(5000);
+  });
+
+  it('are views of a message, or copies of it', () => {
+    const message = Uint8Array.of(1, 2, 3, 4);
+    const reader = new ByteReader(message);
+    const [view, copy] = [reader.bytes('view', 2), reader.copiedBytes('copy', 2)];
+    message.fill(9);
+    expect([...view, ...copy]).toEqual([9, 9, 3, 4]);
+    expect(() => reader.copiedBytes('copy', 1)).toThrow('copy: truncated');
+  });
+
   it('that are lent are wiped afterwards, and their writer is used up', () => {
     const writer = new ByteWriter().u8(7).bytes(Uint8Array.of(1, 2, 3));
     const kept: Uint8Array[] = [];

@@ -2,7 +2,7 @@
  * A one-shot federation in which the server, some devices and some authorities are one adversary. The adversary sends any request to the
  * honest authorities, and the trace computes everything that it can learn from the answers.
  */
-import { keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
+import { concatBytes, keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
 import {
   type Batch,
   batchCtxOf,
@@ -72,14 +72,29 @@ export class ShotOracle {
   /** Honest updates, by the name of their uploads. */
   readonly #inputs = new Map<string, number>();
   readonly #symbols = new Map<string, number>();
-  /** The number of updates that each device has contributed. */
-  readonly #updates = new Map<ShotDevice, number>();
+  /** The number of updates that each device has contributed, by the number of the device. */
+  readonly #updates = new Map<number, number>();
 
-  constructor(environment: Environment, { colluding = [], ...options }: ShotOracleOptions = {}) {
-    this.world = new OneShotFederation(environment, { bufferSize: 3, dimension: 1, ...options });
+  constructor(environment: Environment, { colluding = [], ...options }: ShotOracleOptions = {}, from?: ShotOracle) {
+    this.world = from?.world.copy() ?? new OneShotFederation(environment, { bufferSize: 3, dimension: 1, ...options });
     this.honest = this.world.keepers.filter(({ base }) => !colluding.includes(base.index));
     this.colluding = this.world.keepers.filter(({ base }) => colluding.includes(base.index));
     for (const keeper of this.honest) this.#watch(keeper);
+    if (from !== undefined) this.#continue(from);
+  }
+
+  /** Returns an oracle in the same state. Steps of the copy change nothing here, and this one must take no more steps. */
+  copy(): ShotOracle {
+    const colluding = this.colluding.map(({ base }) => base.index);
+    return new ShotOracle(this.world.environment, { colluding }, this);
+  }
+
+  #continue(from: ShotOracle): void {
+    this.trace.continue(from.trace);
+    for (const [ctx, votes] of from.votes) this.votes.set(ctx, votes);
+    for (const [name, input] of from.#inputs) this.#inputs.set(name, input);
+    for (const [delta, symbol] of from.#symbols) this.#symbols.set(delta, symbol);
+    for (const [device, updates] of from.#updates) this.#updates.set(device, updates);
   }
 
   /** The adversary gets everything that the authority expands for a sum. */
@@ -178,8 +193,8 @@ export class ShotOracle {
   }
 
   #nextName(device: ShotDevice): string {
-    const updates = (this.#updates.get(device) ?? 0) + 1;
-    this.#updates.set(device, updates);
+    const updates = (this.#updates.get(device.own.number) ?? 0) + 1;
+    this.#updates.set(device.own.number, updates);
     return `x of U${device.own.number}${updates > 1 ? `, update ${updates}` : ''}`;
   }
 
@@ -205,7 +220,7 @@ export class ShotOracle {
     const [{ length }] = [this.stored(this.#anyName()).body];
     const vector = new Uint8Array(length - sealed.length);
     const upload = { certificate: device.own.certificate, header };
-    this.world.shots.keep({ name, upload, body: Uint8Array.of(...vector, ...sealed), verdict: 'good' });
+    this.world.shots.keep({ name, upload, body: concatBytes(vector, sealed), verdict: 'good' });
     return name;
   }
 
@@ -224,11 +239,7 @@ export class ShotOracle {
       this.trace.knows(toHex(seed));
       return { seed, binding: partBinding(suite, header, part, epochs) };
     });
-    return Uint8Array.of(
-      ...keysAtOnce(suite, sealParts(suite, oneShotOf(this.world.policy).sealing, parts)).flatMap((bytes) => [
-        ...bytes,
-      ]),
-    );
+    return concatBytes(...keysAtOnce(suite, sealParts(suite, oneShotOf(this.world.policy).sealing, parts)));
   }
 
   inspect(keeper: ShotAuthority, names: readonly Ctx[]): InspectAnswer | Refused {
@@ -255,9 +266,13 @@ export class ShotOracle {
     return batchCtxOf(this.world.environment.tools.suite, this.batchOf(uploads, number));
   }
 
-  /** Asks for a vote after the uploads were inspected. Shows the votes that it has, including those of colluding authorities. */
+  /**
+   * Asks for a vote after the uploads were inspected: those that the authority has not examined since it started, because an inspection
+   * records nothing. Shows the votes that it has, including those of colluding authorities.
+   */
   vote(keeper: ShotAuthority, names: readonly Ctx[], number = 0): boolean {
-    this.inspect(keeper, names);
+    const unseen = names.filter((name) => !keeper.examined.has(toHex(name)));
+    if (unseen.length > 0) this.inspect(keeper, unseen);
     const votes = this.votesFor(names, number);
     const request = voteRequest(this.world.shots, this.batchOf(names, number), { votes });
     const answer = keeper.vote(batchVoteRequestCodec.encode(request));

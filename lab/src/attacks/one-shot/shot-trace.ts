@@ -40,6 +40,17 @@ export class ShotTrace {
   readonly broken = new Set<string>();
   readonly refusals = new Set<RefusalReason>();
 
+  /** Takes over everything that another trace has seen. */
+  continue(from: ShotTrace): void {
+    for (const seed of from.#seeds) this.#seeds.add(seed);
+    for (const [name, symbol] of from.#symbols) this.#symbols.set(name, symbol);
+    for (const [name, batch] of from.#finals) this.#finals.set(name, batch);
+    this.#rows.push(...from.#rows);
+    this.#names.push(...from.#names);
+    for (const promise of from.broken) this.broken.add(promise);
+    for (const reason of from.refusals) this.refusals.add(reason);
+  }
+
   /** A new honest update; it has one symbol in every batch. */
   newInput(name: string): number {
     return this.#names.push(name) - 1;

@@ -103,11 +103,6 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       find: "if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');",
       replace: '',
     },
-    {
-      file: 'authority/one-shot/judge.ts',
-      find: '[...used, ...given].some(',
-      replace: "[...used, ...given].filter(({ kind }) => kind !== 'upload-expired').some(",
-    },
   ],
   S17: [
     {

@@ -36,14 +36,20 @@ export const unsafeSymbolicSuite: Suite = {
   verify: ({ signature, message, publicKey }) => equalBytes(signature, digest([publicKey, message], 64)),
   x25519: (secretKey) => ({
     get publicKey() {
-      return secretKey.map((byte) => byte ^ CURVE);
+      return added(secretKey, CURVE, undefined);
     },
     // Commutes: both sides add the two secrets.
-    agree: (publicKey) =>
-      publicKey.length === 32 ? publicKey.map((byte, i) => (byte ^ CURVE) + (secretKey[i] as number)) : undefined,
+    agree: (publicKey) => (publicKey.length === 32 ? added(publicKey, CURVE, secretKey) : undefined),
   }),
   kem: symbolicKem(),
 };
+
+/** In a plain loop: `map` of a short typed array takes ten times as long. */
+function added(bytes: Uint8Array, mask: number, others: Uint8Array | undefined): Uint8Array {
+  const sum = new Uint8Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) sum[i] = ((bytes[i] as number) ^ mask) + (others?.[i] ?? 0);
+  return sum;
+}
 
 /** Coefficients of a key stay below the prime. */
 const KEY_MASK = 7;

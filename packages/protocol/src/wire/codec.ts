@@ -75,7 +75,7 @@ export function nested<T>(codec: Codec<T>, max: number): Field<T> {
   return {
     write: (w, value) =>
       write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(max, (inner) => write(inner, value)),
-    read: (r, name) => codec.decode(bytes.read(r, name)),
+    read: (r, name) => codec.decode(r.shortBytes(name, max)),
   };
 }
 

@@ -15,8 +15,11 @@ export function record<T extends object>(fields: Fields<T>): Field<T> {
     write: (writer, value) => {
       for (const { name, field } of named) field.write(writer, value[name]);
     },
-    read: (reader, parent) =>
-      Object.fromEntries(named.map(({ name, field }) => [name, field.read(reader, `${parent}.${name}`)])) as T,
+    read: (reader, parent) => {
+      const value: Partial<T> = {};
+      for (const { name, field } of named) value[name] = field.read(reader, `${parent}.${name}`);
+      return value as T;
+    },
   };
 }
 
@@ -67,10 +70,7 @@ export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<
       if (value.length !== length) throw new RangeError(`${value.length} bytes instead of ${length}`);
       w.bytes(value);
     },
-    read: (r, name) => {
-      const bytes = r.bytes(name, length);
-      return (length <= COPIED_UP_TO ? bytes.slice() : bytes) as T;
-    },
+    read: (r, name) => (length <= COPIED_UP_TO ? r.copiedBytes(name, length) : r.bytes(name, length)) as T,
   };
 }
 
@@ -165,7 +165,7 @@ export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
       if (values.length !== count) throw new RangeError(`${values.length} items instead of ${count}`);
       for (const value of values) item.write(w, value);
     },
-    read: (r, name) => Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`)),
+    read: (r, name) => readItems(r, name, count, item),
   };
 }
 
@@ -180,9 +180,16 @@ export function list<T>(max: number, item: Field<T>): Field<readonly T[]> {
     read: (r, name) => {
       const count = r.u16(`${name} count`);
       if (count > max) throw new DecodeError(`${name} count`, `${count} exceeds ${max}`);
-      return Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`));
+      return readItems(r, name, count, item);
     },
   };
+}
+
+/** In a plain loop: messages have many short lists. */
+function readItems<T>(r: ByteReader, name: string, count: number, item: Field<T>): readonly T[] {
+  const items: T[] = [];
+  for (let i = 0; i < count; i++) items.push(item.read(r, `${name}[${i}]`));
+  return items;
 }
 
 /** Strictly increasing positions below `limit`. */

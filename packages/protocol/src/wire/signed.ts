@@ -39,7 +39,7 @@ export function signedMessage<T extends object>(kind: number, name: string, fiel
     decode(bytes) {
       const end = bytes.length - SIGNATURE_BYTES;
       if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');
-      return { ...body.decode(bytes.subarray(0, end)), signature: bytes.slice(end) };
+      return Object.assign(body.decode(bytes.subarray(0, end)), { signature: bytes.slice(end) });
     },
   };
 }

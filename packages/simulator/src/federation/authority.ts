@@ -148,6 +148,13 @@ export class FederationAuthority implements AuthorityPeer {
     return viaBytes(newestModelCodec, shown) as NewestModel;
   }
 
+  /** Takes over the state of the same authority in another federation. */
+  continue({ log, witness, core }: FederationAuthority): void {
+    this.log = [...log];
+    this.witness = witness;
+    this.core = core.draft();
+  }
+
   restart(): void {
     this.core = AttributeAuthority.restore(this.ports, this.records);
     const { records } = this.core.start(this.witness, this.world.randomBytes(16), this.world.now);

@@ -88,6 +88,16 @@ export class FederationDevice {
     this.certificate = certificate ?? enrolled(world, signer);
   }
 
+  /** The same device in a copy of its federation. */
+  copyIn(world: World): FederationDevice {
+    const copy = new FederationDevice(world, this.number, this.signer, this.certificate);
+    const { metrics, input, records, ledgerRecords, ledger, session, deltaId, blocks, keyAnswers } = this;
+    copy.records = [...records];
+    copy.ledgerRecords = [...ledgerRecords];
+    copy.input = input?.slice();
+    return Object.assign(copy, { metrics, ledger, session, deltaId, blocks, keyAnswers });
+  }
+
   get suite(): Suite {
     return this.world.environment.tools.suite;
   }

@@ -60,6 +60,8 @@ export interface FederationOptions {
   readonly seed?: number;
   /** The time at which it starts. */
   readonly now?: number;
+  /** Continues from the state of another federation with the same options, which it does not change. */
+  readonly from?: Federation;
 }
 
 const ALONE: NonNullable<FederationOptions['council']> = { authorities: 1, threshold: 1 };
@@ -84,16 +86,21 @@ export class Federation implements World {
   readonly loseReplies = new Set<string>();
   records = 0;
   readonly randomBytes: RandomBytes;
+  /** The number of its stream of random words. A copy has the next one, so that it draws nothing that was drawn before. */
+  readonly seed: number;
 
   constructor(environment: Environment, options: FederationOptions) {
+    const { from } = options;
     this.environment = environment;
-    this.now = millis(options.now ?? 1_000_000);
-    this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
-    this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
-    const serverSigner = this.signer();
+    this.now = from?.now ?? millis(options.now ?? 1_000_000);
+    this.seed = from === undefined ? (options.seed ?? 1) : from.seed + 1;
+    this.randomBytes = randomBytesFrom(environment.randomWords(this.seed));
+    this.sealings = from?.sealings ?? options.sealings ?? transparentSealings(environment.tools.suite);
+    const serverSigner = from?.server.ports.signer ?? this.signer();
     const { authorities: count, threshold, unsafeThreshold = false } = options.council ?? ALONE;
-    const signers = Array.from({ length: count }, () => this.signer());
-    this.policy = {
+    const signers =
+      from?.authorities.map(({ ports }) => ports.signer) ?? Array.from({ length: count }, () => this.signer());
+    this.policy = from?.policy ?? {
       name: ascii('federation'),
       engine: this.sealings.engine,
       bufferSize: options.bufferSize,
@@ -119,11 +126,21 @@ export class Federation implements World {
       closeMs: CLOSE_MS,
       ...options.policy,
     };
-    this.task = taskIdOf(environment.tools.suite, this.policy);
+    this.task = from?.task ?? taskIdOf(environment.tools.suite, this.policy);
     this.authorities = signers.map((signer, index) => new FederationAuthority(this, signer, index));
     this.server = new FederationServer(this, serverSigner);
-    for (const authority of this.authorities) authority.createTask();
-    this.server.appendModel(0, new Uint8Array(32) as Ctx);
+    if (from === undefined) {
+      for (const authority of this.authorities) authority.createTask();
+      this.server.appendModel(0, new Uint8Array(32) as Ctx);
+    } else this.#continue(from);
+  }
+
+  /** Takes over the disks of devices and authorities, and the server's log of models. */
+  #continue(from: Federation): void {
+    for (const [n, authority] of this.authorities.entries())
+      authority.continue(from.authorities[n] as FederationAuthority);
+    this.server.modelLog.push(...from.server.modelLog);
+    for (const device of from.devices) this.devices.push(device.copyIn(this));
   }
 
   get pins(): Pins {

@@ -73,6 +73,13 @@ export class ShotAuthority {
     this.#guardTools = guardTools;
   }
 
+  /** Takes over the state of the same authority in another federation. */
+  continue({ clockMs, secrets, examined }: ShotAuthority): void {
+    this.clockMs = clockMs;
+    for (const [key, secret] of secrets) this.secrets.set(key, secret);
+    for (const [name, upload] of examined) this.examined.set(name, upload);
+  }
+
   get now(): Millis {
     return millis(this.base.world.now + this.clockMs);
   }

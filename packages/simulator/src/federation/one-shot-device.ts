@@ -50,6 +50,14 @@ export class ShotDevice {
     this.own = own;
   }
 
+  /** The same device in a copy of its federation, where it has the number that it has here. */
+  copyIn(world: OneShotWorld, own: FederationDevice): ShotDevice {
+    const copy = new ShotDevice(world, own);
+    copy.clockMs = this.clockMs;
+    for (const [authority, head] of this.heads) copy.heads.set(authority, head);
+    return copy;
+  }
+
   get suite(): Suite {
     return this.own.suite;
   }

@@ -17,7 +17,7 @@ import type { OneShotWorld } from './one-shot-world.ts';
 import { transparentSealings } from './transparent-sealings.ts';
 import type { Environment } from './world.ts';
 
-export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'oneShot'> {
+export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'oneShot' | 'from'> {
   /** f; 0 by default. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
@@ -33,26 +33,40 @@ export class OneShotFederation extends Federation implements OneShotWorld {
   readonly shots: ShotServer;
   readonly keepers: readonly ShotAuthority[];
   readonly shooters: ShotDevice[] = [];
+  readonly #options: OneShotOptions;
 
-  constructor(
-    environment: Environment,
-    {
+  constructor(environment: Environment, options: OneShotOptions, from?: OneShotFederation) {
+    const {
       tolerated = 0,
       authorityNoise = false,
       sumsPerVersion = 1,
       sealing = 'x25519',
       guardTools,
-      ...options
-    }: OneShotOptions,
-  ) {
+      ...others
+    } = options;
     super(environment, {
-      ...options,
-      sealings: sealingsOf(environment, options.council?.authorities ?? 1),
+      ...others,
+      sealings: sealingsOf(environment, others.council?.authorities ?? 1),
       oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, sealing },
+      ...(from !== undefined && { from }),
     });
+    this.#options = options;
     this.keepers = this.authorities.map((authority) => new ShotAuthority(authority, guardTools));
-    for (const keeper of this.keepers) keeper.openEpoch();
     this.shots = new ShotServer(this);
+    if (from === undefined) for (const keeper of this.keepers) keeper.openEpoch();
+    else this.#goOn(from);
+  }
+
+  /** Returns a federation in the same state. Steps of the copy change nothing here, and this one must take no more steps. */
+  copy(): OneShotFederation {
+    return new OneShotFederation(this.environment, this.#options, this);
+  }
+
+  #goOn({ keepers, shots, shooters }: OneShotFederation): void {
+    for (const [n, keeper] of this.keepers.entries()) keeper.continue(keepers[n] as ShotAuthority);
+    this.shots.restore(shots.disk);
+    for (const device of shooters)
+      this.shooters.push(device.copyIn(this, this.devices[device.own.number] as FederationDevice));
   }
 
   shooter(): ShotDevice {

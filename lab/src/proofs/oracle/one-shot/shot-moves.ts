@@ -188,6 +188,6 @@ function logVersion({ oracle, dice, asked }: Scene): void {
 }
 
 /** Adds this upload to the adversary's. */
-export function keep({ names }: Pick<Scene, 'names'>, name: Ctx | undefined): void {
+function keep({ names }: Pick<Scene, 'names'>, name: Ctx | undefined): void {
   if (name !== undefined && !names.some((known) => toHex(known) === toHex(name))) names.push(name);
 }

@@ -102,31 +102,47 @@ function begin(honest: number, bufferSize: number, minimum: number): Course {
   return { oracle, devices, names, before: oracle.honest[0]?.base.log.length ?? 0, batches: 0, last: [] };
 }
 
+/** The same course, to try another step from here. */
+function copied(course: Course): Course {
+  const oracle = course.oracle.copy();
+  const devices = oracle.world.shooters.slice(0, course.devices.length);
+  return { ...course, oracle, devices, names: [...course.names] };
+}
+
 export interface Courses {
   readonly devices?: number;
   readonly bufferSize: number;
   readonly minimum: number;
 }
 
+/** A share has every last step of some of the beginnings, because courses with the same beginning continue from copies of one world. */
 export function runEveryCourse(
   { devices = DEVICES, bufferSize, minimum }: Courses,
   { index, of }: Share = { index: 0, of: 1 },
 ): Tally {
   const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
   const steps = stepsOf(devices);
-  for (let code = index; code < steps.length ** STEPS_PER_COURSE; code += of) {
-    const course = begin(devices, bufferSize, minimum);
-    for (let n = 0; n < STEPS_PER_COURSE; n++) steps[Math.floor(code / steps.length ** n) % steps.length]?.(course);
-    const { leaked, broken, closed, sums, sumsFound } = course.oracle.trace.judge();
-    tally.situations++;
-    tally.closed += closed;
-    tally.sums += sums;
-    tally.sumsFound += sumsFound;
-    if (leaked.length + broken.length > 0)
-      tally.leaks.push({
-        situation: `course ${code} of ${devices} devices with K = ${bufferSize}, Kmin = ${minimum}`,
-        leaked: [...leaked, ...broken],
-      });
+  const beginnings = steps.length ** (STEPS_PER_COURSE - 1);
+  const start = begin(devices, bufferSize, minimum);
+  for (let beginning = index; beginning < beginnings; beginning += of) {
+    const begun = copied(start);
+    for (let n = 0; n < STEPS_PER_COURSE - 1; n++)
+      steps[Math.floor(beginning / steps.length ** n) % steps.length]?.(begun);
+    for (const [last, step] of steps.entries()) {
+      const course = copied(begun);
+      step(course);
+      const code = beginning + last * beginnings;
+      addCourse(tally, course, `course ${code} of ${devices} devices with K = ${bufferSize}, Kmin = ${minimum}`);
+    }
   }
   return tally;
+}
+
+function addCourse(tally: Tally, { oracle }: Course, situation: string): void {
+  const { leaked, broken, closed, sums, sumsFound } = oracle.trace.judge();
+  tally.situations++;
+  tally.closed += closed;
+  tally.sums += sums;
+  tally.sumsFound += sumsFound;
+  if (leaked.length + broken.length > 0) tally.leaks.push({ situation, leaked: [...leaked, ...broken] });
 }
