@@ -148,12 +148,9 @@ export class ByteWriter {
 
   /** Returns the message. The writer is used up. */
   finish(): Uint8Array {
-    return this.#writtenTo(new Uint8Array(this.#length));
-  }
-
-  #writtenTo(message: Uint8Array): Uint8Array {
     const parts = this.#open(0);
     this.#parts = undefined;
+    const message = new Uint8Array(this.#length);
     let at = 0;
     for (const part of parts) {
       if (typeof part === 'number') {
@@ -168,15 +165,11 @@ export class ByteWriter {
 
   /** Passes the message to `use`, returns its result, and wipes the message. The writer is used up. */
   lend<Result>(use: (message: Uint8Array) => Result): Result {
-    const memory = spare !== undefined && this.#length <= spare.length ? spare : new Uint8Array(this.#length);
-    const isSpare = memory === spare;
-    if (isSpare) spare = undefined;
-    const message = this.#writtenTo(memory.subarray(0, this.#length));
+    const message = this.finish();
     try {
       return use(message);
     } finally {
       message.fill(0);
-      if (isSpare) spare = memory;
     }
   }
 
@@ -187,9 +180,6 @@ export class ByteWriter {
     return this.#parts;
   }
 }
-
-/** Memory for messages that are lent, because new memory costs more than most of them; undefined while it is in use. */
-let spare: Uint8Array | undefined = new Uint8Array(4096);
 
 function u32At(bytes: Uint8Array, at: number): number {
   const [a, b, c, d] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]] as [number, number, number, number];

@@ -28,13 +28,6 @@ describe('bytes', () => {
     );
   });
 
-  it('that are lent while others are lent are different bytes', () => {
-    const lent = (value: number, use: (message: Uint8Array) => string): string =>
-      new ByteWriter().u8(value).lend((message) => `${use(message)} ${message.join()}`);
-    expect(lent(1, () => lent(2, () => lent(3, () => '')))).toBe(' 3 2 1');
-    expect(new ByteWriter().bytes(new Uint8Array(5000).fill(7)).lend((message) => message.length)).toBe(5000);
-  });
-
   it('are views of a message, or copies of it', () => {
     const message = Uint8Array.of(1, 2, 3, 4);
     const reader = new ByteReader(message);
