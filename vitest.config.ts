@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
@@ -37,8 +38,9 @@ export default defineConfig({
     // Only a hang is an error: how fast a machine is, is not.
     testTimeout: 900_000,
     hookTimeout: 900_000,
-    // All cores: by default one is kept free, which is half of a small machine.
-    maxWorkers: '100%',
+    expect: { poll: { timeout: 900_000 } },
+    // One worker more than cores: tests of services wait for processes, browsers and clocks, and a core would be idle meanwhile.
+    maxWorkers: availableParallelism() + 1,
     // The remains of a file would be found by the next.
     unstubEnvs: true,
     restoreMocks: true,

@@ -11,7 +11,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
 /** Only a hang is an error. */
-const FOR_LONG = { timeout: 120_000, interval: 50 };
+const FOR_LONG = { timeout: 600_000, interval: 50 };
 let web: TestPages;
 let browser: Browser;
 let context: BrowserContext;

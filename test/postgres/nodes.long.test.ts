@@ -17,7 +17,7 @@ let databases = 0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
   postgres = await startLocalPostgres({ folder });
-}, 120_000);
+});
 afterEach(async () => {
   await cluster?.close();
   cluster = undefined;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '@basa/server';
 import { TEST_TLS } from '@basa/testkit/services/tls.ts';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 
 it('reports this with the remedy in its log at the start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-certificate-'));
@@ -20,9 +20,7 @@ it('reports this with the remedy in its log at the start', async () => {
     listen: { host: '127.0.0.1', port: 0 },
     log: { level: 'info', stream: { write: (line) => void lines.push(line) } },
   });
-  await vi.waitFor(() =>
-    expect(lines.join('')).toContain(`the authority ${url} has a certificate that is not trusted`),
-  );
+  await expect.poll(() => lines.join('')).toContain(`the authority ${url} has a certificate that is not trusted`);
   expect(lines.join('')).toContain('set the variable NODE_EXTRA_CA_CERTS to the PEM file');
   await server.close();
   authority.close();

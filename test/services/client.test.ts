@@ -31,38 +31,34 @@ describe('the client', () => {
       names: ['a', 'b', 'c', 'd', 'e'],
       counts: {},
     },
-  ])(
-    'trains and contributes by itself in $mode mode: two rounds, two models',
-    async ({ policy, names, counts }) => {
-      const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
-      const dataset = {
-        name: 'tiny',
-        shape: model.input,
-        classes: 8,
-        inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
-        labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
-      };
-      const layers = model.layers.map(({ layer }) => layer);
-      const opened = await openHouse({
-        policy: {
-          ...policy,
-          dimension: model.dimension,
-          manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
-          training: { epochs: 1, batchSize: 4, learningRate: 0.05, loss: 'softmaxCrossEntropy' },
-        },
-        specification: { model: { name: model.name, input: model.input, layers } },
-      });
-      const clients = await Promise.all(names.map((name) => opened.client(name)));
-      const runs = clients.map((client) =>
-        client.run(createTrainer(createReferenceBackend(model)), allSamples(dataset), { rounds: 2 }),
-      );
-      expect(await Promise.all(runs)).toMatchObject(names.map(() => ({ ...counts, ended: 'rounds' })));
-      await opened.reached(2);
-      const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
-      await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('is not the network of the task');
-    },
-    120_000,
-  );
+  ])('trains and contributes by itself in $mode mode: two rounds, two models', async ({ policy, names, counts }) => {
+    const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
+    const dataset = {
+      name: 'tiny',
+      shape: model.input,
+      classes: 8,
+      inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
+      labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
+    };
+    const layers = model.layers.map(({ layer }) => layer);
+    const opened = await openHouse({
+      policy: {
+        ...policy,
+        dimension: model.dimension,
+        manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+        training: { epochs: 1, batchSize: 4, learningRate: 0.05, loss: 'softmaxCrossEntropy' },
+      },
+      specification: { model: { name: model.name, input: model.input, layers } },
+    });
+    const clients = await Promise.all(names.map((name) => opened.client(name)));
+    const runs = clients.map((client) =>
+      client.run(createTrainer(createReferenceBackend(model)), allSamples(dataset), { rounds: 2 }),
+    );
+    expect(await Promise.all(runs)).toMatchObject(names.map(() => ({ ...counts, ended: 'rounds' })));
+    await opened.reached(2);
+    const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
+    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('is not the network of the task');
+  });
 
   it('finds its session as it was when the server goes down in an upload, and the authority before a key', async () => {
     const opened = await openHouse();

@@ -118,7 +118,7 @@ it('is proposed, recovered and published by commands, and the devices contribute
     AUTHORITY_PATH.tasks,
   );
   expect(tasks).toMatchObject([{ devices: 3 }]); // by their certificates: none of them had a token for it
-}, 60_000);
+});
 
 it('the old key is destroyed by a command, and the key of an authority that runs is not', async () => {
   await expect(destroyed('successor', '--yes')).rejects.toThrow('in use');

@@ -15,7 +15,7 @@ import type { Witness } from '../src/store/witness.ts';
 import { cleanUp, freshHome } from './homes.ts';
 import { TestServer } from './parties.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 5 };
+const PATIENCE = { timeout: 600_000, interval: 5 };
 const opened: AuthorityStore[] = [];
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();

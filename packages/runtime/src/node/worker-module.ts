@@ -8,9 +8,8 @@ export interface WorkerModule {
 /** The module `name` in the folder of the module at `url` (its `import.meta.url`). */
 export function workerModule(url: string, name: string): WorkerModule {
   if (!url.endsWith('.ts')) return { script: new URL(`${name}.js`, url) };
-  // Node 20 gives workers no loader of their own.
-  const loader = new URL('../../../../scripts/typescript.mjs', import.meta.url).href;
-  const source = `import '${loader}'; await import('${new URL(`${name}.ts`, url).href}');`;
+  const thread = new URL('../../../../scripts/thread.mjs', import.meta.url).href;
+  const source = `import { runThread } from '${thread}'; await runThread('${new URL(`${name}.ts`, url).href}');`;
   return {
     script: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
     execArgv: ['--conditions=@basa/source'],

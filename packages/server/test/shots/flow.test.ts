@@ -35,7 +35,7 @@ describe.each([1, 4] as const)('with %i authorities', (count) => {
       four.map(({ upload }) => toHex(upload.header.user)).sort(),
     );
     expect(await scene.send(first)).toMatchObject({ status: 200, json: { accepted: true } });
-  }, 60_000);
+  });
 });
 
 it('uploads that wait are counted for operators', async () => {
@@ -47,7 +47,7 @@ it('uploads that wait are counted for operators', async () => {
     return [...text.matchAll(/^basa_shots\{.*state="(\w+)"\} (\d+)/gm)].map(([, state, count]) => `${state} ${count}`);
   };
   await until(async () => (await counted()).join() === 'arriving 1,waiting 0,good 1');
-}, 60_000);
+});
 
 describe('an upload', () => {
   it('in pieces continues at the same position, also after a restart', async () => {
@@ -59,7 +59,7 @@ describe('an upload', () => {
     expect(await scene.send(shot, 20)).toMatchObject({ status: 409, offset: '50', ...problem('offset-mismatch') });
     expect(await scene.send(shot, 50)).toMatchObject({ status: 200, json: { accepted: true } });
     expect(await scene.standingOf(shot)).toMatchObject({ offset: String(shot.body.length) });
-  }, 60_000);
+  });
 
   it('is the only one of its tag, and of its device on this version', async () => {
     const [shot] = (await shots(1)) as [SentShot];
@@ -68,7 +68,7 @@ describe('an upload', () => {
     expect(await scene.send(other)).toMatchObject({ status: 409, ...problem('upload-differs') });
     const again = scene.changed(shot, () => undefined, { joinTag: new Uint8Array(32).fill(9) as never });
     expect(await scene.send(again)).toMatchObject({ status: 409, ...problem('version-given') });
-  }, 60_000);
+  });
 
   it('that is masked wrongly is refused individually, and its device gets the reason', async () => {
     const [bad, ...good] = await shots(5);
@@ -78,25 +78,25 @@ describe('an upload', () => {
     for (const shot of [wrong, ...good]) expect(await scene.send(shot)).toMatchObject({ status: 200 });
     expect(await scene.fateIs(wrong, 'refused')).toEqual({ fate: 'refused', reason: 'body-mismatch' });
     expect([...(await scene.reached(1))]).toEqual(stepOf(good));
-  }, 60_000);
+  });
 
   it('with another body than the one its header names is not taken', async () => {
     const [shot] = (await shots(1)) as [SentShot];
     const body = shot.body.map((byte) => byte ^ 1);
     expect(await scene.send({ ...shot, body })).toMatchObject({ status: 422, ...problem('body-mismatch') });
     expect(await scene.standingOf(shot)).toMatchObject({ offset: '0' });
-  }, 60_000);
+  });
 
   it('of another device than its sender is not accepted', async () => {
     const [mine, other] = (await shots(2)) as [SentShot, SentShot];
     expect(await scene.send({ ...mine, device: other.device })).toMatchObject({ status: 403, ...problem('not-yours') });
-  }, 60_000);
+  });
 
   it('that was never sent has no status here', async () => {
     const [shot] = (await shots(1)) as [SentShot];
     const response = await fetch(new URL(SERVER_PATH.shotFate(scene.task, scene.nameOf(shot)), scene.server.url));
     expect(response.status).toBe(404);
-  }, 60_000);
+  });
 });
 
 describe('updates that no batch can be made of', () => {
@@ -107,7 +107,7 @@ describe('updates that no batch can be made of', () => {
     expect(await scene.fate(first)).toEqual({ fate: 'waiting' });
     await scene.send(third);
     expect([...(await scene.reached(1))]).toEqual(stepOf([first, second, third]));
-  }, 60_000);
+  });
 
   it('end with their version once it is too old', async () => {
     const [late, ...four] = await shots(5, { policy: { maxStaleness: 0 } });
@@ -116,7 +116,7 @@ describe('updates that no batch can be made of', () => {
     await scene.reached(1);
     expect(await scene.fateIs(late as SentShot, 'version-over')).toEqual({ fate: 'version-over' });
     expect(await scene.send(late as SentShot, 10)).toMatchObject({ status: 410, ...problem('version-over') });
-  }, 60_000);
+  });
 
   it('end with their epochs, when no authority can vote for them any more', async () => {
     const [shot] = (await shots(1)) as [SentShot];
@@ -124,5 +124,5 @@ describe('updates that no batch can be made of', () => {
     await until(() => scene.authorities.asked.includes('0 inspections'));
     scene.elapse(3_600_000 + 900_000 + 1000);
     expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
-  }, 60_000);
+  });
 });

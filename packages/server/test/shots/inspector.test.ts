@@ -85,4 +85,4 @@ it('the newest upload is inspected although a thousand older uploads stay undeci
   expect(new Set(asked.map(toHex)).size).toBe(COLLUDERS + 1);
   expect(asked).toHaveLength(COLLUDERS + 1);
   await store.close();
-}, 60_000);
+});

@@ -14,7 +14,7 @@ let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
   postgres = await startLocalPostgres({ folder });
-}, 120_000);
+});
 afterAll(async () => {
   await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -55,4 +55,4 @@ it('take the pieces of one upload, make one batch of the uploads at all nodes, a
     scene.server = second;
     await scene.close();
   }
-}, 180_000);
+});

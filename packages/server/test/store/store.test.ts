@@ -44,7 +44,7 @@ let postgres: TestPostgres;
 beforeAll(async () => {
   postgres = await testPostgres();
   await migratePostgres(await postgres.database('store'), SERVER_DATABASE);
-}, 120_000);
+});
 afterAll(async () => {
   await postgres?.remove();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });

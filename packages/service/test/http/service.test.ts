@@ -3,7 +3,7 @@ import { get } from 'node:https';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { TEST_TLS } from '@basa/testkit/services/tls.ts';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeOf, serviceWith, signed, token } from './test-service.ts';
 
 describe('the service', () => {
@@ -16,9 +16,9 @@ describe('the service', () => {
     const socket = connect(Number(port), '127.0.0.1');
     const lineOf = ([name, value]: [string, string]) => `${name}: ${value}\r\n`;
     socket.write(`POST /v1/echo HTTP/1.1\r\n${head.map(lineOf).join('')}\r\nhalf`);
-    await vi.waitFor(() => expect(lines.join('')).toContain('incoming request'));
+    await expect.poll(() => lines.join('')).toContain('incoming request');
     socket.resetAndDestroy();
-    await vi.waitFor(() => expect(lines.join('')).toContain('request refused'));
+    await expect.poll(() => lines.join('')).toContain('request refused');
     expect(lines.join('')).toContain('"refused":"interrupted"');
     expect(lines.join('')).not.toContain('stack');
   });

@@ -39,7 +39,7 @@ const insert = (x: number): Promise<unknown> => database.query('INSERT INTO a VA
 const numbers = async (): Promise<readonly unknown[]> => (await database.query('SELECT x FROM a')).map(({ x }) => x);
 /** Waits until this many flushes are under way, or have been. */
 const flushed = (count: number) =>
-  vi.waitFor(() => expect(flushes.length).toBe(count), { timeout: 60_000, interval: 5 });
+  vi.waitFor(() => expect(flushes.length).toBe(count), { timeout: 600_000, interval: 5 });
 const moments = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 it('a transaction is over when the log with its commit is flushed; those that came meanwhile share the next flush', async () => {

@@ -99,6 +99,7 @@ export class TestServices {
       listen: { host: '127.0.0.1', port },
       operators: OPERATORS,
       keyLimit: { burst: 1000, perSecond: 1000 },
+      workers: 1, // there are up to four authorities, and each thread takes a tenth of a second to start
       clock: this.clock,
       maxSkewMs: ANY_SKEW,
       lateMs: NEVER_LATE,
