@@ -5,7 +5,6 @@ export type { LogReport } from './log/verify-log.ts';
 export { verifyLog } from './log/verify-log.ts';
 export { runAuthority } from './main.ts';
 export { backupAuthority, restoreAuthority } from './process/backup.ts';
-export type { AuthorityPlaces } from './process/config.ts';
 export {
   AUTHORITY_PREFIX,
   authorityConfigSchema,

@@ -2,7 +2,6 @@
 
 export { runServer } from './main.ts';
 export { backupServer, restoreServer } from './process/backup.ts';
-export type { ConfigPlaces } from './process/config.ts';
 export { checkServerConfig, readServerConfig, SERVER_PREFIX, serverConfigSchema } from './process/config.ts';
 export { examineServer } from './process/examine.ts';
 export { migrateServer } from './process/migrate.ts';

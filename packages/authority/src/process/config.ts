@@ -1,16 +1,13 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
 import {
-  type ConfigSources,
+  type CheckedConfig,
+  type ConfigPlaces,
   closed,
   commonKeys,
-  commonOptions,
-  commonRisks,
-  type GatheredConfig,
-  gatherConfig,
   rateLimit,
   secretText,
-  sharedDatabaseRisk,
+  serviceConfig,
   Type,
   wrongConfiguration,
 } from '@basa/service';
@@ -70,59 +67,54 @@ export const authorityConfigSchema = Type.Object(
 
 export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
 
-/** The sources of the configuration. */
-export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
-type Gathered = GatheredConfig<Type.Static<typeof authorityConfigSchema>>;
+type Config = Type.Static<typeof authorityConfigSchema>;
 
-function gathered(places: AuthorityPlaces): Gathered {
-  return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
-}
+const config = serviceConfig({
+  schema: authorityConfigSchema,
+  prefix: AUTHORITY_PREFIX,
+  optionsOf({ dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, ...given }: Config) {
+    const { tickMs, keyLimit, workers } = given;
+    return {
+      newNode,
+      tickMs,
+      keyLimit,
+      workers,
+      ...(dataFolder !== undefined && { dataFolder }),
+      ...(databaseUrl !== undefined && { databaseUrl }),
+      secret: secretOf(given),
+      epochMs: epochHours * HOUR_MS,
+      certificateMs: certificateDays * 24 * HOUR_MS,
+      ...(witnessFile !== undefined && { witness: witnessFile }),
+    };
+  },
+  risksOf({ keyFile, newNode }, options) {
+    const { place, kept } = placesOf(options);
+    const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
+    return {
+      secretFiles: { keyFile },
+      risks: [
+        keyFile !== undefined &&
+          !existsSync(keyFile) &&
+          `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
+        isWithin &&
+          'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
+        newNode && 'newNode is set; remove it once this node has a witness, or a rollback is not detected',
+      ],
+    };
+  },
+});
 
 /** For work on the tables only, which needs none of the authority's other secrets. */
-export function readDatabasePlace(places: AuthorityPlaces): Pick<Gathered['config'], 'databaseUrl' | 'dataFolder'> {
-  return gathered(places).config;
+export function readDatabasePlace(places: ConfigPlaces): Pick<Config, 'databaseUrl' | 'dataFolder'> {
+  return config.gather(places);
 }
 
-/** Throws a `StartError` that names the key. */
-export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
-  return optionsOf(gathered(places));
+export function readAuthorityConfig(places: ConfigPlaces): AuthorityOptions {
+  return config.read(places);
 }
 
-/** The same, with the values in force, their sources and their risks. */
-export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { readonly risks: readonly string[] } {
-  const found = gathered(places);
-  const { place, kept } = placesOf(optionsOf(found));
-  const { keyFile, newNode } = found.config;
-  const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
-  const risks = [
-    ...commonRisks(found, { keyFile }),
-    keyFile !== undefined &&
-      !existsSync(keyFile) &&
-      `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
-    isWithin &&
-      'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
-    newNode && 'newNode is set; remove it once this node has a witness, or a rollback is not detected',
-    sharedDatabaseRisk(places),
-  ];
-  return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
-}
-
-function optionsOf({ config }: Gathered): AuthorityOptions {
-  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit, workers } =
-    config;
-  return {
-    ...commonOptions(config),
-    newNode,
-    tickMs,
-    keyLimit,
-    workers,
-    ...(dataFolder !== undefined && { dataFolder }),
-    ...(databaseUrl !== undefined && { databaseUrl }),
-    secret: secretOf(config),
-    epochMs: epochHours * HOUR_MS,
-    certificateMs: certificateDays * 24 * HOUR_MS,
-    ...(witnessFile !== undefined && { witness: witnessFile }),
-  };
+export function checkAuthorityConfig(places: ConfigPlaces): CheckedConfig<Config> {
+  return config.check(places);
 }
 
 function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {

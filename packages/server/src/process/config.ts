@@ -3,16 +3,13 @@ import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
 import { isLoopback } from '@basa/protocol';
 import {
-  type ConfigSources,
+  type CheckedConfig,
+  type ConfigPlaces,
   closed,
   commonKeys,
-  commonOptions,
-  commonRisks,
-  type GatheredConfig,
-  gatherConfig,
   rateLimit,
   secretText,
-  sharedDatabaseRisk,
+  serviceConfig,
   Type,
   wrongConfiguration,
 } from '@basa/service';
@@ -132,61 +129,54 @@ export const serverConfigSchema = Type.Object(
 export const SERVER_PREFIX = 'BASA_SERVER_';
 const DAY_MS = 86_400_000;
 
-/** The sources of the configuration. */
-export type ConfigPlaces = Omit<ConfigSources, 'prefix'>;
-type Gathered = GatheredConfig<Type.Static<typeof serverConfigSchema>>;
+type Config = Type.Static<typeof serverConfigSchema>;
 
-function gathered(places: ConfigPlaces): Gathered {
-  return gatherConfig(serverConfigSchema, { ...places, prefix: SERVER_PREFIX });
-}
+const config = serviceConfig({
+  schema: serverConfigSchema,
+  prefix: SERVER_PREFIX,
+  optionsOf(given: Config) {
+    const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = given;
+    const { maxBurntSlots, burntSlotsWithinMs, taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
+    return {
+      dataFolder: folderOf(given),
+      authorities: authoritiesOf(authorityUrl, authorityKey),
+      burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
+      ...(taskLimit !== undefined && { taskLimit }),
+      ...(taskBytes !== undefined && { taskBytes }),
+      keep: {
+        ...(keepModels !== undefined && { models: keepModels }),
+        ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
+      },
+      seatMs,
+      tickMs,
+      revocationsMs,
+      workers,
+      ...databaseOf(given),
+      ...nextKeyOf(given),
+      ...blobsOf(given),
+      ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, given) }),
+    };
+  },
+  risksOf({ dataFolder, authorityUrl, databaseUrl, tokensFolder }) {
+    const isAlone = databaseUrl === undefined && dataFolder !== undefined;
+    const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
+    return {
+      secretFiles: isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {},
+      risks: [
+        isTogether &&
+          'authorityUrl is on this machine: a party that controls both services can read every update; use two machines',
+        tokensFolder !== undefined && 'tokensFolder is set: anyone who can reach the server can enrol devices',
+      ],
+    };
+  },
+});
 
-/** Throws a `StartError` that names the key. */
 export function readServerConfig(places: ConfigPlaces): ServerOptions {
-  return optionsOf(gathered(places));
+  return config.read(places);
 }
 
-/** The same, with the values in force, their sources and their risks. */
-export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly risks: readonly string[] } {
-  const found = gathered(places);
-  optionsOf(found);
-  const { dataFolder, authorityUrl, databaseUrl, tokensFolder } = found.config;
-  const isAlone = databaseUrl === undefined && dataFolder !== undefined;
-  const secretFiles = isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
-  const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
-  const risks = [
-    ...commonRisks(found, secretFiles),
-    isTogether &&
-      'authorityUrl is on this machine: a party that controls both services can read every update; use two machines',
-    tokensFolder !== undefined && 'tokensFolder is set: anyone who can reach the server can enrol devices',
-    sharedDatabaseRisk(places),
-  ];
-  return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
-}
-
-function optionsOf({ config }: Gathered): ServerOptions {
-  const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = config;
-  const { maxBurntSlots, burntSlotsWithinMs, taskLimit, taskBytes } = config;
-  const { keepModels, keepBuffersDays } = config;
-  return {
-    ...commonOptions(config),
-    dataFolder: folderOf(config),
-    authorities: authoritiesOf(authorityUrl, authorityKey),
-    burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
-    ...(taskLimit !== undefined && { taskLimit }),
-    ...(taskBytes !== undefined && { taskBytes }),
-    keep: {
-      ...(keepModels !== undefined && { models: keepModels }),
-      ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
-    },
-    seatMs,
-    tickMs,
-    revocationsMs,
-    workers,
-    ...databaseOf(config),
-    ...nextKeyOf(config),
-    ...blobsOf(config),
-    ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
-  };
+export function checkServerConfig(places: ConfigPlaces): CheckedConfig<Config> {
+  return config.check(places);
 }
 
 function authoritiesOf(urls: string, keys: string): readonly AuthorityAddress[] {

@@ -93,7 +93,7 @@ export const commonKeys = {
   }),
 } as const;
 
-type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
+export type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
 
 export function commonOptions(config: CommonConfig): Omit<
   ServiceOptions,
