@@ -6,7 +6,7 @@ export { backupFolder } from './backup/backup.ts';
 export type { Manifest } from './backup/manifest.ts';
 export type { RestoreOptions } from './backup/restore.ts';
 export { restoreFolder } from './backup/restore.ts';
-export { commonKeys, rateLimit } from './config/common-config.ts';
+export { commonKeys, configSchema, rateLimit } from './config/common-config.ts';
 export { readConfig, secretText } from './config/config.ts';
 export type { ConfigKey } from './config/config-keys.ts';
 export { configKeys, exampleConfig } from './config/config-keys.ts';

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import {
   type CheckedConfig,
   type ConfigPlaces,
-  closed,
-  commonKeys,
+  configSchema,
   rateLimit,
   secretText,
   serviceConfig,
@@ -18,52 +17,48 @@ import { isInside } from './inside.ts';
 const HOUR_MS = 3_600_000;
 
 /** `basa config print` and the page of all keys on the site are written from this. */
-export const authorityConfigSchema = Type.Object(
-  {
-    ...commonKeys,
-    databaseUrl: Type.Optional(
-      secretText('postgres://user:password@host/database, shared by all nodes of the authority; replaces dataFolder'),
-    ),
-    passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
-    keyFile: Type.Optional(
-      Type.String({
-        description: 'file with 32 random bytes that encrypt the keys of the authority; or use passphrase',
-      }),
-    ),
-    witnessFile: Type.Optional(
-      Type.String({
-        description:
-          'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk, one for each node (default: `<dataFolder>.witness`)',
-      }),
-    ),
-    newNode: Type.Boolean({
-      default: false,
-      description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
+export const authorityConfigSchema = configSchema({
+  databaseUrl: Type.Optional(
+    secretText('postgres://user:password@host/database, shared by all nodes of the authority; replaces dataFolder'),
+  ),
+  passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
+  keyFile: Type.Optional(
+    Type.String({
+      description: 'file with 32 random bytes that encrypt the keys of the authority; or use passphrase',
     }),
-    epochHours: Type.Number({
-      exclusiveMinimum: 0,
-      default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
-      description: 'lifetime of a master key',
+  ),
+  witnessFile: Type.Optional(
+    Type.String({
+      description:
+        'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk, one for each node (default: `<dataFolder>.witness`)',
     }),
-    certificateDays: Type.Number({
-      exclusiveMinimum: 0,
-      default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
-      description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
-    }),
-    tickMs: Type.Integer({
-      minimum: 10,
-      default: AUTHORITY_DEFAULTS.tickMs,
-      description: 'interval at which overdue buffers are aborted',
-    }),
-    workers: Type.Integer({
-      minimum: 1,
-      default: AUTHORITY_DEFAULTS.workers,
-      description: 'number of threads that examine uploads and sum masks in one-shot mode',
-    }),
-    keyLimit: rateLimit('limit for the key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
-  },
-  closed,
-);
+  ),
+  newNode: Type.Boolean({
+    default: false,
+    description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
+  }),
+  epochHours: Type.Number({
+    exclusiveMinimum: 0,
+    default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
+    description: 'lifetime of a master key',
+  }),
+  certificateDays: Type.Number({
+    exclusiveMinimum: 0,
+    default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
+    description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
+  }),
+  tickMs: Type.Integer({
+    minimum: 10,
+    default: AUTHORITY_DEFAULTS.tickMs,
+    description: 'interval at which overdue buffers are aborted',
+  }),
+  workers: Type.Integer({
+    minimum: 1,
+    default: AUTHORITY_DEFAULTS.workers,
+    description: 'number of threads that examine uploads and sum masks in one-shot mode',
+  }),
+  keyLimit: rateLimit('limit for the key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
+});
 
 export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
 

@@ -12,7 +12,6 @@ export interface CheckedConfig<Config> extends GatheredConfig<Config> {
 }
 
 interface Own<Config, Options> {
-  /** Its properties are `commonKeys` and those of the service. */
   readonly schema: TObject;
   readonly prefix: string;
   optionsOf(config: Config): Options;
