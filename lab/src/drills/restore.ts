@@ -9,8 +9,8 @@ import { backupAuthority, restoreAuthority } from '@basa/authority';
 import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import { toHex } from '@basa/masking';
 import { backupServer, restoreServer } from '@basa/server';
+import type { TrialInput } from '../trials/program.ts';
 import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
 
 /** The counts are those of both parts together. */
 export interface RestoreReport extends BothVerdicts {
@@ -30,7 +30,7 @@ const SERVICES = {
 } as const;
 const ROLES: readonly Role[] = ['authority', 'server'];
 
-export async function runRestore(input: DrillInput): Promise<RestoreReport> {
+export async function runRestore(input: TrialInput): Promise<RestoreReport> {
   input.onLine('a move');
   const moved = await Drill.run(input, move);
   input.onLine('a loss');

@@ -9,8 +9,8 @@ import { toHex } from '@basa/masking';
 import { acceptTerm, inTerm, SERVER_SEAT } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Verdict } from '../trials/crash/verdict.ts';
+import type { TrialInput } from '../trials/program.ts';
 import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
 import { publishedTerm, WAIT_MS } from './term.ts';
 
 export interface ServerKeyReport extends BothVerdicts {
@@ -20,7 +20,7 @@ export interface ServerKeyReport extends BothVerdicts {
   readonly pausedNodesMs: number;
 }
 
-export async function runServerKey(input: DrillInput): Promise<ServerKeyReport> {
+export async function runServerKey(input: TrialInput): Promise<ServerKeyReport> {
   input.onLine('one server, one authority');
   const alone = await replaced(input, {});
   input.onLine('three nodes on PostgreSQL, four authorities');
@@ -29,7 +29,7 @@ export async function runServerKey(input: DrillInput): Promise<ServerKeyReport> 
 }
 
 function replaced(
-  input: DrillInput,
+  input: TrialInput,
   size: { readonly nodes?: number; readonly authorities?: number },
 ): Promise<Verdict & { readonly pausedMs: number }> {
   const recovery = createNodeSigner(nodeRandomBytes(32));

@@ -8,8 +8,8 @@ import { inTerm, type Term } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AuthorityName } from '@basa/testkit/processes/test-processes.ts';
 import type { Verdict } from '../trials/crash/verdict.ts';
+import type { TrialInput } from '../trials/program.ts';
 import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
 import { operatorAt, publishedTerm, unsigned, WAIT_MS } from './term.ts';
 
 /** Unknown are the updates that were open when a term began; their devices hold them. */
@@ -23,7 +23,7 @@ export interface SuccessionReport extends BothVerdicts {
 const SEAT = 0;
 const SUCCESSOR: AuthorityName = 'authority-9';
 
-export async function runSuccession(input: DrillInput): Promise<SuccessionReport> {
+export async function runSuccession(input: TrialInput): Promise<SuccessionReport> {
   input.onLine('one of four authorities');
   const several = await replaced(input, 4);
   input.onLine('the only authority');
@@ -31,7 +31,7 @@ export async function runSuccession(input: DrillInput): Promise<SuccessionReport
   return { pausedMs: several.pausedMs, pausedAloneMs: alone.pausedMs, ...bothVerdicts(several, alone) };
 }
 
-function replaced(input: DrillInput, authorities: number): Promise<Verdict & { readonly pausedMs: number }> {
+function replaced(input: TrialInput, authorities: number): Promise<Verdict & { readonly pausedMs: number }> {
   const recovery = createNodeSigner(nodeRandomBytes(32));
   const succession = { waitMs: WAIT_MS, recoveryHash: nodeSuite.sha256(recovery.publicKey) };
   return Drill.run({ ...input, authorities, policy: { succession } }, async (drill) => {
