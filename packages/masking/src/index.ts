@@ -30,7 +30,7 @@ export {
 } from './modulus.ts';
 export { addPackedInPlace, packedLength, packVector, type Unpacked, unpackVector } from './packing.ts';
 export { type Planned, type PlanRequest, planQuantizer, type QuantizerPlan } from './planner.ts';
-export { epsilonOf, inclusionCost } from './privacy/accountant.ts';
+export { deltaOf, epsilonOf, inclusionCost } from './privacy/accountant.ts';
 export { type Rounded, roundWithin, squaredBound } from './privacy/bounded-rounding.ts';
 export { addNoiseInPlace, MAX_NOISE_DEVIATION, type NoiseTable, noiseTable } from './privacy/discrete-gaussian.ts';
 export {

@@ -29,6 +29,16 @@ export function epsilonOf(rho: number, delta: number): number {
   return Math.max(0, least);
 }
 
+/** The smallest delta for an epsilon: min over a > 1 of exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1). */
+export function deltaOf(rho: number, epsilon: number): number {
+  if (rho === 0) return 0;
+  const exponent = valley((order) => {
+    const a = 1 + order;
+    return order * (a * rho - epsilon) + a * Math.log1p(-1 / a) - Math.log(order);
+  });
+  return Math.min(1, Math.exp(exponent));
+}
+
 /** `order` is a - 1. */
 function epsilonAt(order: number, rho: number, delta: number): number {
   const a = 1 + order;

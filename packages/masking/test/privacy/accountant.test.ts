@@ -1,4 +1,4 @@
-import { epsilonOf, inclusionCost } from '@basa/masking';
+import { deltaOf, epsilonOf, inclusionCost } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 
 const DELTA = 1e-6;
@@ -30,6 +30,11 @@ describe('the accountant', () => {
     const epsilon = epsilonOf(rho, DELTA);
     expect(epsilon).toBeLessThan(rho + 2 * Math.sqrt(rho * Math.log(1 / DELTA)));
     expect(gaussianDelta(Math.sqrt(2 * rho), epsilon)).toBeLessThan(DELTA);
+  });
+
+  it('is the inverse of delta', () => {
+    expect(deltaOf(0.5, epsilonOf(0.5, DELTA))).toBeCloseTo(DELTA, 12);
+    expect(deltaOf(2, epsilonOf(2, 0.01))).toBeCloseTo(0.01, 8);
   });
 
   it('charges nothing for no inclusion and rejects an invalid rho or delta', () => {
