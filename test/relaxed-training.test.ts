@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { createKernelBackend, femnistCnn, flsimCnn, initialParameters, randomStream } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
+import { drawExamples } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';
 
 // Node 20 has relaxed SIMD behind a flag; newer ones have it anyway, and do not know the flag.
@@ -13,12 +14,7 @@ it.each([femnistCnn(), flsimCnn()])('fused products train $name as plain ones do
     const backend = createKernelBackend(model, kernel, { batchCapacity: 5 });
     const random = randomStream(1, 'fused');
     backend.setParameters(initialParameters(model, 1));
-    backend.inputs.forEach((_, n) => {
-      backend.inputs[n] = random.unit();
-    });
-    backend.labels.forEach((_, n) => {
-      backend.labels[n] = random.below(model.classes);
-    });
+    drawExamples(backend, random);
     backend.learn(5, random);
     backend.descend({ learningRate: 0.1, momentum: 0, weightDecay: 0 });
     const trained = new Float32Array(model.dimension);

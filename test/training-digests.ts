@@ -1,7 +1,7 @@
 /** Three steps of each model on made-up input, hashed: what the wasm backend must give on every machine. */
 import { createHash } from 'node:crypto';
 import { femnistCnn, flsimCnn, initialParameters, logisticRegression, type Model, randomStream } from '@basa/learning';
-import { wasmBackend } from '@basa/testkit/core/backends.ts';
+import { drawExamples, wasmBackend } from '@basa/testkit/core/backends.ts';
 
 export const FROZEN_DIGESTS: Readonly<Record<string, string>> = {
   'logistic regression': 'ea733b19574b0a77',
@@ -22,12 +22,7 @@ function trainingDigest(model: Model): string {
   const random = randomStream(1, 'bits');
   backend.setParameters(initialParameters(model, 1));
   for (let step = 0; step < 3; step++) {
-    backend.inputs.forEach((_, n) => {
-      backend.inputs[n] = random.unit();
-    });
-    backend.labels.forEach((_, n) => {
-      backend.labels[n] = random.below(model.classes);
-    });
+    drawExamples(backend, random);
     backend.learn(8, random);
     backend.descend({ learningRate: 0.05, momentum: 0.9, weightDecay: 1e-3, clipNorm: 2 });
   }

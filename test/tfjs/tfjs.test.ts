@@ -105,6 +105,16 @@ it('tfjs trains through the adapter to the result of the reference backend, and 
   expect(loss).toBeCloseTo(judged.loss, 5);
 });
 
+it('the layout of a tfjs model is read from its weights', () => {
+  const network = sequential({ layers: [layers.dense({ name: 'head', inputShape: [5], units: CLASSES })] });
+  const { model } = createTfjsBackend<tf.Tensor>(tf, network);
+  expect(model.manifest.map(({ name, shape, offset }) => [name, shape, offset])).toEqual([
+    ['head/kernel', [5, CLASSES], 0],
+    ['head/bias', [CLASSES], 15],
+  ]);
+  expect([model.dimension, model.classes, model.input.channels]).toEqual([18, CLASSES, 5]);
+});
+
 it('a tfjs model learns', () => {
   const trainer = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), { batchCapacity: BATCH }));
   const start = trainer.init(1);

@@ -16,20 +16,21 @@ import { until } from '../until.ts';
 import type { ClientTrial, Scene } from './client-trial.ts';
 import { COUNCIL_SIZE } from './council-lies.ts';
 import { STRANGER, signedBy } from './lie.ts';
-import { noteSum } from './sum-check.ts';
+import { noteRun, noteSum } from './sum-check.ts';
 
 /** The first one is down for the whole run, which is the one that clients ask first. */
 export function oneDownScene(trial: ClientTrial, report: Report): Promise<void> {
   const play = async (scene: Scene): Promise<void> => {
     await scene.peer(0);
     scene.authority.onAsk = () => 'cut';
-    const { code, output } = await scene.run();
-    report.note('goes on with one of four authorities down', code === 0, {
-      expected: 'exit code 0 though the first authority answers nothing',
-      seen: `code ${code}: ${output.slice(-200)}`,
-    });
+    const isDone = await noteRun(
+      scene,
+      report,
+      'goes on with one of four authorities down',
+      'exit code 0 though the first authority answers nothing',
+    );
     noteReceipts(scene, report);
-    if (code !== 0) return;
+    if (!isDone) return;
     await noteSum(scene, report, 'the sum is exact with one authority down', '3 of 4 authorities');
   };
   return trial.scene({}, play, COUNCIL_SIZE);
@@ -48,12 +49,13 @@ export function oneLiesScene(trial: ClientTrial, report: Report): Promise<void> 
       const endorsements = signedBy(STRANGER, receiptCodec, told.receipt);
       return { ...answer, body: keyAnswer.encode({ ...told, receipt: { ...told.receipt, endorsements } }) };
     };
-    const { code, output } = await scene.run();
-    report.note('goes on with one of four authorities that lies', code === 0, {
-      expected: 'exit code 0 though the first authority forges certificates and receipts',
-      seen: `code ${code}: ${output.slice(-200)}`,
-    });
-    if (code !== 0) return;
+    const isDone = await noteRun(
+      scene,
+      report,
+      'goes on with one of four authorities that lies',
+      'exit code 0 though the first authority forges certificates and receipts',
+    );
+    if (!isDone) return;
     await noteSum(scene, report, 'the sum is exact with one authority that lies', '3 of 4 authorities');
   };
   return trial.scene({}, play, COUNCIL_SIZE);

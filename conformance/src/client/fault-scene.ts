@@ -5,7 +5,7 @@ import type { Report } from '../report.ts';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
 import { isStep, type Step } from '../steps.ts';
 import type { ClientTrial } from './client-trial.ts';
-import { noteSum } from './sum-check.ts';
+import { noteRun, noteSum } from './sum-check.ts';
 
 const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'upload'];
 
@@ -14,13 +14,14 @@ export function faultScene(trial: ClientTrial, report: Report): Promise<void> {
   return trial.scene({ engine: ENGINE.cpAbe, modulus: ring(20) }, async (scene) => {
     await scene.peer(0);
     const asked = failTwice([scene.server, scene.authority], STEPS);
-    const { code, output } = await scene.run();
-    report.note('goes on after 503 and lost answers', code === 0, {
-      expected: 'exit code 0 though each step failed twice',
-      seen: `code ${code}: ${output.slice(-200)}`,
-    });
+    const isDone = await noteRun(
+      scene,
+      report,
+      'goes on after 503 and lost answers',
+      'exit code 0 though each step failed twice',
+    );
     for (const [step, requests] of asked) noteRepeats(step, requests, report);
-    if (code !== 0) return;
+    if (!isDone) return;
     await noteSum(scene, report, 'the sum is exact after failures', 'CP-ABE, ring of 20 bits');
   });
 }

@@ -20,7 +20,7 @@ import { isStep } from '../steps.ts';
 import { until } from '../until.ts';
 import type { ClientTrial, Scene } from './client-trial.ts';
 import { changing, STRANGER } from './lie.ts';
-import { noteSum } from './sum-check.ts';
+import { noteRun, noteSum } from './sum-check.ts';
 
 const WAIT_MS = 3000;
 const SPARE_MS = 1000;
@@ -36,12 +36,13 @@ export function replacedAuthorityScene(trial: ClientTrial, report: Report): Prom
     const successor = await ServiceProxy.before(() => authorityUrl.split(',')[1] ?? '');
     try {
       await scene.peer(0);
-      const { code, output } = await scene.run();
-      report.note('contributes to a task whose authority may be replaced', code === 0, {
-        expected: 'exit code 0',
-        seen: `code ${code}: ${output.slice(-200)}`,
-      });
-      if (code !== 0) return;
+      const isDone = await noteRun(
+        scene,
+        report,
+        'contributes to a task whose authority may be replaced',
+        'exit code 0',
+      );
+      if (!isDone) return;
       await noteSum(scene, report, 'the sum is exact before an authority is replaced', 'one authority');
       await noteForgedTerm(scene, report, successor);
       await noteSuccessor(scene, report, successor, recovery);

@@ -10,6 +10,7 @@ import {
   randomStream,
 } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
+import { drawExamples } from '@basa/testkit/core/backends.ts';
 
 export const BATCH = 32;
 
@@ -29,12 +30,7 @@ export function trainingStep(model: Model, relaxed = false): (() => void) | unde
   const backend = createKernelBackend(model, kernel, { batchCapacity: BATCH });
   const random = randomStream(1, 'bench');
   backend.setParameters(initialParameters(model, 1));
-  backend.inputs.forEach((_, n) => {
-    backend.inputs[n] = random.unit();
-  });
-  backend.labels.forEach((_, n) => {
-    backend.labels[n] = random.below(model.classes);
-  });
+  drawExamples(backend, random);
   return () => {
     backend.learn(BATCH, random);
     backend.descend({ learningRate: 1e-3, momentum: 0, weightDecay: 0 });

@@ -7,8 +7,8 @@ import { randomStream } from '@basa/learning';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { engineLines } from '../trials/engines.ts';
+import type { TrialInput } from '../trials/program.ts';
 import { emptyTally, SoakDevice, type SoakWork } from '../trials/soak/device.ts';
-import type { DrillInput } from './program.ts';
 import { Prometheus } from './prometheus.ts';
 
 export interface AlertsReport {
@@ -36,7 +36,7 @@ const TROUBLES: readonly Trouble[] = [
   ['BasaDown', (basa) => basa.stop('server')],
 ];
 
-export async function runAlerts({ seed, engine, onLine }: DrillInput): Promise<AlertsReport> {
+export async function runAlerts({ seed, engine, onLine }: TrialInput): Promise<AlertsReport> {
   const policy = { ...POLICY, ...engineLines(engine) };
   const bundle = await bundleProcesses();
   const basa = await TestProcesses.open({ bundle, policy, specification: { stallMs: 500 } });

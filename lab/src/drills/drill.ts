@@ -160,6 +160,24 @@ export class Drill {
   }
 }
 
+/** The counts of a drill that is run twice, in different worlds. */
+export type BothVerdicts = Pick<
+  Verdict,
+  'acknowledged' | 'included' | 'unknown' | 'lost' | 'doubled' | 'stuck' | 'problems'
+>;
+
+export function bothVerdicts(first: BothVerdicts, second: BothVerdicts): BothVerdicts {
+  return {
+    acknowledged: first.acknowledged + second.acknowledged,
+    included: first.included + second.included,
+    unknown: first.unknown + second.unknown,
+    lost: first.lost + second.lost,
+    doubled: first.doubled + second.doubled,
+    stuck: first.stuck + second.stuck,
+    problems: [...first.problems, ...second.problems],
+  };
+}
+
 interface Enrolling extends Pick<Drill, 'basa' | 'bundle'> {
   readonly seed: number;
   readonly folder: string;

@@ -9,21 +9,15 @@ import { backupAuthority, restoreAuthority } from '@basa/authority';
 import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import { toHex } from '@basa/masking';
 import { backupServer, restoreServer } from '@basa/server';
-import type { Verdict } from '../trials/crash/verdict.ts';
-import { Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
+import type { TrialInput } from '../trials/program.ts';
+import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
 
-export interface RestoreReport {
+/** The counts are those of both parts together. */
+export interface RestoreReport extends BothVerdicts {
   /** The move: from the stop of both services until a version was made at the new place. */
   readonly awayMs: number;
   /** The loss: updates that were acknowledged after the backup. Their devices keep them as held permanently. */
   readonly forgotten: number;
-  /** Of both parts together. */
-  readonly acknowledged: number;
-  readonly lost: number;
-  readonly doubled: number;
-  readonly stuck: number;
-  readonly problems: readonly string[];
 }
 
 /**
@@ -36,21 +30,13 @@ const SERVICES = {
 } as const;
 const ROLES: readonly Role[] = ['authority', 'server'];
 
-export async function runRestore(input: DrillInput): Promise<RestoreReport> {
+export async function runRestore(input: TrialInput): Promise<RestoreReport> {
   input.onLine('a move');
   const moved = await Drill.run(input, move);
   input.onLine('a loss');
   const lost = await Drill.run(input, lose);
-  const both = (count: (verdict: Verdict) => number): number => count(moved) + count(lost);
-  return {
-    awayMs: moved.awayMs,
-    forgotten: lost.forgotten,
-    acknowledged: both((one) => one.acknowledged),
-    lost: both((one) => one.lost),
-    doubled: both((one) => one.doubled),
-    stuck: both((one) => one.stuck),
-    problems: [...moved.problems, ...lost.problems, ...lost.wrong],
-  };
+  const { problems, ...counts } = bothVerdicts(moved, lost);
+  return { awayMs: moved.awayMs, forgotten: lost.forgotten, ...counts, problems: [...problems, ...lost.wrong] };
 }
 
 async function move(drill: Drill): Promise<{ readonly awayMs: number }> {

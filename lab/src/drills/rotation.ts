@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateVault } from '@basa/authority';
 import { epochsOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import type { Verdict } from '../trials/crash/verdict.ts';
+import type { TrialInput } from '../trials/program.ts';
 import { fingerprintOf, issueCertificate } from './certificates.ts';
 import { Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
 
 export interface RotationReport extends Verdict {
   readonly certificates: number;
@@ -25,7 +25,7 @@ const LOOK_MS = 200;
 const ROTATED = ['server', 'authority'] as const;
 
 /** `folder` has the certificate authority that this process and its child processes trust. */
-export function runRotation({ folder, ...input }: DrillInput & { readonly folder: string }): Promise<RotationReport> {
+export function runRotation({ folder, ...input }: TrialInput & { readonly folder: string }): Promise<RotationReport> {
   const [server, tls] = ROTATED.map((name) => issueCertificate(folder, name));
   const authority = { ...tls, epochHours: EPOCH_HOURS };
   return Drill.run({ ...input, server: { ...server }, authority }, async (drill) => ({

@@ -9,39 +9,27 @@ import { toHex } from '@basa/masking';
 import { acceptTerm, inTerm, SERVER_SEAT } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Verdict } from '../trials/crash/verdict.ts';
-import { Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
+import type { TrialInput } from '../trials/program.ts';
+import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
 import { publishedTerm, WAIT_MS } from './term.ts';
 
-export interface ServerKeyReport
-  extends Pick<Verdict, 'acknowledged' | 'included' | 'unknown' | 'lost' | 'doubled' | 'stuck' | 'problems'> {
+export interface ServerKeyReport extends BothVerdicts {
   /** One server: from the effective time until a version was made under the new key. */
   readonly pausedMs: number;
   /** The same at three nodes with four authorities. */
   readonly pausedNodesMs: number;
 }
 
-export async function runServerKey(input: DrillInput): Promise<ServerKeyReport> {
+export async function runServerKey(input: TrialInput): Promise<ServerKeyReport> {
   input.onLine('one server, one authority');
   const alone = await replaced(input, {});
   input.onLine('three nodes on PostgreSQL, four authorities');
   const nodes = await replaced(input, { nodes: 3, authorities: 4 });
-  const both = (count: (verdict: Verdict) => number): number => count(alone) + count(nodes);
-  return {
-    pausedMs: alone.pausedMs,
-    pausedNodesMs: nodes.pausedMs,
-    acknowledged: both((one) => one.acknowledged),
-    included: both((one) => one.included),
-    unknown: both((one) => one.unknown),
-    lost: both((one) => one.lost),
-    doubled: both((one) => one.doubled),
-    stuck: both((one) => one.stuck),
-    problems: [...alone.problems, ...nodes.problems],
-  };
+  return { pausedMs: alone.pausedMs, pausedNodesMs: nodes.pausedMs, ...bothVerdicts(alone, nodes) };
 }
 
 function replaced(
-  input: DrillInput,
+  input: TrialInput,
   size: { readonly nodes?: number; readonly authorities?: number },
 ): Promise<Verdict & { readonly pausedMs: number }> {
   const recovery = createNodeSigner(nodeRandomBytes(32));

@@ -8,48 +8,30 @@ import { inTerm, type Term } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AuthorityName } from '@basa/testkit/processes/test-processes.ts';
 import type { Verdict } from '../trials/crash/verdict.ts';
-import { Drill } from './drill.ts';
-import type { DrillInput } from './program.ts';
+import type { TrialInput } from '../trials/program.ts';
+import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
 import { operatorAt, publishedTerm, unsigned, WAIT_MS } from './term.ts';
 
-export interface SuccessionReport {
+/** Unknown are the updates that were open when a term began; their devices hold them. */
+export interface SuccessionReport extends BothVerdicts {
   /** Of four authorities: from the effective time until a version was made in the new term. */
   readonly pausedMs: number;
   /** The same with one authority. */
   readonly pausedAloneMs: number;
-  readonly acknowledged: number;
-  readonly included: number;
-  /** Updates that were open when the term began; their devices hold them. */
-  readonly unknown: number;
-  readonly lost: number;
-  readonly doubled: number;
-  readonly stuck: number;
-  readonly problems: readonly string[];
 }
 
 const SEAT = 0;
 const SUCCESSOR: AuthorityName = 'authority-9';
 
-export async function runSuccession(input: DrillInput): Promise<SuccessionReport> {
+export async function runSuccession(input: TrialInput): Promise<SuccessionReport> {
   input.onLine('one of four authorities');
   const several = await replaced(input, 4);
   input.onLine('the only authority');
   const alone = await replaced(input, 1);
-  const both = (count: (verdict: Verdict) => number): number => count(several) + count(alone);
-  return {
-    pausedMs: several.pausedMs,
-    pausedAloneMs: alone.pausedMs,
-    acknowledged: both((one) => one.acknowledged),
-    included: both((one) => one.included),
-    unknown: both((one) => one.unknown),
-    lost: both((one) => one.lost),
-    doubled: both((one) => one.doubled),
-    stuck: both((one) => one.stuck),
-    problems: [...several.problems, ...alone.problems],
-  };
+  return { pausedMs: several.pausedMs, pausedAloneMs: alone.pausedMs, ...bothVerdicts(several, alone) };
 }
 
-function replaced(input: DrillInput, authorities: number): Promise<Verdict & { readonly pausedMs: number }> {
+function replaced(input: TrialInput, authorities: number): Promise<Verdict & { readonly pausedMs: number }> {
   const recovery = createNodeSigner(nodeRandomBytes(32));
   const succession = { waitMs: WAIT_MS, recoveryHash: nodeSuite.sha256(recovery.publicKey) };
   return Drill.run({ ...input, authorities, policy: { succession } }, async (drill) => {

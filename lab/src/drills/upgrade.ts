@@ -7,9 +7,9 @@ import { EMBEDDED_DATABASE } from '@basa/authority/internal/store/store.ts';
 import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
 import { migrateFolder, migratePostgres } from '@basa/service';
 import type { Verdict } from '../trials/crash/verdict.ts';
+import type { TrialInput } from '../trials/program.ts';
 import { Drill } from './drill.ts';
 import { bundleNextVersion, NEXT_AUTHORITY, NEXT_SERVER } from './next-version.ts';
-import type { DrillInput } from './program.ts';
 import { RefusedUploads } from './refused-uploads.ts';
 
 export interface UpgradeReport extends Verdict {
@@ -22,7 +22,7 @@ export interface UpgradeReport extends Verdict {
 const NODES = 3;
 const LEASE_MS = 10_000;
 
-export async function runUpgrade(input: DrillInput): Promise<UpgradeReport> {
+export async function runUpgrade(input: TrialInput): Promise<UpgradeReport> {
   const uploads = new RefusedUploads();
   const server = { leaseMs: LEASE_MS };
   const options = { ...input, server, nodes: NODES, onExchange: uploads.note.bind(uploads) };

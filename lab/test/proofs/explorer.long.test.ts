@@ -1,5 +1,6 @@
 /** Every state the parties can reach together, for buffers of two and three: no promise is broken in any of them. */
 
+import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,7 +14,6 @@ import type { SettledFate } from '../../src/proofs/explorer/invariants.ts';
 import { CORE_RULES, HOST_RULES, LOG_RULES, LOG_WORLDS } from '../../src/proofs/explorer/missing-rules.ts';
 import { SHOT_RULES, SHOT_WORLDS } from '../../src/proofs/explorer/one-shot/worlds.ts';
 import { COUNCIL_WORLDS, LARGE_WORLDS, SMALL_WORLDS } from '../../src/proofs/explorer/worlds.ts';
-import { drawFrom } from '../../src/proofs/faults/draw.ts';
 import { importPatched } from '../../src/proofs/patched-core.ts';
 
 const BUDGET = 15_000;

@@ -1,7 +1,8 @@
 /** Lists of operations against the real cores: whatever goes wrong, sums are exact and nothing acknowledged is lost. */
+
+import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { drawFrom } from '../../src/proofs/faults/draw.ts';
 import { shrinkList } from '../../src/proofs/faults/shrink.ts';
 import { simulate } from '../../src/proofs/faults/simulate.ts';
 import { drawSimulation, type Operation, type Simulation } from '../../src/proofs/faults/simulation.ts';

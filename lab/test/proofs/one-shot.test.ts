@@ -2,6 +2,7 @@
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { ONE_SHOT_ATTACKS } from '../../src/attacks/one-shot/registry.ts';
+import { playShot } from '../../src/attacks/one-shot/shot-scene.ts';
 import { runShotFaults } from '../../src/proofs/faults/one-shot.ts';
 import { MUTANTS_OF_ONE_SHOT } from '../../src/proofs/mutants/of-one-shot.ts';
 import { judgeMutant, runPatched } from '../../src/proofs/mutants/runs.ts';
@@ -9,8 +10,8 @@ import { runShotSchedule, runShotSchedules } from '../../src/proofs/oracle/one-s
 import { runEveryCourse } from '../../src/proofs/oracle/one-shot/shot-situations.ts';
 
 describe('the unmodified core', () => {
-  it.each(ONE_SHOT_ATTACKS)('reveals at most the sum of a final batch when $schedule [$id]', ({ play }) => {
-    expect(play(nodeEnvironment)).toMatchObject({ leaked: [], broken: [] });
+  it.each(ONE_SHOT_ATTACKS)('reveals at most the sum of a final batch when $schedule [$id]', (attack) => {
+    expect(playShot(attack, nodeEnvironment)).toMatchObject({ leaked: [], broken: [] });
   });
 
   it('leaks nothing in generated schedules, and sums are found', () => {

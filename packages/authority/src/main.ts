@@ -1,9 +1,9 @@
 /** The authority as a process: `node main.js authority.json`. `runAuthority` resolves with its exit code. */
-import { runIfProgram, runService } from '@basa/service';
-import { type AuthorityPlaces, readAuthorityConfig } from './process/config.ts';
+import { type ConfigPlaces, runIfProgram, runService } from '@basa/service';
+import { readAuthorityConfig } from './process/config.ts';
 import { createAuthority } from './process/create-authority.ts';
 
-export function runAuthority(places: AuthorityPlaces): Promise<number> {
+export function runAuthority(places: ConfigPlaces): Promise<number> {
   return runService({ name: 'authority', start: async () => createAuthority(readAuthorityConfig(places)) });
 }
 

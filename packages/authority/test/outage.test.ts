@@ -1,17 +1,11 @@
 /** A database that is away: who waits for it waits once, and nothing is true that is not durable. */
-import { createMclGroup } from '@basa/abe';
 import { millis } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
 import { DatabaseUnavailable } from '@basa/service';
 import { afterEach, expect, it } from 'vitest';
-import { KeyEpochs } from '../src/keys/key-epochs.ts';
-import { KeyThread } from '../src/keys/key-thread.ts';
-import { ShotSecrets } from '../src/keys/shot-secrets.ts';
-import { unlock } from '../src/keys/unlock.ts';
-import { DurableAuthority } from '../src/steps/durable-authority.ts';
 import { type AuthorityStore, openStore } from '../src/store/store.ts';
 import { CuttingWitness } from './cutting-witness.ts';
 import { cleanUp, freshHome } from './homes.ts';
+import { openedAuthority } from './opened.ts';
 import { TestServer } from './parties.ts';
 
 afterEach(cleanUp);
@@ -33,13 +27,7 @@ it('all waiting requests are refused when the time limit is over, and later requ
     },
   };
   const witness = new CuttingWitness();
-  const randomBytes = nodeRandomBytes;
-  const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
-  const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
-  const tools = { ...unlocked, store, epochs, shotSecrets, witness, randomBytes, onEvent() {} };
-  const authority = await DurableAuthority.open(tools);
-  await authority.start({ isNewNode: false });
+  const authority = await openedAuthority(store, witness, keyFile);
 
   const { policy } = new TestServer({ authorities: [authority.core.publicKey] });
   const create = () => authority.step((core) => core.createTask(policy));

@@ -2,12 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, migrateAuthority, readAuthorityConfig } from '../src/index.ts';
-import { testEnrolment } from './conformance/enrolment.ts';
-import { testFailures } from './conformance/failures.ts';
-import { testFlow } from './conformance/flow.ts';
-import { testMemory } from './conformance/memory.ts';
-import { testRefusals } from './conformance/refusals.ts';
-import { testShots } from './conformance/shots.ts';
+import { testAuthority } from './conformance/all.ts';
 import { authorityPostgres, freshHome } from './homes.ts';
 
 let postgres: Awaited<ReturnType<typeof authorityPostgres>>;
@@ -16,16 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.remove());
 
-for (const [name, test] of Object.entries({
-  testFlow,
-  testRefusals,
-  testEnrolment,
-  testMemory,
-  testFailures,
-  testShots,
-})) {
-  describe(name, () => test(() => postgres.freshHome()));
-}
+testAuthority(() => postgres.freshHome());
 
 describe('a configuration with a database', () => {
   const environment = (databaseUrl: string) => ({

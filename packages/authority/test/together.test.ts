@@ -1,18 +1,13 @@
 /** Steps that wait are taken together: one transaction and one witness for all, and each sees those before it. */
 
-import { createMclGroup } from '@basa/abe';
 import { ascii } from '@basa/masking';
 import { type AttributeAuthority, type CertificateBody, type Head, millis, taskIdOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it, vi } from 'vitest';
-import { KeyEpochs } from '../src/keys/key-epochs.ts';
-import { KeyThread } from '../src/keys/key-thread.ts';
-import { ShotSecrets } from '../src/keys/shot-secrets.ts';
-import { unlock } from '../src/keys/unlock.ts';
-import { DurableAuthority } from '../src/steps/durable-authority.ts';
 import { type AuthorityStore, openStore } from '../src/store/store.ts';
 import type { Witness } from '../src/store/witness.ts';
 import { cleanUp, freshHome } from './homes.ts';
+import { openedAuthority } from './opened.ts';
 import { TestServer } from './parties.ts';
 
 const PATIENCE = { timeout: 600_000, interval: 5 };
@@ -61,13 +56,7 @@ async function heldAuthority() {
       world.witnessed.push(sequence);
     },
   };
-  const randomBytes = nodeRandomBytes;
-  const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
-  const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
-  const tools = { ...unlocked, store, epochs, shotSecrets, witness, randomBytes, onEvent() {} };
-  const authority = await DurableAuthority.open(tools);
-  await authority.start({ isNewNode: false });
+  const authority = await openedAuthority(store, witness, keyFile);
   Object.assign(world, { transactions: 0, witnessed: [] });
   return { world, authority };
 }

@@ -2,8 +2,7 @@
 export { refusalText } from '@basa/protocol';
 export type { Abortable, ContributeOptions } from './basa-client.ts';
 export type { DeviceSigner, DeviceStore } from './device/device-store.ts';
-export type { Floor, PrivacyFloor } from './device/floor.ts';
-export { DEFAULT_FLOOR } from './device/floor.ts';
+export { DEFAULT_FLOOR, type Floor, type PrivacyFloor } from './device/floor.ts';
 export { Heads } from './device/heads.ts';
 export { inMemoryStoreForTests } from './device/memory-store.ts';
 export {
@@ -16,14 +15,11 @@ export {
   UnreachableError,
 } from './errors.ts';
 export type { Outside } from './outside.ts';
-export type { RoundTrainer, RunOptions, RunSummary, Training } from './run/run.ts';
-export { blocksOf } from './run/run.ts';
+export { blocksOf, type RoundTrainer, type RunOptions, type RunSummary, type Training } from './run/run.ts';
 export { AuthorityClient } from './services/authority-client.ts';
-export type { RetryOptions } from './services/retry.ts';
-export { DEFAULT_RETRY } from './services/retry.ts';
+export { DEFAULT_RETRY, type RetryOptions } from './services/retry.ts';
 export { ServerClient } from './services/server-client.ts';
-export type { LinkOptions } from './services/service-link.ts';
-export { ServiceLink } from './services/service-link.ts';
+export { type LinkOptions, ServiceLink } from './services/service-link.ts';
 export type { Place } from './session/admission.ts';
 export type { ClientEvents } from './session/client-events.ts';
 export type { Contribution, ContributionOutcome, Costs, Rejection, Step } from './session/contribution.ts';

@@ -2,13 +2,10 @@
 
 export { runServer } from './main.ts';
 export { backupServer, restoreServer } from './process/backup.ts';
-export type { ConfigPlaces } from './process/config.ts';
 export { checkServerConfig, readServerConfig, SERVER_PREFIX, serverConfigSchema } from './process/config.ts';
 export { examineServer } from './process/examine.ts';
 export { migrateServer } from './process/migrate.ts';
-export type { SavedModel } from './process/saved-model.ts';
-export { readSavedModel } from './process/saved-model.ts';
-export type { RunningServer } from './process/server.ts';
-export { startServer } from './process/server.ts';
+export { readSavedModel, type SavedModel } from './process/saved-model.ts';
+export { type RunningServer, startServer } from './process/server.ts';
 export type { ServerOptions } from './process/settings.ts';
 export type { SharedDatabase } from './store/open-store.ts';

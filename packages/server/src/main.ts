@@ -1,6 +1,6 @@
 /** The server as a process: `node main.js server.json`. `runServer` resolves with its exit code. */
-import { runIfProgram, runService } from '@basa/service';
-import { type ConfigPlaces, readServerConfig } from './process/config.ts';
+import { type ConfigPlaces, runIfProgram, runService } from '@basa/service';
+import { readServerConfig } from './process/config.ts';
 import { startServer } from './process/server.ts';
 
 export function runServer(places: ConfigPlaces): Promise<number> {

@@ -1,23 +1,23 @@
 /** The parts that both services of BASA share. */
 export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Type } from 'typebox';
-export type { BackupOptions } from './backup/backup.ts';
-export { backupFolder } from './backup/backup.ts';
+export { type BackupOptions, backupFolder } from './backup/backup.ts';
 export type { Manifest } from './backup/manifest.ts';
-export type { RestoreOptions } from './backup/restore.ts';
-export { restoreFolder } from './backup/restore.ts';
-export { commonKeys, commonOptions, rateLimit } from './config/common-config.ts';
-export type { ConfigSources, GatheredConfig } from './config/config.ts';
-export { gatherConfig, readConfig, secretText } from './config/config.ts';
-export type { ConfigKey } from './config/config-keys.ts';
-export { configKeys, exampleConfig } from './config/config-keys.ts';
-export { commonRisks, sharedDatabaseRisk } from './config/config-risks.ts';
+export { type RestoreOptions, restoreFolder } from './backup/restore.ts';
+export { commonKeys, configSchema, rateLimit } from './config/common-config.ts';
+export { readConfig, secretText } from './config/config.ts';
+export { type ConfigKey, configKeys, exampleConfig } from './config/config-keys.ts';
 export { parseJson } from './config/json-text.ts';
+export { type CheckedConfig, type ConfigPlaces, serviceConfig } from './config/service-config.ts';
 export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, needDeclaredLength, sendBytes } from './http/bodies.ts';
-export type { Service } from './http/create-service.ts';
-export { createService } from './http/create-service.ts';
-export type { DeviceRouteOptions, SigningDevice } from './http/device-requests.ts';
-export { checkSender, deviceOf, rememberRequest } from './http/device-requests.ts';
+export { createService, type Service } from './http/create-service.ts';
+export {
+  checkSender,
+  type DeviceRouteOptions,
+  deviceOf,
+  rememberRequest,
+  type SigningDevice,
+} from './http/device-requests.ts';
 export type { Address } from './http/listen.ts';
 export { logEvent } from './http/log-event.ts';
 export { networkOf } from './http/network.ts';
@@ -26,38 +26,46 @@ export { answerRefusal, fail, granted, ServiceError } from './http/problem.ts';
 export { answers, closed, exchange, hexText, wireBytes } from './http/schemas.ts';
 export type { ServiceApp } from './http/service-app.ts';
 export type { ServiceOptions } from './http/service-options.ts';
-export type { RateLimit } from './http/token-buckets.ts';
-export { TokenBuckets } from './http/token-buckets.ts';
-export type { Answer } from './metrics/answers.ts';
-export { countAnswers } from './metrics/answers.ts';
+export { type RateLimit, TokenBuckets } from './http/token-buckets.ts';
+export { type Answer, countAnswers } from './metrics/answers.ts';
 export { countDatabase } from './metrics/database.ts';
-export type { Metrics, Sample } from './metrics/metrics.ts';
-export { createMetrics, timed } from './metrics/metrics.ts';
+export { createMetrics, type Metrics, type Sample, timed } from './metrics/metrics.ts';
 export { watchProcess } from './metrics/process.ts';
-export type { MetricName } from './metrics/table.ts';
-export { METRICS } from './metrics/table.ts';
+export { METRICS, type MetricName } from './metrics/table.ts';
 export type { LogLevel, LogOptions } from './process/logger.ts';
-export type { OnClose } from './process/opened.ts';
-export { opened } from './process/opened.ts';
+export { type OnClose, opened } from './process/opened.ts';
 export { createQueue } from './process/queue.ts';
-export type { RunningService, RunOptions } from './process/run-service.ts';
-export { runIfProgram, runService } from './process/run-service.ts';
-export type { ExitReason } from './process/start-error.ts';
-export { EXIT, StartError, wrongConfiguration } from './process/start-error.ts';
+export { type RunningService, type RunOptions, runIfProgram, runService } from './process/run-service.ts';
+export { EXIT, type ExitReason, StartError, wrongConfiguration } from './process/start-error.ts';
 export { isStorageFull } from './process/storage-full.ts';
-export type { Ticker } from './process/ticker.ts';
-export { startTicker } from './process/ticker.ts';
-export type { Database, OpenDatabase } from './sql/database.ts';
-export { migrateFolder, openDatabase, readDatabase, readOlderDatabase, transaction } from './sql/database.ts';
-export type { Application, DatabaseOptions, Migrated, MigrationWish } from './sql/formats.ts';
-export { OLDER_DATA_ADVICE } from './sql/formats.ts';
-export type { PostgresOptions } from './sql/postgres.ts';
-export { DatabaseUnavailable, openPostgres, POSTGRES } from './sql/postgres.ts';
+export { startTicker, type Ticker } from './process/ticker.ts';
+export {
+  type Database,
+  migrateFolder,
+  type OpenDatabase,
+  openDatabase,
+  readDatabase,
+  readOlderDatabase,
+  transaction,
+} from './sql/database.ts';
+export {
+  type Application,
+  type DatabaseOptions,
+  type Migrated,
+  type MigrationWish,
+  OLDER_DATA_ADVICE,
+} from './sql/formats.ts';
+export { DatabaseUnavailable, openPostgres, POSTGRES, type PostgresOptions } from './sql/postgres.ts';
 export { migratePostgres } from './sql/postgres-format.ts';
-export type { Signals } from './sql/postgres-signals.ts';
-export { openSignals } from './sql/postgres-signals.ts';
-export type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql/sql.ts';
-export { column } from './sql/sql.ts';
+export { openSignals, type Signals } from './sql/postgres-signals.ts';
+export {
+  column,
+  type Dialect,
+  type Row,
+  type SqlDatabase,
+  type SqlSession,
+  type SqlValue,
+  type SqlWatch,
+} from './sql/sql.ts';
 export { readOnlySqlite, SQLITE, sqliteDatabase } from './sql/sqlite.ts';
-export type { StepOf } from './traces/buffer-traces.ts';
-export { BufferTraces, traceHeaders } from './traces/buffer-traces.ts';
+export { BufferTraces, type StepOf, traceHeaders } from './traces/buffer-traces.ts';

@@ -19,6 +19,7 @@ export type { Costs, Profile, SealingPrices, Share } from './costs/costs.ts';
 export { THREE_OF_FOUR } from './costs/councils.ts';
 export { countedSealings } from './costs/counted-sealings.ts';
 export { cpuMs } from './costs/cpu-time.ts';
+export { lightSecAggWork } from './costs/lightsecagg-operations.ts';
 export { type Account, accountIn, type Book, type Counted, Meter, median } from './costs/meter.ts';
 export { allNeeds, type CostNeeds, measureCosts, nodeTools } from './costs/needs.ts';
 export { PROFILED_NAMES, type ProfiledName, profileOf, TINY } from './costs/profiles.ts';

@@ -9,7 +9,7 @@ import { COUNCIL_SIZE } from '../council-lies.ts';
 import { failTwice, noteRepeats, problemAnswer } from '../fault-scene.ts';
 import { killedAt, noteResumed } from '../killed-scene.ts';
 import { noteMasks } from '../mask-checks.ts';
-import { noteSum } from '../sum-check.ts';
+import { noteRun, noteSum } from '../sum-check.ts';
 import { changingStandings, LEFT_OUT, pieces, uploadsOf } from './shot-task.ts';
 
 /** The participant whose update is the client's second one. */
@@ -81,13 +81,14 @@ export function shotFaultScene(trial: ClientTrial, report: Report): Promise<void
   return trial.scene({ ...oneShotPolicy(1), modulus: ring(20), level: 2 ** 12 }, async (scene) => {
     await scene.peer(0);
     const asked = failTwice([scene.server], ['standings', 'shot']);
-    const { code, output } = await scene.run();
-    report.note('one-shot: goes on after 503 and lost answers', code === 0, {
-      expected: 'exit code 0 though each step failed twice',
-      seen: `code ${code}: ${output.slice(-200)}`,
-    });
+    const isDone = await noteRun(
+      scene,
+      report,
+      'one-shot: goes on after 503 and lost answers',
+      'exit code 0 though each step failed twice',
+    );
     noteRepeats('shot', asked.get('shot') ?? [], report);
-    if (code !== 0) return;
+    if (!isDone) return;
     await noteSum(scene, report, 'one-shot: the sum is exact after failures', 'one authority, ring of 20 bits');
   });
 }
@@ -99,13 +100,14 @@ export function shotKilledScene(trial: ClientTrial, report: Report): Promise<voi
     await killedAt(scene, scene.server, 'shot', 2);
     await noteWrongOffset(scene, report);
     const before = pieces(scene).length;
-    const { code, output } = await scene.run();
-    report.note('one-shot: goes on after it was killed', code === 0, {
-      expected: 'exit code 0 when it is started again',
-      seen: `code ${code}: ${output.slice(-200)}`,
-    });
+    const isDone = await noteRun(
+      scene,
+      report,
+      'one-shot: goes on after it was killed',
+      'exit code 0 when it is started again',
+    );
     noteResumed(pieces(scene), before, report, 'one-shot: ');
-    if (code !== 0) return;
+    if (!isDone) return;
     await noteSum(scene, report, 'one-shot: the sum is exact after a kill', 'one authority, field');
   });
 }

@@ -18,9 +18,7 @@ import {
   partBinding,
   standingsCodec,
 } from '@basa/protocol';
-import type { Environment } from '@basa/simulator';
-import type { AttackReport } from '../judgement.ts';
-import { ShotOracle } from './shot-oracle.ts';
+import type { ShotOracle } from './shot-oracle.ts';
 import { COUNCIL, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts';
 
 export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
@@ -29,23 +27,31 @@ export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
     schedule: 'an attacker records uploads and breaks X25519 later',
     without: 'randomness of ML-KEM that does not come from the seed',
     learned: ['x of U0', 'x of U1'],
-    play: openedLater,
+    world: HYBRID,
+    /** The one authority keeps its ML-KEM key; the secret behind its X25519 key is computed from the public key. */
+    play(oracle) {
+      for (const name of honestUploads(oracle, 2)) oracle.trace.knows(toHex(candidateSeed(oracle, name)));
+    },
   },
   {
     id: 'S26',
     schedule: 'an authority publishes an invalid ML-KEM key',
     without: 'ML-KEM keys that are not checked',
     learned: ['an honest device cannot seal its seeds'],
-    play: uselessKey,
+    world: { ...COUNCIL, ...HYBRID },
+    play(oracle) {
+      const { standings } = standingsCodec.decode(oracle.world.shots.standings());
+      const stated = standings.map((standing) => {
+        const liar = oracle.colluding.find(({ base }) => base.index === standing.authority);
+        if (liar === undefined) return standing;
+        const body = { ...standing.epoch, kemKey: USELESS };
+        return { ...standing, epoch: { ...body, signature: liar.base.ports.signer.sign(epochCodec.statement(body)) } };
+      });
+      if (!canGive(oracle, standingsCodec.encode({ standings: stated })))
+        oracle.trace.broken.add('an honest device cannot seal its seeds');
+    },
   },
 ];
-
-/** The one authority keeps its ML-KEM key; the secret behind its X25519 key is computed from the public key. */
-function openedLater(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, HYBRID);
-  for (const name of honestUploads(oracle, 2)) oracle.trace.knows(toHex(candidateSeed(oracle, name)));
-  return oracle.trace.judge();
-}
 
 /** The result of opening the recorded copy if the randomness of ML-KEM can be derived without the seed. */
 function candidateSeed(oracle: ShotOracle, name: Ctx): Uint8Array {
@@ -81,20 +87,6 @@ function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: PartBindin
 
 /** A key with coefficients beyond the prime. All implementations of ML-KEM refuse it, but with different errors. */
 const USELESS = new Uint8Array(1184).fill(0xff);
-
-function uselessKey(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, { ...COUNCIL, ...HYBRID });
-  const { standings } = standingsCodec.decode(oracle.world.shots.standings());
-  const stated = standings.map((standing) => {
-    const liar = oracle.colluding.find(({ base }) => base.index === standing.authority);
-    if (liar === undefined) return standing;
-    const body = { ...standing.epoch, kemKey: USELESS };
-    return { ...standing, epoch: { ...body, signature: liar.base.ports.signer.sign(epochCodec.statement(body)) } };
-  });
-  if (!canGive(oracle, standingsCodec.encode({ standings: stated })))
-    oracle.trace.broken.add('an honest device cannot seal its seeds');
-  return oracle.trace.judge();
-}
 
 function canGive(oracle: ShotOracle, standings: Uint8Array): boolean {
   try {

@@ -9,10 +9,11 @@ import {
   type Refused,
   type TaskPolicy,
 } from '@basa/protocol';
-import type { Environment, ReleasedSums, ShotAuthority } from '@basa/simulator';
-import type { AttackReport } from '../judgement.ts';
+import type { ReleasedSums, ShotAuthority } from '@basa/simulator';
 import { ShotOracle } from './shot-oracle.ts';
 import { COUNCIL, honestUploads, type ShotAttack } from './shot-scene.ts';
+
+const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
 
 export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
   {
@@ -20,32 +21,49 @@ export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
     schedule: 'an authority signs a wrong sum of masks',
     without: 'a sum of masks that only one authority vouches for',
     learned: ['a wrong sum of masks was taken'],
-    play: wrongSum,
+    /** The server and three authorities are honest. The fourth authority adds one to a coordinate of every sum that it returns. */
+    play({ world: { environment }, trace }) {
+      const oracle = new ShotOracle(environment, { ...COUNCIL, dimension: 4, colluding: [] });
+      const { shots, keepers } = oracle.world;
+      honestUploads(oracle, 3);
+      for (const keeper of keepers.slice(0, 1)) shiftSums(keeper);
+      shots.inspect();
+      const ctx = shots.form();
+      const verdict = ctx && shots.close(ctx);
+      if (verdict === undefined || isRefused(verdict) || verdict.kind !== 'good') return;
+      // The server is honest here: it computes only its sum, so the trace of an unused world is judged.
+      if (verdict.sum.join() !== '1,1,1,0') trace.broken.add('a wrong sum of masks was taken');
+    },
   },
   {
     id: 'S18',
     schedule: 'the server removes the noise that the authority added',
     without: 'noise that the server can compute',
     learned: ['the server computes the noise'],
-    play: noiseTakenOff,
+    world: { dimension: 64, level: 64, privacy: PRIVACY, authorityNoise: true },
+    /** Asks twice, and with values the server can make up in place of the epoch's secret. */
+    play(oracle) {
+      const { policy, environment } = oracle.world;
+      const { tools } = environment;
+      const [keeper] = oracle.honest;
+      const names = honestUploads(oracle, 3);
+      if (keeper === undefined) throw new Error('no authority');
+      const masks = new Uint32Array(policy.dimension + prefixElements(policy));
+      keeper.onSum = (_, part, uploads) => {
+        const copies = uploads.map(({ name, seed }) => ({ name, seed: seed.slice() }));
+        addMasksInPlace(masks.fill(0), { suite: tools.suite, tools }, policy, part, copies);
+      };
+      oracle.vote(keeper, names);
+      const [first, second] = [0, 1].map(() => releasedVector(oracle.release(keeper, names), policy));
+      if (first === undefined || second === undefined) return;
+      if (first.join() !== second.join()) oracle.trace.broken.add('the noise is drawn anew for every answer');
+      const guessed = masks.slice();
+      addAuthorityNoise(guessed, { suite: tools.suite, tools }, policy, new Uint8Array(32), oracle.ctxOf(names));
+      if (guessed.join() === first.join()) oracle.trace.broken.add('the server computes the noise');
+      if (masks.join() === first.join()) oracle.trace.broken.add('the sum has no noise');
+    },
   },
 ];
-
-/** The server and three authorities are honest. The fourth authority adds one to a coordinate of every sum that it returns. */
-function wrongSum(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, { ...COUNCIL, dimension: 4, colluding: [] });
-  const { world } = oracle;
-  honestUploads(oracle, 3);
-  for (const keeper of world.keepers.slice(0, 1)) shiftSums(keeper);
-  world.shots.inspect();
-  const ctx = world.shots.form();
-  const verdict = ctx && world.shots.close(ctx);
-  const isWrong =
-    verdict !== undefined && !isRefused(verdict) && verdict.kind === 'good' && verdict.sum.join() !== '1,1,1,0';
-  // The server is honest here: it computes only its sum.
-  const nothing = new ShotOracle(environment).trace.judge();
-  return { ...nothing, broken: isWrong ? ['a wrong sum of masks was taken'] : [] };
-}
 
 function shiftSums(keeper: ShotAuthority): void {
   const release = keeper.release.bind(keeper);
@@ -68,33 +86,6 @@ function shifted(packed: Uint8Array): Uint8Array {
   const wrong = packed.slice();
   wrong[wrong.length - 4] = (wrong[wrong.length - 4] as number) ^ 1;
   return wrong;
-}
-
-const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
-
-/** Asks twice, and with values the server can make up in place of the epoch's secret. */
-function noiseTakenOff(environment: Environment): AttackReport {
-  const options = { dimension: 64, level: 64, privacy: PRIVACY, authorityNoise: true };
-  const oracle = new ShotOracle(environment, options);
-  const { policy } = oracle.world;
-  const { tools } = environment;
-  const [keeper] = oracle.honest;
-  const names = honestUploads(oracle, 3);
-  if (keeper === undefined) throw new Error('no authority');
-  const masks = new Uint32Array(policy.dimension + prefixElements(policy));
-  keeper.onSum = (_, part, uploads) => {
-    const copies = uploads.map(({ name, seed }) => ({ name, seed: seed.slice() }));
-    addMasksInPlace(masks.fill(0), { suite: tools.suite, tools }, policy, part, copies);
-  };
-  oracle.vote(keeper, names);
-  const [first, second] = [0, 1].map(() => releasedVector(oracle.release(keeper, names), policy));
-  if (first === undefined || second === undefined) return oracle.trace.judge();
-  if (first.join() !== second.join()) oracle.trace.broken.add('the noise is drawn anew for every answer');
-  const guessed = masks.slice();
-  addAuthorityNoise(guessed, { suite: tools.suite, tools }, policy, new Uint8Array(32), oracle.ctxOf(names));
-  if (guessed.join() === first.join()) oracle.trace.broken.add('the server computes the noise');
-  if (masks.join() === first.join()) oracle.trace.broken.add('the sum has no noise');
-  return oracle.trace.judge();
 }
 
 function releasedVector(answer: ReleasedSums | Refused, { dimension, modulus, ...policy }: TaskPolicy) {

@@ -1,9 +1,8 @@
 /** Attacks of the one-shot mode on the memory of authorities: restores, clocks, and uploads that were declared expired. */
 import { toHex } from '@basa/masking';
 import { type Ctx, type DeltaCommitment, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
-import type { Environment, ShotDevice } from '@basa/simulator';
-import type { AttackReport } from '../judgement.ts';
-import { ShotOracle } from './shot-oracle.ts';
+import type { ShotDevice } from '@basa/simulator';
+import type { ShotOracle } from './shot-oracle.ts';
 import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
 
 const EPOCH_MS = 3_600_000;
@@ -15,90 +14,160 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
     schedule: 'an authority is restored from a backup without its vote, and asked to vote for another batch',
     without: 'epochs that outlive a restore',
     learned: ['x of U0 + x of U2', 'x of U1'],
-    play: restored,
+    world: { minimum: 3 },
+    /** {a, c, v}, then {a, e, v} with a colluder in place of c. */
+    play(oracle) {
+      const [a, c, v] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
+      const [eve] = colluders(oracle, 1) as readonly [Colluder];
+      const [keeper] = oracle.honest;
+      const before = keeper?.base.log.length ?? 0;
+      oracle.close([a, c, v]);
+      keeper?.restore(before);
+      oracle.close([a, eve.name, v], 1);
+    },
   },
   {
     id: 'S14',
     schedule: 'a statement about another epoch says that an upload has expired',
     without: 'an outcome of another epoch',
     learned: ['x of U0', 'x of U1'],
-    play: otherEpoch,
+    /** A restored authority has forgotten its vote. It is asked about the upload with an epoch that ended in its time. */
+    play(oracle) {
+      const [keeper] = oracle.honest;
+      const first = keeper?.base.core.liveEpochs[0]?.statement;
+      for (let n = 0; n < 8; n++) wait(oracle, EPOCH_MS / 2);
+      const device = oracle.world.shooter();
+      const victim = oracle.give(device) as Ctx;
+      const [a] = honestUploads(oracle, 1) as [Ctx];
+      const before = keeper?.base.log.length ?? 0;
+      oracle.close([victim, a]);
+      keeper?.restore(before);
+      keeper?.openEpoch();
+      const answers = answersTo(oracle, device, () => first);
+      const [eve] = colluders(oracle, 1) as readonly [Colluder];
+      giveAgain(oracle, device, answers, [eve.name]);
+    },
   },
   {
     id: 'S15',
     schedule: 'the clock of an authority is set back',
     without: 'a time that goes back before a record',
     learned: ['the time went back past a record'],
-    play: clockBack,
+    /** Devices and batches must not see a time that contradicts a record. */
+    play(oracle) {
+      const [keeper] = oracle.honest;
+      if (keeper === undefined) throw new Error('no authority');
+      for (let n = 0; n < 4; n++) wait(oracle, EPOCH_MS / 2);
+      const newest = keeper.base.core.liveEpochs.at(-1)?.epoch.opens ?? 0;
+      keeper.clockMs = -EPOCH_MS;
+      const standing = keeper.standing();
+      if (!isRefused(standing) && standing.beacon.at < newest)
+        oracle.trace.broken.add('the time went back past a record');
+    },
   },
   {
     id: 'S16',
     schedule: 'an authority votes for an expired upload, because others have voted for it',
     without: 'a vote for an expired upload that follows the votes of others',
     learned: ['x of U0', 'x of U1'],
-    play: backedVote,
+    world: COUNCIL,
+    /** One authority voted in time; three others declare the upload expired, and then two votes are shown to one of them. */
+    play(oracle) {
+      const device = oracle.world.shooter();
+      const victim = oracle.give(device) as Ctx;
+      const [a] = honestUploads(oracle, 1) as [Ctx];
+      const [first, second, third] = oracle.honest;
+      if (first) oracle.vote(first, [victim, a]);
+      for (const keeper of oracle.honest) oracle.inspect(keeper, [victim, a]);
+      wait(oracle, EPOCH_MS + VOTE_MS);
+      const named = (authority: number) =>
+        commitmentOf(device).epochs.find((one) => one.authority === authority)?.statement;
+      const answers = [...answersTo(oracle, device, named), ...oracle.boughtOutcomes(device, 'expired')];
+      const isFree = device.release(answers).kind === 'free';
+      for (const keeper of [second, third]) if (keeper) oracle.vote(keeper, [victim, a]);
+      const released = oracle.honest.map((keeper) => oracle.release(keeper, [victim, a]));
+      // On the next version no party knows that the device already contributed.
+      if (released.some((answer) => !isRefused(answer))) oracle.logVersion([victim, a]);
+      const [eve] = colluders(oracle, 1) as readonly [Colluder];
+      if (!isFree) return;
+      device.own.leave();
+      const again = oracle.give(device);
+      if (again !== undefined) oracle.close([again, eve.name], 1);
+    },
   },
   {
     id: 'S17',
     schedule: 'an epoch that was given up is released',
     without: 'an epoch released after its end',
     learned: ['an epoch that was given up was released'],
-    play: givenUp,
+    /** The uploads of an ended epoch that the server kept can never be opened again. */
+    play(oracle) {
+      const [a, b] = honestUploads(oracle, 2) as [Ctx, Ctx];
+      for (const keeper of oracle.honest) oracle.vote(keeper, [a, b]);
+      wait(oracle, 3 * EPOCH_MS);
+      const answers = oracle.honest.map((keeper) => oracle.release(keeper, [a, b]));
+      if (answers.some((answer) => !isRefused(answer)))
+        oracle.trace.broken.add('an epoch that was given up was released');
+    },
   },
   {
     id: 'S20',
     schedule: 'a device crashes after sending its upload, and gives its update again',
     without: 'an upload that is not recorded before it is sent',
     learned: ['x of U1', 'x of U0'],
-    play: crashedDevice,
+    play(oracle) {
+      const device = oracle.world.shooter();
+      const [a] = honestUploads(oracle, 1) as [Ctx];
+      const first = oracle.giveAndCrash(device);
+      oracle.close([first, a]);
+      oracle.logVersion([first, a]);
+      const again = oracle.give(device);
+      const [eve] = colluders(oracle, 1) as readonly [Colluder];
+      if (again !== undefined) oracle.close([again, eve.name], 1);
+    },
   },
   {
     id: 'S21',
     schedule: 'the server says "expired"',
     without: 'an outcome of too few authorities',
     learned: ['x of U0', 'x of U1'],
-    play: serverSaysExpired,
+    world: COUNCIL,
+    /** Only enough authorities together free an update. */
+    play(oracle) {
+      const device = oracle.world.shooter();
+      const victim = oracle.give(device) as Ctx;
+      const [a] = honestUploads(oracle, 1) as [Ctx];
+      oracle.close([victim, a]);
+      oracle.logVersion([victim, a]);
+      const [eve] = colluders(oracle, 1) as readonly [Colluder];
+      giveAgain(oracle, device, oracle.boughtOutcomes(device, 'expired'), [eve.name]);
+    },
   },
   {
     id: 'S22',
     schedule: 'an authority is restored from a backup without its vote, and gets the votes of others for another batch',
     without: 'a vote in a dead epoch that follows the votes of others',
     learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
-    play: restoredBehindVotes,
+    world: COUNCIL,
+    /** Two batches with a common upload: the restored authority is the third vote of both. */
+    play(oracle) {
+      const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
+      const [first, second, third] = oracle.honest;
+      if (first === undefined || second === undefined || third === undefined)
+        throw new Error('three honest authorities');
+      oracle.inspect(second, [a, c]);
+      const before = second.base.log.length;
+      for (const keeper of [first, second]) oracle.vote(keeper, [a, b]);
+      oracle.vote(third, [a, c], 1);
+      second.restore(before);
+      oracle.vote(second, [a, c], 1);
+      for (const keeper of [first, third]) {
+        oracle.release(keeper, [a, b]);
+        oracle.release(keeper, [a, c], 1);
+      }
+    },
   },
 ];
-
-/** {a, c, v}, then {a, e, v} with a colluder in place of c. */
-function restored(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, { minimum: 3 });
-  const [a, c, v] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
-  const [eve] = colluders(oracle, 1) as readonly [Colluder];
-  const [keeper] = oracle.honest;
-  const before = keeper?.base.log.length ?? 0;
-  oracle.close([a, c, v]);
-  keeper?.restore(before);
-  oracle.close([a, eve.name, v], 1);
-  return oracle.trace.judge();
-}
-
-/** Two batches with a common upload: the restored authority is the third vote of both. */
-function restoredBehindVotes(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, COUNCIL);
-  const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
-  const [first, second, third] = oracle.honest;
-  if (first === undefined || second === undefined || third === undefined) throw new Error('three honest authorities');
-  oracle.inspect(second, [a, c]);
-  const before = second.base.log.length;
-  for (const keeper of [first, second]) oracle.vote(keeper, [a, b]);
-  oracle.vote(third, [a, c], 1);
-  second.restore(before);
-  oracle.vote(second, [a, c], 1);
-  for (const keeper of [first, third]) {
-    oracle.release(keeper, [a, b]);
-    oracle.release(keeper, [a, c], 1);
-  }
-  return oracle.trace.judge();
-}
 
 /** Time passes: epochs end and others open. */
 function wait({ world }: ShotOracle, ms: number): void {
@@ -138,99 +207,4 @@ function giveAgain(
   device.own.leave();
   const again = oracle.give(device);
   if (again !== undefined) oracle.close([again, ...others], 1);
-}
-
-/** A restored authority has forgotten its vote. It is asked about the upload with an epoch that ended in its time. */
-function otherEpoch(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment);
-  const [keeper] = oracle.honest;
-  const first = keeper?.base.core.liveEpochs[0]?.statement;
-  for (let n = 0; n < 8; n++) wait(oracle, EPOCH_MS / 2);
-  const device = oracle.world.shooter();
-  const victim = oracle.give(device) as Ctx;
-  const [a] = honestUploads(oracle, 1) as [Ctx];
-  const before = keeper?.base.log.length ?? 0;
-  oracle.close([victim, a]);
-  keeper?.restore(before);
-  keeper?.openEpoch();
-  const answers = answersTo(oracle, device, () => first);
-  const [eve] = colluders(oracle, 1) as readonly [Colluder];
-  giveAgain(oracle, device, answers, [eve.name]);
-  return oracle.trace.judge();
-}
-
-/** Devices and batches must not see a time that contradicts a record. */
-function clockBack(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment);
-  const [keeper] = oracle.honest;
-  if (keeper === undefined) throw new Error('no authority');
-  for (let n = 0; n < 4; n++) wait(oracle, EPOCH_MS / 2);
-  const newest = keeper.base.core.liveEpochs.at(-1)?.epoch.opens ?? 0;
-  keeper.clockMs = -EPOCH_MS;
-  const standing = keeper.standing();
-  if (!isRefused(standing) && standing.beacon.at < newest) oracle.trace.broken.add('the time went back past a record');
-  return oracle.trace.judge();
-}
-
-/** One authority voted in time; three others declare the upload expired, and then two votes are shown to one of them. */
-function backedVote(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, COUNCIL);
-  const device = oracle.world.shooter();
-  const victim = oracle.give(device) as Ctx;
-  const [a] = honestUploads(oracle, 1) as [Ctx];
-  const [first, second, third] = oracle.honest;
-  if (first) oracle.vote(first, [victim, a]);
-  for (const keeper of oracle.honest) oracle.inspect(keeper, [victim, a]);
-  wait(oracle, EPOCH_MS + VOTE_MS);
-  const named = (authority: number) =>
-    commitmentOf(device).epochs.find((one) => one.authority === authority)?.statement;
-  const answers = [...answersTo(oracle, device, named), ...oracle.boughtOutcomes(device, 'expired')];
-  const isFree = device.release(answers).kind === 'free';
-  for (const keeper of [second, third]) if (keeper) oracle.vote(keeper, [victim, a]);
-  const released = oracle.honest.map((keeper) => oracle.release(keeper, [victim, a]));
-  // On the next version no party knows that the device already contributed.
-  if (released.some((answer) => !isRefused(answer))) oracle.logVersion([victim, a]);
-  const [eve] = colluders(oracle, 1) as readonly [Colluder];
-  if (!isFree) return oracle.trace.judge();
-  device.own.leave();
-  const again = oracle.give(device);
-  if (again !== undefined) oracle.close([again, eve.name], 1);
-  return oracle.trace.judge();
-}
-
-/** The uploads of an ended epoch that the server kept can never be opened again. */
-function givenUp(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment);
-  const [a, b] = honestUploads(oracle, 2) as [Ctx, Ctx];
-  for (const keeper of oracle.honest) oracle.vote(keeper, [a, b]);
-  wait(oracle, 3 * EPOCH_MS);
-  const answers = oracle.honest.map((keeper) => oracle.release(keeper, [a, b]));
-  if (answers.some((answer) => !isRefused(answer))) oracle.trace.broken.add('an epoch that was given up was released');
-  return oracle.trace.judge();
-}
-
-function crashedDevice(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment);
-  const device = oracle.world.shooter();
-  const [a] = honestUploads(oracle, 1) as [Ctx];
-  const first = oracle.giveAndCrash(device);
-  oracle.close([first, a]);
-  oracle.logVersion([first, a]);
-  const again = oracle.give(device);
-  const [eve] = colluders(oracle, 1) as readonly [Colluder];
-  if (again !== undefined) oracle.close([again, eve.name], 1);
-  return oracle.trace.judge();
-}
-
-/** Only enough authorities together free an update. */
-function serverSaysExpired(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, COUNCIL);
-  const device = oracle.world.shooter();
-  const victim = oracle.give(device) as Ctx;
-  const [a] = honestUploads(oracle, 1) as [Ctx];
-  oracle.close([victim, a]);
-  oracle.logVersion([victim, a]);
-  const [eve] = colluders(oracle, 1) as readonly [Colluder];
-  giveAgain(oracle, device, oracle.boughtOutcomes(device, 'expired'), [eve.name]);
-  return oracle.trace.judge();
 }

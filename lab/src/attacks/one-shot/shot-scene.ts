@@ -2,7 +2,7 @@
 import type { Ctx } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../judgement.ts';
-import type { ShotOracle } from './shot-oracle.ts';
+import { ShotOracle, type ShotOracleOptions } from './shot-oracle.ts';
 
 /** An attack on the one-shot mode. Its title and story are those of its id in `ATTACK_WORDS`. */
 export interface ShotAttack {
@@ -16,8 +16,28 @@ export interface ShotAttack {
    * mutants verify it.
    */
   readonly learned: readonly string[];
-  /** Plays the attack against the unmodified core. */
-  play(environment: Environment): AttackReport;
+  /** The task and the colluding authorities. */
+  readonly world?: ShotOracleOptions;
+  /** The core refuses the policy of the task, so that no device ever contributes. */
+  readonly isRefusedTask?: true;
+  play(oracle: ShotOracle): void;
+}
+
+/** Plays the attack against the core that is loaded. */
+export function playShot({ world, isRefusedTask, play }: ShotAttack, environment: Environment): AttackReport {
+  if (isRefusedTask && !isAccepted(world, environment)) return new ShotOracle(environment).trace.judge();
+  const oracle = new ShotOracle(environment, world);
+  play(oracle);
+  return oracle.trace.judge();
+}
+
+function isAccepted(world: ShotOracleOptions | undefined, environment: Environment): boolean {
+  try {
+    new ShotOracle(environment, world);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Four authorities, three of which are needed, the first on the server's side. */

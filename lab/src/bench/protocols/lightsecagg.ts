@@ -1,13 +1,7 @@
 /** One user and the server of LightSecAgg at the real dimension; the messages of the other users have the real length. */
-import {
-  type AggregationTools,
-  type CodeParameters,
-  LightSecAggUser,
-  MaskCode,
-  pieceLength,
-  primeField,
-} from '@basa/baselines';
-import { FIELD, FIELD_PRIME, packVector, unpackVector } from '@basa/masking';
+import { type AggregationTools, type CodeParameters, pieceLength } from '@basa/baselines';
+import { FIELD, packVector, unpackVector } from '@basa/masking';
+import { lightSecAggWork } from '@basa/virtual-time';
 import { type Cost, inAll, NOTHING } from './cost.ts';
 import { best } from './prices.ts';
 
@@ -29,17 +23,20 @@ export function lightSecAggCost(
 ): Cost | undefined {
   if (present < code.survivors) return undefined;
   const { users } = code;
-  const parameters = { ...code, session: tools.randomBytes(32), dimension, fewest: summed };
-  const maskCode = new MaskCode(code, primeField(FIELD_PRIME));
-  const length = pieceLength(parameters);
-  const userMs = userTimes(parameters, maskCode, tools);
-  const { answerMs, decodeMs } = recoveryTimes(maskCode, { summed, length }, tools);
+  const length = pieceLength({ ...code, dimension });
+  const work = lightSecAggWork(code, dimension, summed, tools);
+  const keysMs = best(work.connect, 1);
+  const encodeMs = best(work.encode, 2);
+  const offlineMs = encodeMs + (users - 1) * best(work.receive);
+  const uploadMs = best(work.mask, 1);
+  const answerMs = best(work.answer);
+  const decodeMs = best(work.decode, 2);
   const enterMs = isWeighted ? weighTime(dimension, tools) : addMs;
   const sealed = (users - 1) * (2 + 4 * length + 16);
   return inAll([
-    { ...NOTHING, phase: 'keys', userMs: userMs.keys, bytesUp: 34, bytesDown: users * 34 },
-    { ...NOTHING, phase: 'offline', userMs: userMs.offline, bytesUp: sealed, bytesDown: sealed },
-    { ...NOTHING, phase: 'upload', userMs: userMs.upload, serverMs: summed * enterMs, bytesUp: 4 * dimension },
+    { ...NOTHING, phase: 'keys', userMs: keysMs, bytesUp: 34, bytesDown: users * 34 },
+    { ...NOTHING, phase: 'offline', userMs: offlineMs, bytesUp: sealed, bytesDown: sealed },
+    { ...NOTHING, phase: 'upload', userMs: uploadMs, serverMs: summed * enterMs, bytesUp: 4 * dimension },
     {
       ...NOTHING,
       phase: 'recovery',
@@ -51,33 +48,6 @@ export function lightSecAggCost(
   ]);
 }
 
-function userTimes(
-  parameters: ConstructorParameters<typeof LightSecAggUser>[1],
-  maskCode: MaskCode,
-  tools: AggregationTools,
-): { readonly keys: number; readonly offline: number; readonly upload: number } {
-  const { users, dimension } = parameters;
-  const [first, second] = [0, 1].map((id) => new LightSecAggUser(id, parameters, maskCode, tools));
-  if (first === undefined || second === undefined) throw new Error('two users are needed');
-  const others = Array.from({ length: users - 2 }, (_, n) => ({
-    user: n + 2,
-    channelKey: tools.masks.suite.x25519(tools.randomBytes(32)).publicKey,
-  }));
-  const roster = [first.advertise(), second.advertise(), ...others];
-  const keys = best(() => void first.connect(roster), 1);
-  second.connect(roster);
-  let stamp = 0;
-  let made: ReturnType<LightSecAggUser['encodeMask']> = [];
-  const encodeMs = best(() => {
-    made = first.encodeMask(++stamp);
-  }, 2);
-  const share = made.find(({ peer }) => peer === 1);
-  if (share === undefined) throw new Error('no share');
-  const openMs = best(() => void second.receiveShare({ ...share, peer: 0 }, stamp));
-  const upload = best(() => void first.maskInPlace(new Uint32Array(dimension), stamp), 1);
-  return { keys, offline: encodeMs + (users - 1) * openMs, upload };
-}
-
 /** Reads one upload and adds it times its weight. */
 function weighTime(dimension: number, { combinations }: AggregationTools): number {
   const packed = packVector(new Uint32Array(dimension), FIELD);
@@ -87,20 +57,4 @@ function weighTime(dimension: number, { combinations }: AggregationTools): numbe
     if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
     combinations.combine([Uint32Array.of(1, 2)], [sum, unpacked.vector], [new Uint32Array(dimension)]);
   });
-}
-
-function recoveryTimes(
-  maskCode: MaskCode,
-  { summed, length }: { readonly summed: number; readonly length: number },
-  { combinations }: AggregationTools,
-): { readonly answerMs: number; readonly decodeMs: number } {
-  const { users, survivors } = maskCode.parameters;
-  const vector = (): Uint32Array => Uint32Array.from({ length }, (_, k) => (k * 2_654_435_761) % FIELD_PRIME);
-  const answers = Array.from({ length: survivors }, vector);
-  const held = Array.from({ length: summed }, (_, n) => answers[n % survivors] as Uint32Array);
-  const ids = Array.from({ length: survivors }, (_, n) => users - 1 - n);
-  return {
-    answerMs: best(() => combinations.combine([new Uint32Array(summed).fill(1)], held, [new Uint32Array(length)])),
-    decodeMs: best(() => void maskCode.decode(ids, answers, combinations), 2),
-  };
 }

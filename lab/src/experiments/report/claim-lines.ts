@@ -1,5 +1,5 @@
 /** Prints the claims of an experiment with their verdicts. Claims are not judged in the profile smoke, because its runs are too small. */
-import type { Outcome } from './outcome.ts';
+import { comparisonText, type Outcome } from './outcome.ts';
 
 const INDENT = ' '.repeat(19);
 
@@ -11,12 +11,7 @@ export function claimLines({ profile, orderings }: Pick<Outcome, 'profile' | 'or
     ];
   const judged = orderings.flatMap(({ claim, verdict, seen }) => [
     `  ${verdict.padEnd(13)}  ${claim}`,
-    ...seen
-      .filter((one) => one.verdict !== 'holds')
-      .map(
-        ({ where, left, right, isGivenUp }) =>
-          `${INDENT}${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,
-      ),
+    ...seen.filter((one) => one.verdict !== 'holds').map((one) => INDENT + comparisonText(one)),
   ]);
   return ['Claims that were written before the run:', ...judged];
 }

@@ -2,7 +2,7 @@
 
 import { type Costs, escapeText, type Figure, STYLE } from '@basa/virtual-time';
 import { costsTables } from './costs-table.ts';
-import type { Ordering, Outcome, Table } from './outcome.ts';
+import { comparisonText, type Ordering, type Outcome, type Table } from './outcome.ts';
 import type { Verdict } from './verdict.ts';
 
 /** `command` is the command line that made the page, if there is one. */
@@ -128,16 +128,10 @@ function groupStarts(groups: readonly { readonly columns: number }[]): ReadonlyS
 
 /** Shows both numbers of every comparison. Those that do not hold come first. */
 function orderingHtml({ claim, source, verdict, seen }: Ordering): string {
-  const told = (one: Ordering['seen'][number]): string =>
-    `${one.where}: ${one.isGivenUp ? '> ' : ''}${shortNumber(one.left)} against ${shortNumber(one.right)}${one.interval === undefined ? '' : ` (ratio ${one.interval.map(shortNumber).join(' to ')})`}`;
   const open = seen.filter((one) => one.verdict !== 'holds');
   const rest = seen.filter((one) => one.verdict === 'holds');
   const places = seen.length === 1 ? 'one comparison' : `${seen.length} comparisons`;
   return `<li>${verdictHtml(verdict)} ${escapeText(claim)}${sourceHtml(source)}${
-    open.length === 0 ? '' : `<br><small class="fails">${escapeText(open.map(told).join('; '))}</small>`
-  }<details><summary>${places}${seen.length === 0 ? ': not run' : ''}</summary><small>${escapeText(rest.map(told).join('; '))}</small></details></li>`;
-}
-
-function shortNumber(value: number): string {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'never';
+    open.length === 0 ? '' : `<br><small class="fails">${escapeText(open.map(comparisonText).join('; '))}</small>`
+  }<details><summary>${places}${seen.length === 0 ? ': not run' : ''}</summary><small>${escapeText(rest.map(comparisonText).join('; '))}</small></details></li>`;
 }

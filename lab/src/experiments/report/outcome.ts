@@ -31,6 +31,16 @@ export interface Ordering {
   })[];
 }
 
+/** One comparison of a claim, with both of its numbers. */
+export function comparisonText({ where, left, right, isGivenUp, interval }: Ordering['seen'][number]): string {
+  const ratio = interval === undefined ? '' : ` (ratio ${interval.map(shortNumber).join(' to ')})`;
+  return `${where}: ${isGivenUp ? '> ' : ''}${shortNumber(left)} against ${shortNumber(right)}${ratio}`;
+}
+
+function shortNumber(value: number): string {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'never';
+}
+
 export interface Outcome {
   readonly experiment: string;
   readonly title: string;

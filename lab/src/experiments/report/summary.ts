@@ -1,7 +1,7 @@
 /** The verdict on every claim of the studies in a folder. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome } from './outcome.ts';
+import { comparisonText, type Outcome } from './outcome.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface Claim {
@@ -9,12 +9,20 @@ export interface Claim {
   readonly claim: string;
   readonly source: string;
   readonly verdict: Verdict;
+  /** Both numbers of every comparison, and their ratio. Older results do not have it. */
+  readonly seen?: string;
 }
 
 /** Written next to the report, so that `summary` does not need the full results. */
 export function claimsOf(outcomes: readonly Outcome[]): readonly Claim[] {
   return outcomes.flatMap(({ experiment, orderings }) =>
-    orderings.map(({ claim, source, verdict }) => ({ study: experiment, claim, source, verdict })),
+    orderings.map(({ claim, source, verdict, seen }) => ({
+      study: experiment,
+      claim,
+      source,
+      verdict,
+      seen: seen.map(comparisonText).join('; '),
+    })),
   );
 }
 

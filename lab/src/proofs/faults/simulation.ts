@@ -1,7 +1,7 @@
 /** A simulation is a list of operations on a federation: drawn from a seed, and shortened as far as possible if it fails. */
 import type { FreezeReason } from '@basa/protocol';
 import { CLOSE_MS, LEASE_MS, OPEN_MS, type Step } from '@basa/simulator';
-import type { Draw } from './draw.ts';
+import type { Draw } from '@basa/testkit/core/draw.ts';
 
 export type Operation =
   /** The device continues up to and including this step. */

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
-import { drawFrom } from '../faults/draw.ts';
 import type { Area } from './areas.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { runMutants } from './run.ts';

@@ -7,7 +7,7 @@
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import type { AttackReport } from '../../attacks/judgement.ts';
 import { ONE_SHOT_ATTACKS } from '../../attacks/one-shot/registry.ts';
-import type { ShotAttack } from '../../attacks/one-shot/shot-scene.ts';
+import { playShot, type ShotAttack } from '../../attacks/one-shot/shot-scene.ts';
 import type { OracleEngine } from '../world/symbolic-federation.ts';
 import type { Attacks } from './attack-moves.ts';
 import { COLLUDED_ATTACKS } from './attacks-by-colluders.ts';
@@ -34,7 +34,7 @@ export function playAttack(name: string, engine: OracleEngine = 'attributes'): A
   const council = COUNCIL_ATTACKS[name];
   if (council !== undefined) return council();
   const shot = shotAttack(name);
-  if (shot !== undefined) return shot.play(nodeEnvironment);
+  if (shot !== undefined) return playShot(shot, nodeEnvironment);
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
   const world = new OracleWorld(new Federations(engine), attack);

@@ -1,5 +1,6 @@
 /** `npm run lab -- prove explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--json]`: the long version of the explorer's tests. */
 import { parseArgs } from 'node:util';
+import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
@@ -16,7 +17,6 @@ import { CORE_RULES, HOST_RULES, LOG_RULES, LOG_WORLDS } from '../explorer/missi
 import { SHOT_RULES, SHOT_WORLDS } from '../explorer/one-shot/worlds.ts';
 import type { Walk } from '../explorer/walk.ts';
 import { COUNCIL_WORLDS, LONG_WORLDS, type NamedWorld, SMALL_WORLDS } from '../explorer/worlds.ts';
-import { drawFrom } from '../faults/draw.ts';
 import { importPatched } from '../patched-core.ts';
 
 const HELP = `npm run lab -- prove explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--seed S] [--json]

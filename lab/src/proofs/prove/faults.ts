@@ -1,9 +1,9 @@
 /** `npm run lab -- prove faults [--buffers N | --simulations N] [--seed S] [--json]`: the long version of the fault simulation. */
 import { parseArgs } from 'node:util';
+import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
-import { drawFrom } from '../faults/draw.ts';
 import { shrinkList } from '../faults/shrink.ts';
 import { simulate } from '../faults/simulate.ts';
 import { drawSimulation, type Operation, type Simulation } from '../faults/simulation.ts';

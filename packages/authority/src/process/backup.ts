@@ -2,20 +2,20 @@
  * Backs up an authority with its own data folder: its log and its sealed keys, but not its witness and not the epoch secrets of the
  * one-shot mode. A restored authority has lost its live epochs. It notices this at the next start, and declares them dead.
  */
-import { backupFolder, type Manifest, restoreFolder, StartError } from '@basa/service';
+import { backupFolder, type ConfigPlaces, type Manifest, restoreFolder, StartError } from '@basa/service';
 import { IN_NO_BACKUP } from '../store/schema.ts';
 import { EMBEDDED_DATABASE } from '../store/store.ts';
-import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
+import { readAuthorityConfig } from './config.ts';
 
-export function backupAuthority(places: AuthorityPlaces, to: string): Promise<Manifest> {
+export function backupAuthority(places: ConfigPlaces, to: string): Promise<Manifest> {
   return backupFolder({ dataFolder: folderOf(places), to, database: EMBEDDED_DATABASE, withoutRows: IN_NO_BACKUP });
 }
 
-export function restoreAuthority(places: AuthorityPlaces, from: string): Promise<Manifest> {
+export function restoreAuthority(places: ConfigPlaces, from: string): Promise<Manifest> {
   return restoreFolder({ application: 'authority', from, dataFolder: folderOf(places) });
 }
 
-function folderOf(places: AuthorityPlaces): string {
+function folderOf(places: ConfigPlaces): string {
   const { dataFolder, databaseUrl } = readAuthorityConfig(places);
   if (databaseUrl === undefined && dataFolder !== undefined) return dataFolder;
   throw new StartError(

@@ -1,16 +1,12 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
 import {
-  type ConfigSources,
-  closed,
-  commonKeys,
-  commonOptions,
-  commonRisks,
-  type GatheredConfig,
-  gatherConfig,
+  type CheckedConfig,
+  type ConfigPlaces,
+  configSchema,
   rateLimit,
   secretText,
-  sharedDatabaseRisk,
+  serviceConfig,
   Type,
   wrongConfiguration,
 } from '@basa/service';
@@ -21,108 +17,99 @@ import { isInside } from './inside.ts';
 const HOUR_MS = 3_600_000;
 
 /** `basa config print` and the page of all keys on the site are written from this. */
-export const authorityConfigSchema = Type.Object(
-  {
-    ...commonKeys,
-    databaseUrl: Type.Optional(
-      secretText('postgres://user:password@host/database, shared by all nodes of the authority; replaces dataFolder'),
-    ),
-    passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
-    keyFile: Type.Optional(
-      Type.String({
-        description: 'file with 32 random bytes that encrypt the keys of the authority; or use passphrase',
-      }),
-    ),
-    witnessFile: Type.Optional(
-      Type.String({
-        description:
-          'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk, one for each node (default: `<dataFolder>.witness`)',
-      }),
-    ),
-    newNode: Type.Boolean({
-      default: false,
-      description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
+export const authorityConfigSchema = configSchema({
+  databaseUrl: Type.Optional(
+    secretText('postgres://user:password@host/database, shared by all nodes of the authority; replaces dataFolder'),
+  ),
+  passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
+  keyFile: Type.Optional(
+    Type.String({
+      description: 'file with 32 random bytes that encrypt the keys of the authority; or use passphrase',
     }),
-    epochHours: Type.Number({
-      exclusiveMinimum: 0,
-      default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
-      description: 'lifetime of a master key',
+  ),
+  witnessFile: Type.Optional(
+    Type.String({
+      description:
+        'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk, one for each node (default: `<dataFolder>.witness`)',
     }),
-    certificateDays: Type.Number({
-      exclusiveMinimum: 0,
-      default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
-      description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
-    }),
-    tickMs: Type.Integer({
-      minimum: 10,
-      default: AUTHORITY_DEFAULTS.tickMs,
-      description: 'interval at which overdue buffers are aborted',
-    }),
-    workers: Type.Integer({
-      minimum: 1,
-      default: AUTHORITY_DEFAULTS.workers,
-      description: 'number of threads that examine uploads and sum masks in one-shot mode',
-    }),
-    keyLimit: rateLimit('limit for the key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
-  },
-  closed,
-);
+  ),
+  newNode: Type.Boolean({
+    default: false,
+    description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
+  }),
+  epochHours: Type.Number({
+    exclusiveMinimum: 0,
+    default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
+    description: 'lifetime of a master key',
+  }),
+  certificateDays: Type.Number({
+    exclusiveMinimum: 0,
+    default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
+    description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
+  }),
+  tickMs: Type.Integer({
+    minimum: 10,
+    default: AUTHORITY_DEFAULTS.tickMs,
+    description: 'interval at which overdue buffers are aborted',
+  }),
+  workers: Type.Integer({
+    minimum: 1,
+    default: AUTHORITY_DEFAULTS.workers,
+    description: 'number of threads that examine uploads and sum masks in one-shot mode',
+  }),
+  keyLimit: rateLimit('limit for the key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
+});
 
 export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
 
-/** The sources of the configuration. */
-export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
-type Gathered = GatheredConfig<Type.Static<typeof authorityConfigSchema>>;
+type Config = Type.Static<typeof authorityConfigSchema>;
 
-function gathered(places: AuthorityPlaces): Gathered {
-  return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
-}
+const config = serviceConfig({
+  schema: authorityConfigSchema,
+  prefix: AUTHORITY_PREFIX,
+  optionsOf({ dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, ...given }: Config) {
+    const { tickMs, keyLimit, workers } = given;
+    return {
+      newNode,
+      tickMs,
+      keyLimit,
+      workers,
+      ...(dataFolder !== undefined && { dataFolder }),
+      ...(databaseUrl !== undefined && { databaseUrl }),
+      secret: secretOf(given),
+      epochMs: epochHours * HOUR_MS,
+      certificateMs: certificateDays * 24 * HOUR_MS,
+      ...(witnessFile !== undefined && { witness: witnessFile }),
+    };
+  },
+  risksOf({ keyFile, newNode }, options) {
+    const { place, kept } = placesOf(options);
+    const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
+    return {
+      secretFiles: { keyFile },
+      risks: [
+        keyFile !== undefined &&
+          !existsSync(keyFile) &&
+          `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
+        isWithin &&
+          'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
+        newNode && 'newNode is set; remove it once this node has a witness, or a rollback is not detected',
+      ],
+    };
+  },
+});
 
 /** For work on the tables only, which needs none of the authority's other secrets. */
-export function readDatabasePlace(places: AuthorityPlaces): Pick<Gathered['config'], 'databaseUrl' | 'dataFolder'> {
-  return gathered(places).config;
+export function readDatabasePlace(places: ConfigPlaces): Pick<Config, 'databaseUrl' | 'dataFolder'> {
+  return config.gather(places);
 }
 
-/** Throws a `StartError` that names the key. */
-export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
-  return optionsOf(gathered(places));
+export function readAuthorityConfig(places: ConfigPlaces): AuthorityOptions {
+  return config.read(places);
 }
 
-/** The same, with the values in force, their sources and their risks. */
-export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { readonly risks: readonly string[] } {
-  const found = gathered(places);
-  const { place, kept } = placesOf(optionsOf(found));
-  const { keyFile, newNode } = found.config;
-  const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
-  const risks = [
-    ...commonRisks(found, { keyFile }),
-    keyFile !== undefined &&
-      !existsSync(keyFile) &&
-      `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
-    isWithin &&
-      'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
-    newNode && 'newNode is set; remove it once this node has a witness, or a rollback is not detected',
-    sharedDatabaseRisk(places),
-  ];
-  return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
-}
-
-function optionsOf({ config }: Gathered): AuthorityOptions {
-  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit, workers } =
-    config;
-  return {
-    ...commonOptions(config),
-    newNode,
-    tickMs,
-    keyLimit,
-    workers,
-    ...(dataFolder !== undefined && { dataFolder }),
-    ...(databaseUrl !== undefined && { databaseUrl }),
-    secret: secretOf(config),
-    epochMs: epochHours * HOUR_MS,
-    certificateMs: certificateDays * 24 * HOUR_MS,
-    ...(witnessFile !== undefined && { witness: witnessFile }),
-  };
+export function checkAuthorityConfig(places: ConfigPlaces): CheckedConfig<Config> {
+  return config.check(places);
 }
 
 function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {

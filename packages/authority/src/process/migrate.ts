@@ -1,9 +1,16 @@
 /** Makes or changes the tables of an authority: an operator's step, before it starts with another version. */
-import { type Migrated, type MigrationWish, migrateFolder, migratePostgres, wrongConfiguration } from '@basa/service';
+import {
+  type ConfigPlaces,
+  type Migrated,
+  type MigrationWish,
+  migrateFolder,
+  migratePostgres,
+  wrongConfiguration,
+} from '@basa/service';
 import { AUTHORITY_DATABASE, EMBEDDED_DATABASE } from '../store/store.ts';
-import { type AuthorityPlaces, readDatabasePlace } from './config.ts';
+import { readDatabasePlace } from './config.ts';
 
-export async function migrateAuthority(places: AuthorityPlaces, wish: MigrationWish = {}): Promise<Migrated> {
+export async function migrateAuthority(places: ConfigPlaces, wish: MigrationWish = {}): Promise<Migrated> {
   const { databaseUrl, dataFolder } = readDatabasePlace(places);
   if (databaseUrl !== undefined) return migratePostgres(databaseUrl, AUTHORITY_DATABASE, wish);
   if (dataFolder !== undefined) return migrateFolder(dataFolder, EMBEDDED_DATABASE, wish);

@@ -1,13 +1,13 @@
 /** Changes the passphrase or key file of an authority: everything that is sealed is sealed again, in one transaction. */
 import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { StartError } from '@basa/service';
+import { type ConfigPlaces, StartError } from '@basa/service';
 import { masterKeyName } from '../keys/key-epochs.ts';
 import { shotSecretName } from '../keys/shot-secrets.ts';
 import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
 import { type AuthorityStore, openStore } from '../store/store.ts';
 import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
-import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
+import { readAuthorityConfig } from './config.ts';
 import { placesOf } from './create-authority.ts';
 
 export interface Rotated {
@@ -18,7 +18,7 @@ export interface Rotated {
  * The authority must be stopped: its data folder is locked, and nodes on a database would refuse to continue with the
  * old secret.
  */
-export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): Promise<Rotated> {
+export async function rotateVault(places: ConfigPlaces, fresh: VaultSecret): Promise<Rotated> {
   const options = readAuthorityConfig(places);
   const store = await openStore(placesOf(options).place, { clock: options.clock });
   try {

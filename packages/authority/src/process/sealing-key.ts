@@ -1,9 +1,9 @@
 /** The key file of a stopped authority, and the public key of the signing key that it opens. */
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { StartError, wrongConfiguration } from '@basa/service';
+import { type ConfigPlaces, StartError, wrongConfiguration } from '@basa/service';
 import { openStored, signerOf } from '../keys/unlock.ts';
 import { openStore } from '../store/store.ts';
-import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
+import { readAuthorityConfig } from './config.ts';
 import { placesOf } from './create-authority.ts';
 
 export interface SealingKey {
@@ -12,7 +12,7 @@ export interface SealingKey {
 }
 
 /** Throws if the authority runs on its data folder, or has a passphrase instead of a file. */
-export async function sealingKeyOf(places: AuthorityPlaces): Promise<SealingKey> {
+export async function sealingKeyOf(places: ConfigPlaces): Promise<SealingKey> {
   const options = readAuthorityConfig(places);
   const { secret } = options;
   if (!('keyFile' in secret))

@@ -35,6 +35,6 @@ export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {
 }
 
 /** The schema has checked the text. */
-function named(hex: string): Uint8Array {
+export function named(hex: string): Uint8Array {
   return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
 }

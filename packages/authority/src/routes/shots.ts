@@ -1,6 +1,6 @@
 /** The one-shot mode: standings for anyone, inspections, votes and sums for the server, and the outcome of an upload for its device. */
 import { Readable } from 'node:stream';
-import { fromHex, toHex } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type Batch,
@@ -41,7 +41,7 @@ import type { KnownTask } from '../log/directory.ts';
 import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
 import { type Released, releaseSums } from '../steps/release-sums.ts';
 import { BytesUnderWay } from './bytes-under-way.ts';
-import { ofPathTask, taskOf, taskParams } from './names.ts';
+import { named, ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 import { SHOT_BODY_LIMIT, shotLimits } from './shot-limits.ts';
 
@@ -82,6 +82,16 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
     return watch.traces.step(name, of, async () => granted(await work()));
   };
 
+  const ofServer = (
+    kind: keyof typeof SHOT_BODY_LIMIT,
+    summary: string,
+    [asked, answer]: readonly [request: string, answer: string],
+  ) => ({
+    onRequest: fits(shotLimits[kind]),
+    bodyLimit: SHOT_BODY_LIMIT[kind],
+    schema: { summary: `${summary} (server, one-shot)`, params: taskParams, ...exchange(asked, answer) },
+  });
+
   app.get(
     AUTHORITY_PATH.standing(':task'),
     {
@@ -99,15 +109,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
 
   app.post(
     AUTHORITY_PATH.inspections(':task'),
-    {
-      onRequest: fits(shotLimits.inspection),
-      bodyLimit: SHOT_BODY_LIMIT.inspection,
-      schema: {
-        summary: 'Inspects uploads, and returns their guard words (server, one-shot)',
-        params: taskParams,
-        ...exchange('inspectRequest', 'inspectAnswer'),
-      },
-    },
+    ofServer('inspection', 'Inspects uploads, and returns their guard words', ['inspectRequest', 'inspectAnswer']),
     async (request, reply) => {
       const bytes = bytesOf(request);
       const asked = ofPathTask('inspectRequest', inspectRequestCodec.decode(bytes), request.params);
@@ -118,15 +120,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
 
   app.post(
     AUTHORITY_PATH.batchVotes(':task'),
-    {
-      onRequest: fits(shotLimits.vote),
-      bodyLimit: SHOT_BODY_LIMIT.vote,
-      schema: {
-        summary: 'Votes for a batch of uploads that were inspected (server, one-shot)',
-        params: taskParams,
-        ...exchange('batchVoteRequest', 'batchVoteAnswer'),
-      },
-    },
+    ofServer('vote', 'Votes for a batch of uploads that were inspected', ['batchVoteRequest', 'batchVoteAnswer']),
     async (request, reply) => {
       const asked = batchVoteRequestCodec.decode(bytesOf(request));
       ofPathTask('batchVoteRequest.batch', asked.batch, request.params);
@@ -138,15 +132,10 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
 
   app.post(
     AUTHORITY_PATH.releases(':task'),
-    {
-      onRequest: fits(shotLimits.release),
-      bodyLimit: SHOT_BODY_LIMIT.release,
-      schema: {
-        summary: 'The sums of the masks of a batch that enough authorities voted for (server, one-shot)',
-        params: taskParams,
-        ...exchange('releaseRequest', 'a framed releaseAnswer, then the requested packed vectors'),
-      },
-    },
+    ofServer('release', 'The sums of the masks of a batch that enough authorities voted for', [
+      'releaseRequest',
+      'a framed releaseAnswer, then the requested packed vectors',
+    ]),
     async (request, reply) => {
       const bytes = bytesOf(request);
       const asked = releaseRequestCodec.decode(bytes);
@@ -195,9 +184,4 @@ function sendReleased(reply: FastifyReply, { answer, vectors }: Released): Fasti
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const buffers = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.length));
   return reply.type(BYTES_MEDIA_TYPE).header('content-length', length).send(Readable.from(buffers));
-}
-
-/** The schema has checked the text. */
-function named(hex: string): Uint8Array {
-  return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
 }

@@ -37,6 +37,10 @@ export function checkCode({ users, survivors, privacy }: CodeParameters): void {
 }
 
 /** L = d / (U - T), with d padded up to a multiple. */
-export function pieceLength({ dimension, survivors, privacy }: LightSecAggParameters): number {
+export function pieceLength({
+  dimension,
+  survivors,
+  privacy,
+}: Pick<LightSecAggParameters, 'dimension' | 'survivors' | 'privacy'>): number {
   return Math.ceil(dimension / (survivors - privacy));
 }

@@ -17,10 +17,6 @@ export const WAY_TITLE: Readonly<Record<Way, string>> = {
   'one-shot': 'one-shot',
 };
 
-export function engineFlag(fallback: EngineName): Flag<EngineName> {
-  return choice(ENGINE_NAMES, { help: HELP, default: fallback });
-}
-
 /** Used together with a choice of the mode. Undefined if no engine was chosen. */
 export function sealedEngineFlag(usual: EngineName): Flag<EngineName | undefined> {
   return choice(ENGINE_NAMES, { help: HELP, without: usual });

@@ -10,8 +10,7 @@ import type { TlsOptions } from './transport.ts';
 export * from '../everywhere.ts';
 export { openFolderStore } from './folder-store.ts';
 export { nodeOutside } from './outside.ts';
-export type { TrainerOptions } from './trainer.ts';
-export { trainerFor } from './trainer.ts';
+export { type TrainerOptions, trainerFor } from './trainer.ts';
 export type { TlsOptions } from './transport.ts';
 
 export type NodeConnectOptions = ConnectOptions & {

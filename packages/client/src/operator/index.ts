@@ -2,17 +2,32 @@
 
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 export type { OperatorOptions } from './ask.ts';
-export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
-export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
-export type { EngineName, ModeName, PolicyChoice, PrivacyChoice } from './policy.ts';
-export { ENGINES, mostTolerated, quantizerOf } from './policy.ts';
-export type {
-  BufferState,
-  ServerTask,
-  ShotState,
-  SuspectState,
-  TaskPrivacy,
-  VersionState,
+export {
+  type CreatedTask,
+  type CreateTaskOptions,
+  createTask,
+  createTaskAt,
+  TASK_DEFAULTS,
+  type TaskSettings,
+} from './create-task.ts';
+export {
+  ENGINES,
+  type EngineName,
+  type ModeName,
+  mostTolerated,
+  type PolicyChoice,
+  type PrivacyChoice,
+  quantizerOf,
+} from './policy.ts';
+export {
+  AuthorityOperator,
+  type BufferState,
+  hashOfToken,
+  ServerOperator,
+  type ServerTask,
+  type ShotState,
+  type SuspectState,
+  type TaskPrivacy,
+  type VersionState,
 } from './services.ts';
-export { AuthorityOperator, hashOfToken, ServerOperator } from './services.ts';
 export type { TaskSpecification } from './task-specification.ts';

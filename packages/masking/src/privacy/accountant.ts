@@ -39,19 +39,6 @@ export function deltaOf(rho: number, epsilon: number): number {
   return Math.min(1, Math.exp(exponent));
 }
 
-/** The number of inclusions that keep epsilon within a bound. */
-export function inclusionsWithin(epsilon: number, noiseMultiplier: number, delta: number): number {
-  const cost = inclusionCost(noiseMultiplier);
-  let [fits, tooMany] = [0, 1];
-  while (epsilonOf(tooMany * cost, delta) <= epsilon) [fits, tooMany] = [tooMany, 2 * tooMany];
-  while (tooMany - fits > 1) {
-    const middle = Math.floor((fits + tooMany) / 2);
-    if (epsilonOf(middle * cost, delta) <= epsilon) fits = middle;
-    else tooMany = middle;
-  }
-  return fits;
-}
-
 /** `order` is a - 1. */
 function epsilonAt(order: number, rho: number, delta: number): number {
   const a = 1 + order;

@@ -1,8 +1,6 @@
 /** Cryptography and randomness in a browser. */
-export type { WasmCombinationKernel } from '../combination-kernel.ts';
-export { createWasmCombinationKernel } from '../combination-kernel.ts';
-export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
-export { createTrainingKernel } from '../training-kernel.ts';
+export { createWasmCombinationKernel, type WasmCombinationKernel } from '../combination-kernel.ts';
+export { createTrainingKernel, type TrainingKernelOptions, type WasmTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createWebKeystream } from './keystream.ts';
 export { createPlainKeystream } from './plain-keystream.ts';

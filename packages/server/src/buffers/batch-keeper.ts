@@ -5,21 +5,14 @@ import {
   type Ctx,
   evolveSum,
   openShotBatch,
-  type ServerPorts,
   type ShotBatch,
   type SumFact,
 } from '@basa/protocol';
 import type { Fence } from '../store/leases.ts';
 import { type KeeperOptions, SumKeeper } from './sum-keeper.ts';
 
-export interface BatchKeeperOptions extends KeeperOptions<ShotBatch> {
-  readonly ports: ServerPorts;
-}
-
 export class BatchKeeper extends SumKeeper<ShotBatch, SumFact> {
-  readonly #options: BatchKeeperOptions;
-
-  constructor(options: BatchKeeperOptions) {
+  constructor(options: KeeperOptions<ShotBatch>) {
     const { store, ports } = options;
     super(options, {
       async begin(ctx) {
@@ -36,12 +29,11 @@ export class BatchKeeper extends SumKeeper<ShotBatch, SumFact> {
       evolve: (batch, fact) => evolveSum(batch, sumFactOf(fact)),
       changeOf: (state, records) => ({ facts: records, status: state.status }),
     });
-    this.#options = options;
   }
 
   /** Undefined if one of its uploads no longer exists, or is in another batch. */
   async add(batch: Batch, fence: Fence | undefined): Promise<ShotBatch | undefined> {
-    const { store, ports, onEvent, onChange } = this.#options;
+    const { store, ports, onEvent, onChange } = this.options;
     const ctx: Ctx | undefined = await store.addBatch(ports.suite, batch, fence);
     const added = ctx && (await this.find(ctx));
     if (added === undefined) return undefined;

@@ -15,14 +15,8 @@ import type { BufferChange, StoredBuffer } from '../store/buffers.ts';
 import { messagesOf } from './messages.ts';
 import { type KeeperOptions, SumKeeper } from './sum-keeper.ts';
 
-export interface BufferKeeperOptions extends KeeperOptions<SecureBuffer> {
-  readonly ports: ServerPorts;
-}
-
 export class BufferKeeper extends SumKeeper<SecureBuffer, BufferRecord> {
-  readonly #options: BufferKeeperOptions;
-
-  constructor(options: BufferKeeperOptions) {
+  constructor(options: KeeperOptions<SecureBuffer>) {
     const { store, ports } = options;
     super(options, {
       async begin(ctx) {
@@ -36,12 +30,11 @@ export class BufferKeeper extends SumKeeper<SecureBuffer, BufferRecord> {
       evolve: evolveSecureBuffer,
       changeOf: (state, records) => changeOf(ports, state, records),
     });
-    this.#options = options;
   }
 
   async add(drawn: Omit<StoredBuffer, 'ctx'>, nonce?: Uint8Array): Promise<SecureBuffer> {
-    const buffer = openSecureBuffer(this.#options.ports.suite, drawn);
-    await this.#options.store.addBuffer({ ...drawn, ctx: buffer.ctx }, nonce);
+    const buffer = openSecureBuffer(this.options.ports.suite, drawn);
+    await this.options.store.addBuffer({ ...drawn, ctx: buffer.ctx }, nonce);
     return this.begun(buffer);
   }
 }

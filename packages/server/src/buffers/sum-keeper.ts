@@ -10,6 +10,7 @@ import {
   type Millis,
   millis,
   type Refused,
+  type ServerPorts,
   type SumState,
   type TaskId,
   type Transition,
@@ -39,6 +40,7 @@ export interface StepOptions<Sum> {
 
 export interface KeeperOptions<Sum> {
   readonly store: Store;
+  readonly ports: ServerPorts;
   readonly upToDate: UpToDate;
   onEvent(event: BasaEvent): void;
   /** Called with every sum that was read or changed. */
@@ -60,12 +62,12 @@ export interface SumKind<Sum extends SumState, Entry extends { readonly kind: st
 export type StepOf<Sum, Entry, Answer> = Transition<Sum, Entry, Answer>;
 
 export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: string }> {
-  readonly #options: KeeperOptions<Sum>;
+  protected readonly options: KeeperOptions<Sum>;
   readonly #kind: SumKind<Sum, Entry>;
   readonly #kept = new Map<string, Kept<Sum>>();
 
   constructor(options: KeeperOptions<Sum>, kind: SumKind<Sum, Entry>) {
-    this.#options = options;
+    this.options = options;
     this.#kind = kind;
   }
 
@@ -95,7 +97,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
   /** Returns its current state in the store. */
   async fresh(ctx: Ctx): Promise<Sum | undefined> {
     const kept = await this.#find(ctx);
-    return kept && (await this.#options.upToDate(kept, () => this.#catchUp(kept))).sum;
+    return kept && (await this.options.upToDate(kept, () => this.#catchUp(kept))).sum;
   }
 
   /** Reads changes that other nodes made to sums that have not ended. Returns the names of these sums. */
@@ -122,7 +124,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     work: (sum: Sum, now: Millis) => StepOf<Sum, Entry, Answer>,
     { more = {}, fence }: StepOptions<Sum> = {},
   ): Promise<Answer | Refused> {
-    const { store, onEvent, onChange } = this.#options;
+    const { store, onEvent, onChange } = this.options;
     const kept = await this.#find(ctx);
     if (kept === undefined) return { kind: 'refused', reason: 'buffer-unknown' };
     const advanced = await store.advance(
@@ -153,7 +155,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
   }
 
   async #catchUp({ sum, number }: Kept<Sum>): Promise<Kept<Sum>> {
-    const facts = await this.#options.store.facts(sum.ctx, number);
+    const facts = await this.options.store.facts(sum.ctx, number);
     return this.#keep({ sum: facts.reduce(this.#kind.evolve, sum), number: number + facts.length });
   }
 
@@ -164,7 +166,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     if (known !== undefined && known.number > kept.number) return known;
     if (isEnded(kept.sum.status)) this.#kept.delete(name);
     else this.#kept.set(name, kept);
-    this.#options.onBuffer(kept.sum);
+    this.options.onBuffer(kept.sum);
     return kept;
   }
 }

@@ -1,11 +1,19 @@
 /** Backups of a server that runs on its own data folder, and the message if it runs on a database. */
 import { join } from 'node:path';
-import { backupFolder, type Manifest, readDatabase, readOnlySqlite, restoreFolder, StartError } from '@basa/service';
+import {
+  backupFolder,
+  type ConfigPlaces,
+  type Manifest,
+  readDatabase,
+  readOnlySqlite,
+  restoreFolder,
+  StartError,
+} from '@basa/service';
 import type { BodyPlace } from '../blobs/place.ts';
 import { EMBEDDED_DATABASE } from '../store/schema.ts';
 import { KEY_FILE } from '../store/server-key.ts';
 import { createStore } from '../store/store.ts';
-import { type ConfigPlaces, readServerConfig } from './config.ts';
+import { readServerConfig } from './config.ts';
 import { missingBlobs } from './needed-blobs.ts';
 
 export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest> {

@@ -3,16 +3,12 @@ import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
 import { isLoopback } from '@basa/protocol';
 import {
-  type ConfigSources,
-  closed,
-  commonKeys,
-  commonOptions,
-  commonRisks,
-  type GatheredConfig,
-  gatherConfig,
+  type CheckedConfig,
+  type ConfigPlaces,
+  configSchema,
   rateLimit,
   secretText,
-  sharedDatabaseRisk,
+  serviceConfig,
   Type,
   wrongConfiguration,
 } from '@basa/service';
@@ -27,166 +23,153 @@ const whole = (minimum: number, fallback: number, description: string) =>
   Type.Integer({ minimum, default: fallback, description });
 
 /** `basa config print` and the page of all keys on the site are written from this. */
-export const serverConfigSchema = Type.Object(
-  {
-    ...commonKeys,
-    authorityUrl: Type.String({
-      ...address,
-      description: 'address of the authority, or several separated by commas, in the order of authorityKey',
-      examples: ['https://authority.example.org'],
-    }),
-    authorityKey: Type.String({
-      pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})*$',
+export const serverConfigSchema = configSchema({
+  authorityUrl: Type.String({
+    ...address,
+    description: 'address of the authority, or several separated by commas, in the order of authorityKey',
+    examples: ['https://authority.example.org'],
+  }),
+  authorityKey: Type.String({
+    pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})*$',
+    description:
+      'public key of the authority in hexadecimal digits (`GET /v1/authority`), or several separated by commas',
+    examples: ['0'.repeat(64)],
+  }),
+  seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'time after which an unused seat is lost'),
+  tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'interval at which the server checks leases and ends buffers'),
+  revocationsMs: whole(
+    100,
+    SERVER_DEFAULTS.revocationsMs,
+    'interval at which the server asks the authority for revoked devices, in addition to every new buffer',
+  ),
+  workers: whole(1, SERVER_DEFAULTS.workers, 'number of threads that open sums and evaluate models'),
+  maxBurntSlots: whole(
+    1,
+    SERVER_DEFAULTS.burntSlots.max,
+    'number of slots and places that a device may leave unused or provably spoil before it has to wait (`quota-exceeded`)',
+  ),
+  burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'period in which maxBurntSlots counts'),
+  taskLimit: Type.Optional(
+    rateLimit(
+      'limit for the place requests of all devices of one task together, so that no task blocks the others (default: no limit)',
+    ),
+  ),
+  taskBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
       description:
-        'public key of the authority in hexadecimal digits (`GET /v1/authority`), or several separated by commas',
-      examples: ['0'.repeat(64)],
+        'limit for the bytes of kept models and waiting updates of each task; a task that has reached it begins nothing new (`task-storage-full`; default: no limit)',
     }),
-    seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'time after which an unused seat is lost'),
-    tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'interval at which the server checks leases and ends buffers'),
-    revocationsMs: whole(
-      100,
-      SERVER_DEFAULTS.revocationsMs,
-      'interval at which the server asks the authority for revoked devices, in addition to every new buffer',
-    ),
-    workers: whole(1, SERVER_DEFAULTS.workers, 'number of threads that open sums and evaluate models'),
-    maxBurntSlots: whole(
-      1,
-      SERVER_DEFAULTS.burntSlots.max,
-      'number of slots and places that a device may leave unused or provably spoil before it has to wait (`quota-exceeded`)',
-    ),
-    burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'period in which maxBurntSlots counts'),
-    taskLimit: Type.Optional(
-      rateLimit(
-        'limit for the place requests of all devices of one task together, so that no task blocks the others (default: no limit)',
-      ),
-    ),
-    taskBytes: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'limit for the bytes of kept models and waiting updates of each task; a task that has reached it begins nothing new (`task-storage-full`; default: no limit)',
-      }),
-    ),
-    keepModels: Type.Optional(
-      Type.Integer({
-        minimum: 2,
-        description: 'number of the newest versions whose parameters are kept (default: all)',
-      }),
-    ),
-    keepBuffersDays: Type.Optional(
-      Type.Number({
-        exclusiveMinimum: 0,
-        description: 'number of days for which the records of an ended buffer are kept (default: forever)',
-      }),
-    ),
-    pagesFolder: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'folder of the web pages to serve, together with their stream of live events',
-      }),
-    ),
-    sharesFolder: Type.Optional(
-      Type.String({ minLength: 1, description: 'folder with training data for browser tabs' }),
-    ),
-    pagesLogin: Type.Boolean({
-      default: false,
-      description: 'restrict the stream of live events to the roles `operator` and `auditor`, who log in on the page',
+  ),
+  keepModels: Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      description: 'number of the newest versions whose parameters are kept (default: all)',
     }),
-    tokensFolder: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          'folder with enrolment tokens that the pages give to every visitor, as `basa dev` does; never use it for a real task',
-      }),
-    ),
-    pagesAuthorityUrl: Type.Optional(
-      Type.String({
-        ...address,
-        description: 'address at which browsers reach the authority (default: `authorityUrl`)',
-      }),
-    ),
-    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
-    databaseConnections: Type.Optional(
-      Type.Integer({ minimum: 2, description: 'number of database connections of this node (default: 10)' }),
-    ),
-    signingKey: Type.Optional(secretText('secret key of the server, 64 hexadecimal digits; needed with databaseUrl')),
-    nextSigningKey: Type.Optional(
-      secretText('secret key that replaces the one of the server, 64 hexadecimal digits, in tasks whose terms say so'),
-    ),
-    leaseMs: whole(100, LEASE_MS, 'time without a sign of life after which another node ends the buffers of a node'),
-    blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
-      default: 'files',
-      description: 'storage for vectors and models; several nodes share a folder, their database or an object store',
+  ),
+  keepBuffersDays: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      description: 'number of days for which the records of an ended buffer are kept (default: forever)',
     }),
-    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://', description: 'address of the object store' })),
-    s3Region: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
-    s3Bucket: Type.Optional(
-      Type.String({ minLength: 1, description: 'bucket in the object store, which only this server uses' }),
-    ),
-    s3AccessKeyId: Type.Optional(secretText('access key id for the object store')),
-    s3SecretAccessKey: Type.Optional(secretText('secret access key for the object store')),
-  },
-  closed,
-);
+  ),
+  pagesFolder: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'folder of the web pages to serve, together with their stream of live events',
+    }),
+  ),
+  sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'folder with training data for browser tabs' })),
+  pagesLogin: Type.Boolean({
+    default: false,
+    description: 'restrict the stream of live events to the roles `operator` and `auditor`, who log in on the page',
+  }),
+  tokensFolder: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'folder with enrolment tokens that the pages give to every visitor, as `basa dev` does; never use it for a real task',
+    }),
+  ),
+  pagesAuthorityUrl: Type.Optional(
+    Type.String({
+      ...address,
+      description: 'address at which browsers reach the authority (default: `authorityUrl`)',
+    }),
+  ),
+  databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
+  databaseConnections: Type.Optional(
+    Type.Integer({ minimum: 2, description: 'number of database connections of this node (default: 10)' }),
+  ),
+  signingKey: Type.Optional(secretText('secret key of the server, 64 hexadecimal digits; needed with databaseUrl')),
+  nextSigningKey: Type.Optional(
+    secretText('secret key that replaces the one of the server, 64 hexadecimal digits, in tasks whose terms say so'),
+  ),
+  leaseMs: whole(100, LEASE_MS, 'time without a sign of life after which another node ends the buffers of a node'),
+  blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
+    default: 'files',
+    description: 'storage for vectors and models; several nodes share a folder, their database or an object store',
+  }),
+  s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://', description: 'address of the object store' })),
+  s3Region: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
+  s3Bucket: Type.Optional(
+    Type.String({ minLength: 1, description: 'bucket in the object store, which only this server uses' }),
+  ),
+  s3AccessKeyId: Type.Optional(secretText('access key id for the object store')),
+  s3SecretAccessKey: Type.Optional(secretText('secret access key for the object store')),
+});
 
 export const SERVER_PREFIX = 'BASA_SERVER_';
 const DAY_MS = 86_400_000;
 
-/** The sources of the configuration. */
-export type ConfigPlaces = Omit<ConfigSources, 'prefix'>;
-type Gathered = GatheredConfig<Type.Static<typeof serverConfigSchema>>;
+type Config = Type.Static<typeof serverConfigSchema>;
 
-function gathered(places: ConfigPlaces): Gathered {
-  return gatherConfig(serverConfigSchema, { ...places, prefix: SERVER_PREFIX });
-}
+const config = serviceConfig({
+  schema: serverConfigSchema,
+  prefix: SERVER_PREFIX,
+  optionsOf(given: Config) {
+    const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = given;
+    const { maxBurntSlots, burntSlotsWithinMs, taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
+    return {
+      dataFolder: folderOf(given),
+      authorities: authoritiesOf(authorityUrl, authorityKey),
+      burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
+      ...(taskLimit !== undefined && { taskLimit }),
+      ...(taskBytes !== undefined && { taskBytes }),
+      keep: {
+        ...(keepModels !== undefined && { models: keepModels }),
+        ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
+      },
+      seatMs,
+      tickMs,
+      revocationsMs,
+      workers,
+      ...databaseOf(given),
+      ...nextKeyOf(given),
+      ...blobsOf(given),
+      ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, given) }),
+    };
+  },
+  risksOf({ dataFolder, authorityUrl, databaseUrl, tokensFolder }) {
+    const isAlone = databaseUrl === undefined && dataFolder !== undefined;
+    const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
+    return {
+      secretFiles: isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {},
+      risks: [
+        isTogether &&
+          'authorityUrl is on this machine: a party that controls both services can read every update; use two machines',
+        tokensFolder !== undefined && 'tokensFolder is set: anyone who can reach the server can enrol devices',
+      ],
+    };
+  },
+});
 
-/** Throws a `StartError` that names the key. */
 export function readServerConfig(places: ConfigPlaces): ServerOptions {
-  return optionsOf(gathered(places));
+  return config.read(places);
 }
 
-/** The same, with the values in force, their sources and their risks. */
-export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly risks: readonly string[] } {
-  const found = gathered(places);
-  optionsOf(found);
-  const { dataFolder, authorityUrl, databaseUrl, tokensFolder } = found.config;
-  const isAlone = databaseUrl === undefined && dataFolder !== undefined;
-  const secretFiles = isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
-  const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
-  const risks = [
-    ...commonRisks(found, secretFiles),
-    isTogether &&
-      'authorityUrl is on this machine: a party that controls both services can read every update; use two machines',
-    tokensFolder !== undefined && 'tokensFolder is set: anyone who can reach the server can enrol devices',
-    sharedDatabaseRisk(places),
-  ];
-  return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
-}
-
-function optionsOf({ config }: Gathered): ServerOptions {
-  const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = config;
-  const { maxBurntSlots, burntSlotsWithinMs, taskLimit, taskBytes } = config;
-  const { keepModels, keepBuffersDays } = config;
-  return {
-    ...commonOptions(config),
-    dataFolder: folderOf(config),
-    authorities: authoritiesOf(authorityUrl, authorityKey),
-    burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
-    ...(taskLimit !== undefined && { taskLimit }),
-    ...(taskBytes !== undefined && { taskBytes }),
-    keep: {
-      ...(keepModels !== undefined && { models: keepModels }),
-      ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
-    },
-    seatMs,
-    tickMs,
-    revocationsMs,
-    workers,
-    ...databaseOf(config),
-    ...nextKeyOf(config),
-    ...blobsOf(config),
-    ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
-  };
+export function checkServerConfig(places: ConfigPlaces): CheckedConfig<Config> {
+  return config.check(places);
 }
 
 function authoritiesOf(urls: string, keys: string): readonly AuthorityAddress[] {

@@ -1,6 +1,6 @@
 /** The configuration keys of both services, and their meanings. */
 import { readFileSync } from 'node:fs';
-import { Type } from 'typebox';
+import { type TObject, type TProperties, Type } from 'typebox';
 import type { Address } from '../http/listen.ts';
 import { closed, hexText } from '../http/schemas.ts';
 import { METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
@@ -14,7 +14,6 @@ export function rateLimit(description: string, fallback?: RateLimit) {
   return Type.Object(numbers, { ...closed, ...(fallback && { default: fallback }), description });
 }
 
-/** Spread into the `Type.Object` of a service's configuration. */
 export const commonKeys = {
   dataFolder: Type.Optional(
     Type.String({
@@ -93,7 +92,12 @@ export const commonKeys = {
   }),
 } as const;
 
-type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
+/** The schema of a service's configuration: the keys of both services, and its own. */
+export function configSchema<Own extends TProperties>(own: Own): TObject<typeof commonKeys & Own> {
+  return Type.Object({ ...commonKeys, ...own }, closed);
+}
+
+export type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
 
 export function commonOptions(config: CommonConfig): Omit<
   ServiceOptions,

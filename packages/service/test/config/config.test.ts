@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { commonRisks, gatherConfig, readConfig, secretText, sharedDatabaseRisk, Type } from '../../src/index.ts';
+import { gatherConfig } from '../../src/config/config.ts';
+import { commonRisks, sharedDatabaseRisk } from '../../src/config/config-risks.ts';
+import { readConfig, secretText, Type } from '../../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

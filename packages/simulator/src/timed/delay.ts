@@ -14,8 +14,6 @@ export type Delay =
   /** FLSim's: examples times N(mean, deviation), at least `least` each. */
   | { readonly kind: 'per-example'; readonly mean: number; readonly deviation: number; readonly least: number };
 
-export const NO_DELAY: Delay = { kind: 'none' };
-
 /** The scale multiplies one draw of the stream: the same trip under another scale is the same draw. */
 export function drawDelay(delay: Delay, stream: RandomStream, examples: number): number {
   switch (delay.kind) {

@@ -1,5 +1,5 @@
 /** Turns prices and profiles into the charges of a scheme: seconds and bytes of one protocol, size and dimension. */
-import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
+import { pieceLength, publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
 import { COUNCILS, type OneShotName } from './councils.ts';
@@ -226,8 +226,7 @@ export class Charges {
 
   /** One sealed share: L elements, a tag of 16 bytes and the name of its maker. */
   #shareBytes(users: number): number {
-    const { survivors, privacy } = publishedCode(users);
-    return 18 + 4 * Math.ceil(this.#dimension / (survivors - privacy));
+    return 18 + 4 * pieceLength({ ...publishedCode(users), dimension: this.#dimension });
   }
 }
 

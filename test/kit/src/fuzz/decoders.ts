@@ -2,6 +2,7 @@
 
 import { concatBytes, DecodeError } from '@basa/masking';
 import { seededWords } from '@basa/virtual-time/simulation';
+import { drawFrom } from '../core/draw.ts';
 
 export interface FuzzResult {
   readonly runs: number;
@@ -18,7 +19,7 @@ export interface Fuzzed {
 
 /** Runs `runs` inputs; throws with the offending bytes at the first broken promise. */
 export function fuzzDecoder({ name, codec, bytes }: Fuzzed, runs: number, seed: number): FuzzResult {
-  const draw = wordSource(seed);
+  const draw = drawFrom(seededWords(seed)).below;
   let decoded = 0;
   // Refusals are the rule here, and a stack trace costs more than a decoding.
   const { stackTraceLimit } = Error;
@@ -39,19 +40,6 @@ export function fuzzDecoder({ name, codec, bytes }: Fuzzed, runs: number, seed: 
   }
   Error.stackTraceLimit = stackTraceLimit;
   return { runs, decoded };
-}
-
-function wordSource(seed: number): (below: number) => number {
-  const fill = seededWords(seed);
-  const words = new Uint32Array(1024);
-  let at = words.length;
-  return (below) => {
-    if (at === words.length) {
-      fill(words);
-      at = 0;
-    }
-    return (words[at++] as number) % below;
-  };
 }
 
 /** A flipped bit, a changed byte, a cut, an extension, a copied stretch, or noise; several at once now and then. */

@@ -5,7 +5,8 @@ import { sayingWhatIsMissing } from './missing.ts';
 
 export interface Named {
   readonly about: string;
-  readonly program: URL;
+  /** A module that is run when it is imported, or a function. */
+  readonly program: URL | (() => Promise<void>);
   /** It takes no options: its help is the comment at its top, and it need not be loaded for that. */
   readonly isPlain?: boolean;
 }
@@ -22,11 +23,12 @@ export function listOf(script: string, programs: Readonly<Record<string, { reado
 export async function runNamed(script: string, programs: Readonly<Record<string, Named>>): Promise<void> {
   const [name, ...options] = process.argv.slice(2);
   const named = name === undefined ? undefined : programs[name];
-  if (named?.isPlain === true && options.includes('--help')) {
-    console.log(commentAtTop(fileURLToPath(named.program)));
-  } else if (named !== undefined) {
-    process.argv = [process.execPath, fileURLToPath(named.program), ...options];
-    await sayingWhatIsMissing(() => import(named.program.href));
+  if (named !== undefined) {
+    const { program, isPlain = false } = named;
+    const isFile = program instanceof URL;
+    process.argv = [process.execPath, isFile ? fileURLToPath(program) : (process.argv[1] ?? ''), ...options];
+    if (isFile && isPlain && options.includes('--help')) console.log(commentAtTop(fileURLToPath(program)));
+    else await sayingWhatIsMissing(() => (isFile ? import(program.href) : program()));
   } else if (name === undefined || name === '--help') {
     console.log(listOf(script, programs));
   } else {

@@ -2,7 +2,7 @@
 
 import type { Attack, AttackResult, AttackSetting } from '@basa/lab/attacks/attack.ts';
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
-import type { ShotAttack } from '@basa/lab/attacks/one-shot/shot-scene.ts';
+import { playShot, type ShotAttack } from '@basa/lab/attacks/one-shot/shot-scene.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { REFUSALS, type RefusalReason } from '@basa/protocol';
 import { webSuiteWithKem } from '@basa/runtime/web';
@@ -56,8 +56,9 @@ function playedOf({ findings, refusals, wrongSum }: AttackResult): Played {
 }
 
 /** The leak of the mode without the rule is quoted from the tests of the mutants: this tab has no such core. */
-function playOneShot({ id, schedule, without, learned, play }: ShotAttack, environment: Environment): AttackNews {
-  const report = play(environment);
+function playOneShot(attack: ShotAttack, environment: Environment): AttackNews {
+  const { id, schedule, without, learned } = attack;
+  const report = playShot(attack, environment);
   const refusals = (report.refusals ?? []).map((reason) => checkOf('authority', reason));
   return {
     id,

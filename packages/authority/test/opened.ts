@@ -1,0 +1,24 @@
+/** The steps of an authority over a store and a witness of the test, without its HTTP service. */
+import { createMclGroup } from '@basa/abe';
+import { nodeRandomBytes as randomBytes } from '@basa/runtime/node';
+import { KeyEpochs } from '../src/keys/key-epochs.ts';
+import { KeyThread } from '../src/keys/key-thread.ts';
+import { ShotSecrets } from '../src/keys/shot-secrets.ts';
+import { unlock } from '../src/keys/unlock.ts';
+import { DurableAuthority } from '../src/steps/durable-authority.ts';
+import type { AuthorityStore } from '../src/store/store.ts';
+import type { Witness } from '../src/store/witness.ts';
+
+export async function openedAuthority(
+  store: AuthorityStore,
+  witness: Witness,
+  keyFile: string,
+): Promise<DurableAuthority> {
+  const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
+  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
+  const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
+  const tools = { ...unlocked, store, epochs, shotSecrets, witness, randomBytes, onEvent() {} };
+  const authority = await DurableAuthority.open(tools);
+  await authority.start({ isNewNode: false });
+  return authority;
+}
