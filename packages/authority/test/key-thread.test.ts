@@ -1,5 +1,4 @@
 /** Many keys are made in a thread: the same keys, and none of them on the thread that answers requests. */
-import { createMclGroup } from '@basa/abe';
 import { type Ctx, ENGINE, type Registration, type TaskId } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, expect, it } from 'vitest';
@@ -7,16 +6,15 @@ import { type EpochKeys, masterKeysOf } from '../src/keys/engines.ts';
 import { KeyThread } from '../src/keys/key-thread.ts';
 import { type KeysAsked, makeKeys } from '../src/keys/work/make-keys.ts';
 
-const group = await createMclGroup();
 const seconds: number[] = [];
 const thread = new KeyThread((took) => seconds.push(took));
 afterAll(() => thread.close());
 
-function epochOf(engine: number) {
-  const masterKeys = masterKeysOf(engine);
+async function epochOf(engine: number) {
+  const masterKeys = await masterKeysOf(engine);
   if (masterKeys === undefined) throw new Error('no such engine');
-  const masterKey = masterKeys.make(group, nodeRandomBytes);
-  return { keys: masterKeys.open(group, masterKey), secret: { engine, masterKey: () => masterKey.slice() } };
+  const masterKey = masterKeys.make(nodeRandomBytes);
+  return { keys: masterKeys.open(masterKey), secret: { engine, masterKey: () => masterKey.slice() } };
 }
 
 function closeOf(engine: number, bufferSize: number): KeysAsked {
@@ -45,7 +43,7 @@ it.each([
   ['slot keys', ENGINE.slotKeys, 40],
   ['CP-ABE', ENGINE.cpAbe, 4],
 ])('the keys of a close by %s come from the thread, are the right ones, and are counted', async (_, engine, size) => {
-  const { keys, secret } = epochOf(engine);
+  const { keys, secret } = await epochOf(engine);
   const asked = closeOf(engine, size);
   seconds.length = 0;
   expect(await thread.make(NOBODY, secret, asked)).toEqual(makeKeys(keys, asked));
@@ -53,14 +51,14 @@ it.each([
 });
 
 it('so does the list of a buffer of many slots, and keys of other buffers after a task that failed', async () => {
-  const { keys, secret } = epochOf(ENGINE.slotKeys);
+  const { keys, secret } = await epochOf(ENGINE.slotKeys);
   const { source } = closeOf(ENGINE.slotKeys, 100);
   await expect(thread.make(keys, { ...secret, engine: 99 }, closeOf(99, 3))).rejects.toThrow('no engine 99');
   expect(await thread.make(NOBODY, secret, { kind: 'list', source })).toEqual(makeKeys(keys, { kind: 'list', source }));
 });
 
 it('a few keys are made in the calling thread, without the master key', async () => {
-  const { keys, secret } = epochOf(ENGINE.slotKeys);
+  const { keys, secret } = await epochOf(ENGINE.slotKeys);
   const asked = closeOf(ENGINE.slotKeys, 10);
   const hidden = { ...secret, masterKey: () => expect.fail('the master key was asked for') };
   expect(await thread.make(keys, hidden, asked)).toEqual(makeKeys(keys, asked));

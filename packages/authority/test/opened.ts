@@ -1,5 +1,4 @@
 /** The steps of an authority over a store and a witness of the test, without its HTTP service. */
-import { createMclGroup } from '@basa/abe';
 import { nodeRandomBytes as randomBytes } from '@basa/runtime/node';
 import { KeyEpochs } from '../src/keys/key-epochs.ts';
 import { KeyThread } from '../src/keys/key-thread.ts';
@@ -15,7 +14,7 @@ export async function openedAuthority(
   keyFile: string,
 ): Promise<DurableAuthority> {
   const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
+  const epochs = new KeyEpochs({ ...unlocked, randomBytes, thread: new KeyThread() });
   const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
   const tools = { ...unlocked, store, epochs, shotSecrets, witness, randomBytes, onEvent() {} };
   const authority = await DurableAuthority.open(tools);

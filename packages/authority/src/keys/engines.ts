@@ -1,5 +1,5 @@
 /** Master keys of both engines: makes one, encodes it, and issues keys from the encoded form. */
-import { abeIssuer, decodeMasterKey, encodeMasterKey, type Group, setup, wipeMasterKey } from '@basa/abe';
+import type { Group } from '@basa/abe';
 import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
 import { attributeIssuer, type BufferIssuer, ENGINE, slotKeyIssuer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -13,35 +13,45 @@ export interface EpochKeys {
   wipe(): void;
 }
 
-interface MasterKeys {
+export interface MasterKeys {
   /** Makes a fresh, encoded master key. */
-  make(group: Group, randomBytes: RandomBytes): Uint8Array;
-  open(group: Group, masterKey: Uint8Array): EpochKeys;
+  make(randomBytes: RandomBytes): Uint8Array;
+  open(masterKey: Uint8Array): EpochKeys;
 }
 
-const cpAbe: MasterKeys = {
-  make(group, randomBytes) {
-    const { masterKey } = setup({ group, randomBytes });
-    const bytes = encodeMasterKey(masterKey, group);
-    wipeMasterKey(group, masterKey);
-    return bytes;
-  },
-  open(group, masterKey) {
-    const attributes = abeIssuer(decodeMasterKey(masterKey, group), { group, suite: nodeSuite });
-    return { issuer: attributeIssuer(nodeSuite, attributes), attributes, wipe: () => attributes.wipe() };
-  },
-};
+/** The library of pairings, one for the thread. Only authorities with tasks that use it load it. */
+let loading: Promise<Group> | undefined;
+
+async function cpAbe(): Promise<MasterKeys> {
+  const { abeIssuer, createMclGroup, decodeMasterKey, encodeMasterKey, setup, wipeMasterKey } = await import(
+    '@basa/abe'
+  );
+  loading ??= createMclGroup();
+  const group = await loading;
+  return {
+    make(randomBytes) {
+      const { masterKey } = setup({ group, randomBytes });
+      const bytes = encodeMasterKey(masterKey, group);
+      wipeMasterKey(group, masterKey);
+      return bytes;
+    },
+    open(masterKey) {
+      const attributes = abeIssuer(decodeMasterKey(masterKey, group), { group, suite: nodeSuite });
+      return { issuer: attributeIssuer(nodeSuite, attributes), attributes, wipe: () => attributes.wipe() };
+    },
+  };
+}
 
 const slotKeys: MasterKeys = {
-  make: (_group, randomBytes) => randomBytes(32),
-  open(_group, masterKey) {
+  make: (randomBytes) => randomBytes(32),
+  open(masterKey) {
     const issuer = slotKeyIssuer(nodeSuite, masterKey);
     return { issuer, wipe: () => issuer.wipe() };
   },
 };
 
 /** Returns undefined for engines that a service does not offer: transparent sealing hides nothing. */
-export function masterKeysOf(engine: number): MasterKeys | undefined {
+export async function masterKeysOf(engine: number): Promise<MasterKeys | undefined> {
   if (engine === ENGINE.slotKeys) return slotKeys;
-  return engine === ENGINE.cpAbe ? cpAbe : undefined;
+  return engine === ENGINE.cpAbe ? await cpAbe() : undefined;
 }

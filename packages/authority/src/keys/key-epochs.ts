@@ -2,7 +2,6 @@
  * Key epochs: one master key for each task and epoch, sealed in the database and unlocked in the memory of every node. When
  * its epoch is over and its last buffer has ended, it is destroyed.
  */
-import type { Group } from '@basa/abe';
 import { type AttributeKeyIssuer, equalBytes, type RandomBytes, toHex } from '@basa/masking';
 import {
   type AuthorityPorts,
@@ -15,7 +14,7 @@ import {
 import { StartError } from '@basa/service';
 import type { AuthorityTables, StoredEpoch } from '../store/tables.ts';
 import type { Vault } from '../store/vault.ts';
-import { type EpochKeys, masterKeysOf } from './engines.ts';
+import { type EpochKeys, type MasterKeys, masterKeysOf } from './engines.ts';
 import type { KeyThread } from './key-thread.ts';
 import type { KeysAsked, KeysMade } from './work/make-keys.ts';
 
@@ -24,7 +23,6 @@ export const PAPER_EPOCH = -1;
 
 export interface KeyEpochTools {
   readonly vault: Vault;
-  readonly group: Group;
   readonly randomBytes: RandomBytes;
   readonly thread: KeyThread;
   /** Called with the time that a key took. */
@@ -58,7 +56,7 @@ export class KeyEpochs {
     source: KeySource,
   ): Promise<{ readonly slotKeys: Uint8Array; readonly sealingKey: Uint8Array }> {
     const unlocked = this.#unlocked.get(toHex(epoch.publicKey));
-    const keys = unlocked ?? this.#open(epoch);
+    const keys = unlocked ?? this.#open(epoch, await masterKeysOf(epoch.engine));
     const [slotKeys = new Uint8Array()] = await this.#make(keys, epoch, { kind: 'list', source });
     if (unlocked === undefined) keys.wipe();
     this.#tools.thread.expect(epoch.engine, source);
@@ -83,11 +81,13 @@ export class KeyEpochs {
   async follow(tables: AuthorityTables): Promise<void> {
     if (!this.#isBehind) return;
     const stored = await tables.epochs();
+    const engines = await Promise.all(stored.map(({ engine }) => masterKeysOf(engine)));
     this.#wipeAllBut(new Set(stored.map(({ publicKey }) => toHex(publicKey))));
-    for (const epoch of stored) {
+    stored.forEach((epoch, n) => {
       const name = toHex(epoch.publicKey);
-      if (!this.#unlocked.has(name)) this.#unlocked.set(name, { ...this.#timed(this.#open(epoch)), stored: epoch });
-    }
+      if (this.#unlocked.has(name)) return;
+      this.#unlocked.set(name, { ...this.#timed(this.#open(epoch, engines[n])), stored: epoch });
+    });
     this.#isBehind = false;
   }
 
@@ -98,7 +98,7 @@ export class KeyEpochs {
   async of(tables: AuthorityTables, task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
     const stored = await tables.epoch(task, epoch);
     const name = `${toHex(task)} ${epoch}`;
-    const known = stored ?? this.#made.get(name) ?? this.#makeEpoch(task, engine, epoch);
+    const known = stored ?? this.#made.get(name) ?? (await this.#makeEpoch(task, engine, epoch));
     if (stored === undefined) this.#made.set(name, known);
     else this.#made.delete(name);
     this.expect(known.publicKey);
@@ -141,12 +141,12 @@ export class KeyEpochs {
     return this.#tools.thread.make(keys, { engine: stored.engine, masterKey: () => this.#masterKey(stored) }, asked);
   }
 
-  #makeEpoch(task: TaskId, engine: number, epoch: number): StoredEpoch {
-    const { vault, group, randomBytes } = this.#tools;
-    const engineKeys = masterKeysOf(engine);
+  async #makeEpoch(task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
+    const { vault, randomBytes } = this.#tools;
+    const engineKeys = await masterKeysOf(engine);
     if (engineKeys === undefined) throw new Error(`no master keys for engine ${engine}`);
-    const masterKey = engineKeys.make(group, randomBytes);
-    const { issuer, wipe } = engineKeys.open(group, masterKey);
+    const masterKey = engineKeys.make(randomBytes);
+    const { issuer, wipe } = engineKeys.open(masterKey);
     const { publicKey } = issuer;
     wipe();
     const sealed = vault.seal(masterKeyName({ task, epoch, engine, publicKey }), masterKey);
@@ -171,9 +171,9 @@ export class KeyEpochs {
     return { ...rest, issuer: { ...issuer, keysOf } };
   }
 
-  #open(stored: StoredEpoch): EpochKeys {
+  #open(stored: StoredEpoch, engineKeys: MasterKeys | undefined): EpochKeys {
     const masterKey = this.#masterKey(stored);
-    const keys = masterKeysOf(stored.engine)?.open(this.#tools.group, masterKey);
+    const keys = engineKeys?.open(masterKey);
     masterKey.fill(0);
     if (keys === undefined || !equalBytes(keys.issuer.publicKey, stored.publicKey)) throw damaged(stored);
     return keys;

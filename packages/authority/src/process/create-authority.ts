@@ -2,7 +2,6 @@
 import { constants, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
 import { type BasaEvent, type Millis, millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -118,7 +117,6 @@ async function open(
   const { metrics } = watch;
   onClose(watchProcess(metrics, 'dataFolder' in place ? place.dataFolder : undefined));
   const witness = watch.timedWitness(typeof kept === 'string' ? fileWitness(kept) : kept);
-  const group = await createMclGroup();
   let onTrouble = (_: unknown): void => {};
   const onSql = { ...countDatabase(metrics), onTrouble: (error: unknown) => onTrouble(error) };
   const store = await openStore(place, { clock: settings.clock, ...onSql });
@@ -127,7 +125,7 @@ async function open(
   onClose(() => vault.wipe());
   const thread = new KeyThread(watch.keyMade);
   onClose(() => thread.close());
-  const epochs = new KeyEpochs({ vault, group, randomBytes, thread, onKey: watch.keyMade });
+  const epochs = new KeyEpochs({ vault, randomBytes, thread, onKey: watch.keyMade });
   onClose(() => epochs.wipe());
   const shotSecrets = new ShotSecrets({ vault, randomBytes });
   onClose(() => shotSecrets.wipe());
