@@ -28,8 +28,11 @@ export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal
     await enrol(context, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // The old one is valid for a while, and a new one is requested with the next seat.
-    if (!isOfService(error)) throw error;
+    // The old one is valid for a while, and a new one is requested with the next seat. Around the switch to a term, an authority may
+    // sign in another term than the device's.
+    const isWrong = error instanceof RefusedError && error.reason === 'wrong-certificate';
+    const isOfSwitch = isWrong && !isOfTerm(context, certificate);
+    if (!isOfService(error) && !isOfSwitch) throw error;
   }
 }
 
