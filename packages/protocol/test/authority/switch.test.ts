@@ -217,7 +217,7 @@ describe('the switch', () => {
       last = core;
     });
   });
-  it('repeats the newest model at an authority that stays, in each term once', () => {
+  it('repeats the newest model at an authority that keeps its seat', () => {
     const world = federation();
     const authority = second(world);
     switched(world, signed(world, proposal(world)));
