@@ -10,7 +10,7 @@ import { ordering } from '../../src/experiments/report/outcome.ts';
 import { claimsOf, readClaims } from '../../src/experiments/report/summary.ts';
 import { intervalOf } from '../../src/experiments/report/verdict.ts';
 import type { CellResult } from '../../src/experiments/run/grid.ts';
-import { overSeeds, pairOf, secondsAVersion } from '../../src/experiments/studies/protocol-cells.ts';
+import { overPoints, overSeeds, pairOf, secondsAVersion } from '../../src/experiments/studies/protocol-cells.ts';
 
 function result(seed: number, seconds: number, isReached = true): CellResult {
   return {
@@ -50,6 +50,19 @@ it('claims of a study that two folders have are those of the first', () => {
 });
 
 describe('a claim', () => {
+  it('about the mean over points compares only seeds that have every point', () => {
+    const ours = overPoints([found(result(1, 2), result(2, 8)), found(result(1, 8), result(2, 2), result(3, 1))]);
+    const theirs = overPoints([found(result(1, 1), result(2, 1)), found(result(1, 4), result(2, 4))]);
+    expect(pairOf('here', ours, theirs)).toEqual(['here', expect.closeTo(4), 2, false, [expect.closeTo(2), 2]]);
+    expect(pairOf('here', overPoints([found(result(1, 2)), undefined]), theirs)).toEqual([
+      'here',
+      undefined,
+      undefined,
+    ]);
+    const givenUp = overPoints([found(result(1, 2)), found(result(1, 2, false))]);
+    expect(pairOf('here', givenUp, theirs)[3]).toBe(true);
+  });
+
   it('about cells that were not trained is not decided', () => {
     expect(ordering('x', [['here', undefined, 2]]).verdict).toBe('not decided');
     expect(ordering('x', []).verdict).toBe('not decided');

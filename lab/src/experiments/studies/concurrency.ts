@@ -12,7 +12,7 @@ import {
 import { ofPaper } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import { computeOf } from './computes.ts';
-import { lineFigure, lineOrderings, lineTable, reachedClaim } from './lines.ts';
+import { lineFigure, lineOrderings, lineTable, meanOrdering, reachedClaim } from './lines.ts';
 import { dataNotes, rowOf } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
@@ -30,11 +30,12 @@ const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
 };
 /** Measuring the keys and shares of a round of 800 users takes half an hour. */
 const MAX_IN_A_ROUND: Readonly<Record<Profile, number>> = { smoke: 60, small: 400, full: 400 };
-const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 5 };
+const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 8 };
+/** Rounds are far behind at every concurrency, so few seeds show it. */
+const ROUND_SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 1, full: 5 };
 
-/** Rounds are far behind at every concurrency: one seed shows it. */
 function isRoundRun(profile: Profile, { concurrency, seed }: Cell): boolean {
-  return concurrency <= MAX_IN_A_ROUND[profile] && (profile === 'full' || seed === 1);
+  return concurrency <= MAX_IN_A_ROUND[profile] && seed <= ROUND_SEEDS[profile];
 }
 
 function cellsOf(profile: Profile): readonly Cell[] {
@@ -77,7 +78,13 @@ export const concurrency: Study = {
             axis.of,
           ),
         ),
-        lineOrderings(`${OURS} takes at most 1.10 times as long as no SA`, results, [OURS, 'no SA'], axis.of, 1.1),
+        meanOrdering(
+          `${OURS} takes at most 1.10 times as long as no SA, in the mean over the numbers of users`,
+          results,
+          [OURS, 'no SA'],
+          axis.of,
+          1.1,
+        ),
         reachedClaim('no run collapses: all come to the target', results),
       ],
       notes: [

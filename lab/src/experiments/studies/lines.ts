@@ -2,7 +2,7 @@
 import { type Cell, type Figure, isSynchronous } from '@basa/virtual-time';
 import { type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
-import { betaOf, type Found, type LineName, lineOf, overSeeds, pairOf, shown } from './protocol-cells.ts';
+import { betaOf, type Found, type LineName, lineOf, overPoints, overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {
   readonly x: string;
@@ -69,6 +69,26 @@ export function lineOrderings(
       pairOf(`${dataset}, ${place}`, at(results, dataset, left, place, of), at(results, dataset, right, place, of)),
     ),
   );
+  return ordering(claim, pairs, factor);
+}
+
+/**
+ * Claims that the first protocol takes at most `factor` times as long as the second, in the mean over all points of each dataset. The points
+ * of one seed are averaged, because the time of a single training varies by more than such a factor.
+ */
+export function meanOrdering(
+  claim: string,
+  results: readonly CellResult[],
+  [left, right]: readonly [LineName, LineName],
+  of: (cell: Cell) => number,
+  factor = 1,
+): Ordering {
+  const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
+  const pairs = datasets.map((dataset) => {
+    const places = placesOf(results, dataset, of);
+    const meanOf = (line: LineName) => overPoints(places.map((place) => at(results, dataset, line, place, of)));
+    return pairOf(`${dataset}, mean of ${places.length} points`, meanOf(left), meanOf(right));
+  });
   return ordering(claim, pairs, factor);
 }
 

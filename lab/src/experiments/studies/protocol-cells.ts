@@ -56,14 +56,25 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   };
 }
 
+/** Each seed that all cells have, with the geometric mean of its seconds. */
+export function overPoints(cells: readonly (Pick<Found, 'runs'> | undefined)[]): Pick<Found, 'runs'> {
+  const runs = (cells[0]?.runs ?? []).flatMap((first) => {
+    const all = cells.flatMap((cell) => cell?.runs.find(({ seed }) => seed === first.seed) ?? []);
+    if (all.length < cells.length) return [];
+    const seconds = Math.exp(mean(all.map((run) => Math.log(run.seconds))));
+    return [{ ...first, seconds, isReached: all.every(({ isReached }) => isReached) }];
+  });
+  return { runs };
+}
+
 /**
  * Pairs two cells for a claim about their seconds to the target or per version. Only seeds that both cells have are compared: with the same
  * seed, both have the same data, initial model, users and delays, which explain most of the variance.
  */
 export function pairOf(
   where: string,
-  left: Found | undefined,
-  right: Found | undefined,
+  left: Pick<Found, 'runs'> | undefined,
+  right: Pick<Found, 'runs'> | undefined,
   of: (run: Run) => number = secondsOf,
 ): Pair {
   const pairs = (left?.runs ?? []).flatMap((ours) => {

@@ -10,6 +10,7 @@ import {
   MNIST,
   MNIST_SMOKE,
   PROTOCOLS,
+  type ProtocolName,
 } from '@basa/virtual-time';
 import type { Row, Table } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
@@ -29,6 +30,8 @@ interface Grid {
 interface GridRow {
   readonly task: ExperimentTask;
   readonly seeds: number;
+  /** Of the protocols in CLOSE. */
+  readonly closeSeeds?: number;
   readonly protocols: readonly Line[];
 }
 
@@ -43,6 +46,19 @@ const LINES: readonly Line[] = PROTOCOLS.flatMap((protocol) =>
 );
 /** Without the interpretations of LightSecAgg's wait that favour it. MNIST shows how much they change. */
 const ONE_READING = LINES.filter(({ protocol }) => !protocol.includes(','));
+/** Their times differ by less than the noise of five trainings, so they get the most seeds. */
+const CLOSE: readonly ProtocolName[] = [
+  'no SA',
+  'BASA paper',
+  'BASA sealed (slot keys)',
+  'SecAgg',
+  'SecAgg+',
+  'LSA sync',
+];
+
+function isClose({ protocol, versions }: Line): boolean {
+  return CLOSE.includes(protocol) && (versions !== 'one' || !isSealed(protocol));
+}
 
 const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { tasks: [{ task: MNIST_SMOKE, seeds: 1, protocols: ONE_READING }], betas: [0, 3] },
@@ -50,8 +66,8 @@ const GRIDS: Readonly<Record<Profile, Grid>> = {
   full: {
     tasks: [
       { task: MNIST, seeds: 20, protocols: LINES },
-      { task: FEMNIST, seeds: 5, protocols: ONE_READING },
-      { task: CIFAR, seeds: 5, protocols: ONE_READING },
+      { task: FEMNIST, seeds: 5, closeSeeds: 20, protocols: ONE_READING },
+      { task: CIFAR, seeds: 5, closeSeeds: 20, protocols: ONE_READING },
     ],
     betas: [0, 3, 6],
   },
@@ -63,11 +79,11 @@ export function tasksOf(profile: Profile): readonly ExperimentTask[] {
 
 function cellsOf(profile: Profile): readonly Cell[] {
   const { tasks, betas } = GRIDS[profile];
-  return tasks.flatMap(({ task, seeds, protocols }) =>
+  return tasks.flatMap(({ task, seeds, closeSeeds = seeds, protocols }) =>
     COMPUTES.flatMap((name) =>
       betas.flatMap((beta) =>
         protocols.flatMap((line) =>
-          Array.from({ length: seeds }, (_, n): Cell => {
+          Array.from({ length: isClose(line) ? closeSeeds : seeds }, (_, n): Cell => {
             const compute = computeOf(name, task);
             return { ...CELL, ...line, task, delay: exponential(beta), compute, seed: n + 1 };
           }),
