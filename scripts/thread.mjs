@@ -8,14 +8,14 @@ import { keepWhole } from './keep-whole.mjs';
 const root = new URL('../', import.meta.url);
 const cache = new URL('node_modules/.cache/basa-threads/', root);
 
-/** Runs the module at this address in the thread that calls. */
+/** Runs the module at this address in the thread that calls, and returns its exports. */
 export async function runThread(url) {
   const note = new URL(`${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`, cache);
   const made = madeBefore(note) ?? (await makeNow(url, note));
   if (made === undefined)
     await import('./typescript.mjs'); // a user who may not write there reads the sources one by one
   else process.setSourceMapsEnabled(true); // errors name lines of the TypeScript
-  await import(made ?? url);
+  return import(made ?? url);
 }
 
 /** The file that was made of the sources as they are now; the note names them. */

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import type { Manifest } from './published-manifest.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,18 +15,35 @@ const REPORTED = ['abe', 'client', 'masking', 'protocol'];
 export function writeReports(): readonly string[] {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  return REPORTED.flatMap((name) => {
-    const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as Manifest;
-    return Object.entries(manifest.exports).flatMap(([entry, target]) => {
-      const types = typeof target === 'object' ? target['types'] : undefined;
-      return typeof types === 'string' ? writeReport(name, `${name}${entry.slice(1)}`.replaceAll('/', '-'), types) : [];
-    });
+  const entries = REPORTED.flatMap(entriesOf);
+  const configs = entries.map(configOf);
+  const [first] = configs;
+  if (first === undefined) throw new Error('there is nothing to report');
+  // One program for all reports: each alone would read and check the same declarations again.
+  const additionalEntryPoints = configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath);
+  const compilerState = CompilerState.create(first, { additionalEntryPoints });
+  return entries.flatMap(({ report }, n) => writeReport(report, configs[n] as ExtractorConfig, compilerState));
+}
+
+interface Entry {
+  readonly name: string;
+  /** The name of its report. */
+  readonly report: string;
+  /** The path of its declarations below the package. */
+  readonly types: string;
+}
+
+function entriesOf(name: string): readonly Entry[] {
+  const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as Manifest;
+  return Object.entries(manifest.exports).flatMap(([entry, target]) => {
+    const types = typeof target === 'object' ? target['types'] : undefined;
+    return typeof types === 'string' ? [{ name, report: `${name}${entry.slice(1)}`.replaceAll('/', '-'), types }] : [];
   });
 }
 
-function writeReport(name: string, report: string, types: string): readonly string[] {
+function configOf({ name, report, types }: Entry): ExtractorConfig {
   const projectFolder = join(root, 'packages', name);
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(projectFolder, 'package.json'),
     configObject: {
@@ -68,9 +85,13 @@ function writeReport(name: string, report: string, types: string): readonly stri
       },
     },
   });
+}
+
+function writeReport(report: string, config: ExtractorConfig, compilerState: CompilerState): readonly string[] {
   const problems: string[] = [];
   Extractor.invoke(config, {
     localBuild: true,
+    compilerState,
     messageCallback: (message) => {
       message.handled = true;
       if (message.logLevel === ExtractorLogLevel.Error)

@@ -137,6 +137,11 @@ def interpolate(shares):
 
 def seal_for(seed, parts, t, ctx, c):
     """For parts (authority, key), of which t open it."""
+    return sealed_for(seed, tuple(parts), t, ctx, c)
+
+
+@functools.lru_cache(None)
+def sealed_for(seed, parts, t, ctx, c):
     e = ephemeral(seed, ctx, c)
     r = x25519(e, BASE)
     shares = deal(seed, ctx, c, t, [a for a, _ in parts])

@@ -73,10 +73,12 @@ describe('with `basa dev` in one terminal, another', () => {
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
     const task = environment['BASA_TASK'] ?? '';
     let versions: readonly { readonly sums: readonly string[] }[] = [];
-    while (versions.length < 2) {
+    const count = async (): Promise<number> => {
       const shown = lastLine((await type('task', 'show', task, '--json')).out);
       versions = shown['versions'] as typeof versions;
-    }
+      return versions.length;
+    };
+    await expect.poll(count).toBeGreaterThanOrEqual(2);
     const buffer = await type('inspect', 'buffer', versions[1]?.sums[0] ?? '');
     expect(buffer.out).toContain('in the sum');
     const byDigits = await type('inspect', 'buffer', versions[1]?.sums[0]?.slice(0, 12) ?? '');

@@ -247,10 +247,13 @@ describe('with `basa dev` in one terminal, another', () => {
   let environment: Record<string, string>;
   const type = (...args: readonly string[]) => basaHere(args, environment);
   const reached = async (task: string): Promise<Record<string, unknown>> => {
-    for (;;) {
-      const shown = lastLine((await type('task', 'show', task, '--json')).out) as Record<string, unknown>;
-      if ((shown['version'] as number) >= 1) return shown;
-    }
+    let shown: Record<string, unknown> = {};
+    const version = async (): Promise<unknown> => {
+      shown = { ...lastLine((await type('task', 'show', task, '--json')).out) };
+      return shown['version'];
+    };
+    await expect.poll(version).toBeGreaterThanOrEqual(1);
+    return shown;
   };
 
   beforeAll(async () => {
@@ -375,9 +378,9 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
       training: { epochs: 2, batchSize: 8, learningRate: 0.1 },
     });
-    let accuracy: unknown;
-    while (accuracy === undefined) accuracy = lastLine((await type('task', 'show', task, '--json')).out)['accuracy'];
-    expect(accuracy).toBeGreaterThan(0);
+    const accuracy = async () => lastLine((await type('task', 'show', task, '--json')).out)['accuracy'];
+    await expect.poll(accuracy).toBeDefined();
+    expect(await accuracy()).toBeGreaterThan(0);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FROM_SOURCE } from '@basa/testkit/root.ts';
+import { asBundle } from '@basa/testkit/root.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lockDevice } from '../src/node/device-lock.ts';
 import { type DeviceStore, openFolderStore, StoreError } from '../src/node/index.ts';
@@ -25,7 +25,7 @@ afterEach(() => {
 
 /** The process, and what it says once it knows whether it has the device. */
 function holder(folder: string, within: readonly string[] = []): { child: ChildProcess; said: Promise<string> } {
-  const node = [process.execPath, ...FROM_SOURCE, HOLDER, folder];
+  const node = [process.execPath, ...asBundle(HOLDER), folder];
   const [command = '', ...words] = [...within, ...node];
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FROM_SOURCE } from '@basa/testkit/root.ts';
+import { asBundle } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
@@ -15,7 +15,7 @@ it.each(['seat', 'deposit', 'key', 'mask', 'upload'])('killed at step %s', async
   const services = await startServices();
   const identity = join(temporaryFolder(), 'device');
   const settings = JSON.stringify({ ...optionsFor(services), identity, pieceBytes: 64 });
-  const flags = [...FROM_SOURCE, program, settings, step];
+  const flags = [...asBundle(program), settings, step];
   const [, signal] = (await once(spawn(process.execPath, flags, { stdio: 'inherit' }), 'exit')) as [null, string];
   expect(signal).toBe('SIGKILL');
   const client = await startClient(services, { identity, pieceBytes: 64 });

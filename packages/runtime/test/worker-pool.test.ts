@@ -49,6 +49,24 @@ it('a task that cannot be sent fails, and the worker goes on', async () => {
   await pool.close();
 });
 
+it.each([
+  [true, 0],
+  [false, 2],
+])('a lazy pool starts no thread before its first task, another all of them: lazy %s', async (isLazy, threads) => {
+  const memory = new SharedArrayBuffer(4);
+  const counting = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    Atomics.add(workerData, 0, 1);
+    parentPort.on('message', (task) => parentPort.postMessage({ result: task }));`;
+  const counter = new URL(`data:text/javascript,${encodeURIComponent(counting)}`);
+  const started = new Int32Array(memory);
+  const pool = createWorkerPool<number, number>({ script: counter, size: 2, workerData: started, isLazy });
+  await expect.poll(() => Atomics.load(started, 0)).toBe(threads);
+  expect(await pool.run(1)).toBe(1);
+  await expect.poll(() => Atomics.load(started, 0)).toBe(Math.max(threads, 1));
+  await pool.close();
+});
+
 it('memory goes to a worker and back without a copy', async () => {
   const moving = `
     import { parentPort } from 'node:worker_threads';

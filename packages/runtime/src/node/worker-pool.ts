@@ -22,6 +22,8 @@ export interface WorkerPoolOptions {
   readonly workerData?: unknown;
   /** The process may end while workers are idle; by default it runs until `close`. */
   readonly isUnheld?: boolean;
+  /** A thread starts with the first task that needs it; by default all start at once, so that no task waits for them. */
+  readonly isLazy?: boolean;
 }
 
 interface Waiting<Task, Result> {
@@ -35,7 +37,7 @@ type Answer<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** A worker that dies fails only the task it had: the next task gets a new worker in its place. */
 export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): WorkerPool<Task, Result> {
-  const { script, execArgv, size, workerData, isUnheld = false } = options;
+  const { script, execArgv, size, workerData, isUnheld = false, isLazy = false } = options;
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, got ${size}`);
   const queue: Waiting<Task, Result>[] = [];
   const workers = new Set<Worker>();
@@ -86,8 +88,7 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
     worker.on('exit', () => bury(worker, new Error('a worker of the pool has ended')));
     return worker;
   };
-  // Starts the threads now, so that the first task does not wait for them.
-  idle.push(...Array.from({ length: size }, start));
+  if (!isLazy) idle.push(...Array.from({ length: size }, start));
 
   return {
     size,

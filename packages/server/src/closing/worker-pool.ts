@@ -7,5 +7,6 @@ export function startWorkers(size: number, workerData: WorkerOptions): WorkerPoo
     ...workerModule(import.meta.url, './work/worker'),
     size,
     workerData,
+    isLazy: true, // a server that starts again must answer soon, and its first sum may be hours away
   });
 }

@@ -11,6 +11,7 @@ import { loggerOptions } from '../process/logger.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { answerBrokenRequest, answerError, problemSent, sendProblem } from './answer-problem.ts';
 import { readBodies } from './bodies.ts';
+import { compileAtFirstUse } from './compilers.ts';
 import { type DeviceRouteOptions, deviceRequests } from './device-requests.ts';
 import { refuseOddHeads } from './heads.ts';
 import { refuseOtherHosts } from './hosts.ts';
@@ -59,6 +60,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let isDraining = false;
   let isStopping = false;
 
+  compileAtFirstUse(app);
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   tellAnswers(app, settings);
@@ -173,7 +175,6 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     exposeHeadRoutes: true, // monitors and caches send HEAD wherever GET is answered
     return503OnClosing: false, // our own hook answers with a problem document
     forceCloseConnections: 'idle' as const,
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } as const },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };

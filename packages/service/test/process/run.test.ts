@@ -3,16 +3,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { FROM_SOURCE } from '@basa/testkit/root.ts';
+import { withExports } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../src/index.ts';
 
+const SERVICE = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
+
 /** Runs a process whose `start` has this body. */
 function run(start: string) {
-  const program = `import { DatabaseUnavailable, runService, StartError } from '@basa/service';
-    process.exitCode = await runService({ name: 'test', start: async () => { ${start} } });`;
-  const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];
-  const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
+  const program = `process.exitCode = await runService({ name: 'test', start: async () => { ${start} } });`;
+  const child = spawn(process.execPath, withExports('DatabaseUnavailable, runService, StartError', SERVICE, program));
   const said = { out: '', err: '' };
   child.stdout.on('data', (text) => {
     said.out += text;

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FROM_SOURCE } from '@basa/testkit/root.ts';
+import { withExports } from '@basa/testkit/root.ts';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase, readDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
@@ -180,13 +180,12 @@ describe('a data folder', () => {
 
   it('is locked against other processes, and free again when one was killed', async () => {
     const folder = freshFolder();
-    const program = `import { openDatabase } from '@basa/service';
-      openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
+    const program = `openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
       await new Promise(setImmediate); // nothing refers to what was opened
       gc(); await new Promise(setImmediate); gc();
       console.log('open'); setInterval(() => {}, 1000);`;
-    const flags = [...FROM_SOURCE, '--expose-gc', '--input-type=module', '-e', program];
-    const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
+    const service = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--expose-gc', ...withExports('openDatabase', service, program)]);
     await once(child.stdout, 'data');
     const { pid } = child;
     expect(() => openDatabase(folder, ONE)).toThrow(

@@ -1,5 +1,5 @@
 /** Both services, and further programs of a caller, as single files: a process that is killed often must start fast. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { ROOT } from '../root.ts';
@@ -58,6 +58,7 @@ export const FOR_NODE = {
   // Native binaries and wasm are found beside their packages.
   external: [SQLITE, 'mcl-wasm', 'pg-native'],
   banner: { js: BANNER },
+  minifyWhitespace: true, // half of a start is to read the program
   logLevel: 'error',
 } satisfies BuildOptions;
 
@@ -65,6 +66,7 @@ export const FOR_NODE = {
 export function bundleFolder(kind: string): string {
   const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}-${kind}`);
   mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }'); // else Node reads a program once more to find out
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
