@@ -53,7 +53,7 @@ export interface ShotFate {
   /** Its batch, and the version made from it. */
   readonly ctx?: Ctx;
   readonly version?: number;
-  readonly reason?: RefusalReason;
+  readonly reason?: RefusalReason | undefined;
 }
 
 export class ShotTask {
@@ -111,7 +111,7 @@ export class ShotTask {
     const shot = await store.shot(task, name);
     if (shot === undefined) return undefined;
     if (shot.status === 'over') return { fate: 'version-over' };
-    if (shot.status === 'refused') return { fate: 'refused', reason: shot.reason ?? 'batch-invalid' };
+    if (shot.status === 'refused') return { fate: 'refused', reason: shot.reason };
     return shot.ctx === undefined ? { fate: 'waiting' } : this.#fateIn(shot.ctx);
   }
 
