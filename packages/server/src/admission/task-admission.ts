@@ -194,7 +194,7 @@ export class TaskAdmission {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
     this.#returned.clear();
-    if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
+    this.#admission.versionMade(version, meanAge);
   }
 
   /**
