@@ -214,7 +214,7 @@ describe('an older version', () => {
   });
 
   it('can have as many more updates as devices are on their way; others can have any number', async () => {
-    const { admission } = await scene({ places: 9 });
+    const { admission, now } = await scene({ places: 9 });
     admission.meetVersion({ version: 1 });
     expect(admission.coming(on(0))).toBeUndefined(); // devices do not ask for places
     await admission.ask(ann);
@@ -225,7 +225,8 @@ describe('an older version', () => {
     admission.meetVersion({ version: 2 });
     await admission.look([]);
     expect([on(0), on(1), on(2)].map((rules) => admission.coming(rules))).toEqual([0, 1, undefined]);
-    expect([on(0), on(1)].map((rules) => admission.quietMs(rules))).toEqual([Number.POSITIVE_INFINITY, 0]);
+    now.ms += 100;
+    expect([on(0), on(1), on(2)].map((rules) => admission.quietMs(rules))).toEqual([Number.POSITIVE_INFINITY, 0, 100]);
   });
 });
 
@@ -256,6 +257,11 @@ describe('no device is on its way', () => {
       now.ms += 50;
       expect(admission.quietMs({ ...rules, version: 2 })).toBe(isMixed ? 200 : 50);
       expect(admission.quietMs({ ...rules, version: 3 })).toBe(isMixed ? 200 : 0);
+      await admission.ask(bob);
+      admission.meetVersion({ version: 3 });
+      await admission.look([]);
+      now.ms += 50;
+      expect(admission.quietMs({ ...rules, version: 3 })).toBe(isMixed ? 0 : 50);
     },
   );
 
