@@ -37,7 +37,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     ...{ task, policy, stallMs: 60_000, clock: () => now.node },
     store: {
       ...store,
-      waitingUsers: (of) => {
+      waitingUsers: (of: typeof task) => {
         now.node += seen.tellingMs;
         return store.waitingUsers(of);
       },
@@ -51,7 +51,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     coming: {
       quietMs: () => seen.quietMs,
       coming: () => seen.coming,
-      trackWaiting: (version, users) => told.push([version, numbers(users).sort()]),
+      trackWaiting: (version: number, users: readonly UserId[]) => told.push([version, numbers(users).sort()]),
     },
     batches: {
       add: async ({ uploads }: { readonly uploads: readonly Ctx[] }) => {
@@ -61,7 +61,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
         return {};
       },
     },
-  } as Partial<BatcherOptions> as BatcherOptions);
+  } as unknown as BatcherOptions);
   const give = async (
     n: number,
     { status = 'good', version = 0, votes = { first: FAR, last: FAR }, named = [0] }: Given = {},

@@ -1,9 +1,8 @@
 /** The single message of a device: which uploads are taken, how they are shown to authorities, and the status that the device reads. */
-import { packVector, toHex } from '@basa/masking';
+import { type Modulus, packVector, toHex } from '@basa/masking';
 import {
   type Ctx,
   epochCodec,
-  type Modulus,
   type RefusalReason,
   type ShotUpload,
   shotHeaderCodec,

@@ -204,7 +204,9 @@ it('an authority that opens epochs without end, or before their time, is not hea
   const only = (n: number) =>
     new Standings({
       ...options,
-      authorities: { members: members.filter(({ authority }) => authority === n) } as typeof options.authorities,
+      authorities: {
+        members: members.filter(({ authority }) => authority === n),
+      } as unknown as typeof options.authorities,
     });
   let [number, ahead] = [0, FRESH_MS + 1];
   answers.change = (told) => {
