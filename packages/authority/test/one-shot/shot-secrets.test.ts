@@ -26,12 +26,16 @@ function scene() {
   } as unknown as AuthorityTables;
   const made: Uint8Array[] = [];
   const copies = new Map<string, Uint8Array>();
+  const opened: string[] = [];
   const vault = {
     seal: (name: string, secret: Uint8Array) => {
       copies.set(name, secret.slice());
       return new Uint8Array(1);
     },
-    open: (name: string) => copies.get(name)?.slice(),
+    open: (name: string) => {
+      opened.push(name);
+      return copies.get(name)?.slice();
+    },
   } as unknown as Vault;
   const randomBytes = (length: number): Uint8Array => {
     const bytes = nodeRandomBytes(length);
@@ -44,7 +48,7 @@ function scene() {
     secrets.expectChange();
     return epoch;
   };
-  return { secrets, tables, copies, made, make, reads: () => reads };
+  return { secrets, tables, copies, opened, made, make, reads: () => reads };
 }
 
 const live = (epochs: readonly Epoch[]) => epochs.map((epoch) => ({ epoch }) as LiveEpoch);
@@ -113,11 +117,11 @@ it('that do not open, or open to the secret of another key, are missing', async 
 });
 
 it('that are known are not unlocked again', async () => {
-  const { secrets, tables, copies, make } = scene();
+  const { secrets, tables, opened, make } = scene();
   const epoch = await make();
-  await secrets.follow(tables);
-  copies.clear(); // the vault would not open it again
-  secrets.expectChange();
-  await secrets.follow(tables);
-  expect(secrets.hasAll(live([epoch]))).toBe(true);
+  for (const _ of [1, 2]) {
+    await secrets.follow(tables);
+    secrets.expectChange();
+  }
+  expect([opened.length, secrets.hasAll(live([epoch]))]).toEqual([1, true]);
 });

@@ -1,4 +1,5 @@
 /** The votes for a batch: who is asked again, which refusals count against uploads, and which other batch authorities hold. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Batch,
   batchCtxOf,
@@ -120,6 +121,25 @@ describe('authorities', () => {
     ]);
     expect(authoritiesOf(await more.run(more.voteOf(1).endorsements))).toEqual([1, 2, 3]);
   });
+});
+
+it.each([
+  [
+    [0, 'slow', 'slow', 'none'],
+    [0, 1, 2],
+  ],
+  [
+    [0, 'none', 'none', 'slow'],
+    [0, 3],
+  ],
+] as const)('slow votes are awaited until enough authorities voted: %j', async (kinds, voters) => {
+  const answers = kinds.map((kind, n) => (): Answer => {
+    if (kind === 'none') return { vote: undefined };
+    const vote = { vote: voteOf(n) };
+    return kind === 'slow' ? (sleep(700, vote) as never) : vote;
+  });
+  const { run, voteOf } = scene(answers);
+  expect(authoritiesOf(await run())).toEqual(voters);
 });
 
 describe('an authority that forgot uploads', () => {
