@@ -145,9 +145,9 @@ describe('secrets of epochs', () => {
     time.now += 4 * HOUR_MS;
     const again = await start(home);
     await again.tick();
+    expect(holds(home.dataFolder, sealed)).toBe(false);
     await stop(again);
     expect(secretsIn(home.dataFolder).length).toBe(1);
-    expect(holds(home.dataFolder, sealed)).toBe(false);
   });
 
   it.each([

@@ -129,6 +129,7 @@ describe('the sums of a batch', () => {
         scene(withOne({ sums: (all) => all.slice(1) })),
         scene(withOne({ sums: (all) => [...all].reverse() })),
         scene(withOne({ sums: (all) => all.map((sum) => ({ ...sum, signature: bytes(1, 64) })) })),
+        scene(withOne({ sums: (all) => all.map((sum, n) => (n > 0 ? { ...sum, signature: bytes(1, 64) } : sum)) })),
         scene(withOne({ sums: (all) => [...all, ...all] })),
       ];
       for (const { collected, expected, asked } of scenes) {
@@ -136,7 +137,7 @@ describe('the sums of a batch', () => {
         const others = asked.filter(([authority]) => authority !== index);
         const names = others.flatMap(([authority, all]) => all.map((one) => `${authority} ${one.part} ${one.vector}`));
         expect(new Set(names).size).toBe(names.length);
-        expect(asked.length).toBeLessThan(12);
+        expect(asked.length - others.length).toBeLessThan(3); // it is left out afterwards
       }
     },
   );
@@ -152,7 +153,7 @@ describe('the sums of a batch', () => {
     await expect(scene([gone, gone]).collect()).rejects.toThrow(BatchLost);
     await expect(scene([silent, silent]).collect()).rejects.toThrow('too few authorities sum the masks of a batch');
     await expect(scene([gone, silent]).collect()).rejects.toThrow('too few authorities sum the masks of a batch');
-    await expect(scene([{ fails: new AuthorityRefusal('busy', 'later') }, gone]).collect()).rejects.toThrow(
+    await expect(scene([{ fails: new AuthorityRefusal('too-few-votes', 'later') }, gone]).collect()).rejects.toThrow(
       AuthorityUnreachable,
     );
   });
