@@ -13,6 +13,7 @@ import {
   openShotBatch,
   type ProblemCode,
   type ShotBatch,
+  signInTerm,
   type UserId,
   voteCodec,
 } from '@basa/protocol';
@@ -41,10 +42,12 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const users = names as readonly Uint8Array[] as readonly UserId[];
   const sum = openShotBatch(suite, policy, { batch, version: 0, users });
   const ctx = batchCtxOf(suite, batch);
+  const shown: (readonly unknown[])[] = [];
   const members = answers.map((answer, authority) => ({
     authority,
     link: {
-      voteForBatch: async () => {
+      voteForBatch: async (request: { readonly models: readonly unknown[] }) => {
+        shown.push(request.models);
         if (answer === 'held') return { vote: undefined, held };
         if (answer !== 'vote') throw new AuthorityRefusal(answer[0], 'no', answer.slice(1) as number[]);
         const { signer } = world.authority(authority).base.ports;
@@ -117,6 +120,9 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const endsAt = Math.max(...epochs.map((epoch) => epochEnd(policy.oneShot as OneShotPolicy, epoch)));
   return {
     policy,
+    world,
+    known,
+    shown,
     sum,
     ctx,
     held,
@@ -201,11 +207,44 @@ describe('a batch', () => {
     ]);
   });
 
-  it('of an earlier term has an unknown outcome', async () => {
-    const { open, steps, policy } = scene(['vote', 'vote', 'vote', 'vote']);
-    const term = { number: 1, hash: bytes(1) } as never;
-    await open({ policy: { ...policy, term } });
-    expect(steps).toEqual([['unknown', undefined]]);
+  it('is of an earlier term, and lost, if one of its epochs is', async () => {
+    const lossesIn = async (ofTerm: number, isKnown = true): Promise<number> => {
+      const { open, steps, world, known, policy } = scene([NO, NO, NO, NO]);
+      const inTerm = { ...policy, term: { number: 1, hash: bytes(1) } as never };
+      for (const [name, { signature: _, ...epoch }] of [...known].slice(0, ofTerm))
+        known.set(name, signInTerm(epochCodec, inTerm, world.authority(epoch.authority).base.ports.signer, epoch));
+      if (!isKnown) known.delete([...known.keys()].at(-1) as string);
+      await open({ policy: inTerm });
+      return steps.length;
+    };
+    expect([await lossesIn(0), await lossesIn(3), await lossesIn(4), await lossesIn(3, false)]).toEqual([1, 1, 0, 0]);
+  });
+
+  it('that is granted is not voted for again', async () => {
+    const { gatherer, sum, shown } = scene([NO, NO, NO, NO]);
+    const granted = { ...sum, status: 'granted' } as ShotBatch;
+    await expect(gatherer().open(granted, undefined)).rejects.toThrow('too few authorities sum the masks');
+    expect(shown).toEqual([]);
+  });
+
+  it('is voted for with the entry of its version, as far as it is known', async () => {
+    const { open, shown } = scene([NO, NO, NO, NO]);
+    await open();
+    expect(shown.splice(0)).toEqual([[], [], [], []]);
+    const entry = { version: 0 };
+    await open({ models: { stored: async () => ({ entry }), of: async () => undefined } });
+    expect(shown).toEqual([[entry], [entry], [entry], [entry]]);
+  });
+
+  it('is lost in time although the server forgot one of its epochs', async () => {
+    const { gatherer, sum, steps, seen, known, endsAt } = scene([]);
+    known.delete([...known.keys()][0] as string);
+    seen.now = endsAt - 1;
+    await gatherer().lost(sum, undefined);
+    expect(steps).toEqual([]);
+    seen.now++;
+    await gatherer().lost(sum, undefined);
+    expect(steps).toHaveLength(1);
   });
 
   it('that was opened is lost if authorities forgot it, and not if they are silent', async () => {
