@@ -10,7 +10,6 @@ import {
   uploadNameOf,
   type VoteWindow,
 } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { type NewShot, ShotIntake } from '../../src/shots/intake.ts';
@@ -25,7 +24,7 @@ async function scene() {
   const { task, policy } = world;
   const { suite } = world.environment.tools;
   const { store } = await volatileTickets(task, () => world.now, policy);
-  const [device] = world.contributed(1) as [ShotDevice];
+  const [device] = world.contributed(1) as [ReturnType<typeof world.device>];
   const { upload } = world.server.shots[0] as (typeof world.server.shots)[number];
   const known = new Map(
     upload.header.epochs.map(({ statement }) => [toHex(statement), world.server.view.epoch(statement)]),
