@@ -1,6 +1,12 @@
 /** The changes that mutation testing makes to a source, and their activation. */
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { ROOT } from '@basa/testkit/root.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JudgedMutant } from '../../src/proofs/mutation/harness.ts';
 import { mutantsOf, withSwitches } from '../../src/proofs/mutation/mutants.ts';
+import { runMutants } from '../../src/proofs/mutation/run.ts';
 import * as suites from '../../src/proofs/mutation/suites.ts';
 
 const changesIn = (text: string, readsOn = false) =>
@@ -58,4 +64,21 @@ it('the stand-in for Vitest runs the hooks of a test and of the suites around it
   expect(did.splice(0)).toEqual(['begin', 'before', 'finished', 'after', 'passes', 'after']);
   await suites.collected(file);
   expect(did).toEqual(['end']);
+});
+
+it('a change after which a test waits for ever counts as noticed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-mutation-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'waits.test.ts');
+  const body = 'async () => { if (globalThis.isAwake(0)) await new Promise(() => undefined); }';
+  writeFileSync(path, `import { it } from 'vitest';\nit('waits', ${body});\n`);
+  const judged: JudgedMutant[] = [];
+  await runMutants({
+    sources: [],
+    tests: [relative(ROOT, path)],
+    chosen: [0],
+    onJudged: (one) => judged.push(one),
+    onCoverage: () => undefined,
+  });
+  expect(judged).toMatchObject([{ mutant: 0, noticedBy: 'it never ended' }]);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, migrateAuthority, readAuthorityConfig } from '../src/index.ts';
 import { testAuthority } from './conformance/all.ts';
+import { testShots } from './conformance/shots.ts';
 import { authorityPostgres, freshHome } from './homes.ts';
 
 let postgres: Awaited<ReturnType<typeof authorityPostgres>>;
@@ -12,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => postgres?.remove());
 
 testAuthority(() => postgres.freshHome());
+describe('one-shot mode', () => testShots(() => postgres.freshHome()));
 
 describe('a configuration with a database', () => {
   const environment = (databaseUrl: string) => ({

@@ -158,4 +158,15 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     ],
     caughtBy: 'votes of the term before are shown again',
   },
+  {
+    name: 'versions without sums in a term, without a limit',
+    edits: [
+      {
+        file: 'authority/task.ts',
+        find: 'if (named.length === 0 && newest?.version !== firstOfTerm)',
+        replace: 'if (named.length === 0 && firstOfTerm === undefined)',
+      },
+    ],
+    caughtBy: 'a server makes a second version without sums in a term',
+  },
 ];

@@ -59,6 +59,7 @@ export function areas(): readonly Area[] {
       tests: [
         ...testsIn('packages/authority/test/one-shot'),
         ...['admission', 'shots', 'tasks'].flatMap((name) => testsIn(`packages/server/test/${name}`)),
+        'packages/server/test/store/store.test.ts',
         ...['standings', 'terms'].map((name) => `packages/client/test/${name}.test.ts`),
       ].filter((test) => !SLOW.some((name) => test.endsWith(`/${name}.test.ts`))),
       readsOn: true,

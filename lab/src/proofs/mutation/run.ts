@@ -15,6 +15,9 @@ const VITEST = fileURLToPath(new URL('suites.ts', import.meta.url));
 /** No test takes this long to load, or to run without a change. */
 const MAX_SILENCE_MS = 120_000;
 
+/** The code with which Node ends if all that is left is a promise that never settles. */
+const NEVER_SETTLED = 13;
+
 /** A source by its path from the root, with its mutants; the first of them has this number. */
 interface MutatedSource {
   readonly file: string;
@@ -107,7 +110,8 @@ async function judgeSome(
   }
   clearTimeout(watchdog);
   const code = await closed;
-  if (code !== null && code !== 0 && awake === undefined) throw new Error(`the tests ended with ${code}`);
+  const isStuck = code === NEVER_SETTLED && left.length > 0;
+  if (code !== null && code !== 0 && !isStuck && awake === undefined) throw new Error(`the tests ended with ${code}`);
   return { judged, isAtLoading };
 }
 

@@ -13,7 +13,9 @@ import {
   isRefused,
   type Line,
   lineCodec,
+  type ModelEntry,
   millis,
+  modelEntryCodec,
   NO_TERMS,
   receiveLine,
   SERVER_SEAT,
@@ -25,6 +27,7 @@ import {
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 import { type Federation, granted } from '@basa/simulator';
 import {
+  appendedBy,
   atSeveralCloses,
   authorityOf,
   closedBy,
@@ -65,6 +68,7 @@ const PROMISES: Readonly<Record<string, readonly [promise: string, isBroken: () 
   'a stranger names the key of an authority in a task of its own': ['an authority joined a task unasked', named],
   'a buffer of the term before is closed again': ['keys were released after the switch', closedAgain],
   'votes of the term before are shown again': ['votes of one term count in the next', votesAgain],
+  'a server makes a second version without sums in a term': ['updates became old without any sum', repeatedTwice],
 };
 
 export const TERM_ATTACKS: Readonly<Record<string, () => AttackReport>> = Object.fromEntries(
@@ -260,4 +264,24 @@ function votesAgain(): boolean {
   const votes = together(signers.map((one) => endorse(voteCodec, world.policy, one, vote)));
   if (!isEndorsed(suite, voteCodec, world.policy, votes)) throw new Error('these votes are too few');
   return isEndorsed(suite, voteCodec, switched(world), votes);
+}
+
+/** The newest model is signed again in the new term, and then repeated without sums, again and again. */
+function repeatedTwice(): boolean {
+  const world = federation();
+  switched(world);
+  const indices = [1, 2, 3];
+  const newest = () => authorityOf(world, 1).core.newestModel(world.task) as ModelEntry;
+  const adopt = (parts: readonly ModelEntry[]): void => {
+    const entry = together(parts);
+    for (const index of indices) granted(authorityOf(world, index).adoptModel(modelEntryCodec.encode(entry)));
+  };
+  adopt(indices.map((index) => granted(authorityOf(world, index).core.renewModel(newest()).answer)));
+  const repeat = () => {
+    const { modelHash, version } = newest();
+    const body = { modelHash, version: version + 1, sums: [], spoilt: [], closed: [] };
+    return indices.map((index) => appendedBy(world, index, body));
+  };
+  adopt(repeat().map(granted));
+  return repeat().some((answer) => !isRefused(answer));
 }

@@ -63,12 +63,7 @@ async function noiseSource(
   ctx: Ctx,
 ): Promise<NoiseSource | undefined> {
   if (known.policy.oneShot?.authorityNoise !== true) return undefined;
-  const own = ownIndex(tools, known);
-  const named = new Set(
-    uploads.flatMap(({ header }) =>
-      header.epochs.filter(({ authority }) => authority === own).map(({ statement }) => toHex(statement)),
-    ),
-  );
+  const named = new Set(uploads.flatMap(({ header }) => header.epochs.map(({ statement }) => toHex(statement))));
   const live = await tools.authority.look((core) => core.liveEpochs);
   const [newest] = live
     .filter(({ statement }) => named.has(toHex(statement)))
@@ -80,7 +75,6 @@ async function noiseSource(
 
 /** Allows only parts that this authority holds, each once. */
 function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonly WantedSum[]): Refused | undefined {
-  if (policy.oneShot === undefined) return refused('policy-invalid', { detail: 'the task does not use one-shot mode' });
   const held = taskParts(policy).filter((part) => isHolder(part, authority));
   const foreign = wanted.find(({ part }) => !held.includes(part));
   if (foreign !== undefined)

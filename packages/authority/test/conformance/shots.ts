@@ -69,7 +69,7 @@ export function testShots(freshHome: NewHome): void {
       const privacy = { noiseMultiplier: 4, colluders: 0, delta: 1e-6, participations: 3 };
       const oneShot = { ...ONE_SHOT_DEFAULTS, authorityNoise: true };
       const more = { oneShot, privacy, dimension: 400, clip: 1, level: 64 };
-      const { authority, world, epochs, uploads } = await stand(5, more);
+      const { authority, world, epochs, uploads } = await stand(5, more, {});
       const votes = await votesOf(world, [authority], uploads, epochs);
       const asked = { epochs, votes };
       const total = await opened(world, [authority], uploads, asked);
@@ -79,6 +79,8 @@ export function testShots(freshHome: NewHome): void {
       const spread = Math.sqrt(noise.reduce((sum, value) => sum + value * value, 0) / noise.length);
       expect(spread / deviation).toBeGreaterThan(0.8);
       expect(spread / deviation).toBeLessThan(1.2);
+      time.now += HOUR_MS / 2;
+      expect((await world.standing(authority)).epoch.number).toBeGreaterThan((epochs[0] as Epoch).number);
       expect([...(await opened(world, [authority], uploads, asked))]).toEqual([...total]);
     });
 

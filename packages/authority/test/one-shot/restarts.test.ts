@@ -145,9 +145,9 @@ describe('secrets of epochs', () => {
     time.now += 4 * HOUR_MS;
     const again = await start(home);
     await again.tick();
+    expect(holds(home.dataFolder, sealed)).toBe(false);
     await stop(again);
     expect(secretsIn(home.dataFolder).length).toBe(1);
-    expect(holds(home.dataFolder, sealed)).toBe(false);
   });
 
   it.each([
@@ -185,7 +185,8 @@ describe('secrets of epochs', () => {
 });
 
 describe('a log that was rolled back', () => {
-  it('with its witness is noticed when the server shows an epoch that is not in it', async () => {
+  /** The folder and the witness are those of an earlier time; the server has uploads and votes of an epoch that was opened later. */
+  async function rolledBack() {
     const home = freshHome();
     const { authority, world, ...given } = await used(home);
     await stop(authority);
@@ -194,15 +195,27 @@ describe('a log that was rolled back', () => {
     cpSync(witness, `${data}.witness`);
     time.now += HOUR_MS / 2;
     const later = await start(home);
-    const [lost] = await world.epochs([later]);
-    await votesOf(world, [later], given.uploads, given.epochs);
+    const [lost] = (await world.epochs([later])) as [Epoch];
+    const uploads = await world.uploads([later]);
+    const votes = await votesOf(world, [later], uploads, [lost]);
     await stop(later);
-
     const again = await start({ ...home, dataFolder: data });
-    expect((await world.standing(again)).epoch.number).toBe((lost as Epoch).number);
+    expect((await world.standing(again)).epoch.number).toBe(lost.number);
     const alive = await world.inspected(again, given.uploads, given.epochs);
     expect(alive.verdicts.map(({ verdict }) => verdict)).toEqual(['good', 'good', 'good']);
-    await world.inspected(again, given.uploads, [...given.epochs, lost as Epoch]);
+    return { again, world, given, lost, uploads, votes };
+  }
+
+  it('with its witness is noticed when the server shows an epoch that is not in it', async () => {
+    const { again, world, given, lost } = await rolledBack();
+    await world.inspected(again, given.uploads, [...given.epochs, lost]);
+    await expectDead(again, world, given);
+  });
+
+  it('with its witness is noticed when the server asks for the masks of such an epoch', async () => {
+    const { again, world, given, lost, uploads, votes } = await rolledBack();
+    const request = world.releaseRequest({ uploads, epochs: [lost], votes, wanted: VECTOR });
+    expect((await world.release(again, request)).code).toBe('epoch-over');
     await expectDead(again, world, given);
   });
 

@@ -137,10 +137,10 @@ export class Admission {
     this.freed(Math.max(0, before - this.#holdersOf(this.#buffers.get(name)).length), now);
   }
 
-  /** The newest version, made of updates of this mean age. */
-  versionMade(version: number, meanAge: number): void {
+  /** The newest version, made of updates of this mean age; of none, if it repeats the model. */
+  versionMade(version: number, meanAge: number | undefined): void {
     this.#newest = version;
-    this.#state = noteVersionAge(this.#options, this.#state, meanAge);
+    if (meanAge !== undefined) this.#state = noteVersionAge(this.#options, this.#state, meanAge);
   }
 
   view({ underWay, waiting }: Pick<Crowd, 'underWay' | 'waiting'>): AdmissionView {

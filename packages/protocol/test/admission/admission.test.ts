@@ -106,6 +106,10 @@ describe('with one version a buffer, a place', () => {
     expect(admission.judge('u1', alone(0))).toBe('holds');
     admission.versionMade(1, 0);
     expect(admission.judge('u1', alone(0))).toBe('place');
+    admission.track('A', of(2, ['u1'], []), 0);
+    const { places } = admission;
+    admission.versionMade(2, undefined); // it repeats the model
+    expect([admission.judge('u1', alone(0)), admission.places]).toEqual(['holds', places]);
   });
 
   it('is useless on an older version for which too few devices are left', () => {

@@ -38,6 +38,11 @@ describe('a batch', () => {
     expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([1, 3, 4]);
   });
 
+  it('is made without the oldest upload, if that one names other authorities than the rest', () => {
+    const shots = [shotOf(1, {}, [0, 1, 2]), shotOf(2), ...[3, 4].map((at) => shotOf(at, {}, [1, 2, 3]))];
+    expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([2, 3, 4]);
+  });
+
   it('is voted for until the authorities stop that its uploads name; an unknown epoch is over', () => {
     const closes = (statement: Uint8Array) => ({ closes: 1000 * ((statement[0] as number) + 1) }) as never;
     const { header } = shotOf(1).upload;

@@ -52,7 +52,7 @@ export async function drawBuffer(
 }
 
 /** Codes of an authority whose log of models differs from ours. */
-const OTHER_LOG: ReadonlySet<string> = new Set(['wrong-version', 'model-not-logged', 'other-model']);
+const OTHER_LOG: ReadonlySet<string | undefined> = new Set(['wrong-version', 'model-not-logged', 'other-model']);
 
 /** Draws a buffer, and records the time it takes. */
 async function timed(
@@ -69,7 +69,7 @@ async function timed(
     return drawn;
   } catch (error) {
     tuning.couldNotDraw();
-    const isOther = error instanceof AuthorityRefusal && OTHER_LOG.has(error.code ?? '');
+    const isOther = error instanceof AuthorityRefusal && OTHER_LOG.has(error.code);
     throw isOther ? rolledBack(wanted.newest) : error;
   }
 }

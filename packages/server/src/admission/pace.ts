@@ -84,8 +84,7 @@ export class Span {
   leaseMs(user: UserId, unused: number, longestMs: number): number {
     const isKnown = this.#times.quantile(NEARLY_ALL) !== undefined;
     const share = isKnown ? (this.#ended.has(toHex(user)) ? 1 : NEW_SHARE) : FIRST_SHARE;
-    const lease = (isKnown ? this.lateMs(longestMs) : longestMs) * share;
-    return Math.min(longestMs, Math.max(MIN_LATE_MS, lease / 2 ** unused));
+    return Math.min(longestMs, Math.max(MIN_LATE_MS, (this.lateMs(longestMs) * share) / 2 ** unused));
   }
 }
 

@@ -53,8 +53,7 @@ export async function takeSeat(
   const held = ticket.seat !== undefined && ticket.seat.until > at ? ticket.seat.ctx : NOWHERE;
   const rows = await query(OPEN_BUFFERS, at, task, bufferSize, held, user);
   const open = rows.map((row) => foundBuffer(row, held, descriptors));
-  const mayEnter = open.some(({ own }) => own === 'seat') ? undefined : await companyRule(locked, lateMs);
-  const entry = enterBuffer(open, { now: at, version, only }, mayEnter);
+  const entry = enterBuffer(open, { now: at, version, only }, await companyRule(locked, lateMs));
   if (entry.kind !== 'seated' || !entry.isNew) return { entry, ticket };
   return { entry, ticket: { ...ticket, seat: { ctx: entry.buffer.ctx, until: at + forMs } } };
 }

@@ -83,11 +83,8 @@ export class SuspicionWatch {
   /** An operator clears a device, or bans it permanently. */
   async decide(user: string, decision: 'clear' | 'banned'): Promise<SuspectView> {
     const { store, task } = this.#options;
-    const standing = await store.changeStanding(
-      task,
-      (fromHex(user) ?? new Uint8Array()) as UserId,
-      decision === 'banned' ? banned : cleared,
-    );
+    const change = decision === 'banned' ? banned : cleared;
+    const standing = await store.changeStanding(task, fromHex(user) as UserId, change);
     await this.look();
     return viewOf(user, standing, (await this.read()).sums);
   }

@@ -58,9 +58,6 @@ const WHY = {
 
 type VersionRules = Pick<SumRules, 'version' | 'versions'>;
 
-/** Used for all versions if they are mixed. */
-const ANY = -1;
-
 export class TaskAdmission {
   readonly #options: TaskAdmissionOptions;
   readonly #admission: Admission;
@@ -70,8 +67,8 @@ export class TaskAdmission {
   /** Buffers whose authorities did not answer, until they end. */
   readonly #aside = new Set<string>();
   #newestVersion = -1;
-  /** The time since which no device is under way to buffers of a version; of any version, if they are mixed. */
-  readonly #quietSince = new Map<number, number>();
+  /** The time since which no device is under way to buffers of the newest version; of any version, if they are mixed. */
+  #quietSince: number | undefined;
   #isUsed = false;
   /** Users that gave their place back since the newest version: they had nothing new, or left. */
   readonly #returned = new Set<string>();
@@ -193,8 +190,9 @@ export class TaskAdmission {
   meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
+    if (!this.#isMixed) this.#quietSince = undefined;
     this.#returned.clear();
-    if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
+    this.#admission.versionMade(version, meanAge);
   }
 
   /**
@@ -215,13 +213,8 @@ export class TaskAdmission {
     const { tickets, task, clock } = this.#options;
     for (const buffer of living) this.track(buffer);
     this.#crowd = await tickets.count(task);
-    for (const version of this.#isMixed ? [ANY] : new Set([this.#newestVersion, ...this.#crowd.byVersion.keys()])) {
-      const isQuiet = this.#isMixed ? this.#crowd.underWay === 0 : this.#comingOn(version) === 0;
-      if (!isQuiet) this.#quietSince.delete(version);
-      else if (!this.#quietSince.has(version)) this.#quietSince.set(version, clock());
-    }
-    for (const version of this.#quietSince.keys())
-      if (version !== ANY && version < this.#newestVersion) this.#quietSince.delete(version);
+    const isQuiet = this.#isMixed ? this.#crowd.underWay === 0 : this.#comingOn(this.#newestVersion) === 0;
+    this.#quietSince = isQuiet ? (this.#quietSince ?? clock()) : undefined;
   }
 
   /**
@@ -231,8 +224,8 @@ export class TaskAdmission {
   quietMs(rules: VersionRules): number {
     if (!this.#isUsed) return 0;
     if (this.coming(rules) === 0) return Number.POSITIVE_INFINITY;
-    const since = this.#quietSince.get(this.#isMixed ? ANY : rules.version);
-    return since === undefined ? 0 : this.#options.clock() - since;
+    const isOther = !this.#isMixed && rules.version !== this.#newestVersion;
+    return this.#quietSince === undefined || isOther ? 0 : this.#options.clock() - this.#quietSince;
   }
 
   get #isMixed(): boolean {
@@ -274,7 +267,7 @@ export class TaskAdmission {
       this.#versions.forget(user);
     }
     if (leftMs === undefined) return;
-    this.#quietSince.delete(this.#isMixed ? ANY : this.#newestVersion);
+    this.#quietSince = undefined;
     this.#crowd = { ...this.#crowd, underWay };
     this.#admission.placed(underWay);
     if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);

@@ -73,9 +73,9 @@ export class Tickets {
       const { entry, ticket } = await takeSeat(withPlace, wish, this.#descriptors);
       await keepTicket(locked, ticket);
       if (entry.kind === 'must-wait') return { seat: entry, placed };
-      const isShort = entry.kind === 'needs-buffer' || entry.free < wish.seatsAhead;
-      const nonce = isShort ? await nonceOf(locked, row, wish.freshNonce) : undefined;
-      if (entry.kind === 'needs-buffer') return { seat: { ...entry, nonce: nonce ?? wish.freshNonce }, placed };
+      const draw = () => nonceOf(locked, row, wish.freshNonce);
+      if (entry.kind === 'needs-buffer') return { seat: { ...entry, nonce: await draw() }, placed };
+      const nonce = entry.free < wish.seatsAhead ? await draw() : undefined;
       const { ctx, taken, deposited } = entry.buffer;
       const seats = taken - deposited + (entry.isNew ? 1 : 0);
       return { seat: { kind: 'seated', ctx, seats, deposits: deposited, nonce }, placed };

@@ -57,10 +57,8 @@ export class Batcher {
     const { store, task } = this.#options;
     const now = await store.now();
     const found = await store.shotGroups(task);
-    const isEnded = await this.#endHopeless(found, now, fence);
-    let isChanged = isEnded;
-    for (const group of isEnded ? await store.shotGroups(task) : found)
-      if (await this.#batch(group, now, fence)) isChanged = true;
+    let isChanged = await this.#endHopeless(found, now, fence);
+    for (const group of found) if (await this.#batch(group, now, fence)) isChanged = true;
     const left = isChanged ? await store.shotGroups(task) : found;
     this.pending = left.reduce(together, { arriving: 0, waiting: 0, good: 0 });
     await this.#track(left);
@@ -96,10 +94,10 @@ export class Batcher {
    */
   async #endHopeless(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<boolean> {
     const { store, task } = this.#options;
-    const over = groups.filter(({ version }) => this.#isOver(version, groups));
+    const over = groups.filter((group) => this.#isOver(group));
     for (const { entry } of over)
       await this.#end(await store.shotsOn(task, entry, ENDED_AT_ONCE), { to: 'over', reason: 'version-over' }, fence);
-    const isLate = groups.some((group) => !over.includes(group) && group.votesLast <= now);
+    const isLate = groups.some(({ votesLast }) => votesLast <= now);
     if (isLate)
       await this.#end(
         await store.shotsPastVotes(task, now, ENDED_AT_ONCE),
@@ -113,10 +111,10 @@ export class Batcher {
     return endShots(this.#options, shots, end, fence);
   }
 
-  #isOver(version: number, groups: readonly ShotGroup[]): boolean {
+  #isOver({ version, arriving, waiting, good }: ShotGroup): boolean {
     const { coming, policy, models } = this.#options;
     const newest = models.newest?.version ?? 0;
-    const own = groups.filter((group) => group.version === version).reduce((sum, group) => sum + sizeOf(group), 0);
+    const own = arriving + waiting + good;
     const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < policy.minimum;
     return newest - version > policy.maxStaleness || (version < newest && isShort);
   }
@@ -145,10 +143,6 @@ function together(one: PendingShots, other: PendingShots): PendingShots {
     waiting: one.waiting + other.waiting,
     good: one.good + other.good,
   };
-}
-
-function sizeOf({ arriving, waiting, good }: ShotGroup): number {
-  return arriving + waiting + good;
 }
 
 function earliest(times: readonly number[]): number {

@@ -23,9 +23,8 @@ export async function endShots(
   end: ShotEnd,
   fence: Fence | undefined,
 ): Promise<void> {
-  for (const from of new Set<ShotStatus>(shots.map(({ status }) => status))) {
-    const names = shots.filter(({ status }) => status === from).map(({ name }) => name);
+  const names = shots.map(({ name }) => name);
+  for (const from of new Set<ShotStatus>(shots.map(({ status }) => status)))
     await store.decideShots(task, names, { from, ...end }, fence);
-  }
-  await blobs.removeBelow(...shots.map(({ name }) => bodiesOf(name)));
+  await blobs.removeBelow(...names.map(bodiesOf));
 }

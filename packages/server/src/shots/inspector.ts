@@ -72,7 +72,8 @@ export class Inspector {
 
   async #decide(found: readonly StoredShot[], fence: Fence): Promise<void> {
     const waiting = found.filter(({ status }) => status === 'waiting');
-    const some = waiting.filter(({ upload }) => withinVersions(waiting, upload.header.version));
+    const versions = [...new Set(waiting.map(({ upload }) => upload.header.version))].slice(0, MAX_VERSIONS);
+    const some = waiting.filter(({ upload }) => versions.includes(upload.header.version));
     if (some.length === 0) return;
     const verdicts = await this.#inspect(some);
     const decided = await Promise.all(some.map((shot) => this.#verdictOn(shot, verdicts)));
@@ -136,9 +137,4 @@ export class Inspector {
 /** The number of authorities that always includes enough holders of every part. */
 function neededToDecide({ threshold, oneShot }: TaskPolicy): number {
   return Math.max(threshold, 2 * (oneShot?.tolerated ?? 0) + 1);
-}
-
-function withinVersions(shots: readonly StoredShot[], version: number): boolean {
-  const versions = [...new Set(shots.map(({ upload }) => upload.header.version))].slice(0, MAX_VERSIONS);
-  return versions.includes(version);
 }

@@ -8,11 +8,9 @@ import {
   type AskedSums,
   agreedSum,
   type Endorsement,
-  isHolder,
   isMaskSumOf,
   type MaskSum,
   type MaskSumOf,
-  namedByAll,
   type Part,
   type ReleaseRequest,
   shotLayout,
@@ -85,9 +83,8 @@ export class MaskSums {
   }
 
   async #round(votes: readonly Endorsement[], open: readonly Part[], round: number): Promise<void> {
-    const plan = this.#plan(round);
-    const asked = [...plan, ...this.#witnesses(open)];
-    await Promise.all(asked.map((one) => this.#ask(votes, { ...one, wanted: this.#missing(one, open) })));
+    // Holders take turns: if they signed different hashes, the next rounds ask others.
+    await Promise.all(this.#plan(round).map((one) => this.#ask(votes, { ...one, wanted: this.#missing(one, open) })));
     for (const part of open) this.#leaveOutLiars(part);
   }
 
@@ -98,16 +95,6 @@ export class MaskSums {
     if (plan !== undefined) return plan;
     if (sumPlan(closing, turn, [...this.#gone]) === undefined) throw new BatchLost();
     throw new AuthorityUnreachable('too few authorities sum the masks of a batch');
-  }
-
-  /** If holders of a part signed different hashes, all of them are asked. */
-  #witnesses(open: readonly Part[]): readonly AskedSums[] {
-    const torn = open.filter((part) => this.#agreed(part) === undefined && this.#of(part).length > 1);
-    const able = namedByAll(this.#batch.closing.headers).filter((index) => !this.#without.has(index));
-    return able.map((authority) => ({
-      authority,
-      wanted: torn.filter((part) => isHolder(part, authority)).map((part) => ({ part, vector: false })),
-    }));
   }
 
   /** Leaves out sums that are known already. */

@@ -111,7 +111,7 @@ export class ShotTask {
     const shot = await store.shot(task, name);
     if (shot === undefined) return undefined;
     if (shot.status === 'over') return { fate: 'version-over' };
-    if (shot.status === 'refused') return { fate: 'refused', reason: shot.reason ?? 'batch-invalid' };
+    if (shot.status === 'refused') return { fate: 'refused', reason: shot.reason as RefusalReason }; // it always has one
     return shot.ctx === undefined ? { fate: 'waiting' } : this.#fateIn(shot.ctx);
   }
 

@@ -22,6 +22,7 @@ function arrivals(
 describe('tuning', () => {
   it('keeps the configured values until it has seen enough', () => {
     const tuning = new Tuning(options);
+    expect(tuning.at(500)).toMatchObject({ arrivalsPerSecond: 0, seatsAhead: 0 });
     arrivals(tuning, { count: 5, everyMs: 100, depositMs: 50 });
     expect(tuning.at(500)).toMatchObject({ seatMs: 30_000, seatsAhead: 0, retryAfterMs: 1_000 });
   });

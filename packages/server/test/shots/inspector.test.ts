@@ -1,88 +1,234 @@
-/** Uploads that nobody can decide about do not hold up those of others. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Every waiting upload gets its turn: uploads that nobody can decide about do not hold up those of others. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
 import {
   type Ctx,
   type JoinTag,
+  MAX_INSPECTED,
   millis,
   ONE_SHOT_DEFAULTS,
   type ShotUpload,
+  type TaskPolicy,
   type UserId,
   uploadNameOf,
   type Verdict,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
-import { afterAll, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Inspector, type InspectorOptions } from '../../src/shots/inspector.ts';
-import { migrationsFor } from '../../src/store/schema.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import type { NamedAt } from '../../src/store/pending-shots.ts';
+import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'basa-inspector-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+/** The inspector reads this many names at a time. */
+const PAGE = 16 * MAX_INSPECTED;
 
-const policy = { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS };
-const COLLUDERS = 1100;
-
-function uploadOf(n: number): ShotUpload {
+function uploadOf(n: number, version: number): ShotUpload {
   const user = new Uint8Array([...bytes(2, 30), n >> 8, n & 255]);
   const certificate = { task, deviceKey: user, issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
-  const named = { task, joinTag: user as JoinTag, user: user as UserId, version: 0, entry: bytes(5) };
+  const named = { task, joinTag: user as JoinTag, user: user as UserId, version, entry: bytes(5) };
   const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
   return { certificate, header: { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes } };
 }
 
-/** The first ones are older than the last. */
-async function storeWith(count: number): Promise<{ readonly store: Store; readonly names: readonly Ctx[] }> {
-  let now = 0;
-  const options = { application: 'server', migrations: migrationsFor(SQLITE) } as const;
-  const store = createStore(sqliteDatabase(openDatabase(folder, options), () => now++));
-  await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
-  const uploads = Array.from({ length: count }, (_, n) => uploadOf(n));
-  const names = uploads.map(({ header }) => uploadNameOf(nodeSuite, header));
-  const give = async (upload: ShotUpload, n: number): Promise<void> => {
-    await store.beginShot(task, names[n] as Ctx, upload, { first: 1e9, last: 1e9 });
-    await store.acceptShot(task, names[n] as Ctx, upload.header.user);
-  };
-  await Promise.all(uploads.slice(0, -1).map(give));
-  await give(uploads.at(-1) as ShotUpload, count - 1);
-  return { store, names };
-}
+type Answer = (uploads: readonly number[]) => Promise<readonly (Pick<Verdict, 'verdict'> & { readonly n: number })[]>;
 
-/** An authority that knows only the device of this upload, and finds that bad. */
-function inspectorOf(store: Store, honest: Ctx, asked: Ctx[]): Inspector {
-  const verdictOn = (upload: Ctx): Verdict =>
-    toHex(upload) === toHex(honest)
-      ? { upload, verdict: 'bad', reason: 'part-invalid', guards: [] }
-      : { upload, verdict: 'abstain', reason: 'not-enrolled', guards: [] };
-  const inspect = async ({ uploads }: { readonly uploads: readonly ShotUpload[] }) => {
-    const names = uploads.map(({ header }) => uploadNameOf(nodeSuite, header));
-    asked.push(...names);
-    return { verdicts: names.map(verdictOn) };
+/** No device is known to the authority, unless a test says otherwise. */
+function scene({
+  policy = {},
+  answers = [async () => []],
+}: {
+  policy?: Partial<TaskPolicy>;
+  answers?: readonly Answer[];
+} = {}) {
+  const shots: (StoredShot & { status: ShotStatus })[] = [];
+  const [asked, troubles]: [number[][], unknown[]] = [[], []];
+  const now = { ms: 1000 };
+  const numberOf = ({ header: { user } }: ShotUpload): number => 256 * (user[30] as number) + (user[31] as number);
+  const byName = (name: Ctx) => shots.find((shot) => toHex(shot.name) === toHex(name));
+  const store = {
+    namesOf: async (_: unknown, status: ShotStatus, after: NamedAt | undefined, limit: number) =>
+      shots.filter((shot) => shot.status === status && shot.at > (after?.at ?? -1)).slice(0, limit),
+    shotsNamed: async (_: unknown, names: readonly Ctx[]) => {
+      const wanted = new Set(names.map(toHex));
+      return shots.filter(({ name }) => wanted.has(toHex(name)));
+    },
+    decideShots: async (_: unknown, names: readonly Ctx[], { to, reason }: { to: ShotStatus; reason?: string }) => {
+      for (const name of names) Object.assign(byName(name) ?? {}, { status: to, reason });
+    },
   };
+  const link = (answer: Answer) => ({
+    inspect: async ({ uploads }: { readonly uploads: readonly ShotUpload[] }) => {
+      asked.push(uploads.map(numberOf));
+      const verdicts = await answer(uploads.map(numberOf));
+      return {
+        verdicts: verdicts.map(({ n, verdict }) => ({
+          ...{ upload: (shots[n] as StoredShot).name, verdict },
+          ...{ reason: 'part-invalid', guards: [{ part: 0, words: [0, 0, 0, 0] }] },
+        })),
+      };
+    },
+  });
+  const members = answers.map((answer, authority) => ({ authority, link: link(answer) }));
   const read = async function* (_: string, from: number, to: number) {
-    yield new Uint8Array(to - from);
+    yield new Uint8Array(to - from).fill(1, 0, 1);
   };
-  return new Inspector({
-    ...{ task, policy, store, clock: () => 0, onTrouble: () => undefined },
+  const inspector = new Inspector({
+    ...{ task, store, clock: () => now.ms, onTrouble: (...trouble: unknown[]) => troubles.push(trouble) },
+    policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
     blobs: { read, removeBelow: async () => undefined },
     models: { stored: async () => undefined },
     standings: { epochs: async () => new Map() },
-    authorities: { members: [{ authority: 0, link: { inspect } }] },
+    authorities: { members },
   } as unknown as InspectorOptions);
+  /** Uploads come one after the other. */
+  const give = (count: number, versionOf: (n: number) => number = () => 0): void => {
+    for (let n = shots.length, end = n + count; n < end; n++) {
+      const upload = uploadOf(n, versionOf(n));
+      const name = uploadNameOf(nodeSuite, upload.header);
+      shots.push({
+        name,
+        upload,
+        status: 'waiting',
+        reason: undefined,
+        ctx: undefined,
+        at: n,
+        votes: { first: 1, last: 1 },
+      });
+    }
+  };
+  const look = () => inspector.look(undefined as never);
+  return { inspector, shots, asked, troubles, now, store, members, give, look };
 }
 
-it('the newest upload is inspected although a thousand older uploads stay undecided, and each of these is sent once', async () => {
-  const { store, names } = await storeWith(COLLUDERS + 1);
-  const honest = names.at(-1) as Ctx;
-  const asked: Ctx[] = [];
-  const inspector = inspectorOf(store, honest, asked);
-  while (await inspector.look(undefined as never));
-  expect(await store.shot(task, honest)).toMatchObject({ status: 'refused', reason: 'part-invalid' });
-  expect(new Set(asked.map(toHex)).size).toBe(COLLUDERS + 1);
-  expect(asked).toHaveLength(COLLUDERS + 1);
-  await store.close();
+const bad = async (uploads: readonly number[]) => uploads.map((n) => ({ n, verdict: 'bad' as const }));
+
+describe('a waiting upload', () => {
+  it('is inspected although thousands of older uploads stay undecided, and each of these is sent once', async () => {
+    const { shots, asked, now, give, look } = scene({
+      answers: [async (uploads) => (uploads.includes(PAGE) ? bad([PAGE]) : [])],
+    });
+    give(PAGE + 1);
+    let looks = 1;
+    while (await look()) looks++;
+    expect(shots.at(-1)).toMatchObject({ status: 'refused', reason: 'part-invalid' });
+    expect(asked.flat()).toEqual(Array.from(shots, (_, n) => n));
+    expect(looks).toBe(17);
+    while (await look());
+    expect(asked.flat()).toHaveLength(PAGE + 1);
+    now.ms += 500;
+    await look();
+    expect(asked.at(-1)).toEqual(Array.from({ length: MAX_INSPECTED }, (_, n) => n));
+  });
+
+  it('that is new comes before uploads that were inspected without a result, the oldest attempt first', async () => {
+    const { asked, now, give, look } = scene();
+    give(MAX_INSPECTED);
+    await look();
+    now.ms = 1001;
+    give(MAX_INSPECTED);
+    await look();
+    now.ms = 1501;
+    give(1);
+    await look();
+    expect(asked.splice(0).at(-1)).toEqual([
+      ...Array.from({ length: MAX_INSPECTED - 1 }, (_, n) => n),
+      2 * MAX_INSPECTED,
+    ]);
+    await look();
+    expect(asked.flat()).toContain(MAX_INSPECTED - 1);
+  });
+
+  it('is due at once if it waits again after a batch without it', async () => {
+    const { shots, asked, give, look } = scene();
+    give(2);
+    await look();
+    const [first] = shots as [(typeof shots)[number]];
+    first.status = 'batched';
+    await look();
+    first.status = 'waiting';
+    await look();
+    expect(asked).toEqual([[0, 1], [0]]);
+  });
+
+  it('is good, bad or undecided by itself', async () => {
+    const { shots, give, look } = scene({
+      answers: [async () => [{ n: 0, verdict: 'good' }, ...(await bad([1]))]],
+    });
+    give(3);
+    await look();
+    expect(shots.map(({ status }) => status)).toEqual(['good', 'refused', 'waiting']);
+  });
+});
+
+describe('authorities', () => {
+  it('are not asked if no upload waits, or about one that does not wait any more', async () => {
+    const { asked, store, give, look } = scene();
+    await look();
+    expect(asked).toEqual([]);
+    give(2);
+    const { shotsNamed } = store;
+    store.shotsNamed = async (...args) =>
+      (await shotsNamed(...args)).map((shot, n) => (n === 0 ? { ...shot, status: 'good' } : shot));
+    await look();
+    expect(asked).toEqual([[1]]);
+  });
+
+  it('are shown uploads of at most 64 versions at a time', async () => {
+    const { asked, give, look } = scene();
+    give(66, (n) => n % 65);
+    await look();
+    expect(asked[0]).toEqual([...Array.from({ length: 64 }, (_, n) => n), 65]);
+  });
+
+  it('are shown all uploads of a batch again, as many at a time as a request may have', async () => {
+    const { inspector, shots, asked, members, give } = scene({ answers: [bad] });
+    give(MAX_INSPECTED + 1);
+    const link = members[0]?.link as never;
+    expect(await inspector.showAgain(link, shots)).toHaveLength(MAX_INSPECTED + 1);
+    expect(asked.splice(0).map(({ length }) => length)).toEqual([MAX_INSPECTED, 1]);
+    expect(await inspector.showAgain(link, shots.slice(1))).toHaveLength(MAX_INSPECTED);
+    expect(asked).toHaveLength(1);
+  });
+
+  const council = (count: number) => Array.from({ length: count }, (_, n) => bytes(10 + n));
+
+  it('that are silent hold up nothing', async () => {
+    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 1 };
+    const silent: Answer = () => new Promise(() => undefined);
+    const { shots, troubles, give, look } = scene({
+      policy: { authorities: council(4), threshold: 3, oneShot },
+      answers: [bad, bad, bad, silent],
+    });
+    give(1);
+    await look();
+    expect([shots[0]?.status, troubles]).toEqual(['refused', []]);
+  });
+
+  it('are awaited until every part of an upload has enough holders', async () => {
+    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 2 };
+    const slow: Answer = async (uploads) => {
+      await sleep(700);
+      return bad(uploads);
+    };
+    const none: Answer = async () => [];
+    const { shots, give, look } = scene({
+      policy: { authorities: council(5), threshold: 4, oneShot },
+      answers: [none, none, bad, bad, slow],
+    });
+    give(1);
+    await look();
+    expect(shots[0]?.status).toBe('refused');
+  });
+
+  it('are all awaited, if there are fewer of them', async () => {
+    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 2, uncheckedSums: true };
+    const { shots, troubles, give, look } = scene({
+      policy: { authorities: council(4), threshold: 4, oneShot },
+      answers: [bad, bad, bad, bad],
+    });
+    give(1);
+    await look();
+    expect([shots[0]?.status, troubles]).toEqual(['refused', []]);
+  });
 });

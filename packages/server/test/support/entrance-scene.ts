@@ -35,6 +35,16 @@ export interface SceneOptions {
   readonly expiry?: number;
   /** True if the version of a buffer is known to this server. */
   readonly isOurs?: boolean;
+  readonly places?: number;
+  /** The number of seats to keep free; learned if it is missing. */
+  readonly seatsAhead?: number;
+  readonly versions?: TaskPolicy['versions'];
+  /** The newest version, of which there is none below 0. */
+  readonly newest?: number;
+  /** The version of the buffers that are drawn. */
+  readonly drawnVersion?: number;
+  /** Throws the answer of the authorities. */
+  readonly refuse?: () => void;
 }
 
 export async function openEntrance({
@@ -44,8 +54,14 @@ export async function openEntrance({
   seatMs,
   expiry = EXPIRY,
   isOurs = true,
+  places = 10_000,
+  seatsAhead,
+  versions = 'one',
+  newest = 0,
+  drawnVersion = 0,
+  refuse = () => undefined,
 }: SceneOptions) {
-  const { store, tickets } = await volatileTickets(task, clock, { bufferSize, minimum });
+  const { store, tickets } = await volatileTickets(task, clock, { bufferSize, minimum, versions });
   const events: BasaEvent[] = [];
   const onEvent = (event: BasaEvent): void => void events.push(event);
   const ports = { suite: nodeSuite, signer: authority };
@@ -54,7 +70,7 @@ export async function openEntrance({
     tickets,
     clock,
     bufferSize,
-    places: 10_000,
+    places,
     targetAge: 3,
     maxWaitingBuffers: 2,
     jitter: () => 0,
@@ -67,8 +83,13 @@ export async function openEntrance({
     onEvent,
     onBuffer: (buffer) => admission.track(buffer),
   });
-  const entry = { version: 0 } as ModelEntry;
+  const entryOf = (version: number) => ({ version, entry: { version } as ModelEntry });
   const drawn: Uint8Array[] = [];
+  const wanted: number[] = [];
+  const refreshed: number[] = [];
+  const tuning = new Tuning({ seatMs, bufferSize });
+  const learned = tuning.at.bind(tuning);
+  tuning.at = (now) => ({ ...learned(now), ...(seatsAhead !== undefined && { seatsAhead }) });
   const entrance = new Entrance({
     store,
     tickets,
@@ -80,35 +101,38 @@ export async function openEntrance({
     policy: {
       ...council,
       bufferSize,
-      versions: 'one',
+      versions,
       openMs: 2_000,
       maxStaleness: 10,
     } as Partial<TaskPolicy> as TaskPolicy,
     revocations: { catchUp: async () => undefined } as unknown as Revocations,
     authorities: {
-      drawBuffer: async (nonce: Uint8Array) => {
+      drawBuffer: async (nonce: Uint8Array, { model }: { readonly model: ModelEntry }) => {
         await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
         drawn.push(nonce);
+        wanted.push(model.version);
+        refuse();
         const part = () => ({ authority: 0, offer: nodeRandomBytes(16), sealingKey: new Uint8Array(48) });
-        const draw = () => buffersOf(1, { bufferSize, minimum, expiry: millis(expiry), parts: [part()] });
+        const change = { bufferSize, minimum, expiry: millis(expiry), version: drawnVersion, versions };
+        const draw = () => buffersOf(1, { ...change, parts: [part()] });
         let buffer = draw();
         while ((buffer.ctx[0] as number) % 5 === 0) buffer = draw(); // those are open to strong suspects
         return buffer;
       },
     } as unknown as TaskAuthorities,
     models: {
-      newest: { version: 0, entry },
-      refresh: async () => undefined,
-      stored: async () => ({ entry }),
+      newest: newest < 0 ? undefined : entryOf(newest),
+      refresh: async () => void refreshed.push(newest),
+      stored: async (version: number) => (version <= newest ? entryOf(version) : undefined),
       has: async ({ modelHash }: { modelHash: Uint8Array }) => isOurs || modelHash[0] === 0,
     } as unknown as ModelKeeper,
-    tuning: new Tuning({ seatMs, bufferSize }),
+    tuning,
     suspicion: new SuspicionWatch({ task, store }),
     checkRunning: async () => undefined,
     onEvent,
     onTrouble: () => undefined,
   });
-  return { entrance, store, tickets, drawn, events };
+  return { entrance, store, tickets, keeper, admission, drawn, wanted, refreshed, events };
 }
 
 export function certificate(change: Partial<CertificateBody> = {}): Certificate {
@@ -117,6 +141,6 @@ export function certificate(change: Partial<CertificateBody> = {}): Certificate 
 }
 
 /** An update on a version that this server has. */
-export function requestOf(device: Certificate = certificate()): SeatRequest {
-  return { certificate: device, version: 0, modelHash: new Uint8Array(32) };
+export function requestOf(device: Certificate = certificate(), version = 0): SeatRequest {
+  return { certificate: device, version, modelHash: new Uint8Array(32) };
 }

@@ -134,6 +134,13 @@ export function testSuspicions(
         expect(await ask(2)).toMatchObject({ kind: 'seated', ctx: other });
       });
 
+      it('a suspect with a seat in one buffer gets none beside another suspect, and keeps its own', async () => {
+        const [own, other] = [await drawn(), await drawn()];
+        expect([await ask(1), await ask(2)]).toMatchObject([{ ctx: own }, { ctx: other }]);
+        expect(await isLetIn(1, other, 0)).toBe(false);
+        expect(await ask(1)).toMatchObject({ kind: 'seated', ctx: own });
+      });
+
       it('the same rule applies to a suspect that asks for a given buffer, but it may enter a buffer that waited long', async () => {
         const ctx = await drawn();
         await ask(1);

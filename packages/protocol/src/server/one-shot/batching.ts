@@ -8,25 +8,42 @@ import type { Refused } from '../../wire/refusals.ts';
 
 /**
  * Takes at most K uploads of distinct devices, in their order, such that all of them name enough authorities in common. Returns none if
- * they are too few for a batch.
+ * they are too few for a batch. If the oldest upload names other authorities than the rest, the batch is made without it.
  */
 export function pickBatch<Shot extends { readonly upload: ShotUpload }>(
   policy: TaskPolicy,
   shots: readonly Shot[],
 ): readonly Shot[] {
+  const tried = new Set<string>();
+  for (const start of shots) {
+    const named = start.upload.header.epochs.map(({ authority }) => authority).join();
+    if (tried.has(named)) continue;
+    tried.add(named);
+    const picked = new Set(pickAround(policy, start, shots));
+    if (picked.size >= policy.minimum) return shots.filter((shot) => picked.has(shot));
+  }
+  return [];
+}
+
+/** Takes this upload first, and then the others in their order. */
+function pickAround<Shot extends { readonly upload: ShotUpload }>(
+  policy: TaskPolicy,
+  start: Shot,
+  shots: readonly Shot[],
+): readonly Shot[] {
   const users = new Set<string>();
   const picked: Shot[] = [];
-  let common: ShotHeader | undefined;
-  for (const shot of shots) {
+  let common = start.upload.header;
+  for (const shot of [start, ...shots]) {
     if (picked.length === policy.bufferSize) break;
     const { header } = shot.upload;
-    const together = common === undefined ? header : namedByBoth(common, header);
+    const together = namedByBoth(common, header);
     if (users.has(toHex(header.user)) || batchProblem({ ...policy, minimum: 1 }, [together]) !== undefined) continue;
     users.add(toHex(header.user));
     picked.push(shot);
     common = together;
   }
-  return picked.length < policy.minimum ? [] : picked;
+  return picked;
 }
 
 function namedByBoth(one: ShotHeader, other: ShotHeader): ShotHeader {

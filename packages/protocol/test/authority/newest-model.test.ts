@@ -1,0 +1,160 @@
+/** The newest model after a switch of terms: it is signed again once, repeated once, and no other version takes its place. */
+import {
+  AttributeAuthority,
+  councilBefore,
+  endorse,
+  inTerm,
+  isEndorsed,
+  isRefused,
+  joined,
+  type ModelEntry,
+  modelAppendCodec,
+  modelEntryCodec,
+  type TaskPolicy,
+} from '@basa/protocol';
+import { nodeSuite as suite } from '@basa/runtime/node';
+import { type FederationAuthority, granted, reasonOf } from '@basa/simulator';
+import { severalAuthorities } from '@basa/testkit/core/several.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { describe, expect, it } from 'vitest';
+import { federation, proposal, second, signed, switched, unheard, WAIT_MS } from './succession-scene.ts';
+
+describe('the switch', () => {
+  it('keeps the newest model: t seats sign its words again, and a successor without a log begins with it', () => {
+    const world = federation();
+    const key = world.signer();
+    const term = signed(world, proposal(world, {}, key));
+    const policy = switched(world, term);
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const join = successor.followLine({ policy: world.policy, terms: [term] }, world.now);
+    granted(join.answer);
+    successor.apply(join.records);
+    const entry = second(world).core.newestModel(world.task) as ModelEntry;
+    expect(reasonOf(successor.renewModel(entry).answer)).toBe('no-seat');
+    successor.apply(successor.tick(term.effective).records);
+    const [one, two] = world.authorities.slice(1) as [FederationAuthority, FederationAuthority];
+    const parts = [successor.renewModel(entry), one.core.renewModel(entry), two.core.renewModel(entry)].map(
+      (step) => granted(step.answer).endorsements,
+    );
+    const renewed = { ...entry, endorsements: joined(parts.flat()) };
+    expect(isEndorsed(suite, modelEntryCodec, policy, renewed)).toBe(true);
+    expect(isEndorsed(suite, modelEntryCodec, policy, entry)).toBe(false);
+    const adopted = successor.adoptModel(renewed);
+    expect(adopted.records).toMatchObject([{ kind: 'model-appended' }]);
+    const changed = { ...entry, modelHash: new Uint8Array(32).fill(9) };
+    expect(reasonOf(one.core.renewModel(changed).answer)).toBe('model-not-logged');
+    const before = councilBefore(policy) as TaskPolicy;
+    const forged = world.authorities.map(
+      ({ ports }) => endorse(modelEntryCodec, before, ports.signer, changed).endorsements,
+    );
+    expect(reasonOf(one.core.renewModel({ ...changed, endorsements: joined(forged.flat()) }).answer)).toBe(
+      'other-model',
+    );
+  });
+  it('lets the successor of a single authority log the newest model by itself, once', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const key = world.signer();
+    const term = signedTerm(world.policy, { isLost: true, key, signers: [], recovery });
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [term] }, world.now).records);
+    const entry = world.authority.core.newestModel(world.task) as ModelEntry;
+    expect(reasonOf(world.authority.core.renewModel(entry).answer)).toBe('model-not-logged');
+    const renewed = successor.renewModel(entry);
+    expect(renewed.records).toEqual([{ kind: 'model-appended', entry: granted(renewed.answer) }]);
+    successor.apply(renewed.records);
+    const again = successor.renewModel(entry);
+    expect([granted(again.answer), again.records]).toEqual([granted(renewed.answer), []]);
+  });
+  it('repeats the newest model once in a term, for devices that gave their updates on it in the term before', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const [one, two] = [world.signer(), world.signer()];
+    const first = signedTerm(world.policy, { isLost: true, key: one, signers: [], recovery });
+    const second = signedTerm(inTerm(suite, world.policy, first), { isLost: true, key: two, signers: [], recovery });
+    const { modelHash } = world.authority.core.newestModel(world.task) as ModelEntry;
+    const repeated = (core: AttributeAuthority, version: number, hash = modelHash): string => {
+      const append = { task: world.task, version, modelHash: hash, sums: [], spoilt: [], closed: [] };
+      const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+      const { answer, records } = core.appendModel({ ...append, signature });
+      core.apply(records);
+      return isRefused(answer) ? answer.reason : 'logged';
+    };
+    let last = world.authority.core;
+    expect(repeated(last, 1)).toBe('buffer-unknown'); // there was no succession
+    [one, two].forEach((key, n) => {
+      const core = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+      const line = { policy: world.policy, terms: [first, second].slice(0, n + 1) };
+      core.apply(core.followLine(line, second.effective).records);
+      expect(repeated(core, n + 1)).toBe('wrong-version');
+      core.apply(core.renewModel(last.newestModel(world.task) as ModelEntry).records);
+      expect(repeated(core, n + 1, new Uint8Array(32).fill(9))).toBe('other-model');
+      expect(repeated(core, n + 1)).toBe('logged');
+      expect(repeated(core, n + 2)).toBe('buffer-unknown');
+      last = core;
+    });
+  });
+  it('repeats the newest model at an authority that keeps its seat', () => {
+    const world = federation();
+    const authority = second(world);
+    switched(world, signed(world, proposal(world)));
+    const newest = authority.core.newestModel(world.task) as ModelEntry;
+    const renewed = world.authorities.slice(1).map(({ core }) => granted(core.renewModel(newest).answer));
+    const endorsements = joined(renewed.flatMap((each) => each.endorsements));
+    granted(authority.persist(authority.core.adoptModel({ ...newest, endorsements })));
+    const append = { ...newest, version: 1, closed: [] };
+    const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+    expect(granted(authority.core.appendModel({ ...append, signature }).answer)).toMatchObject({
+      version: 1,
+      sums: [],
+    });
+  });
+  it('signs no version again that is older than the newest one', () => {
+    const world = federation();
+    const authority = second(world);
+    const old = authority.core.newestModel(world.task) as ModelEntry;
+    const entry = unheard(world);
+    granted(authority.persist(authority.core.adoptModel(entry)));
+    switched(world, signed(world, proposal(world)));
+    expect(reasonOf(authority.core.renewModel(old).answer)).toBe('wrong-version');
+    expect(granted(authority.core.renewModel(entry).answer).version).toBe(1);
+  });
+  it('gives no second signature for a version that was signed again, in any order', () => {
+    const world = federation();
+    const [one, two] = world.authorities.slice(1) as [FederationAuthority, FederationAuthority];
+    const entry = unheard(world);
+    switched(world, signed(world, proposal(world)));
+    const again = one.core.renewModel(entry);
+    expect(again.records).toEqual([{ kind: 'model-signed', entry: granted(again.answer) }]);
+    granted(one.persist(again));
+    expect(granted(one.core.renewModel(entry).answer)).toEqual(again.answer);
+    const other = { ...granted(again.answer), modelHash: new Uint8Array(32).fill(9) };
+    const append = { ...other, closed: [] };
+    const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+    expect(reasonOf(one.core.appendModel({ ...append, signature }).answer)).toBe('other-model');
+    two.persist({ records: [{ kind: 'model-signed', entry: other }], answer: other, events: [] });
+    expect(reasonOf(two.core.renewModel(entry).answer)).toBe('other-model');
+    // A later version was signed again here: this one is not signed any more, by any request.
+    const later = unheard(world, 2);
+    granted(two.persist(two.core.renewModel(later)));
+    expect(reasonOf(two.core.renewModel(entry).answer)).toBe('wrong-version');
+    const late = { ...append, version: 1 };
+    const lateSignature = world.server.ports.signer.sign(modelAppendCodec.statement(late));
+    expect(reasonOf(two.core.appendModel({ ...late, signature: lateSignature }).answer)).toBe('wrong-version');
+  });
+  it('is over with the first entry of the new term: keys of the term before add no version to it', () => {
+    const world = federation();
+    const authority = second(world);
+    const entry = unheard(world);
+    const first = authority.core.newestModel(world.task) as ModelEntry;
+    switched(world, signed(world, proposal(world)));
+    const parts = world.authorities.slice(1).map(({ core }) => granted(core.renewModel(first).answer).endorsements);
+    granted(authority.persist(authority.core.adoptModel({ ...first, endorsements: joined(parts.flat()) })));
+    expect(reasonOf(authority.core.renewModel(entry).answer)).toBe('wrong-version');
+  });
+});

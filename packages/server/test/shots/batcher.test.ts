@@ -1,0 +1,255 @@
+/** Batches are made as soon as waiting has no more benefit, hopeless uploads end, and admission knows which devices wait. */
+import {
+  type Ctx,
+  type JoinTag,
+  millis,
+  ONE_SHOT_DEFAULTS,
+  type OneShotPolicy,
+  type ShotUpload,
+  type TaskPolicy,
+  type UserId,
+} from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+import { Batcher, type BatcherOptions } from '../../src/shots/batcher.ts';
+import type { ShotStatus } from '../../src/store/shots.ts';
+import { bytes, policy as sample, task } from '../support/store-samples.ts';
+import { volatileTickets } from '../support/volatile-tickets.ts';
+
+const FAR = 10 ** 9;
+
+interface Given {
+  readonly status?: ShotStatus;
+  readonly version?: number;
+  readonly votes?: { readonly first: number; readonly last: number };
+  readonly named?: readonly number[];
+}
+
+/** K = 4 and at least 3. Other devices keep coming, until a test says otherwise. */
+async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPolicy> = {}) {
+  const now = { store: 1000, node: 0 };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, ...shot };
+  const policy = { ...sample, engine: 4, maxStaleness: 1, ...ofTask, oneShot };
+  const { store } = await volatileTickets(task, () => now.store, policy);
+  const [made, told, removed]: [number[][], [number, number[]][], string[]] = [[], [], []];
+  const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, isRefused: false, tellingMs: 0 };
+  const numbers = (names: readonly Uint8Array[]): number[] => names.map((name) => name[0] as number);
+  const batcher = new Batcher({
+    ...{ task, policy, stallMs: 60_000, clock: () => now.node },
+    store: {
+      ...store,
+      waitingUsers: (of: typeof task) => {
+        now.node += seen.tellingMs;
+        return store.waitingUsers(of);
+      },
+    },
+    blobs: { removeBelow: async (...names: string[]) => void removed.push(...names) },
+    models: {
+      get newest() {
+        return { version: seen.newest };
+      },
+    },
+    coming: {
+      quietMs: () => seen.quietMs,
+      coming: () => seen.coming,
+      trackWaiting: (version: number, users: readonly UserId[]) => told.push([version, numbers(users).sort()]),
+    },
+    batches: {
+      add: async ({ uploads }: { readonly uploads: readonly Ctx[] }) => {
+        if (seen.isRefused) return undefined;
+        made.push(numbers(uploads));
+        await store.decideShots(task, uploads, { from: 'good', to: 'batched' });
+        return {};
+      },
+    },
+  } as unknown as BatcherOptions);
+  const give = async (
+    n: number,
+    { status = 'good', version = 0, votes = { first: FAR, last: FAR }, named = [0] }: Given = {},
+  ) => {
+    const [name, user] = [bytes(n) as Ctx, bytes(n) as UserId];
+    const certificate = { task, deviceKey: user, issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
+    const epochs = named.map((authority) => ({ authority, statement: bytes(6) }));
+    const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
+    const names = { task, joinTag: user as Uint8Array as JoinTag, user, version, entry: bytes(version) };
+    const upload: ShotUpload = { certificate, header: { ...names, epochs, ...hashes } };
+    await store.beginShot(task, name, upload, votes);
+    if (status !== 'arriving') await store.acceptShot(task, name, user);
+    if (status === 'good') await store.decideShots(task, [name], { from: 'waiting', to: 'good' });
+  };
+  const look = () => batcher.look(undefined as never);
+  const decide = (n: number, from: ShotStatus, to: ShotStatus) =>
+    store.decideShots(task, [bytes(n) as Ctx], { from, to });
+  const fate = async (n: number) => {
+    const { status, reason } = (await store.shot(task, bytes(n) as Ctx)) ?? {};
+    return reason === undefined ? status : `${status} ${reason}`;
+  };
+  return { now, seen, batcher, give, look, decide, fate, made, told, removed };
+}
+
+describe('a batch', () => {
+  it('is made of the oldest good uploads as often as there are enough of them', async () => {
+    const { give, look, made, batcher } = await scene();
+    for (let n = 1; n <= 9; n++) await give(n);
+    await give(10, { status: 'waiting' });
+    await give(11, { status: 'arriving' });
+    await look();
+    expect(made).toEqual([
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ]);
+    expect(batcher.pending).toEqual({ arriving: 1, waiting: 1, good: 1 });
+  });
+
+  it('is tried again at the next look, if one of its uploads is gone', async () => {
+    const { give, look, made, seen, batcher } = await scene();
+    for (let n = 1; n <= 4; n++) await give(n);
+    seen.isRefused = true;
+    await look();
+    expect([made, batcher.pending?.good]).toEqual([[], 4]);
+    seen.isRefused = false;
+    await look();
+    expect(made).toEqual([[1, 2, 3, 4]]);
+  });
+
+  it.each([
+    [900_000, 60_000],
+    [60_000, 30_000],
+  ])(
+    'is made before the time to vote for one of its uploads runs out: votes of %i ms leave %i ms',
+    async (voteMs, marginMs) => {
+      const { give, look, made, now } = await scene({ voteMs });
+      for (const n of [1, 2]) await give(n);
+      await give(3, { votes: { first: 1000 + 2 * marginMs, last: FAR } });
+      now.store = 1000 + marginMs - 1;
+      await give(4, { version: 1 }); // of another version
+      await look();
+      expect(made).toEqual([]);
+      now.store++;
+      await look();
+      expect(made).toEqual([[1, 2, 3]]);
+    },
+  );
+
+  it('does not hurry for an upload that cannot be in it', async () => {
+    const { give, look, made, now } = await scene({}, { authorities: [6, 7, 8].map((n) => bytes(n)), threshold: 2 });
+    await give(1, { votes: { first: 2000, last: FAR }, named: [0] });
+    for (const n of [2, 3, 4]) await give(n, { named: [0, 1, 2] });
+    now.store = 1999;
+    await look();
+    expect(made).toEqual([]);
+  });
+
+  it('is made if no device comes and no upload is on its way, or if none came for long', async () => {
+    const quiet = await scene();
+    for (const n of [1, 2, 3]) await quiet.give(n);
+    quiet.seen.quietMs = 1_000;
+    quiet.now.store += 999;
+    await quiet.look();
+    expect(quiet.made).toEqual([]);
+    quiet.now.store++;
+    await quiet.look();
+    expect(quiet.made).toEqual([[1, 2, 3]]);
+    const awaited = await scene();
+    for (const n of [1, 2, 3]) await awaited.give(n);
+    await awaited.give(4, { status: 'arriving' });
+    await awaited.give(5, { status: 'waiting' });
+    awaited.seen.quietMs = 1_000;
+    awaited.now.store += 4_999;
+    await awaited.look();
+    expect(awaited.made).toEqual([]);
+    awaited.now.store++;
+    await awaited.look();
+    expect(awaited.made).toEqual([[1, 2, 3]]);
+    const stalled = await scene();
+    for (const n of [1, 2, 3]) await stalled.give(n);
+    stalled.now.store += 60_000;
+    await stalled.look();
+    expect(stalled.made).toEqual([[1, 2, 3]]);
+  });
+});
+
+describe('uploads without hope', () => {
+  it('end with a version that is too old, and their bodies are removed', async () => {
+    const { give, look, fate, seen, removed, batcher } = await scene();
+    await give(1, { version: 0, status: 'arriving' });
+    await give(2, { version: 1, status: 'waiting' });
+    seen.newest = 2;
+    await look();
+    expect([await fate(1), await fate(2)]).toEqual(['over version-over', 'waiting']);
+    expect(removed).toHaveLength(1);
+    expect(batcher.pending).toEqual({ arriving: 0, waiting: 1, good: 0 });
+  });
+
+  it('end with an older version that too few others can still give an update to', async () => {
+    const { give, look, fate, seen } = await scene();
+    await give(1, { status: 'arriving' });
+    await give(2, { status: 'waiting' });
+    await give(3);
+    await give(4, { version: 1 });
+    [seen.newest, seen.coming] = [1, 0];
+    await look();
+    expect([await fate(1), await fate(4)]).toEqual(['arriving', 'good']); // 3 are enough; the newest version is open
+    const short = await scene();
+    for (const n of [1, 2]) await short.give(n);
+    [short.seen.newest, short.seen.coming] = [1, 1];
+    await short.look();
+    expect(await short.fate(1)).toBe('good');
+    short.seen.coming = 0;
+    await short.look();
+    expect([await short.fate(1), await short.fate(2)]).toEqual(['over version-over', 'over version-over']);
+  });
+
+  it('end when no authority votes for them any more', async () => {
+    const { give, look, fate, now, batcher } = await scene();
+    await give(1, { votes: { first: 1500, last: 2000 } });
+    await give(2, { version: 1 });
+    now.store = 1999;
+    await look();
+    expect(await fate(1)).toBe('good');
+    now.store = 2000;
+    await look();
+    expect([await fate(1), await fate(2)]).toEqual(['refused epoch-over', 'good']);
+    expect(batcher.pending?.good).toBe(1);
+  });
+});
+
+describe('admission', () => {
+  it('is told which devices wait on each version, again only after a change, and when none of them waits', async () => {
+    const { give, look, decide, told, now, seen } = await scene();
+    await give(1);
+    await give(2, { status: 'waiting' });
+    await give(3, { version: 1, status: 'waiting' });
+    await give(4, { version: 1, status: 'arriving' });
+    await look();
+    expect(told.splice(0)).toEqual([
+      [0, [1, 2]],
+      [1, [3]],
+    ]);
+    await decide(2, 'waiting', 'good');
+    await look();
+    expect(told).toEqual([]); // the same devices wait
+    await decide(3, 'waiting', 'refused');
+    await look();
+    expect(told.splice(0)).toEqual([
+      [0, [1, 2]],
+      [1, []],
+    ]);
+    now.node += 1;
+    seen.tellingMs = 5;
+    await give(5);
+    await look();
+    expect(told.splice(0)).toEqual([[0, [1, 2, 5]]]);
+    // The last report took 5 ms, so the next one comes after ten times as long.
+    await decide(5, 'good', 'refused');
+    now.node += 49;
+    await look();
+    expect(told).toEqual([]);
+    now.node += 1;
+    await look();
+    expect(told.splice(0)).toEqual([[0, [1, 2]]]);
+    for (const n of [1, 2]) await decide(n, 'good', 'refused');
+    await decide(4, 'arriving', 'refused');
+    await look(); // nothing is left, which is reported at once
+    expect(told).toEqual([[0, []]]);
+  });
+});

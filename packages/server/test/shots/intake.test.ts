@@ -1,0 +1,216 @@
+/** The single message of a device: which uploads are taken, how they are shown to authorities, and the status that the device reads. */
+import { type Modulus, packVector, toHex } from '@basa/masking';
+import {
+  type Ctx,
+  epochCodec,
+  type RefusalReason,
+  type ShotUpload,
+  shotHeaderCodec,
+  shotLayout,
+  uploadNameOf,
+  type VoteWindow,
+} from '@basa/protocol';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+import { type NewShot, ShotIntake } from '../../src/shots/intake.ts';
+import { ShotTask, type ShotTaskOptions, type ShotTaskParts } from '../../src/shots/shot-task.ts';
+import { firstWords, type ShownTools, statementsOf } from '../../src/shots/shown.ts';
+import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
+import { bytes } from '../support/store-samples.ts';
+import { volatileTickets } from '../support/volatile-tickets.ts';
+
+async function scene() {
+  const world = new ShotWorld();
+  const { task, policy } = world;
+  const { suite } = world.environment.tools;
+  const { store } = await volatileTickets(task, () => world.now, policy);
+  const [device] = world.contributed(1) as [ReturnType<typeof world.device>];
+  const { upload } = world.server.shots[0] as (typeof world.server.shots)[number];
+  const known = new Map(
+    upload.header.epochs.map(({ statement }) => [toHex(statement), world.server.view.epoch(statement)]),
+  );
+  const [entry] = world.server.models;
+  const models = {
+    newest: { version: 0, entry } as { readonly version: number; readonly entry: unknown } | undefined,
+    refreshed: 0,
+    read: [] as number[],
+    refresh: async () => {
+      models.refreshed++;
+      models.newest ??= { version: 0, entry };
+    },
+    stored: async (version: number) => {
+      models.read.push(version);
+      return version === 0 ? { entry } : undefined;
+    },
+    of: async (ctx: Ctx) => (ctx[0] === 1 ? { version: 7 } : undefined),
+  };
+  const options = { task, policy, store, models, ports: { suite }, standings: { epochs: async () => known } };
+  const signed = (change: object): ShotUpload => {
+    const header = { ...upload.header, ...change };
+    return { ...upload, header: { ...header, signature: device.own.signer.sign(shotHeaderCodec.statement(header)) } };
+  };
+  const named = (one: ShotUpload): NewShot => ({
+    ...{ name: uploadNameOf(suite, one.header), upload: one },
+    votes: { first: 1, last: 1 },
+  });
+  return { world, task, store, upload, signed, named, models, options, intake: new ShotIntake(options as never) };
+}
+
+const reasonOf = (answer: object): RefusalReason | undefined =>
+  'reason' in answer ? (answer.reason as never) : undefined;
+
+describe('a new upload', () => {
+  it('is taken until its epochs stop to be voted for, and is refused if it is not valid', async () => {
+    const { world, upload, intake } = await scene();
+    const closes = upload.header.epochs.map(({ statement }) => world.server.view.epoch(statement)?.closes as number);
+    const window = (await intake.judge(upload)) as VoteWindow;
+    expect(window).toEqual({ first: Math.min(...closes) + 900_000, last: Math.max(...closes) + 900_000 });
+    const other = { ...upload, header: { ...upload.header, joinTag: bytes(3) as never } };
+    expect(reasonOf(await intake.judge(other))).toBe('signature-invalid');
+  });
+
+  it('on a version that another node made is taken after a look at the store', async () => {
+    const { upload, intake, models, signed } = await scene();
+    await intake.judge(upload);
+    expect([models.refreshed, models.read]).toEqual([0, []]);
+    expect(reasonOf(await intake.judge(signed({ version: 1 })))).toBe('model-not-logged');
+    expect(models.refreshed).toBe(1);
+    models.newest = undefined;
+    expect(reasonOf(await intake.judge(upload))).toBeUndefined();
+    expect(models.refreshed).toBe(2);
+  });
+
+  it('on an older version is compared with the entry of that version', async () => {
+    const { upload, intake, models } = await scene();
+    models.newest = { version: 1, entry: undefined };
+    expect(reasonOf(await intake.judge(upload))).toBeUndefined();
+    expect(models.read).toEqual([0]);
+  });
+
+  it.each(['in pieces', 'in one request'])(
+    '%s is the only one of its tag, and of its device on this version',
+    async (how) => {
+      const { intake, upload, named, signed } = await scene();
+      const take = (one: ShotUpload) =>
+        how === 'in pieces' ? intake.begin(named(one)) : intake.take(named(one), { key: 'a-row', bytes: bytes(1) });
+      expect(await take(upload)).toMatchObject({ status: how === 'in pieces' ? 'arriving' : 'waiting' });
+      expect(reasonOf((await take(signed({ bodyHash: bytes(1) }))) as object)).toBe('upload-differs');
+      expect(reasonOf((await take(signed({ joinTag: bytes(1) }))) as object)).toBe('version-given');
+    },
+  );
+
+  it('has the name that its header gives it', async () => {
+    const { intake, upload, named } = await scene();
+    const { name } = named(upload);
+    expect(await intake.known(name, upload)).toBeUndefined();
+    await intake.begin(named(upload));
+    expect(await intake.known(name, upload)).toMatchObject({ status: 'arriving' });
+    await expect(intake.known(bytes(1) as Ctx, upload)).rejects.toThrow();
+  });
+});
+
+describe('an upload is shown', () => {
+  it('with the statements and the model that it names, as far as they are known', async () => {
+    const { options, upload, signed, world } = await scene();
+    const [shot, later] = [upload, signed({ version: 1 })].map((one) => ({ upload: one }) as StoredShot);
+    const shown = await statementsOf(options as never, [shot, later] as StoredShot[]);
+    expect(shown.models).toEqual(world.server.models);
+    expect(shown.epochs.map(epochCodec.encode)).toHaveLength(upload.header.epochs.length);
+  });
+
+  it.each([
+    [{ kind: 'ring', bits: 32 }, 1],
+    [{ kind: 'ring', bits: 32 }, 4],
+    [{ kind: 'ring', bits: 32 }, 50],
+    [{ kind: 'ring', bits: 20 }, 50],
+    [{ kind: 'field', prime: 65_521 }, 1],
+    [{ kind: 'field', prime: 65_521 }, 50],
+  ] as [Modulus, number][])('with its first words, modulo %o and in %i dimensions', async (modulus, dimension) => {
+    const { options, upload, named } = await scene();
+    const policy = { ...options.policy, modulus, dimension };
+    const { elements } = shotLayout(policy, upload.header.epochs);
+    const packed = packVector(
+      Uint32Array.from({ length: elements }, (_, n) => n + 1),
+      modulus,
+    );
+    const blobs = {
+      read: async function* (_: string, from: number, to: number) {
+        yield Buffer.concat([packed, bytes(255, 64)]).subarray(from, to); // sealed parts follow the vector
+      },
+    };
+    const words = await firstWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
+    expect([...words]).toEqual([1, 2, 3, 4]);
+  });
+
+  it('never, if the stored vector is damaged', async () => {
+    const { options, upload, named } = await scene();
+    const policy = { ...options.policy, modulus: { kind: 'field', prime: 65_521 } };
+    const blobs = {
+      read: async function* (_: string, from: number, to: number) {
+        yield new Uint8Array(to - from).fill(255);
+      },
+    };
+    const words = firstWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
+    await expect(words).rejects.toThrow('a stored vector is damaged');
+  });
+});
+
+describe('the status of an upload', () => {
+  async function withTask() {
+    const all = await scene();
+    const { options, store, task, upload, named } = all;
+    const events: object[] = [];
+    const batches = { status: 'unknown', fresh: async () => ({ status: batches.status }) };
+    const parts = {
+      ...options,
+      batches,
+      watch: { met: () => undefined },
+      onEvent: (event: object) => events.push(event),
+    };
+    const shots = new ShotTask(parts as never as ShotTaskOptions, { models: options.models } as never as ShotTaskParts);
+    const shot = named(upload);
+    const decide = (from: ShotStatus, to: ShotStatus, reason?: RefusalReason) =>
+      store.decideShots(task, [shot.name], { from, to, ...(reason && { reason }) });
+    return { ...all, batches, events, shots, shot, decide };
+  }
+
+  it('is known from its first byte on, and says why it is in no batch', async () => {
+    const { shots, shot, decide, intake } = await withTask();
+    const fate = () => shots.fateOf(shot.name);
+    expect(await fate()).toBeUndefined();
+    await intake.begin(shot);
+    expect(await fate()).toEqual({ fate: 'waiting' });
+    await decide('arriving', 'over', 'version-over');
+    expect(await fate()).toEqual({ fate: 'version-over' });
+    await decide('over', 'refused', 'body-mismatch');
+    expect(await fate()).toEqual({ fate: 'refused', reason: 'body-mismatch' });
+  });
+
+  it('in a batch is that of the batch, and it is included once the version exists', async () => {
+    const { store, shots, shot, batches } = await withTask();
+    const fateIn = async (status: string, batch: number) => {
+      batches.status = status;
+      const held = { ...store, shot: async () => ({ status: 'batched', ctx: bytes(batch) as Ctx }) as StoredShot };
+      return new ShotTask({ store: held, batches } as never, { models: (await scene()).models } as never).fateOf(
+        shot.name,
+      );
+    };
+    const ctx = bytes(1);
+    for (const status of ['quarantined', 'unknown']) expect(await fateIn(status, 1)).toEqual({ fate: status, ctx });
+    for (const status of ['frozen', 'opened']) expect(await fateIn(status, 1)).toEqual({ fate: 'waiting' });
+    expect(await fateIn('included', 1)).toEqual({ fate: 'included', ctx, version: 7 });
+    expect(await fateIn('included', 2)).toEqual({ fate: 'waiting' });
+    expect(await shots.fateOf(shot.name)).toBeUndefined();
+  });
+
+  it('is told to others when a whole upload is taken, and not for one that is refused', async () => {
+    const { shots, shot, events, decide, signed, named } = await withTask();
+    const body = { key: 'a-row', bytes: bytes(1) };
+    await shots.take(shot, body);
+    expect(events).toEqual([{ kind: 'upload-accepted', ctx: shot.name, slot: 0, voids: 0 }]);
+    await shots.take(named(signed({ joinTag: bytes(1) })), body);
+    await decide('waiting', 'refused', 'body-mismatch');
+    await shots.take(shot, body);
+    expect(events).toHaveLength(1);
+  });
+});

@@ -1,0 +1,296 @@
+/** The end of a batch without enough votes: its uploads wait again, are refused, or their outcome is unknown. */
+import { toHex } from '@basa/masking';
+import {
+  type AuthorityStanding,
+  type Batch,
+  batchCtxOf,
+  type Ctx,
+  type Epoch,
+  endorse,
+  epochCodec,
+  epochEnd,
+  type OneShotPolicy,
+  openShotBatch,
+  type ProblemCode,
+  type ShotBatch,
+  signInTerm,
+  type UserId,
+  voteCodec,
+} from '@basa/protocol';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
+import { ShotGatherer, type ShotGathererOptions } from '../../src/shots/shot-gatherer.ts';
+import type { ShotGroup } from '../../src/store/pending-shots.ts';
+import { bytes } from '../support/store-samples.ts';
+
+type Answer = 'vote' | 'held' | readonly [ProblemCode, ...number[]];
+
+/** Four authorities, of which three must vote and one may lie; a batch of three uploads. */
+function scene(answers: readonly Answer[], { releases = 'too-few-votes' as ProblemCode } = {}) {
+  const world = new ShotWorld();
+  const { task, policy } = world;
+  const { suite } = world.environment.tools;
+  world.contributed(1);
+  const epochs = world.indices.map((n) => (world.authority(n).standing() as AuthorityStanding).epoch);
+  const statementOf = (epoch: Epoch): Uint8Array => epochCodec.statementHash(suite, epoch);
+  const known = new Map(epochs.map((epoch) => [toHex(statementOf(epoch)), epoch]));
+  const named = epochs.map((epoch) => ({ authority: epoch.authority, statement: statementOf(epoch) }));
+  const names = [1, 2, 3].map((n) => bytes(n) as Ctx);
+  const batch: Batch = { task, number: 0, uploads: names };
+  const held: Batch = { ...batch, number: 7, uploads: names.slice(1) };
+  const users = names as readonly Uint8Array[] as readonly UserId[];
+  const sum = openShotBatch(suite, policy, { batch, version: 0, users });
+  const ctx = batchCtxOf(suite, batch);
+  const shown: (readonly unknown[])[] = [];
+  const members = answers.map((answer, authority) => ({
+    authority,
+    link: {
+      voteForBatch: async (request: { readonly models: readonly unknown[] }) => {
+        shown.push(request.models);
+        if (answer === 'held') return { vote: undefined, held };
+        if (answer !== 'vote') throw new AuthorityRefusal(answer[0], 'no', answer.slice(1) as number[]);
+        const { signer } = world.authority(authority).base.ports;
+        return { vote: endorse(voteCodec, policy, signer, { task, ctx, closing: ctx }) };
+      },
+      release: async () => {
+        throw new AuthorityRefusal(releases, 'no');
+      },
+    },
+  }));
+  const seen = { now: world.now as number, isHeldHere: true, made: undefined as object | undefined, isRefused: false };
+  const [steps, removed, refused, added, discarded]: [[string, unknown][], string[], unknown[], Batch[], object[]] = [
+    [],
+    [],
+    [],
+    [],
+    [],
+  ];
+  const keeper = {
+    living: [] as ShotBatch[],
+    step: async (
+      _: Ctx,
+      step: (found: ShotBatch) => { readonly state: ShotBatch },
+      { more }: { more?: { freed?: unknown } },
+    ) => {
+      const { state } = step(sum);
+      steps.push([state.status, more?.freed]);
+      return seen.isRefused ? { kind: 'refused' } : { kind: state.status };
+    },
+    add: async (one: Batch) => {
+      added.push(one);
+      return seen.isHeldHere ? sum : undefined;
+    },
+  };
+  const groups: ShotGroup[] = [];
+  const header = { epochs: named, user: users[0], version: 0, bodyHash: bytes(7) };
+  const options = {
+    ...{ task, policy, batches: keeper, authorities: { members }, ports: { suite }, stallMs: 60_000 },
+    store: {
+      batchShots: async () => names.map((name) => ({ name, upload: { header }, status: 'batched' })),
+      now: async () => seen.now,
+      shotGroups: async () => groups,
+    },
+    blobs: {
+      removeBelow: async (...keys: string[]) => void removed.push(...keys),
+      read: async function* (_: string, from: number, to: number) {
+        yield new Uint8Array(to - from);
+      },
+    },
+    models: {
+      newest: { version: 0 },
+      stored: async () => undefined,
+      of: async () => seen.made,
+      discard: async (one: object) => void discarded.push(one),
+    },
+    standings: { epochs: async () => known },
+    inspector: {
+      refuse: async (shot: { name: Ctx; status: string }, why: string) =>
+        void refused.push([shot.name, shot.status, why]),
+    },
+    watch: { traces: { step: (_: string, __: object, work: () => unknown) => work() } },
+    coming: { quietMs: () => 0 },
+  };
+  const gatherer = (change: object = {}) =>
+    new ShotGatherer({ ...options, ...change } as unknown as ShotGathererOptions);
+  const open = (change: object = {}) =>
+    gatherer(change)
+      .open(sum, undefined)
+      .catch((error: Error) => error.message);
+  const endsAt = Math.max(...epochs.map((epoch) => epochEnd(policy.oneShot as OneShotPolicy, epoch)));
+  return {
+    policy,
+    world,
+    known,
+    shown,
+    sum,
+    ctx,
+    held,
+    seen,
+    steps,
+    removed,
+    refused,
+    added,
+    discarded,
+    keeper,
+    groups,
+    names,
+    gatherer,
+    open,
+    endsAt,
+  };
+}
+
+const NO: Answer = ['too-few'];
+const keyOf = (name: Uint8Array): string => `uploads/${toHex(name)}`;
+
+describe('a batch', () => {
+  it('with enough votes is granted, and waits for its masks', async () => {
+    const { open, steps } = scene(['vote', 'vote', 'vote', NO]);
+    expect(await open()).toContain('too few authorities sum the masks');
+    expect(steps).toEqual([['granted', undefined]]);
+  });
+
+  it('whose epochs too many authorities gave up has an unknown outcome, and the version made of it is discarded', async () => {
+    const { open, steps, seen, discarded } = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
+    seen.made = { version: 1 };
+    await open();
+    expect(steps.map(([status]) => status)).toEqual(['granted', 'unknown']);
+    expect(discarded).toEqual([seen.made]);
+    const kept = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
+    [kept.seen.made, kept.seen.isRefused] = [{ version: 1 }, true];
+    await kept.gatherer().lost({ ...kept.sum, status: 'opened' } as ShotBatch, undefined);
+    expect([kept.steps.length, kept.discarded]).toEqual([1, []]);
+  });
+
+  it('without a vote is dissolved if more authorities refuse an upload than may lie', async () => {
+    const { open, steps, removed, names } = scene([['certificate-expired', 1], ['certificate-expired', 1], NO, NO]);
+    expect(await open()).toContain('0 of 3 voted for a batch');
+    expect(steps).toEqual([['aborted', [{ name: names[1], reason: 'certificate-expired' }]]]);
+    expect(removed).toEqual([keyOf(names[1] as Ctx)]);
+    const unknown = scene([['malformed', 2], ['malformed', 2], NO, NO]);
+    await unknown.open();
+    expect(unknown.steps).toEqual([['aborted', [{ name: unknown.names[2], reason: 'batch-invalid' }]]]);
+  });
+
+  it('with a vote, or with one refusal, keeps its uploads', async () => {
+    const bad: Answer = ['certificate-expired', 1];
+    const scenes = [scene(['vote', bad, bad, bad]), scene([bad, NO, NO, NO]), scene(['held', NO, NO, NO])];
+    for (const { open, steps } of scenes) {
+      expect(await open()).toContain('of 3 voted for a batch');
+      expect(steps).toEqual([]);
+    }
+  });
+
+  it('gives way to an earlier one that authorities hold; without all of its uploads, those can never be used', async () => {
+    const here = scene(['held', 'held', NO, NO]);
+    await here.open();
+    expect([here.steps, here.added, here.refused]).toEqual([[['aborted', []]], [here.held], []]);
+    const lost = scene(['held', 'held', NO, NO]);
+    lost.seen.isHeldHere = false;
+    await lost.open();
+    expect(lost.refused).toEqual(lost.names.slice(1).map((name) => [name, 'waiting', 'upload-used']));
+  });
+
+  it('with too few votes has an unknown outcome once its last epoch is given up', async () => {
+    const { open, steps, seen, endsAt, gatherer, sum } = scene(['vote', NO, NO, NO]);
+    seen.now = endsAt - 1;
+    await open();
+    await gatherer().lost(sum, undefined);
+    expect(steps).toEqual([]);
+    seen.now++;
+    await open();
+    await gatherer().lost(sum, undefined);
+    expect(steps).toEqual([
+      ['unknown', undefined],
+      ['unknown', undefined],
+    ]);
+  });
+
+  it('is of an earlier term, and lost, if one of its epochs is', async () => {
+    const lossesIn = async (ofTerm: number, isKnown = true): Promise<number> => {
+      const { open, steps, world, known, policy } = scene([NO, NO, NO, NO]);
+      const inTerm = { ...policy, term: { number: 1, hash: bytes(1) } as never };
+      for (const [name, { signature: _, ...epoch }] of [...known].slice(0, ofTerm))
+        known.set(name, signInTerm(epochCodec, inTerm, world.authority(epoch.authority).base.ports.signer, epoch));
+      if (!isKnown) known.delete([...known.keys()].at(-1) as string);
+      await open({ policy: inTerm });
+      return steps.length;
+    };
+    expect([await lossesIn(0), await lossesIn(3), await lossesIn(4), await lossesIn(3, false)]).toEqual([1, 1, 0, 0]);
+  });
+
+  it('that is granted is not voted for again', async () => {
+    const { gatherer, sum, shown } = scene([NO, NO, NO, NO]);
+    const granted = { ...sum, status: 'granted' } as ShotBatch;
+    await expect(gatherer().open(granted, undefined)).rejects.toThrow('too few authorities sum the masks');
+    expect(shown).toEqual([]);
+  });
+
+  it('is voted for with the entry of its version, as far as it is known', async () => {
+    const { open, shown } = scene([NO, NO, NO, NO]);
+    await open();
+    expect(shown.splice(0)).toEqual([[], [], [], []]);
+    const entry = { version: 0 };
+    await open({ models: { stored: async () => ({ entry }), of: async () => undefined } });
+    expect(shown).toEqual([[entry], [entry], [entry], [entry]]);
+  });
+
+  it('is lost in time although the server forgot one of its epochs', async () => {
+    const { gatherer, sum, steps, seen, known, endsAt } = scene([]);
+    known.delete([...known.keys()][0] as string);
+    seen.now = endsAt - 1;
+    await gatherer().lost(sum, undefined);
+    expect(steps).toEqual([]);
+    seen.now++;
+    await gatherer().lost(sum, undefined);
+    expect(steps).toHaveLength(1);
+  });
+
+  it('that was opened is lost if authorities forgot it, and not if they are silent', async () => {
+    const forgotten = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
+    await forgotten.gatherer().lost(forgotten.sum, undefined);
+    expect(forgotten.steps).toEqual([]); // it is not opened yet
+    await forgotten.gatherer().lost({ ...forgotten.sum, status: 'opened' } as ShotBatch, undefined);
+    expect(forgotten.steps).toHaveLength(1);
+    const silent = scene(['vote', 'vote', 'vote', 'vote']);
+    await silent.gatherer().lost({ ...silent.sum, status: 'opened' } as ShotBatch, undefined);
+    expect(silent.steps).toEqual([]);
+  });
+
+  it('leaves the bodies of its uploads only if they wait again', async () => {
+    const { gatherer, sum, ctx, removed, names } = scene([]);
+    await gatherer().ended({ ...sum, status: 'aborted' } as ShotBatch);
+    expect(removed.splice(0)).toEqual([keyOf(ctx)]);
+    await gatherer().ended({ ...sum, status: 'included' } as ShotBatch);
+    expect(removed).toEqual([ctx, ...names].map(keyOf));
+  });
+
+  it('counts all of its devices, and names those at given positions', () => {
+    const { gatherer, sum } = scene([]);
+    expect(gatherer().countsOf(sum)).toEqual({ accepted: 3, dropped: 0 });
+    expect(gatherer().usersAt(sum, [2, 0, 9])).toEqual([sum.users[2], sum.users[0]]);
+  });
+});
+
+describe('the last sum of a version', () => {
+  it('is the one after which none comes for long, or an epoch has passed', async () => {
+    const { gatherer, seen, groups, keeper, sum } = scene([]);
+    const isLast = (firstAgo: number, lastAgo: number, quietMs = 0) =>
+      gatherer({ coming: { quietMs: () => quietMs } }).isLast({
+        firstAt: seen.now - firstAgo,
+        lastAt: seen.now - lastAgo,
+      });
+    expect([await isLast(3_600_000, 0), await isLast(3_599_999, 0)]).toEqual([true, false]);
+    expect([await isLast(0, 60_000), await isLast(0, 59_999)]).toEqual([true, false]);
+    expect([await isLast(0, 1_000, 1_000), await isLast(0, 999, 1_000)]).toEqual([true, false]);
+    keeper.living.push({ ...sum, status: 'opened' } as ShotBatch, { ...sum, task: bytes(8) } as ShotBatch);
+    expect(await isLast(0, 1_000, 1_000)).toBe(true);
+    keeper.living.push(sum);
+    expect([await isLast(0, 4_999, 5_000), await isLast(0, 5_000, 5_000)]).toEqual([false, true]);
+    keeper.living.length = 0;
+    groups.push({ lastAt: seen.now - 10_000 } as ShotGroup);
+    expect([await isLast(0, 4_999, 5_000), await isLast(0, 60_000)]).toEqual([false, false]);
+    expect(await isLast(0, 10_000, 5_000)).toBe(true);
+  });
+});
