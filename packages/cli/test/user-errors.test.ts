@@ -170,6 +170,12 @@ it.each([
   expect(retrySentence({ service, why, waitMs: 1234, attempt: 1 })).toBe(said);
 });
 
+it('names the flag for another name of a task', () => {
+  const refused = Object.assign(new Error('A task has this name.'), { name: 'ProblemError', code: 'task-exists' });
+  const sentence = 'A task has this name; use exactly the earlier settings, or choose another name with --name';
+  expect(sentenceOf(refused, 'task create')).toEqual({ sentence, code: 8 });
+});
+
 it('says that an error is a bug, and how to report it', () => {
   expect(sentenceOf(new TypeError('x is not a function'), 'dev')).toEqual({
     sentence: 'x is not a function. This is a bug in BASA: run the command again with --debug, and report the output',
