@@ -166,7 +166,7 @@ it('needs enough authorities to withstand one that colludes, unless the operator
 
 it('one token opens all of them, or each has its own', () => {
   const operators = (token: string) => () => new AuthorityOperator({ url: urls(), token });
-  expect(operators('a,b')).toThrow('4 authorities but 2 tokens');
+  expect(operators('a,b')).toThrow('2 tokens were given for 4 authorities');
   expect(operators('a,b,c,d')).not.toThrow();
 });
 

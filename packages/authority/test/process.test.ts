@@ -86,6 +86,12 @@ describe('the process', () => {
     ['a port that is no number', { BASA_AUTHORITY_PORT: '"x"' }, EXIT.configuration, 'port must be'],
     ['a key file that is not there', { BASA_AUTHORITY_KEY_FILE: '/nowhere' }, EXIT.keys, 'the key file cannot be read'],
     [
+      'a TLS key that is not there',
+      { BASA_AUTHORITY_TLS_KEY_FILE: '/nowhere', BASA_AUTHORITY_TLS_CERT_FILE: '/nowhere' },
+      EXIT.configuration,
+      'tlsKeyFile: /nowhere does not exist; create the file, or change its path',
+    ],
+    [
       'half of TLS',
       { BASA_AUTHORITY_TLS_KEY_FILE: '/x' },
       EXIT.configuration,

@@ -124,6 +124,8 @@ describe('basa doctor', () => {
       expect(await found({ authorityKey: 'ee'.repeat(32) })).toEqual({ code: 1, failed: ['authority'] });
       expect(await found({ authorityUrl: 'http://127.0.0.1:9' })).toEqual({ code: 1, failed: ['authority'] });
       expect(await found({ port: 'x' })).toEqual({ code: 1, failed: ['configuration'] });
+      const config = file('doctor.json', { ...server, port: 'x' });
+      expect((await basa(['doctor', 'server', '--config', config])).out).toContain('FAIL  configuration: port must be');
     } finally {
       other.close();
     }

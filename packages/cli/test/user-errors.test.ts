@@ -92,9 +92,24 @@ const CASES: readonly Case[] = [
     says: missing,
   },
   {
+    name: 'a missing term',
+    args: ['succession', 'recover', '--term', missing, '--recovery-key', file],
+    says: `basa: ${missing} does not exist; check the path and its folder`,
+  },
+  {
     name: 'a flag where a value belongs',
     args: ['plan', '--noise', '--participations', '3'],
     says: '--noise needs a value, but another flag follows it (write a value that begins with a dash as --noise=-value); see `basa plan --help`',
+  },
+  {
+    name: 'a mode in place of an engine',
+    args: ['demo', '--engine', 'one-shot'],
+    says: '--engine takes cp-abe or slot-keys, got "one-shot"; write --mode one-shot',
+  },
+  {
+    name: 'an engine in place of a mode',
+    args: ['demo', '--mode', 'cp-abe'],
+    says: '--mode takes sealed or one-shot, got "cp-abe"; write --engine cp-abe',
   },
   { name: 'a negative number that is too small', args: ['demo', '--seed', '-1'], says: '--seed takes a whole number' },
   { name: 'a negative number behind what takes no value', args: ['plan', '--json', '-1'], says: "Unknown option '-1'" },
@@ -153,6 +168,12 @@ it.each([
   ],
 ])('a device that waits says for whom and how long: %s', (service, why, said) => {
   expect(retrySentence({ service, why, waitMs: 1234, attempt: 1 })).toBe(said);
+});
+
+it('names the flag for another name of a task', () => {
+  const refused = Object.assign(new Error('A task has this name.'), { name: 'ProblemError', code: 'task-exists' });
+  const sentence = 'A task has this name; use exactly the earlier settings, or choose another name with --name';
+  expect(sentenceOf(refused, 'task create')).toEqual({ sentence, code: 8 });
 });
 
 it('says that an error is a bug, and how to report it', () => {

@@ -19,5 +19,5 @@ export const WAY_TITLE: Readonly<Record<Way, string>> = {
 
 /** Used together with a choice of the mode. Undefined if no engine was chosen. */
 export function sealedEngineFlag(usual: EngineName): Flag<EngineName | undefined> {
-  return choice(ENGINE_NAMES, { help: HELP, without: usual });
+  return choice(ENGINE_NAMES, { help: HELP, without: usual, elsewhere: { 'one-shot': '--mode' } });
 }

@@ -11,6 +11,7 @@ export const MOST_UPDATES: Readonly<Record<ModeChoice, number>> = { sealed: 1024
 export const modeFlag: Flag<ModeChoice> = choice(MODES, {
   help: 'sealed: each device takes a slot in a buffer; one-shot: each device sends one message, for any K',
   default: 'sealed',
+  elsewhere: { 'cp-abe': '--engine', 'slot-keys': '--engine' },
 });
 
 export const uncheckedSumsFlag: Flag<boolean> = yes(

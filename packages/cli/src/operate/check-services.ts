@@ -131,7 +131,7 @@ async function tried(check: string, work: () => Promise<readonly Finding[]>): Pr
     const todo = isSaid
       ? 'follow this advice: otherwise the service does not start'
       : 'check that the database is running and can be reached';
-    return [failed(check, message, todo)];
+    return [failed(check, message.replace(`${check}: `, ''), todo)];
   }
 }
 

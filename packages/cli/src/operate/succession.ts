@@ -197,8 +197,9 @@ async function headAt(url: string, decode: (hex: string) => Head): Promise<Head>
 async function termIn(file: string): Promise<Term> {
   const { fromHex } = await import('@basa/masking');
   const { termCodec } = await import('@basa/protocol');
+  const hex = (await readFile(file, 'utf8')).trim();
   try {
-    return termCodec.decode(fromHex((await readFile(file, 'utf8')).trim()) ?? new Uint8Array());
+    return termCodec.decode(fromHex(hex) ?? new Uint8Array());
   } catch (error) {
     throw new CommandError(`--term ${file}: ${(error as Error).message}`);
   }

@@ -97,12 +97,23 @@ export function positive(told: Told<number>): Flag<number | undefined> {
   });
 }
 
+/** The words that belong to another flag, with that flag. */
+interface Elsewhere {
+  readonly elsewhere?: Readonly<Record<string, string>>;
+}
+
 /** One of some words. */
-export function choice<T extends string>(names: readonly T[], told: WithDefault<T>): Flag<T>;
-export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined>;
-export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined> {
+export function choice<T extends string>(names: readonly T[], told: WithDefault<T> & Elsewhere): Flag<T>;
+export function choice<T extends string>(names: readonly T[], told: Told<T> & Elsewhere): Flag<T | undefined>;
+export function choice<T extends string>(names: readonly T[], told: Told<T> & Elsewhere): Flag<T | undefined> {
+  const { elsewhere = {}, ...rest } = told;
   const words = names.length === 2 ? names.join(' or ') : names.join(', ');
-  return parsed({ value: 'name', ...told }, words, (given) => names.find((name) => name === given));
+  return flagOf({ value: 'name', ...rest }, (given, name) => {
+    const value = names.find((one) => one === given);
+    if (value !== undefined) return value;
+    const other = Object.hasOwn(elsewhere, given) ? `; write ${elsewhere[given]} ${given}` : '';
+    throw new CommandError(`--${name} takes ${words}, got "${given}"${other}`);
+  });
 }
 
 /** Anything else: `read` returns undefined for a value it rejects, and `takes` describes the accepted values. */

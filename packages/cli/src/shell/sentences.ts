@@ -69,7 +69,7 @@ function flagSentence(message: string): string {
 /** The SDK advises programmers: a person at a command line gets other advice, by the code of the error. */
 function personalSentence({ message, happened = message, code, next }: CodedError): string {
   const instead = code === undefined ? undefined : INSTEAD[code];
-  if (instead !== undefined) return `${happened}; ${instead}`;
+  if (instead !== undefined) return `${happened.replace(/\.$/, '')}; ${instead}`;
   return next === undefined ? message : `${message} ${next}`;
 }
 

@@ -199,7 +199,7 @@ export class AuthorityOperator {
     const urls = options.url.split(',');
     if (tokens.length > 1 && tokens.length !== urls.length)
       throw new SettingsError(
-        `there are ${urls.length} authorities but ${tokens.length} tokens; give one token for all, or one for each`,
+        `${tokens.length} tokens were given for ${urls.length === 1 ? 'one authority' : `${urls.length} authorities`}; give one token for all, or one for each`,
       );
     this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] ?? tokens[0] }));
     this.#onMissed = options.onMissed;

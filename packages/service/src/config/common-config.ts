@@ -1,5 +1,4 @@
 /** The configuration keys of both services, and their meanings. */
-import { readFileSync } from 'node:fs';
 import { type TObject, type TProperties, Type } from 'typebox';
 import type { Address } from '../http/listen.ts';
 import { closed, hexText } from '../http/schemas.ts';
@@ -7,6 +6,7 @@ import { METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/s
 import type { RateLimit } from '../http/token-buckets.ts';
 import { LOG_LEVELS } from '../process/logger.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
+import { readNamedFile } from './config.ts';
 
 /** The size of a burst of requests from one sender, and the number per second after that. */
 export function rateLimit(description: string, fallback?: RateLimit) {
@@ -129,12 +129,5 @@ function tlsOf({ tlsKeyFile, tlsCertFile }: CommonConfig): ServiceOptions['tls']
   if (tlsKeyFile === undefined && tlsCertFile === undefined) return undefined;
   if (tlsKeyFile === undefined || tlsCertFile === undefined)
     throw wrongConfiguration('tlsKeyFile and tlsCertFile need each other, and one is missing; set both or neither');
-  const read = (key: string, path: string): string => {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (error) {
-      throw wrongConfiguration(`${key}: ${(error as Error).message}`);
-    }
-  };
-  return { key: read('tlsKeyFile', tlsKeyFile), cert: read('tlsCertFile', tlsCertFile) };
+  return { key: readNamedFile('tlsKeyFile', tlsKeyFile), cert: readNamedFile('tlsCertFile', tlsCertFile) };
 }

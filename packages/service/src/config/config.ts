@@ -151,10 +151,19 @@ function readSecretFile(
   if (path === undefined || given[key] !== undefined) return;
   from[key] = `the file of ${named} (${from[named]})`;
   secretFiles[named] = String(path);
+  given[key] = readNamedFile(named, String(path)).replace(/\r?\n$/, '');
+}
+
+/** The text of a file that a key of the configuration names. */
+export function readNamedFile(key: string, path: string): string {
   try {
-    given[key] = readFileSync(String(path), 'utf8').replace(/\r?\n$/, '');
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    throw wrongConfiguration(`${key}File: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT';
+    throw wrongConfiguration(
+      isMissing ? `${key}: ${path} does not exist; create the file, or change its path` : `${key}: ${message}`,
+    );
   }
 }
 
