@@ -55,7 +55,12 @@ describe('configuration', () => {
     ['a file that is no JSON', '{', {}, 'cannot be read as JSON'],
     ['a file that is no object', '[]', {}, 'must contain one JSON object'],
     ['a secret in the file', { dataFolder: 'a', passphrase: 'x' }, {}, 'passphrase is a secret and may not be in'],
-    ['a secret file that is not there', { dataFolder: 'a', passphraseFile: '/nowhere' }, {}, 'passphraseFile: ENOENT'],
+    [
+      'a secret file that is not there',
+      { dataFolder: 'a', passphraseFile: '/nowhere' },
+      {},
+      'passphraseFile: /nowhere does not exist; create the file, or change its path',
+    ],
   ])('%s is named', (_, file, environment, sentence) => {
     expect(() => read(file, environment as Record<string, string>)).toThrow(sentence);
     expect(() => read(file, environment as Record<string, string>)).toThrow(/^configuration: /);
