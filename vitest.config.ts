@@ -41,9 +41,6 @@ export default defineConfig({
     expect: { poll: { timeout: 900_000 } },
     // One worker more than cores: tests of services wait for processes, browsers and clocks, and a core would be idle meanwhile.
     maxWorkers: availableParallelism() + 1,
-    // A Node that is told of more certificates reads them all at its start, which takes three times as long as the rest of it.
-    // Tests connect to this machine only.
-    env: { NODE_EXTRA_CA_CERTS: '' },
     // The remains of a file would be found by the next.
     unstubEnvs: true,
     restoreMocks: true,
