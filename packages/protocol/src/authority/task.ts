@@ -121,10 +121,12 @@ function signedOnly(task: AuthorityTask, entry: ModelEntry): Transition<Authorit
   };
 }
 
+/** A later version that this authority signed stays known, so that it signs no other one in its place. */
 export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTask {
-  const { signed: _, ...rest } = task;
-  if (task.policy.term === undefined) return { ...rest, newest };
-  return { ...rest, newest, firstOfTerm: task.firstOfTerm ?? newest.version };
+  const { signed, ...rest } = task;
+  const later = signed !== undefined && signed.version > newest.version ? { signed } : {};
+  if (task.policy.term === undefined) return { ...rest, ...later, newest };
+  return { ...rest, ...later, newest, firstOfTerm: task.firstOfTerm ?? newest.version };
 }
 
 function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {

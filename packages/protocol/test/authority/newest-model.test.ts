@@ -147,6 +147,21 @@ describe('the switch', () => {
     const lateSignature = world.server.ports.signer.sign(modelAppendCodec.statement(late));
     expect(reasonOf(two.core.appendModel({ ...late, signature: lateSignature }).answer)).toBe('wrong-version');
   });
+  it('gives no second signature for a version that was signed again, after an older one entered the log', () => {
+    const world = federation();
+    const authority = second(world);
+    const hidden = unheard(world);
+    const first = authority.core.newestModel(world.task) as ModelEntry;
+    switched(world, signed(world, proposal(world)));
+    const parts = world.authorities.slice(1).map(({ core }) => granted(core.renewModel(first).answer).endorsements);
+    granted(authority.persist(authority.core.renewModel(hidden)));
+    granted(authority.persist(authority.core.adoptModel({ ...first, endorsements: joined(parts.flat()) })));
+    const append = { ...first, version: 1, closed: [] };
+    const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+    expect(reasonOf(authority.core.appendModel({ ...append, signature }).answer)).toBe('other-model');
+    authority.restart();
+    expect(reasonOf(authority.core.appendModel({ ...append, signature }).answer)).toBe('other-model');
+  });
   it('is over with the first entry of the new term: keys of the term before add no version to it', () => {
     const world = federation();
     const authority = second(world);
