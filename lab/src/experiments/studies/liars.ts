@@ -17,7 +17,7 @@ const BASE: Omit<LiarRun, 'seed' | 'combine' | 'liars'> = {
   rate: 1.4,
   learningRate: 0.03,
 };
-const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 10 };
+const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 30 };
 
 function runsOf(profile: Profile, seeds: number): readonly LiarRun[] {
   const base = profile === 'smoke' ? { ...BASE, versions: 3 } : BASE;

@@ -35,7 +35,7 @@ const GRIDS: Readonly<Record<Profile, readonly { readonly task: ExperimentTask; 
   small: [{ task: { ...MNIST, cap: { buffers: 300, rounds: 60 } }, seeds: 10 }],
   full: [
     { task: { ...MNIST, cap: { buffers: 300, rounds: 60 } }, seeds: 10 },
-    { task: FEMNIST, seeds: 5 },
+    { task: FEMNIST, seeds: 12 },
   ],
 };
 

@@ -13,7 +13,7 @@ const GRIDS: Readonly<Record<Profile, readonly { readonly task: ExperimentTask; 
   small: [{ task: { ...MNIST, cap: { buffers: 300, rounds: 1 } }, seeds: 10 }],
   full: [
     { task: { ...MNIST, cap: { buffers: 300, rounds: 1 } }, seeds: 10 },
-    { task: FEMNIST, seeds: 5 },
+    { task: FEMNIST, seeds: 12 },
   ],
 };
 
