@@ -1,24 +1,5 @@
-/** A worker of `prove shots`: schedules, courses or faults by their numbers. */
+/** A worker of `prove shots`. */
 import { serveWorker } from '@basa/runtime/node';
-import { runShotFaults, type ShotFaults } from '../faults/one-shot.ts';
-import type { Share, Tally } from '../oracle/exhaustive.ts';
-import { runShotSchedules, type ShotAuthorities, type ShotTally } from '../oracle/one-shot/shot-schedule.ts';
-import { type Courses, runEveryCourse } from '../oracle/one-shot/shot-situations.ts';
+import { runShotTask } from './shots-tasks.ts';
 
-export type ShotTask =
-  | {
-      readonly kind: 'schedules';
-      readonly seed: number;
-      readonly count: number;
-      readonly authorities: ShotAuthorities | undefined;
-    }
-  | ({ readonly kind: 'courses'; readonly share: Share } & Courses)
-  | { readonly kind: 'faults'; readonly seed: number; readonly count: number };
-
-export type ShotAnswer = ShotTally | Tally | readonly ShotFaults[];
-
-serveWorker<ShotTask, ShotAnswer>((task) => {
-  if (task.kind === 'schedules') return runShotSchedules(task.seed, task.count, task);
-  if (task.kind === 'courses') return runEveryCourse(task, task.share);
-  return Array.from({ length: task.count }, (_, n) => runShotFaults(task.seed + n));
-});
+serveWorker(runShotTask);

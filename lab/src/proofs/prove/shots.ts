@@ -13,7 +13,7 @@ import {
   type ShotTally,
 } from '../oracle/one-shot/shot-schedule.ts';
 import { forEachTask, Gapless } from './numbered-tasks.ts';
-import type { ShotAnswer, ShotTask } from './shots-worker.ts';
+import { runShotTask, type ShotAnswer, type ShotTask } from './shots-tasks.ts';
 
 const HELP = `npm run lab -- prove shots [--schedules N] [--authorities N] [--faults N] [--devices N] [--no-exhaustive] [--seed S] [--workers N] [--json]
 
@@ -31,7 +31,8 @@ as included, expired, quarantined, refused or unknown.
                     the run printed
   --share S         continue the first part from this share, as printed (default: 0)
   --no-exhaustive   leave out the first part
-  --workers N       number of worker threads (default: one per core); it does not change the result
+  --workers N       number of worker threads (default: one per core); it does not change the result. 0: no thread, so that a bundle of
+                    this program is one file, and several processes on one machine use one core each
   --json            print the result as one JSON object in the last line`;
 
 const SIZES = [
@@ -64,6 +65,12 @@ const numbers = [values.schedules, values.faults, values.seed, values.workers, v
 );
 const [schedules = 0, faults = 0, seed = 1, workers = 1, devices = 3, firstShare = 0] = numbers;
 const authorities = SHOT_AUTHORITIES.find((count) => String(count) === values.authorities);
+
+function createShotPool(size: number): Pool {
+  return createWorkerPool({ ...workerModule(import.meta.url, './shots-worker'), size });
+}
+
+const IN_THIS_THREAD: Pool = { size: 1, run: async (task) => runShotTask(task), close: async () => {} };
 
 /** Prints a line if the last one is some seconds old. */
 class Reporter {
@@ -166,7 +173,6 @@ async function runFaults(pool: Pool) {
 if (values.help) console.log(HELP);
 else if (
   !numbers.every((value) => Number.isSafeInteger(value) && value >= 0) ||
-  workers === 0 ||
   (values.authorities !== '' && authorities === undefined)
 ) {
   console.error(
@@ -175,7 +181,7 @@ else if (
   process.exitCode = 2;
 } else {
   const begun = Date.now();
-  const pool: Pool = createWorkerPool({ ...workerModule(import.meta.url, './shots-worker'), size: workers });
+  const pool = workers === 0 ? IN_THIS_THREAD : createShotPool(workers);
   const courses = values['no-exhaustive'] ? NO_SITUATIONS : await runCourses(pool);
   const generated = await runSchedules(pool);
   const faulty = await runFaults(pool);
