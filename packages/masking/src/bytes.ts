@@ -39,10 +39,12 @@ const PIECE_BYTES = 32;
 export function toHex(bytes: Uint8Array): string {
   let text = '';
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-    const codes: number[] = [];
-    for (let i = start; i < bytes.length && i < start + PIECE_BYTES; i++) {
+    const end = Math.min(bytes.length, start + PIECE_BYTES);
+    const codes = new Array<number>(2 * (end - start));
+    for (let i = start, n = 0; i < end; i++) {
       const byte = bytes[i] as number;
-      codes.push(DIGITS[byte >> 4] as number, DIGITS[byte & 15] as number);
+      codes[n++] = DIGITS[byte >> 4] as number;
+      codes[n++] = DIGITS[byte & 15] as number;
     }
     text += String.fromCharCode(...codes);
   }

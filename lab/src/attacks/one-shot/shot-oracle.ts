@@ -17,6 +17,7 @@ import {
   isHolder,
   isRefused,
   joined,
+  type ModelEntry,
   oneShotOf,
   partBinding,
   partTerm,
@@ -38,6 +39,7 @@ import {
 import {
   Crash,
   type Environment,
+  granted,
   inspectRequest,
   OneShotFederation,
   type OneShotOptions,
@@ -319,12 +321,17 @@ export class ShotOracle {
 
   /** Makes the next version of the model from this batch. */
   logVersion(names: readonly Ctx[], number = 0): void {
+    granted(this.tryLogVersion(names, number));
+  }
+
+  /** Refused if no authority signs it. */
+  tryLogVersion(names: readonly Ctx[], number = 0): ModelEntry | Refused {
     const { world } = this;
     const ctx = this.ctxOf(names, number);
     const version = world.server.entry().version + 1;
     const modelHash = world.environment.tools.suite.sha256(world.server.modelBytes(version));
     const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.votesFor(names, number) }];
-    world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
+    return world.server.tryLogModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
   }
 
   /** The statements that authorities on its side sign about a device's upload. */

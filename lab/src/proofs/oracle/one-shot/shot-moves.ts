@@ -181,9 +181,9 @@ function logVersion({ oracle, dice, asked }: Scene): void {
   if (asked.length === 0) return;
   const { names, number } = dice.pick(asked);
   try {
-    oracle.logVersion(names, number);
+    oracle.tryLogVersion(names, number);
   } catch {
-    // The authorities refused.
+    // Too few authorities signed it.
   }
 }
 
