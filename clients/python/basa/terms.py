@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
+from .clock import MAX_CLOCK_ERROR_MS
 from .council import council_of, is_endorsed, is_well_endorsed
 from .errors import Refused
 from .fields import Message
@@ -199,11 +200,13 @@ def _is_late(policy: Message, heard_ms: Optional[int], now_ms: int) -> bool:
     """Keys of replaced seats may be stolen later, and t of them can sign a line of their own, or everything in their old term.
 
     Two terms are at least W apart, so t seats are replaced no sooner than (t - 1) W after the device heard from all of them. A
-    device that was away for longer cannot tell a forged line from the true one. With t = 1 the forger also needs the recovery key.
+    device that was away for longer cannot tell a forged line from the true one. A clock that was set back says nothing about the
+    time since then, unless it was only corrected. With t = 1 the forger also needs the recovery key.
     """
     if policy.threshold == 1 or heard_ms is None:
         return False
-    return bool(now_ms - heard_ms > (policy.threshold - 1) * policy.succession.wait_ms)
+    away_ms = now_ms - heard_ms
+    return bool(away_ms > (policy.threshold - 1) * policy.succession.wait_ms or -away_ms > MAX_CLOCK_ERROR_MS)
 
 
 def _trusted_number(policy: Message, device: DeviceTerms, is_trusted: IsTrusted) -> int:

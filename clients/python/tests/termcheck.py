@@ -241,6 +241,7 @@ def term_checks(vectors: Vector) -> List[Case]:
             {"heard": -1, "shown": [("good", 13), ("good", 13)], "in": [1, 1]},
             {"heard": -1, "shown": [("good", 13.1)], "in": ["term-late"]},
             {"heard": None, "shown": [("three", 20)], "in": [3]},
+            {"heard": 20, "shown": [("good", 19), ("good", 18.9)], "in": [1, "term-late"]},
             {"heard": -1, "shown": [("none", 13), ("none", 13.1)], "in": [0, "term-late"]},
             {"heard": -1, "trusts": "none", "shown": [("none", 20), ("forged", 20)], "in": [0, "term-late"]},
             {"heard": -1, "trusts": "good", "shown": [("forged", 20), ("good", 20)], "in": ["term-late", 1]},

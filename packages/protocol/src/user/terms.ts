@@ -5,6 +5,7 @@
 import { equalBytes, type Suite } from '@basa/masking';
 import { type Millis, millis } from '../wire/brands.ts';
 import { type Codec, message } from '../wire/codec.ts';
+import { MAX_CLOCK_ERROR_MS } from '../wire/council-clock.ts';
 import { optional, u32 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { field } from '../wire/named-fields.ts';
@@ -108,8 +109,11 @@ function dueAt({ authorities, succession }: TaskPolicy, { term, seenAt }: SeenTe
   return millis(Math.max(term.effective, seenAt + (succession?.waitMs ?? 0)));
 }
 
+/** A clock that was set back says nothing about the time since then, unless it was only corrected. */
 function isLate(policy: TaskPolicy, heardAt: Millis | undefined, now: Millis): boolean {
-  return heardAt !== undefined && now - heardAt > longestAbsenceMs(policy);
+  const longestMs = longestAbsenceMs(policy);
+  if (heardAt === undefined || longestMs === Number.POSITIVE_INFINITY) return false;
+  return now - heardAt > longestMs || heardAt - now > MAX_CLOCK_ERROR_MS;
 }
 
 /**

@@ -120,7 +120,13 @@ describe('attacks', () => {
     const followed = { ...NO_TERMS, followed: 1, heardAt: at(0), seen: [{ term: good, seenAt: at(0) }] };
     expect(show(followed, [good], at(15))).toMatchObject({ reason: 'term-late' });
     const one = policyOf(1, 1);
-    expect(show(device, [], at(1000), one)).toMatchObject({ kind: 'followed' });
+    for (const days of [1000, -1000])
+      expect(show(device, [], at(days), one)).toMatchObject({ kind: 'followed' });
+  });
+  test('a clock that was set back does not hide a long absence; one that was corrected by a day says enough', () => {
+    const device = { ...NO_TERMS, heardAt: at(20) };
+    expect(show(device, [], at(19))).toMatchObject({ kind: 'followed' });
+    expect(show(device, [], millis(at(19) - 1))).toMatchObject({ reason: 'term-late' });
   });
 
   test('a device follows no line in which one term does not count', () => {
