@@ -101,15 +101,21 @@ class Bound:
 
 
 def _network_of_task(own: Optional[Network], policy: Message, served: Callable[[], Optional[Network]]) -> Network:
-    """Checks the network against the hash in the policy, unless the policy leaves it to the application."""
+    """Checks the network against the hash in the policy, unless the policy leaves it to the application.
+
+    A server that does not show the network must not decide that the blocks of an update are not checked.
+    """
     is_free = not any(policy.manifest)
     if own is not None and (is_free or own.manifest_hash == policy.manifest):
         return own
     shown = served()
     if shown is not None:
         return shown
-    if own is None:
+    if own is None and is_free:
         return Network.of_shapes("model", {"parameters": (policy.dimension,)})
+    if own is None:
+        told = "the server does not show the network that the task names; give it to the trainer, as in FunctionTrainer(train, network)"
+        raise SettingsError(told, "wrong-layout")
     raise SettingsError(f"{own.name} has tensors of other names or shapes than the network of the task", "wrong-layout")
 
 

@@ -60,9 +60,17 @@ class Functions(unittest.TestCase):
         self.assertEqual(update.blocks, [(0, 12), (12, 3)])
         np.testing.assert_allclose(update.delta, [0] * 12 + [-1] * 3, atol=1e-6)
 
-    def test_without_a_network_the_parameters_are_one_vector(self) -> None:
-        update, _ = self.bound(FunctionTrainer(lambda arrays, _: {"parameters": 2 * arrays["parameters"]}))(model_of(self.task))
+    def test_in_a_task_without_a_network_the_parameters_are_one_vector(self) -> None:
+        trainer = FunctionTrainer(lambda arrays, _: {"parameters": 2 * arrays["parameters"]})
+        update, _ = self.bound(trainer, is_free=True)(model_of(self.task))
         self.assertEqual(update.blocks, [(0, 15)])
+
+    def test_a_server_that_hides_the_network_does_not_decide_about_blocks(self) -> None:
+        with self.assertRaises(SettingsError) as raised:
+            self.bound(FunctionTrainer(lambda arrays, _: arrays))
+        self.assertEqual(raised.exception.code, "wrong-layout")
+        update, _ = self.bound(FunctionTrainer(lambda arrays, _: arrays, self.task))(model_of(self.task))
+        self.assertEqual(update.blocks, [(0, 12), (12, 3)])
 
     def test_another_network_is_refused(self) -> None:
         other = Network.of_shapes("other", {"w": (3, 4), "b": (3,)})
@@ -79,7 +87,7 @@ class Functions(unittest.TestCase):
     def test_metrics(self) -> None:
         told = Trained({}, 7, {"loss": 2.0})
         trainer = FunctionTrainer(lambda arrays, _: Trained(arrays, told.examples, told.metrics))
-        update, _ = self.bound(trainer)(model_of(self.task))
+        update, _ = self.bound(trainer, served=self.task)(model_of(self.task))
         self.assertEqual(update.metrics, {"examples": 7.0, "loss": 2.0})
 
     def test_softmax_learns(self) -> None:
