@@ -45,7 +45,6 @@ class Newest:
         self._policy = policy
         self._handed: Tuple[List[Message], int] = ([], 0)
         self._gathered: Optional[Gathered] = None
-        self._gathered_ms = 0
 
     @property
     def known_version(self) -> int:
@@ -107,7 +106,7 @@ class Newest:
         """One-shot: the last statements, or newer ones if an upload that names them could come too late."""
         now_ms, fresh_ms = self._authorities.now_ms(), self._policy.one_shot.fresh_ms
         last = self._gathered
-        is_fresh = last is not None and now_ms - self._gathered_ms <= fresh_ms / 4
+        is_fresh = last is not None and now_ms - last.signed_ms <= fresh_ms / 2
         if last is not None and is_fresh and all(epoch.closes - now_ms >= fresh_ms for epoch in last.epochs):
             return last
         return self._in_term(self._gather)
@@ -129,7 +128,7 @@ class Newest:
         gathered = self._authorities.by_clock(lambda now_ms: check_standings(told, self._policy, now_ms, seen))
         state.see_epochs({epoch.authority: epoch.number for epoch in gathered.epochs})
         self.see(gathered.entry.version, gathered.entry.model)
-        self._gathered, self._gathered_ms = gathered, self._authorities.now_ms()
+        self._gathered = gathered
         return gathered
 
     def see(self, version: int, model_hash: bytes) -> None:

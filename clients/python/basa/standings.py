@@ -20,6 +20,8 @@ class Gathered(NamedTuple):
 
     epochs: List[Message]
     entry: Message
+    #: The oldest of the times that the authorities signed: the server may have kept the statements back.
+    signed_ms: int
 
 
 class Seen(NamedTuple):
@@ -46,7 +48,7 @@ def check_standings(standings: List[Message], policy: Message, now_ms: int, seen
     if not is_enough(policy, [one.authority for one in good]):
         raise (problems or [Refused("standings-stale", f"{len(good)} authorities are heard")])[0]
     entry = check_newest([one.beacon.entry for one in good], seen.model)
-    return Gathered([one.epoch for one in good], entry)
+    return Gathered([one.epoch for one in good], entry, min(int(one.beacon.at) for one in good))
 
 
 def _problem(standing: Message, policy: Message, now_ms: int, seen: Seen) -> Optional[Refused]:

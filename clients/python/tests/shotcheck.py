@@ -4,6 +4,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from unittest import mock
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from basa.fields import Message
 from basa.floor import Floor
 from basa.given import Given
 from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_OUTCOME, SHOT_UPLOAD, STANDINGS, Layout
+from basa.newest import Newest
 from basa.policy import X25519, check_policy
 from basa.shot_session import Shot, ShotSession, freeze_shot
 from basa.shots import ShotName, seal_parts, shot_body, shot_statement
@@ -121,6 +123,34 @@ def check_enough(v: Vector) -> None:
     assert refusal(lambda: _Council(4).gathered([], {"silent": v["silent"]}, _nothing())) == v["refused"]
 
 
+class _Withholding:
+    """A server that shows statements which the authorities signed a while ago, and counts the requests."""
+
+    link, asked = Message(progress=None), 0
+
+    def __init__(self, statements: Sequence[Message]) -> None:
+        self._statements = statements
+
+    def standings(self, task: bytes) -> List[Message]:
+        self.asked += 1
+        return list(self._statements)
+
+
+def check_fresh(v: Vector) -> None:
+    """Statements are used as long as their signed times allow it, whenever the server showed them."""
+    council = _Council(4)
+    server = _Withholding([council.standing(n, at=_NOW - (v["ago"] if n in v["old"] else 0)) for n in range(4)])
+    authorities = Authorities([None] * 4, council_of(council.policy))
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(authorities, "now_ms", lambda: _NOW + later):
+        state, later = DeviceState(Path(folder)), 0
+        newest = Newest(council.policy, state, server, authorities)  # type: ignore[arg-type]
+        newest.fresh()
+        later = v["later"]
+        newest.fresh()
+        assert server.asked == v["asked"]
+        state.close()
+
+
 def check_frozen(v: Vector) -> None:
     """One update a version, one upload an update, and the same bytes in the next process."""
     council = _Council(v["authorities"])
@@ -207,6 +237,12 @@ SHOT_RULES: List[Case] = [
     ]),
     ("authorities that are heard", check_enough, [
         {"silent": 0, "refused": None}, {"silent": 1, "refused": None}, {"silent": 2, "refused": "standings-stale"},
+    ]),
+    ("statements that are used again", check_fresh, [
+        {"old": [], "ago": 0, "later": 150_000, "asked": 1},
+        {"old": [], "ago": 0, "later": 150_001, "asked": 2},
+        {"old": [2], "ago": 140_000, "later": 10_000, "asked": 1},
+        {"old": [2], "ago": 140_000, "later": 10_001, "asked": 2},
     ]),
     ("uploads that are frozen", check_frozen, [{"authorities": 1}, {"authorities": 4}]),
     ("outcomes of uploads", check_outcome, [
