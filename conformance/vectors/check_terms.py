@@ -6,6 +6,7 @@ at a time to see itself fail.
 import hashlib
 import json
 import pathlib
+import re
 import sys
 
 from protocol import agreement
@@ -18,6 +19,7 @@ from protocol.slot_keys import header
 FILE = pathlib.Path(__file__).parent / "terms.json"
 TERM, LINE, PREFIX, ACCEPTED, RECOVERED, MAX_TERMS = 35, 36, 76, 77, 78, 64
 SERVER = 255
+ADDRESS = re.compile(rb"https?://(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*)(:[0-9]{1,5})?")
 _POLICY_FIELDS = LAYOUTS["policy"][2]
 
 
@@ -68,7 +70,7 @@ def refusal(policy, state, term):
     of_server = term["seat"] == SERVER
     if not follows or term["number"] > MAX_TERMS or (term["seat"] >= n and not of_server):
         return "term-invalid"
-    if of_server and term["address"]:
+    if term["address"] if of_server else not ADDRESS.fullmatch(term["address"]):
         return "term-invalid"
     if term["key"] in [*keys, *state["retired"], state["server"]] or term["effective"] < state["effective"] + wait:
         return "term-invalid"

@@ -74,7 +74,12 @@ class ServiceLink:
         allows_plain_http: bool = False,
         progress: Optional[Progress] = None,
     ) -> None:
-        parts, self.progress = urlsplit(url), progress or Progress()
+        self.progress = progress or Progress()
+        try:
+            parts = urlsplit(url)
+            parts.port  # raises if it is no port
+        except ValueError as fault:
+            raise SettingsError(f"{url} is not an address: {fault}") from None
         if parts.scheme not in ("http", "https") or parts.hostname is None or parts.path not in ("", "/"):
             raise SettingsError(f"an address is http(s)://host[:port] without a path, got {url}")
         if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:

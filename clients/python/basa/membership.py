@@ -67,11 +67,22 @@ class Membership:
         return policy_of(list(self._known.values()), self._settings.task) if kept is None else POLICY.decode(kept)
 
     def _members(self, policy: Message) -> List[Optional[Authority]]:
-        """The application gave addresses for its keys; a term has the address of its own key."""
+        """The application gave addresses for its keys; a term has the address of its own key.
+
+        This device may not be allowed to use the address, such as plain http to another machine. This authority is then left out, if
+        the others are enough.
+        """
+        failure: Optional[SettingsError] = None
         for one in read_terms(self._state).seen:
             if one.term.key in policy.authorities and one.term.key not in self._known:
-                self._known[one.term.key] = self._authority(one.term.address.decode(), one.term.key)
-        return [self._known.get(key) for key in policy.authorities]
+                try:
+                    self._known[one.term.key] = self._authority(one.term.address.decode(), one.term.key)
+                except SettingsError as no:
+                    failure = no
+        members = [self._known.get(key) for key in policy.authorities]
+        if failure is not None and len(members) - members.count(None) < policy.threshold:
+            raise failure
+        return members
 
     def _is_trusted(self, policy: Message) -> bool:
         """The application names this term by its hash (the first one by the name of the task), or by the authorities that it brought."""

@@ -5,6 +5,7 @@ task form one line. A device follows this line link by link from its pinned poli
 """
 from __future__ import annotations
 
+import re
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .clock import MAX_CLOCK_ERROR_MS
@@ -17,6 +18,8 @@ from .suite import sha256, verifies
 #: The seat of a term that replaces the server's key. No authority has this index.
 SERVER_SEAT = 255
 _ACCEPTED, _RECOVERED = 77, 78
+#: Devices and the server would not find the authority at any other address.
+_ADDRESS = re.compile(rb"https?://(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*)(:[0-9]{1,5})?")
 
 
 def term_number(policy: Message) -> int:
@@ -59,6 +62,8 @@ def _words_problem(policy: Message, term: Message) -> Optional[str]:
         return f"there is no seat {term.seat}"
     if term.seat == SERVER_SEAT and term.address:
         return "a new key of the server has no address"
+    if term.seat != SERVER_SEAT and not _ADDRESS.fullmatch(term.address):
+        return f"its address is not http(s)://host[:port]: {term.address!r}"
     if term.key in (*policy.authorities, *([] if before is None else before.retired), policy.server):
         return "its key has or had a role in this task"
     earliest = (0 if before is None else before.effective) + policy.succession.wait_ms

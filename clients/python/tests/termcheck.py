@@ -20,6 +20,12 @@ Vector = Dict[str, Any]
 Case = Tuple[str, Callable[[Vector], None], List[Vector]]
 _DAY = 24 * 3_600_000
 _ZEROS = bytes(32)
+_ADDRESSES = [b"http://a_1.b-2.example", b"https://[2001:db8::1]:8443", b"https://10.0.0.7:80"]
+_NO_ADDRESSES = [
+    b"", b"authority.example", b"ftp://authority.example", b"https://", b"https://a.example/", b"https://a.example/v1",
+    b"https://a.example:", b"https://a.example:123456", b"https://user@a.example", b"https://a.example?x", b"https://a b.example",
+    b"https://a.example,https://b.example", b"xhttps://a.example", b"https://a.example\n", b"https://a..example",
+]
 _FOUR = policy_of(4, 3)
 _GOOD = made_term(_FOUR, [1, 2, 3])
 _LATER = in_term(_FOUR, _GOOD)
@@ -189,6 +195,8 @@ def term_checks(vectors: Vector) -> List[Case]:
             {"after": [first], "term": {"signers": [50, 2, 3], "key": 1}, "refused": "term-invalid"},
             {"after": [first], "term": {"signers": [1, 2, 3], "seat": 1, "key": 51, "signed_in": True}, "refused": "term-invalid"},
             {"term": {"signers": [1, 2, 3], "lost": True}, "refused": "term-invalid"},
+            *({"term": {"signers": [1, 2, 3], "address": one}, "refused": "term-invalid"} for one in _NO_ADDRESSES),
+            *({"term": {"signers": [1, 2, 3], "address": one}, "refused": None} for one in _ADDRESSES),
             {"term": {"signers": [2, 3, 4]}, "refused": "term-invalid"},
             {"of": (1, 1), "term": {"signers": [1]}, "refused": "term-unsigned"},
             {"of": (1, 1), "term": {"signers": [], "lost": True}, "refused": "term-unsigned"},

@@ -8,7 +8,7 @@ from unittest import mock
 
 from basa.council import council_of
 from basa.device import Device
-from basa.errors import BasaError, Refused, Unreachable
+from basa.errors import BasaError, Refused, SettingsError, Unreachable
 from basa.fields import Message
 from basa.link import Problem
 from basa.membership import Membership
@@ -109,6 +109,20 @@ class Entering(DeviceFolder):
         self.assertEqual((member.policy, member.newest._policy), (current, current))
         self.assertEqual(member.server.link.audience, signer(202).public)
         self.assertIsNone(member.newest._gathered)
+
+    def test_an_address_that_must_not_be_used_costs_only_its_authority_unless_too_few_are_left(self) -> None:
+        self.now_ms = WEEK
+        for address in (b"http://authority.example", b"https://authority.example:99999"):
+            self.restart()
+            self.state.keep_terms({})
+            term = made_term(FOUR, [1, 2, 3], address=address)
+            self.terms(ShowingServer(term)).follow()
+            member, later = self._member(), in_term(FOUR, term)
+            member._known = {key: Message(name=key) for key in FOUR.authorities}  # type: ignore[misc]
+            self.assertEqual(member._members(later), [None, *(Message(name=key) for key in FOUR.authorities[1:])])
+            del member._known[FOUR.authorities[1]]
+            with self.assertRaises(SettingsError):
+                member._members(later)
 
     def test_an_application_names_a_term_by_its_hash(self) -> None:
         member = self._member(term=term_hash(GOOD))

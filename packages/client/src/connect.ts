@@ -28,7 +28,7 @@ import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
 import { Sealings } from './session/sealings.ts';
 import { Standings } from './session/standings.ts';
-import { areSeats, broughtSeats, type KnownAuthority, keptPolicy, Terms } from './session/terms.ts';
+import { areSeats, broughtSeats, type KnownAuthority, keptPolicy, membersIn, Terms } from './session/terms.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -111,13 +111,8 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   const outside = await equipped(given, first);
   const policy = keptPolicy(outside, first, state);
   const knownAt = new Map(clients.map((one) => [toHex(one.key), one]));
-  const membersOf = ({ authorities: keys }: TaskPolicy, seen: readonly SeenTerm[]): readonly Member[] =>
-    keys.flatMap((key, authority) => {
-      const url = seen.find(({ term }) => equalBytes(term.key, key))?.term.address;
-      const one = knownAt.get(toHex(key)) ?? (url === undefined ? undefined : clientAt({ url, key }));
-      if (one !== undefined) knownAt.set(toHex(key), one);
-      return one === undefined ? [] : [{ authority, client: one.client }];
-    });
+  const membersOf = (one: TaskPolicy, seen: readonly SeenTerm[]): readonly Member[] =>
+    membersIn(one, seen, knownAt, clientAt);
   const authorities = new Authorities(membersOf(policy, state.terms.seen), policy, outside);
 
   const pins = { policy };

@@ -1,4 +1,5 @@
 /** The terms that a device asks for, stores and follows, and those that it trusts because the application names their authorities. */
+import { toHex } from '@basa/masking';
 import {
   type DeviceTerms,
   inTerm,
@@ -6,6 +7,7 @@ import {
   millis,
   NO_TERMS,
   SERVER_SEAT,
+  type TaskPolicy,
   type Term,
   termNumber,
 } from '@basa/protocol';
@@ -13,8 +15,17 @@ import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
 import { describe, expect, it } from 'vitest';
-import { UnreachableError } from '../src/errors.ts';
-import { areSeats, broughtSeats, keptPolicy, Terms, type TermsSource } from '../src/session/terms.ts';
+import { RefusedError, UnreachableError } from '../src/errors.ts';
+import type { Member } from '../src/services/authorities.ts';
+import {
+  areSeats,
+  broughtSeats,
+  type KnownAuthority,
+  keptPolicy,
+  membersIn,
+  Terms,
+  type TermsSource,
+} from '../src/session/terms.ts';
 
 const signerOf = (n: number) => createNodeSigner(new Uint8Array(32).fill(n));
 const seats = [1, 2, 3, 4].map(signerOf);
@@ -38,6 +49,7 @@ function scene(waitMs = WAIT_MS) {
     terms: [] as readonly Term[],
     answer: async (): Promise<Line> => ({ policy: first, terms: world.terms }),
     pins: { policy: { ...first, succession: { waitMs, recoveryHash: undefined } } },
+    membersOf: (): readonly Member[] => [],
     state: {
       terms: NO_TERMS as DeviceTerms,
       keepTerms: async (terms: DeviceTerms) => {
@@ -60,7 +72,7 @@ function scene(waitMs = WAIT_MS) {
     pins: world.pins,
     authorities: { follow: () => did.push('follows') },
     standings: { forget: () => did.push('forgets') },
-    membersOf: () => [],
+    membersOf: () => world.membersOf(),
   } as unknown as TermsSource;
   return { world, device: new Terms(source) };
 }
@@ -179,4 +191,32 @@ it('an application that names the authorities trusts the term that brought them,
   const all = [policy, early, moved, late];
   expect(all.map((one) => broughtSeats(one, policy.authorities))).toEqual([false, false, false, false]);
   expect(all.map((one) => broughtSeats(one, moved.authorities))).toEqual([false, false, true, false]);
+});
+
+it('an address that the device must not use costs only its authority, unless too few others are left', () => {
+  const later = inTerm(nodeSuite, first, term);
+  const clientAt = ({ key, url }: { readonly key: Uint8Array; readonly url: string }): KnownAuthority => {
+    if (url === term.address) throw new RefusedError('plain-http');
+    return { key, client: {} as KnownAuthority['client'] };
+  };
+  const named = first.authorities.map((key) => [toHex(key), clientAt({ key, url: '' })] as const);
+  const seen = [{ term, seenAt: millis(0) }];
+  const known = new Map(named);
+  const askedIn = (policy: TaskPolicy) => membersIn(policy, seen, known, clientAt).map(({ authority }) => authority);
+  expect(askedIn(first)).toEqual([0, 1, 2, 3]);
+  expect(askedIn(later)).toEqual([1, 2, 3]);
+  known.delete(toHex(first.authorities[1] as Uint8Array));
+  expect(() => askedIn(later)).toThrow('plain http');
+});
+
+it('a device stays in its term if it cannot ask the authorities of the next one', async () => {
+  const { world, device } = scene();
+  [world.terms, world.now] = [[term], term.effective];
+  world.membersOf = () => {
+    throw new RefusedError('plain-http');
+  };
+  for (let times = 1; times <= 2; times++) {
+    await expect(device.follow(signal)).rejects.toMatchObject({ reason: 'plain-http' });
+    expect(termNumber(world.pins.policy)).toBe(0);
+  }
 });

@@ -90,7 +90,7 @@ export const successionPropose: Command = command({
       previous: currentHash(nodeSuite, policy),
       seat: seat === 'server' ? SERVER_SEAT : seat,
       key: signer?.publicKey ?? (await keyOf()) ?? new Uint8Array(),
-      address: seat === 'server' ? '' : address,
+      address: seat === 'server' ? '' : address.replace(/\/$/, ''),
       last: head,
       effective: millis(Date.now() + (effective ?? waitMs + SPARE_MS)),
     };

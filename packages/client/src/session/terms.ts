@@ -1,5 +1,5 @@
 /** Succession on a device: it asks the server for the terms of its task, follows those whose time has come, and never goes back. */
-import { equalBytes } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import {
   advance,
   isRefused,
@@ -80,8 +80,9 @@ export class Terms {
   #enter(policy: TaskPolicy): void {
     const { pins, authorities, standings, state, membersOf } = this.#source;
     if (termNumber(policy) === termNumber(pins.policy)) return;
+    const members = membersOf(policy, state.terms.seen);
     pins.policy = policy;
-    authorities.follow(membersOf(policy, state.terms.seen), policy);
+    authorities.follow(members, policy);
     standings.forget();
   }
 
@@ -116,6 +117,33 @@ export class Terms {
       throw error;
     }
   }
+}
+
+/**
+ * The authorities of a term that this device can ask. It may not be allowed to use the address in a term, such as plain http to another
+ * machine. This authority is then left out, if the others are enough.
+ */
+export function membersIn(
+  { authorities, threshold }: TaskPolicy,
+  seen: readonly SeenTerm[],
+  known: Map<string, KnownAuthority>,
+  clientAt: (place: { readonly url: string; readonly key: Uint8Array }) => KnownAuthority,
+): readonly Member[] {
+  const failures: unknown[] = [];
+  const members = authorities.flatMap((key, authority): Member[] => {
+    const url = seen.find(({ term }) => equalBytes(term.key, key))?.term.address;
+    try {
+      const one = known.get(toHex(key)) ?? (url === undefined ? undefined : clientAt({ url, key }));
+      if (one === undefined) return [];
+      known.set(toHex(key), one);
+      return [{ authority, client: one.client }];
+    } catch (error) {
+      failures.push(error);
+      return [];
+    }
+  });
+  if (members.length < threshold && failures.length > 0) throw failures[0];
+  return members;
 }
 
 /** The policy in the term that the device was in when it was last used. */

@@ -11,6 +11,7 @@ import { policyProblem } from '../wire/policy-problem.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
 import {
   acceptTerm,
+  addressProblem,
   earliestTerm,
   endorseTerm,
   followLine,
@@ -54,6 +55,8 @@ export function acceptSeat({ suite, signer }: AuthorityPorts, term: Term): Trans
       undefined,
       refused('term-invalid', { detail: 'the key of an authority is never that of a server' }),
     );
+  const problem = addressProblem(term);
+  if (problem !== undefined) return declined(undefined, problem);
   return unchanged(undefined, { ...term, accepted: acceptTerm(suite, signer, term) });
 }
 

@@ -62,6 +62,8 @@ export const SERVER_SEAT = 255;
 /** The largest number of terms in a line. After that, a new task must be created. */
 export const MAX_TERMS = 64;
 const ADDRESS_BYTES = 256;
+/** Signed requests name their path as sent, so an authority is at the root of its address. */
+const ADDRESS = /^https?:\/\/(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*)(:[0-9]{1,5})?$/;
 /** Bytes that fit a term. */
 export const TERM_BYTES: number = 1024 + ENDORSEMENT_BYTES;
 export const LINE_BYTES: number = 8192 + MAX_TERMS * (TERM_BYTES + 4);
@@ -146,11 +148,21 @@ export function nextTermProblem(suite: Suite, policy: TaskPolicy, term: TermBody
   if (term.number > MAX_TERMS) return bad(`a task has at most ${MAX_TERMS} terms`);
   const isServers = term.seat === SERVER_SEAT;
   if (!isServers && term.seat >= authorities.length) return bad(`there is no seat ${term.seat}`);
-  if (isServers && term.address !== '') return bad('a new key of the server has no address');
+  const unreachable = addressProblem(term);
+  if (unreachable !== undefined) return unreachable;
   const taken = [...authorities, ...(policy.term?.retired ?? []), serverKey];
   if (taken.some((key) => equalBytes(key, term.key))) return bad('its key has or had a role in this task');
   const earliest = (policy.term?.effective ?? 0) + succession.waitMs;
   return term.effective >= earliest ? undefined : bad('it takes effect too soon after the term before it');
+}
+
+/** Devices and the server would not find the authority at any other address. */
+export function addressProblem({ seat, address }: Pick<TermBody, 'seat' | 'address'>): Refused | undefined {
+  const bad = (detail: string): Refused => refused('term-invalid', { detail });
+  if (seat === SERVER_SEAT) return address === '' ? undefined : bad('a new key of the server has no address');
+  return ADDRESS.test(address)
+    ? undefined
+    : bad(`its address is not http(s)://host[:port]: ${JSON.stringify(address)}`);
 }
 
 /**

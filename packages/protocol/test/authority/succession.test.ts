@@ -152,6 +152,15 @@ describe('a successor', () => {
   });
 });
 
+it('neither a successor nor the other authorities sign a term whose address nobody could use', () => {
+  const world = federation();
+  const key = world.signer();
+  const fresh = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+  const term = proposal(world, { address: 'new.example' }, key);
+  for (const core of [fresh, second(world).core])
+    expect(reasonOf(core.signTerm(term, world.now).answer)).toBe('term-invalid');
+});
+
 describe('a new key of the server', () => {
   const SERVERS = { seat: SERVER_SEAT, address: '' };
 

@@ -51,7 +51,7 @@ describe('a line', () => {
   });
   test('of the largest terms fits the bytes that services accept, and has at most 64 of them', () => {
     const most = policyOf(16, 9);
-    const change = { address: 'a'.repeat(256) };
+    const change = { address: `https://${'a'.repeat(248)}` };
     const largest = termOf(most, { signers: seatsOf(16), recovery: recoveryKey, change });
     expect(termCodec.encode(largest).length).toBeLessThanOrEqual(TERM_BYTES);
     expect(seenTermCodec.decode(seenTermCodec.encode({ term: largest, seenAt: millis(0) })).term).toEqual(largest);
@@ -120,8 +120,7 @@ describe('attacks', () => {
     const followed = { ...NO_TERMS, followed: 1, heardAt: at(0), seen: [{ term: good, seenAt: at(0) }] };
     expect(show(followed, [good], at(15))).toMatchObject({ reason: 'term-late' });
     const one = policyOf(1, 1);
-    for (const days of [1000, -1000])
-      expect(show(device, [], at(days), one)).toMatchObject({ kind: 'followed' });
+    for (const days of [1000, -1000]) expect(show(device, [], at(days), one)).toMatchObject({ kind: 'followed' });
   });
   test('a clock that was set back does not hide a long absence; one that was corrected by a day says enough', () => {
     const device = { ...NO_TERMS, heardAt: at(20) };

@@ -88,6 +88,26 @@ describe('a term', () => {
     for (const change of changes)
       expect(reasonOf(four, termOf(four, { change, signers: [a, b, c] }))).toBe('term-invalid');
   });
+  test('of an authority has an address of the form http(s)://host[:port]', () => {
+    const reasons = (addresses: readonly string[]) =>
+      addresses.map((address) => reasonOf(four, termOf(four, { change: { address }, signers: [a, b, c] })));
+    const good = ['http://a_1.b-2.example', 'https://[2001:db8::1]:8443', 'https://10.0.0.7:80'];
+    expect(reasons(good)).toEqual(good.map(() => undefined));
+    const [host, rest] = ['https://a.example', ['', '/', '/v1', ':', ':123456', '?x', ',https://b.example', '\n']];
+    const bad = [
+      '',
+      'a.example',
+      'ftp://a.example',
+      'https://',
+      'https://u@a.example',
+      'https://a b',
+      'xhttps://a',
+      'https://a..b',
+    ];
+    const all = [...bad, ...rest.slice(1).map((end) => host + end)];
+    expect(reasons(all)).toEqual(all.map(() => 'term-invalid'));
+    expect(reasons([host])).toEqual([undefined]);
+  });
   test('with a changed word has no signature', () => {
     for (const change of [{ seat: 1 }, { effective: millis(good.effective + 1) }, { address: 'https://evil.example' }])
       expect(reasonOf(four, { ...good, ...change })).toBe('term-invalid');

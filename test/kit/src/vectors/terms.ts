@@ -131,6 +131,8 @@ function judgedTerms(policy: TaskPolicy): readonly JudgedTerm[] {
     ['before the wait is over', policy, signedTerm(policy, { ...good, change: { effective: millis(WAIT_MS - 1) } })],
     ['another number', policy, signedTerm(policy, { ...good, change: { number: 2 } })],
     ['after another term', policy, signedTerm(policy, { ...good, change: { previous: new Uint8Array(32) } })],
+    ['an address with a path', policy, signedTerm(policy, { ...good, change: { address: 'https://x.example/v1' } })],
+    ['an address without a scheme', policy, signedTerm(policy, { ...good, change: { address: 'x.example' } })],
     ['a new key that did not accept', policy, { ...signedTerm(policy, good), accepted: new Uint8Array(64) }],
     ['a policy without succession', forbidden, signedTerm(policy, good)],
     ['one authority by its old key', alone, signedTerm(alone, { ...good, signers: [first] })],
