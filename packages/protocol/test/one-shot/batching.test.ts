@@ -43,6 +43,33 @@ describe('a batch', () => {
     expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([2, 3, 4]);
   });
 
+  it('is not made smaller by an early upload that names other authorities than most', () => {
+    const rest = [4, 5, 6, 7].map((at) => shotOf(at, {}, [1, 2, 3]));
+    const early = [shotOf(1, {}, [0, 1, 2]), shotOf(2), shotOf(3)];
+    expect(pickBatch(policy, [...early, ...rest]).map(({ at }) => at)).toEqual([2, 3, 4, 5]);
+    // Several uploads of one device count once.
+    const user = bytes(1) as UserId;
+    const many = [11, 12, 13, 14, 15].map((at) => shotOf(at, { user }, [0, 1, 2]));
+    expect(pickBatch(policy, [...many, ...rest.slice(1)]).map(({ at }) => at)).toEqual([5, 6, 7]);
+  });
+
+  it('is the largest one, also if the set that most devices name is too small for one', () => {
+    const wide = {
+      ...policy,
+      minimum: 3,
+      bufferSize: 9,
+      threshold: 4,
+      authorities: Array.from({ length: 6 }, (_, n) => bytes(n)),
+    };
+    const shots = [
+      ...[1, 2].map((at) => shotOf(at, {}, [0, 1, 2, 3])),
+      shotOf(3, {}, [1, 2, 3, 4, 5]),
+      shotOf(4, {}, [2, 3, 4, 5]),
+      shotOf(5, {}, [0, 2, 3, 4, 5]),
+    ];
+    expect(pickBatch(wide, shots).map(({ at }) => at)).toEqual([3, 4, 5]);
+  });
+
   it('is voted for until the authorities stop that its uploads name; an unknown epoch is over', () => {
     const closes = (statement: Uint8Array) => ({ closes: 1000 * ((statement[0] as number) + 1) }) as never;
     const { header } = shotOf(1).upload;

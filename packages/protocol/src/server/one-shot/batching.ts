@@ -6,44 +6,66 @@ import type { ShotHeader, ShotUpload } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import type { Refused } from '../../wire/refusals.ts';
 
+type Named = { readonly upload: ShotUpload };
+
+/** The number of sets of authorities around which a batch is tried. */
+const MAX_TRIED = 32;
+
 /**
  * Takes at most K uploads of distinct devices, in their order, such that all of them name enough authorities in common. Returns none if
- * they are too few for a batch. If the oldest upload names other authorities than the rest, the batch is made without it.
+ * they are too few for a batch. A device chooses the authorities that its upload names, so the sets that most devices name count first, and
+ * the largest batch is taken: few uploads that name other authorities keep no others out, however early they come.
  */
-export function pickBatch<Shot extends { readonly upload: ShotUpload }>(
-  policy: TaskPolicy,
-  shots: readonly Shot[],
-): readonly Shot[] {
-  const tried = new Set<string>();
-  for (const start of shots) {
-    const named = start.upload.header.epochs.map(({ authority }) => authority).join();
-    if (tried.has(named)) continue;
-    tried.add(named);
-    const picked = new Set(pickAround(policy, start, shots));
-    if (picked.size >= policy.minimum) return shots.filter((shot) => picked.has(shot));
+export function pickBatch<Shot extends Named>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
+  const groups = groupsOf(shots);
+  let best: readonly Shot[] = [];
+  for (const first of groups.slice(0, MAX_TRIED)) {
+    const names = namesAround(policy, [first, ...groups]);
+    const picked = distinct(shots.filter((shot) => names.has(namesOf(shot)))).slice(0, policy.bufferSize);
+    if (picked.length > best.length) best = picked;
+    if (best.length === policy.bufferSize) break;
   }
-  return [];
+  return best.length < policy.minimum ? [] : best;
 }
 
-/** Takes this upload first, and then the others in their order. */
-function pickAround<Shot extends { readonly upload: ShotUpload }>(
-  policy: TaskPolicy,
-  start: Shot,
-  shots: readonly Shot[],
-): readonly Shot[] {
-  const users = new Set<string>();
-  const picked: Shot[] = [];
-  let common = start.upload.header;
-  for (const shot of [start, ...shots]) {
-    if (picked.length === policy.bufferSize) break;
-    const { header } = shot.upload;
-    const together = namedByBoth(common, header);
-    if (users.has(toHex(header.user)) || batchProblem({ ...policy, minimum: 1 }, [together]) !== undefined) continue;
-    users.add(toHex(header.user));
-    picked.push(shot);
+/** The uploads that name the same authorities, the sets of most devices first. */
+function groupsOf<Shot extends Named>(shots: readonly Shot[]): readonly (readonly Shot[])[] {
+  const groups = new Map<string, Shot[]>();
+  for (const shot of shots) {
+    const group = groups.get(namesOf(shot));
+    if (group === undefined) groups.set(namesOf(shot), [shot]);
+    else group.push(shot);
+  }
+  return [...groups.values()].map(distinct).sort((a, b) => b.length - a.length);
+}
+
+/** The sets that fit into one batch: the first one, and each of the others that still leaves enough authorities in common. */
+function namesAround(policy: TaskPolicy, groups: readonly (readonly Named[])[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  let common: ShotHeader | undefined;
+  for (const [shot] of groups) {
+    if (shot === undefined) continue;
+    const together = common === undefined ? shot.upload.header : namedByBoth(common, shot.upload.header);
+    if (batchProblem({ ...policy, minimum: 1 }, [together]) !== undefined) continue;
+    names.add(namesOf(shot));
     common = together;
   }
-  return picked;
+  return names;
+}
+
+function namesOf({ upload }: Named): string {
+  return upload.header.epochs.map(({ authority }) => authority).join();
+}
+
+/** The first upload of each device. */
+function distinct<Shot extends Named>(shots: readonly Shot[]): readonly Shot[] {
+  const users = new Set<string>();
+  return shots.filter(({ upload }) => {
+    const user = toHex(upload.header.user);
+    if (users.has(user)) return false;
+    users.add(user);
+    return true;
+  });
 }
 
 function namedByBoth(one: ShotHeader, other: ShotHeader): ShotHeader {
