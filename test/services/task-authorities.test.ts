@@ -244,7 +244,7 @@ it('a version that an authority logged just before a term began is the version b
     granted(one.persist(one.core.followLine({ policy: world.policy, terms: [term] }, world.now)));
     granted(one.persist(one.core.tick(term.effective)));
   }
-  const authorities = start(inTerm(nodeSuite, world.policy, term));
+  const authorities = start(inTerm(nodeSuite, world.policy, term), [term]);
   await expect(authorities.renewModel(newest)).rejects.toThrow('wrong-version');
   const logged = await authorities.appendModel(append, newest);
   expect(logged.version).toBe(1);

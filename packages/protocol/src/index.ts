@@ -408,6 +408,7 @@ export type { Line, Recovery, Term, TermBody } from './wire/term.ts';
 export {
   acceptTerm,
   councilBefore,
+  councilsBefore,
   currentHash,
   endorseTerm,
   followLine,

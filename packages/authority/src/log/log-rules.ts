@@ -302,7 +302,8 @@ export class LogRules {
     const isNext = entry.version === next || (mayBeAway && entry.version > next);
     const previous = before === undefined ? new Uint8Array(32) : nodeSuite.sha256(modelEntryCodec.statement(before));
     const isChained = entry.version !== next || equalBytes(entry.previous, previous);
-    // The first one may be such a version of an earlier term, or one that was made while this authority was away.
+    // The first one may be such a version of an earlier term, also if the server was away for terms, or one that was made while this
+    // authority was away. A lying server gains one version without sums in each term by it, and no update twice.
     const mayBeEmpty = task.modelsBefore !== undefined && models.length - task.modelsBefore < 2;
     const problems = [
       ...this.#signatureProblems(modelEntryCodec, entry.task, entry, policy.threshold),

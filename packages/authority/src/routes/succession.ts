@@ -87,14 +87,14 @@ export function successionRoutes({ service, authority, shots }: RouteTools): voi
   app.put(
     AUTHORITY_PATH.renewedModel(':task'),
     {
-      // The signatures of the term before may be those of a stolen key, so only the server shows them.
+      // The signatures of an earlier term may be those of stolen keys, so only the server shows them.
       onRequest: async (request) => {
         const { policy } = await taskOf(authority, request.params as { task: string });
         checkSender(request, { audience: authority.core.publicKey, publicKey: policy.serverKey });
       },
       bodyLimit: MODEL_APPEND_BYTES,
       schema: {
-        summary: 'Signs the newest version of the term before again in this one (server)',
+        summary: 'Signs the newest version of an earlier term again in this one (server)',
         params: taskParams,
         ...exchange('modelEntry', 'modelEntry'),
       },

@@ -288,7 +288,8 @@ describe('the terms of a task', () => {
   it('have a second version without sums, and no other version without sums', () => {
     const key = createNodeSigner(nodeRandomBytes(32));
     const term = signedTerm(server.policy, { seat: SERVER_SEAT, key, signers: [signer], recovery });
-    const policy = inTerm(nodeSuite, server.policy, term);
+    let policy = inTerm(nodeSuite, server.policy, term);
+    const server2 = createNodeSigner(nodeRandomBytes(32));
     let previous = new Uint8Array(32);
     const model = (version: number): AuthorityRecord => {
       const words = { task: server.task, version, modelHash: new Uint8Array(32), sums: [], spoilt: [], previous };
@@ -299,6 +300,14 @@ describe('the terms of a task', () => {
     const [renewed, repeated] = [model(5), model(6)];
     expect(problemsOf([...records, renewed, repeated])).toEqual([]);
     expect(problemsOf([...records, renewed, repeated, model(7)]).join()).toContain('it contains no sum');
+    // The server was away for a whole term: what was signed before it is signed again after it.
+    const later = signedTerm(policy, { seat: SERVER_SEAT, key: server2, signers: [signer], recovery });
+    const again: readonly AuthorityRecord[] = [
+      { kind: 'term-adopted', term: later },
+      { kind: 'term-begun', task: server.task, number: 2 },
+    ];
+    policy = inTerm(nodeSuite, policy, later);
+    expect(problemsOf([...records, ...again, model(5), model(6)])).toEqual([]);
   });
 
   it('begin when nothing is open in the one before; the epochs of other tasks stay', () => {

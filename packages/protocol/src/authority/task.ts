@@ -9,7 +9,7 @@ import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { policyProblem } from '../wire/policy-problem.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import { councilBefore, type Term } from '../wire/term.ts';
+import { councilsBefore, type Term } from '../wire/term.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
@@ -77,9 +77,9 @@ export function adoptModel(
 }
 
 /**
- * Signs the newest entry of the previous term again in this term. The content stays the same, so all parties have the same entry. A
+ * Signs the newest entry of an earlier term again in this term. The content stays the same, so all parties have the same entry. A
  * successor without a log adopts the entry this way. An entry that is newer than its own is recorded before the signature is sent, so that
- * a version never gets two signatures. Once the newest entry is of this term, no other one is taken over: a stolen key of the term before
+ * a version never gets two signatures. Once the newest entry is of this term, no other one is taken over: stolen keys of an earlier term
  * could have signed it.
  */
 export function renewModel(
@@ -88,8 +88,7 @@ export function renewModel(
   entry: ModelEntry,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
   const { id, policy, newest, signed } = task;
-  const before = councilBefore(policy);
-  if (before === undefined || !equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, before, entry))
+  if (!equalBytes(entry.task, id) || !isOfEarlierTerm(suite, task, entry))
     return declined(task, refused('model-not-logged'));
   const isSame = (known: ModelEntry | undefined): boolean =>
     known !== undefined && equalBytes(modelEntryCodec.statement(known), modelEntryCodec.statement(entry));
@@ -105,6 +104,18 @@ export function renewModel(
   const renewed = endorse<ModelEntryBody>(modelEntryCodec, policy, signer, body);
   if (policy.threshold === 1) return isKnown && isOfTerm ? unchanged(task, newest) : appended(task, renewed);
   return isKnown || isSame(signed) ? unchanged(task, renewed) : signedOnly(task, renewed);
+}
+
+/**
+ * True for an entry that enough authorities signed in the term before. The server may have been away for whole terms: an entry of an even
+ * earlier one counts if it goes at most one version beyond this log. A lying server and t stolen keys of such a term can therefore begin a
+ * term with one version of their own. They gain no update by it, because the server chooses the model of every version.
+ */
+function isOfEarlierTerm(suite: Suite, { policy, newest, terms }: AuthorityTask, entry: ModelEntry): boolean {
+  const isNear = newest === undefined || entry.version <= newest.version + 1;
+  return councilsBefore(policy, terms).some(
+    (council, n) => (n === 0 || isNear) && isEndorsed(suite, modelEntryCodec, council, entry),
+  );
 }
 
 function newestWords(newest: ModelEntry | undefined): string {

@@ -266,6 +266,22 @@ export function councilBefore({ threshold, term }: Council): Council | undefined
   return { authorities, threshold, ...(hash !== undefined && { term: { ...term, hash } }) };
 }
 
+/** The councils of all earlier terms, the last one first. `terms` are those of the task from the first one on. */
+export function councilsBefore({ authorities, threshold, term }: Council, terms: readonly Term[]): readonly Council[] {
+  const councils: Council[] = [];
+  let keys = authorities;
+  for (let n = (term?.number ?? 0) - 1; n >= 0; n--) {
+    const { seat, previous } = terms[n] as Term;
+    keys = keys.map((key, index) => (index === seat ? (term?.retired[n] as Uint8Array) : key));
+    councils.push({
+      authorities: keys,
+      threshold,
+      ...(term !== undefined && n > 0 && { term: { ...term, hash: previous } }),
+    });
+  }
+  return councils;
+}
+
 /** The earliest time at which a term that is signed now may take effect. */
 export function earliestTerm({ succession }: TaskPolicy, now: Millis): Millis {
   return millis(now + (succession?.waitMs ?? 0));

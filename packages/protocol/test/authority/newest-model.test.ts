@@ -10,6 +10,7 @@ import {
   type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
+  SERVER_SEAT,
   type TaskPolicy,
 } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
@@ -161,6 +162,28 @@ describe('the switch', () => {
     expect(reasonOf(authority.core.appendModel({ ...append, signature }).answer)).toBe('other-model');
     authority.restart();
     expect(reasonOf(authority.core.appendModel({ ...append, signature }).answer)).toBe('other-model');
+  });
+  it('keeps a version that was signed before the last terms, unless it goes far beyond the log', () => {
+    const world = federation();
+    const authority = second(world);
+    const [next, far] = [unheard(world, 1), unheard(world, 2)];
+    const [server, key] = [world.signer(), world.signer()];
+    const first = signed(world, proposal(world, { seat: SERVER_SEAT, address: '' }, server));
+    const between = switched(world, first);
+    const signers = world.authorities.slice(1).map(({ ports }) => ports.signer);
+    const then = signedTerm(between, { isLost: true, key, signers });
+    granted(
+      authority.persist(authority.core.followLine({ policy: world.policy, terms: [first, then] }, then.effective)),
+    );
+    granted(authority.persist(authority.core.tick(then.effective)));
+    expect(reasonOf(authority.core.renewModel(far).answer)).toBe('model-not-logged');
+    expect(granted(authority.core.renewModel(next).answer).version).toBe(1);
+    // A successor has no log to compare with.
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [first, then] }, then.effective).records);
+    expect(granted(successor.renewModel(far).answer).version).toBe(2);
+    const some = { ...far, endorsements: far.endorsements.slice(0, 2) };
+    expect(reasonOf(successor.renewModel(some).answer)).toBe('model-not-logged');
   });
   it('is over with the first entry of the new term: keys of the term before add no version to it', () => {
     const world = federation();

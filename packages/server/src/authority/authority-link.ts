@@ -102,7 +102,7 @@ export class AuthorityLink {
     return modelEntryCodec.decode(await this.#http.ask({ question: 'adopt', method: 'PUT', path, body }));
   }
 
-  /** Shows it the newest version of the term before, which it signs again. */
+  /** Shows it the newest version of an earlier term, which it signs again. */
   async renewModel(entry: ModelEntry): Promise<ModelEntry> {
     const path = AUTHORITY_PATH.renewedModel(entry.task);
     const body = modelEntryCodec.encode(entry);

@@ -1,6 +1,6 @@
 /** The authorities that a server knows, by their keys. Each task names the authorities that it trusts. */
 import { equalBytes } from '@basa/masking';
-import type { ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
+import type { ServerPorts, TaskId, TaskPolicy, Term } from '@basa/protocol';
 import type { AuthorityLink } from './authority-link.ts';
 import { TaskAuthorities } from './task-authorities.ts';
 
@@ -50,11 +50,11 @@ export class AuthorityLinks {
     return this.all.map((link) => link.signedBy(signer));
   }
 
-  of(task: TaskId, policy: TaskPolicy): TaskAuthorities {
+  of(task: TaskId, policy: TaskPolicy, terms: () => Promise<readonly Term[]> = async () => []): TaskAuthorities {
     const ports = this.#options.portsOf(policy);
     const linkOf = (key: Uint8Array) => this.all.find(({ publicKey }) => equalBytes(publicKey, key));
     const links = policy.authorities.map((key) => linkOf(key)?.signedBy(ports.signer));
-    return new TaskAuthorities({ ...this.#options, ports, task, policy, links, graceMs: GRACE_MS });
+    return new TaskAuthorities({ ...this.#options, ports, task, policy, terms, links, graceMs: GRACE_MS });
   }
 
   stop(): void {

@@ -9,7 +9,7 @@ import {
   type CloseAnswerOf,
   type Ctx,
   closeSteps,
-  councilBefore,
+  councilsBefore,
   type DescribedBuffer,
   type DrawnBuffer,
   type Grant,
@@ -28,6 +28,7 @@ import {
   slotKeysProblem,
   type TaskId,
   type TaskPolicy,
+  type Term,
   taskIdOf,
   type Vote,
   withPolicy,
@@ -41,6 +42,8 @@ export interface TaskAuthoritiesOptions {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
   readonly ports: ServerPorts;
+  /** The terms of the task as the server keeps them, from the first one on. */
+  readonly terms: () => Promise<readonly Term[]>;
   /** By index; missing for those whose address this server does not have. */
   readonly links: readonly (AuthorityLink | undefined)[];
   /** The time for which authorities that are not needed are awaited. */
@@ -116,7 +119,7 @@ export class TaskAuthorities {
    */
   async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { policy } = this.#options;
-    const earlier = before && (await this.#loggedBefore(append, before));
+    const earlier = before && (await this.loggedBefore(append, before));
     if (earlier !== undefined) return earlier;
     const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>
       agreedOn(
@@ -138,23 +141,26 @@ export class TaskAuthorities {
 
   /**
    * The switch to this term may have come while a version was shown to the authorities. If one of them has it in its log, enough of them
-   * signed it in the term before: it counts, although the others gave up its sums.
+   * signed it in an earlier term: it counts, although the others gave up its sums.
    */
-  async #loggedBefore({ version, modelHash }: Append, before: ModelEntry): Promise<ModelEntry | undefined> {
-    const { policy, ports } = this.#options;
-    const council = councilBefore(policy);
-    if (council === undefined || isEndorsed(ports.suite, modelEntryCodec, policy, before)) return undefined;
+  async loggedBefore(
+    { version, modelHash }: Pick<Append, 'version' | 'modelHash'>,
+    before: ModelEntry,
+  ): Promise<ModelEntry | undefined> {
+    const { policy, ports, terms } = this.#options;
+    if (policy.term === undefined || isEndorsed(ports.suite, modelEntryCodec, policy, before)) return undefined;
+    const councils = councilsBefore(policy, await terms());
     const asked = await Promise.allSettled(this.members.map(({ link }) => link.adoptModel(before)));
     const told = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     return told.find(
       (entry) =>
         entry.version === version &&
         equalBytes(entry.modelHash, modelHash) &&
-        isEndorsed(ports.suite, modelEntryCodec, council, entry),
+        councils.some((council) => isEndorsed(ports.suite, modelEntryCodec, council, entry)),
     );
   }
 
-  /** Has the newest entry of the term before signed again, and shows it to all of them. */
+  /** Has the newest entry of an earlier term signed again, and shows it to all of them. */
   async renewModel(entry: ModelEntry): Promise<ModelEntry> {
     const { policy, ports } = this.#options;
     const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>

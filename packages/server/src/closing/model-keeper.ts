@@ -121,9 +121,12 @@ export class ModelKeeper {
     const last = await store.newestModel(task, 'any');
     if (newest?.entry === undefined || last === undefined) return;
     if (!isEndorsed(ports.suite, modelEntryCodec, read.policy, newest.entry)) {
+      let { entry } = newest;
       if (last.version === newest.version) await this.repeat(NOTHING, NONE, undefined);
-      else if (!isRepeat(last)) return;
-      await store.setEntry(await authorities.renewModel(newest.entry));
+      // The repeat of an earlier term may be in a log. No device has trained on it, so it is signed again and not repeated.
+      else if (isRepeat(last)) entry = (await authorities.loggedBefore(last, entry)) ?? entry;
+      else return;
+      await store.setEntry(await authorities.renewModel(entry));
       await this.refresh();
     }
     const repeated = await store.newestModel(task, 'any');

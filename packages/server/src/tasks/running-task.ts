@@ -30,6 +30,7 @@ import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
 import { StoredBytes } from './stored-bytes.ts';
 import type { TaskTools } from './task-tools.ts';
+import { lineOf } from './terms.ts';
 
 const PAUSE_MS = 30_000;
 /** The time before another term in which no place is given. */
@@ -74,7 +75,8 @@ export class RunningTask {
     this.#why = stored.why;
     this.#createdAt = stored.createdAt;
     this.#backoff = new Backoff(tools.clock);
-    const authorities = tools.authorities.of(task, read.policy);
+    const { policy } = read;
+    const authorities = tools.authorities.of(task, policy, async () => (await lineOf(tools.store, task, policy)).terms);
     this.models = new ModelKeeper({ ...tools, authorities, task, read });
     const { models } = this;
     this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });

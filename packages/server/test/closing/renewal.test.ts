@@ -1,112 +1,184 @@
-/** The newest version after a succession: it is signed again and repeated once, also if the server fails anywhere between. */
+/** The newest version after a succession: it is signed again and repeated once, also if the server fails at any moment or is away for terms. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Signer } from '@basa/masking';
 import {
   AttributeAuthority,
+  type AuthorityRecord,
   inTerm,
   isEndorsed,
   isRefused,
   type ModelAppend,
-  type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
   type Refused,
+  SERVER_SEAT,
   type TaskPolicy,
+  type Term,
   taskIdOf,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
-import { expect, it } from 'vitest';
-import type { TaskAuthorities } from '../../src/authority/task-authorities.ts';
+import { describe, expect, it } from 'vitest';
+import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
+import { TaskAuthorities } from '../../src/authority/task-authorities.ts';
 import { openFileBlobs } from '../../src/blobs/files.ts';
 import { ModelKeeper } from '../../src/closing/model-keeper.ts';
 import type { ReadTask } from '../../src/specification/task-specification.ts';
 import { volatileTickets } from '../support/volatile-tickets.ts';
 
 const signerOf = (n: number): Signer => createNodeSigner(new Uint8Array(32).fill(n));
-const [server, first, successor, recovery] = [signerOf(1), signerOf(2), signerOf(3), signerOf(4)];
-const policy: TaskPolicy = {
-  ...GOOD_POLICY,
-  authorities: [first.publicKey],
-  threshold: 1,
-  serverKey: server.publicKey,
-  succession: { waitMs: 1000, recoveryHash: suite.sha256(recovery.publicKey) },
-};
-const task = taskIdOf(suite, policy);
-const term = signedTerm(policy, { isLost: true, key: successor, signers: [], recovery });
-const policyNow = inTerm(suite, policy, term);
+const recovery = signerOf(99);
+const TERMS = 3;
+/** The keys of each term: of one authority or of four, of which `seat` is replaced, or the server. */
+const COUNCILS = [
+  { what: 'one authority, and new keys of the server', count: 1, threshold: 1, seats: Array(TERMS).fill(SERVER_SEAT) },
+  { what: 'one authority, replaced each time', count: 1, threshold: 1, seats: [0, 0, 0] },
+  { what: 'three of four, and new keys of the server', count: 4, threshold: 3, seats: Array(TERMS).fill(SERVER_SEAT) },
+  { what: 'three of four, of which one is replaced each time', count: 4, threshold: 3, seats: [0, 1, 2] },
+];
 
-interface Step {
-  readonly answer: ModelEntry | Refused;
-  readonly records: Parameters<AttributeAuthority['apply']>[0];
-}
+type Step = { readonly answer: object | Refused; readonly records: readonly AuthorityRecord[] };
 
-/** A task with one authority, whose calls fail when `mayCall` says so, before or after they took effect. */
-async function scene() {
-  const { store } = await volatileTickets(task, () => 0, policy);
-  const blobs = await openFileBlobs(mkdtempSync(join(tmpdir(), 'basa-renewal-')));
-  const cores = [first, successor].map(
-    (signer) => new AttributeAuthority({ suite, signer, issuerFor: () => undefined }),
+async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
+  const signers = new Map(Array.from({ length: 20 }, (_, n) => [n + 1, signerOf(n + 1)]));
+  const keyOf = (n: number): Signer => signers.get(n) as Signer;
+  const root: TaskPolicy = {
+    ...GOOD_POLICY,
+    authorities: Array.from({ length: count }, (_, n) => keyOf(n + 1).publicKey),
+    threshold,
+    serverKey: keyOf(10).publicKey,
+    succession: { waitMs: 1000, recoveryHash: suite.sha256(recovery.publicKey) },
+  };
+  const task = taskIdOf(suite, root);
+  const [policies, terms]: [TaskPolicy[], Term[]] = [[root], []];
+  let held = Array.from({ length: count }, (_, n) => keyOf(n + 1));
+  const holders = [held];
+  for (const [n, seat] of seats.entries()) {
+    const last = policies.at(-1) as TaskPolicy;
+    const others = held.filter((_, index) => index !== seat).slice(0, threshold);
+    const key = keyOf(11 + n);
+    terms.push(signedTerm(last, { seat, key, isLost: true, signers: others, ...(count === 1 && { recovery }) }));
+    policies.push(inTerm(suite, last, terms.at(-1) as Term));
+    if (seat !== SERVER_SEAT) held = held.map((one, index) => (index === seat ? key : one));
+    holders.push(held);
+  }
+  const cores = new Map(
+    [...signers.values()].map((signer) => [
+      signer,
+      new AttributeAuthority({ suite, signer, issuerFor: () => undefined }),
+    ]),
   );
-  const [old, current] = cores as [AttributeAuthority, AttributeAuthority];
-  old.apply(old.createTask(policy).records);
-  current.apply(current.followLine({ policy, terms: [term] }, term.effective).records);
-  let failsAt = Number.POSITIVE_INFINITY;
-  let calls = 0;
-  const asked = (core: AttributeAuthority, step: () => Step): ModelEntry => {
-    if (calls++ === failsAt) throw new Error('lost before it');
+  for (const one of holders[0] as Signer[]) {
+    const core = cores.get(one) as AttributeAuthority;
+    core.apply(core.createTask(root).records);
+  }
+  const begin = (number: number): void => {
+    const effective = terms[number - 1]?.effective ?? terms[0]?.effective;
+    for (const signer of holders[number] as Signer[]) {
+      const core = cores.get(signer) as AttributeAuthority;
+      for (let n = 1; n <= number; n++)
+        core.apply(core.followLine({ policy: root, terms: terms.slice(0, n) }, effective as never).records);
+      core.apply(core.tick(effective as never).records);
+    }
+  };
+  const { store } = await volatileTickets(task, () => 0, root);
+  const blobs = await openFileBlobs(mkdtempSync(join(tmpdir(), 'basa-away-')));
+  let left = Number.POSITIVE_INFINITY;
+  /** The server dies before or after one of its requests took effect; then nothing of it leaves any more. */
+  const asked = async (core: AttributeAuthority, step: () => Step): Promise<unknown> => {
+    if (left-- <= 0) throw new Error('the server is down');
     const { answer, records } = step();
     core.apply(records);
-    if (calls++ === failsAt) throw new Error('lost after it');
-    if (isRefused(answer)) throw new Error(answer.reason);
+    if (left-- <= 0) throw new Error('the server is down');
+    if (isRefused(answer)) throw new AuthorityRefusal(answer.reason, answer.reason);
     return answer;
   };
-  const keeperOf = (core: AttributeAuthority, ofTerm: TaskPolicy): ModelKeeper => {
-    const authorities = {
-      renewModel: async (entry: ModelEntry) => asked(core, () => core.renewModel(entry)),
-      appendModel: async (words: Omit<ModelAppend, 'task' | 'signature'>) => {
-        const body = { task, ...words };
-        const signature = server.sign(modelAppendCodec.statement(body));
-        return asked(core, () => core.appendModel({ ...body, signature }));
-      },
+  const linkTo = (signer: Signer, server: Signer) => {
+    const core = cores.get(signer) as AttributeAuthority;
+    return {
+      renewModel: (entry: never) => asked(core, () => core.renewModel(entry)),
+      adoptModel: (entry: never) => asked(core, () => core.adoptModel(entry)),
+      appendModel: (body: Omit<ModelAppend, 'signature'>) =>
+        asked(core, () => core.appendModel({ ...body, signature: server.sign(modelAppendCodec.statement(body)) })),
     };
+  };
+  const keeperIn = (number: number): ModelKeeper => {
+    const policy = policies[number] as TaskPolicy;
+    const server = [...signers.values()].find(({ publicKey }) => publicKey === policy.serverKey) as Signer;
+    const links = (holders[number] as Signer[]).map((one) => linkTo(one, server)) as never[];
+    const ports = { suite } as never;
     return new ModelKeeper({
       task,
-      read: { policy: ofTerm, mode: 'sealed', specification: {}, model: undefined } as unknown as ReadTask,
+      read: { policy, mode: 'sealed', specification: {}, model: undefined } as unknown as ReadTask,
       store,
       blobs,
-      authorities: authorities as unknown as TaskAuthorities,
+      authorities: new TaskAuthorities({
+        task,
+        policy,
+        ports,
+        terms: async () => terms,
+        links,
+        graceMs: 0,
+        clock: () => 0,
+      }),
       ports: { suite },
       nodes: { upToDate: (_, again) => again() },
     });
   };
-  const opened = keeperOf(old, policy);
-  await opened.open();
-  const failAt = (call: number): void => {
-    [failsAt, calls] = [call, 0];
+  await keeperIn(0).open();
+  /** Each version, its model, and whether its entry counts in this term. */
+  const models = async (number: number) =>
+    (await store.models(task)).map(({ version, modelHash, entry }) => ({
+      version,
+      modelHash,
+      isOfTerm: entry !== undefined && isEndorsed(suite, modelEntryCodec, policies[number] as TaskPolicy, entry),
+    }));
+  const dieAfter = (moments: number): void => {
+    left = moments;
   };
-  return { store, failAt, keeper: () => keeperOf(current, policyNow) };
+  return { begin, keeperIn, models, dieAfter };
 }
 
-it.each([0, 1, 2, 3, Number.POSITIVE_INFINITY])('a failure at moment %d changes nothing in the end', async (moment) => {
-  const { store, failAt, keeper } = await scene();
-  failAt(moment);
-  const failed = await keeper()
-    .renew()
-    .then(() => undefined, String);
-  expect(failed?.includes('lost')).toBe(moment > 3 ? undefined : true);
-  failAt(Number.POSITIVE_INFINITY);
-  const again = keeper();
-  await again.renew();
-  expect(again.newest?.version).toBe(1);
-  await again.renew();
-  const models = await store.models(task);
-  expect(models.map(({ version, modelHash }) => [version, modelHash])).toEqual(
-    [0, 1].map((version) => [version, models[0]?.modelHash]),
-  );
-  for (const { entry } of models)
-    expect(entry !== undefined && isEndorsed(suite, modelEntryCodec, policyNow, entry)).toBe(true);
+describe.each(COUNCILS)('with $what', (council) => {
+  it('a version that no term between has signed is signed again and repeated', async () => {
+    const { begin, keeperIn, models } = await scene(council);
+    for (const number of [1, 2, 3]) begin(number);
+    const keeper = keeperIn(3);
+    await keeper.renew();
+    expect(keeper.newest?.version).toBe(1);
+    const all = await models(3);
+    expect(all.map(({ version, isOfTerm }) => [version, isOfTerm])).toEqual([
+      [0, true],
+      [1, true],
+    ]);
+    expect(all[1]?.modelHash).toEqual(all[0]?.modelHash);
+  });
+
+  const each = council.count === 1 ? 1 : 4;
+  it.each([1, 2, 3])('after a failure at any moment of a repeat, the task goes on in term %d', async (back) => {
+    for (let moments = 0, isDead = true; isDead; moments += each) {
+      const { begin, keeperIn, models, dieAfter } = await scene(council);
+      begin(1);
+      dieAfter(moments);
+      isDead = await keeperIn(1)
+        .renew()
+        .then(
+          () => false,
+          () => true,
+        );
+      dieAfter(Number.POSITIVE_INFINITY);
+      for (let number = 2; number <= back; number++) begin(number);
+      const keeper = keeperIn(back);
+      await keeper.renew();
+      const all = await models(back);
+      expect(all.at(-1)).toMatchObject({ version: keeper.newest?.version, isOfTerm: true });
+      expect(all.map(({ modelHash }) => modelHash)).toEqual(all.map(() => all[0]?.modelHash));
+      if (back === 1) expect(all.map(({ isOfTerm }) => isOfTerm)).toEqual([true, true]);
+      await keeper.renew();
+      expect(await models(back)).toEqual(all);
+    }
+  });
 });

@@ -16,6 +16,7 @@ import {
   offerRequestCodec,
   type TaskId,
   type TaskPolicy,
+  type Term,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '@basa/server/internal/authority/authority-http.ts';
 import type { AuthorityLink } from '@basa/server/internal/authority/authority-link.ts';
@@ -99,8 +100,9 @@ export function serverOf(world: Federation, lies?: Link['lies']) {
   const links = world.authorities.map((_, n) => new Link(world, n));
   Object.assign(links[0]?.lies ?? {}, lies);
   Object.assign(links.at(-1) ?? {}, { isLast: lies !== undefined });
-  const start = (policy = world.policy): TaskAuthorities =>
+  const start = (policy = world.policy, terms: readonly Term[] = []): TaskAuthorities =>
     new TaskAuthorities({
+      terms: async () => terms,
       task: world.task,
       policy,
       ports: world.server.ports,
