@@ -49,6 +49,11 @@ class Problem(BasaError):
         return "resend" in row_of(self.code) if self.code != "unknown-problem" else self.status in _RETRYABLE_STATUS
 
     @property
+    def is_later(self) -> bool:
+        """Whether the service may take the update later, for example because the task is paused."""
+        return self.code in ("task-paused", "task-storage-full")
+
+    @property
     def is_undecided(self) -> bool:
         """It is not about the update: the session waits for a later run."""
         return self.code == "unknown-problem" or self.is_passing

@@ -93,8 +93,8 @@ class ShotSession:
                 self._server.link, target, upload.raw, self._body(header), piece_bytes, self._state.is_resumed
             )
         except Problem as problem:
-            if problem.is_undecided:
-                raise
+            if problem.is_undecided or problem.is_later:
+                raise  # the bytes wait on this device for a later run
             # Its bytes were offered. They are not sent again, and only the authorities' outcome frees the update.
             self._state.end_session()
             raise Refused(problem.code, problem.detail) from None

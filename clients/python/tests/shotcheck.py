@@ -10,11 +10,12 @@ import numpy as np
 
 from basa.authorities import Authorities
 from basa.council import council_of
-from basa.errors import StateProblem
+from basa.errors import Refused, StateProblem
 from basa.fields import Message
 from basa.floor import Floor
 from basa.given import Given
 from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_OUTCOME, SHOT_UPLOAD, STANDINGS, Layout
+from basa.link import Problem
 from basa.newest import Newest
 from basa.policy import X25519, check_policy
 from basa.shot_session import Shot, ShotSession, freeze_shot
@@ -24,6 +25,7 @@ from basa.state import DeviceState
 from basa.suite import Secret, Signer, sha256
 
 from .rulecheck import endorsed, refusal
+from .statementcheck import certificate_of
 
 Vector = Dict[str, Any]
 Case = Tuple[str, Callable[[Vector], None], List[Vector]]
@@ -179,6 +181,23 @@ def check_frozen(v: Vector) -> None:
     raise AssertionError("another input was sent under the same header")
 
 
+def check_refused(v: Vector) -> None:
+    """A refusal ends the session, unless the server may take the same bytes later."""
+    council, problem = _Council(1), Problem(409, {"type": f"urn:basa:problem:{v['code']}"}, {})
+    epochs = council.gathered([], {}, _nothing()).epochs
+    with tempfile.TemporaryDirectory() as folder:
+        state = DeviceState(Path(folder))
+        freeze_shot(state, Shot(council.policy, certificate_of(council.policy, [1]), epochs, 1, bytes(32), "a", np.ones(9, np.uint32)))
+        session = ShotSession(state, council.policy, _Server())  # type: ignore[arg-type]
+        with mock.patch("basa.shot_session.upload_in_pieces", side_effect=problem):
+            try:
+                session.finish(1000)
+            except (Problem, Refused) as no:
+                assert no.code == v["code"]
+        assert (state.session is not None) == v["is_kept"] and state.given("a") is not None
+        state.close()
+
+
 class _Server:
     """It is not asked."""
 
@@ -245,6 +264,10 @@ SHOT_RULES: List[Case] = [
         {"old": [2], "ago": 140_000, "later": 10_001, "asked": 2},
     ]),
     ("uploads that are frozen", check_frozen, [{"authorities": 1}, {"authorities": 4}]),
+    ("uploads that are refused", check_refused, [
+        {"code": "task-paused", "is_kept": True}, {"code": "task-storage-full", "is_kept": True},
+        {"code": "storage-full", "is_kept": True}, {"code": "version-over", "is_kept": False},
+    ]),
     ("outcomes of uploads", check_outcome, [
         {"said": [_EXPIRED] * 4, "refused": None},
         {"said": [_PENDING, _EXPIRED, _EXPIRED, _EXPIRED], "refused": None},

@@ -95,6 +95,42 @@ describe('a contribution in one message', () => {
     expect(ran).toMatchObject({ accepted: 0, ended: 'task-finished' });
   });
 
+  it.each(['task-paused', 'task-storage-full'] as const)(
+    'waits on the device after %s, and is sent later',
+    async (code) => {
+      const services = await startServices(ONE_SHOT);
+      const client = await startClient(services);
+      await client.model();
+      const stops = (): void => {
+        const before = ({ path }: { path: string }) =>
+          path.includes('/shots/') ? problem(code, { retryAfterMs: 7 }) : undefined;
+        services.mischief = { before };
+      };
+      stops();
+      const waits = { kind: 'rejected', reason: code, update: 'held', retryAfterMs: 7 };
+      expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject(waits);
+      expect(client.isInterrupted).toBe(true);
+      expect(await client.resume()).toMatchObject(waits);
+      for (const n of [1, 2]) expect(await client.contribute(deltaOf(n), { trainedOn: 0 })).toMatchObject(waits);
+      services.mischief = {};
+      accepted((await client.resume()) as never);
+      expect(services.shots.taken).toHaveLength(1);
+      expect([...whatLeft(services).values()].map(({ size }) => size)).toEqual([1, 1]);
+    },
+  );
+
+  it('goes on with its run after the task was paused while the upload was on its way', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    const trainer = createTrainer(createReferenceBackend(tinyModel));
+    let refused = 0;
+    const before = ({ path, method }: { path: string; method: string }) =>
+      method === 'PUT' && path.includes('/shots/') && refused++ < 2 ? problem('task-paused', { retryAfterMs: 1 }) : undefined;
+    services.mischief = { before };
+    const ran = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
+    expect(ran).toMatchObject({ accepted: 1, rejected: 2, ended: 'rounds' });
+  });
+
   it('of a device that comes back takes no authority at all', async () => {
     const services = await startServices(ONE_SHOT);
     const store = memoryStore();

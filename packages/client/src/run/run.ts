@@ -112,7 +112,8 @@ export async function run(
       if (!(await isWorthARound())) return endedBy('nothing-new');
       // An interrupted contribution that is accepted now counts in this run: the device gives no other on its version.
       const resumed = await steps.resume(signal);
-      const result = resumed?.kind === 'accepted' ? resumed : await nextResult();
+      const isEnd = resumed?.kind === 'accepted' || context.state.session !== undefined;
+      const result = resumed !== undefined && isEnd ? resumed : await nextResult();
       if (result.kind === 'accepted') {
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;

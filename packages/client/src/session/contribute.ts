@@ -39,6 +39,7 @@ async function contributeCopy(
   if (pending !== undefined) {
     const ended = await resume(context, signal);
     if (ended?.kind === 'accepted' && equalBytes(pending.member.deltaId, deltaId)) return ended;
+    if (ended !== undefined && context.state.session !== undefined) return ended; // the server takes it later
   }
   const no =
     (await heldElsewhere(context, deltaId, signal)) ??

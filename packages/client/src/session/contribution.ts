@@ -25,7 +25,8 @@ export interface Rejection {
   readonly retryAfterMs?: number;
   /**
    * `free`: no buffer has the update, and it may be offered again. `held`: a buffer may have the update, and it may be offered again only
-   * after the authority's outcome. `contribute` asks for this outcome.
+   * after the authority's outcome. `contribute` asks for this outcome. One-shot: with `task-paused` and similar reasons, its bytes wait on
+   * this device, and `resume` or the next `contribute` sends them.
    */
   readonly update: 'free' | 'held';
 }

@@ -2,8 +2,16 @@
  * Finishes the session of the device, continuing from the step that its records show: the same code after a crash as
  * without one. Each step is durable before its bytes leave.
  */
-import { type ContributeEnd, type ContributeRequest, contributeSteps, type ShotStart, shotSteps } from '@basa/protocol';
-import { StoreError } from '../errors.ts';
+import {
+  type ContributeEnd,
+  type ContributeRequest,
+  contributeSteps,
+  type ProblemCode,
+  problemOf,
+  type ShotStart,
+  shotSteps,
+} from '@basa/protocol';
+import { ProblemError, StoreError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
 import { type DeviceContext, membershipOf, userPorts } from './device-context.ts';
 import type { Meter } from './meter.ts';
@@ -17,7 +25,10 @@ export interface NewShot {
   readonly input: Uint32Array;
 }
 
-/** Resolves with the result; throws if it is not decided yet, with the session kept. */
+/**
+ * Resolves with the result; throws if it is not decided yet, with the session kept. The session is also kept if the server takes the bytes
+ * of an upload later, for example because the task is paused.
+ */
 export async function finishSession(
   context: DeviceContext,
   meter: Meter,
@@ -26,8 +37,12 @@ export async function finishSession(
 ): Promise<Contribution | Rejection> {
   const { state } = context;
   const driver = new SessionDriver(context, signal, shot?.input);
-  const end = await drive(stepsOf(context, shot), driver, meter).finally(() => driver.wipe());
+  const end = await drive(stepsOf(context, shot), driver, meter)
+    .catch((error: unknown) => waitingEnd(context, error))
+    .finally(() => driver.wipe());
   switch (end.kind) {
+    case 'waiting':
+      return rejected(end.problem.code as ProblemCode, 'held', end.problem);
     case 'acknowledged':
       return { kind: 'accepted', ...driver.given, costs: meter.costs };
     case 'left':
@@ -42,6 +57,19 @@ export async function finishSession(
 }
 
 type Steps = ReturnType<typeof contributeSteps>;
+
+/** One-shot: the frozen bytes stay on the device, and `resume` sends them later. Rethrows anything else. */
+function waitingEnd(
+  { state }: DeviceContext,
+  error: unknown,
+): { readonly kind: 'waiting'; readonly problem: ProblemError } {
+  const isOfUpload =
+    state.session?.step === 'shot' && error instanceof ProblemError && error.code !== 'unknown-problem';
+  if (!isOfUpload) throw error;
+  const { about, retry, resend } = problemOf(error.code as ProblemCode);
+  if (about !== 'update' || retry !== true || resend === true) throw error;
+  return { kind: 'waiting', problem: error };
+}
 
 function stepsOf(context: DeviceContext, shot: NewShot | undefined): Steps {
   const { outside, state } = context;
