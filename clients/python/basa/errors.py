@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any, Dict, Mapping
+from unicodedata import category
 
 #: Written by `npm run write -- refusals`; a test of the repository holds it to the table that the services have.
 _TABLE: Mapping[str, Mapping[str, Any]] = json.loads((Path(__file__).parent / "refusals.json").read_text())
@@ -84,6 +85,15 @@ _OWN: Dict[str, "tuple[str, str]"] = {
 }
 
 
+#: Characters that turn the direction of text.
+_TURNING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def _printable(text: str) -> str:
+    """Services send words that a terminal shows: they must not control it."""
+    return "".join(" " if one in _TURNING or category(one) in ("Cc", "Zl", "Zp") else one for one in text)
+
+
 def row_of(code: str) -> Mapping[str, Any]:
     """How a device reacts to a code: `retry`, `freshUpdate`, `anotherSeat`, `nothingNew` and `resend`. False ones are missing."""
     return _TABLE.get(code, {})
@@ -94,6 +104,7 @@ class BasaError(Exception):
 
     def __init__(self, code: str, detail: str = "") -> None:
         row, own = _TABLE.get(code), _OWN.get(code, _OWN["unknown-problem"])
+        detail = _printable(detail)
         self.code, self.detail = code, detail
         self.sentence: str = own[0] if row is None else row["sentence"]
         self.next_step: str = own[1] if row is None else row["next"]

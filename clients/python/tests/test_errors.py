@@ -34,6 +34,13 @@ class Errors(unittest.TestCase):
         self.assertEqual((final.is_passing, final.is_undecided), (False, False))
         self.assertIn("basa task suspects --clear", final.next_step)
 
+    def test_the_words_of_a_service_do_not_control_a_terminal(self) -> None:
+        odd = "n\x1b[2Jo\r\n\x9b\u202e\u2028é"
+        no = basa.Problem(400, {"type": "urn:basa:problem:of-tomorrow", "title": odd}, {})
+        known = basa.Problem(429, {"type": "urn:basa:problem:rate-limited", "detail": odd}, {})
+        for one in (no, known):
+            self.assertIn("n [2Jo     é", str(one))
+
     def test_an_answer_of_something_else(self) -> None:
         for status, is_passing in ((503, True), (404, False)):
             no = basa.Problem(status, {"type": "urn:basa:problem:of-tomorrow", "title": "A no."}, {})

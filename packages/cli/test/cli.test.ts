@@ -6,6 +6,7 @@ import { basa as basaProcess, start } from '@basa/testkit/programs/basa-process.
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../src/index.ts';
 import { programName } from '../src/shell/invocation.ts';
+import { createTerminal } from '../src/shell/terminal.ts';
 
 describe('basa', () => {
   it('without arguments lists its commands, and ends with the code of a wrong command line', async () => {
@@ -57,6 +58,21 @@ describe('basa', () => {
     expect((await basa(['doctor', '--json'])).out.trim().split('\n')).toHaveLength(1);
   });
 
+  it('writes no character that controls a terminal or turns text around', async () => {
+    const [odd, shown] = ['a\x1b[2J\r\x9b\u202eb\tc', 'a\ufffd[2J\ufffd\ufffd\ufffdb\tc'];
+    let out = '';
+    const stream = { isTTY: true, columns: 99, write: (text: string) => (out += text) };
+    const terminal = createTerminal(stream, stream);
+    terminal.line(odd);
+    terminal.warn(odd);
+    terminal.status(odd);
+    expect(out).toBe(`${shown}\n${shown}\n${shown}`);
+    const { errors } = await basa([odd]);
+    expect(errors).toContain(`there is no command "${shown}"`);
+    const json = await basa([odd, '--json']);
+    expect(json.out).not.toMatch(/[\x7f-\x9f\u202e]/);
+    expect(JSON.parse(json.out)).toMatchObject({ error: expect.stringContaining(odd) });
+  });
   it('says which command a typo probably meant', async () => {
     const { code, errors } = await basa(['tsk', 'ls']);
     expect(code).toBe(2);

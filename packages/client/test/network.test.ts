@@ -19,6 +19,18 @@ const once = <T>(value: T, isMeant: (asked: Asked) => boolean): ((asked: Asked) 
   };
 };
 
+it('the words of a service do not control a terminal', async () => {
+  const services = await startServices();
+  const client = await startClient(services);
+  const said = { title: 'n\x1b[2Jo\n', detail: '\u202eyes\x07' };
+  const body = { type: 'urn:basa:problem:of-tomorrow', ...said };
+  services.mischief = { before: () => ({ status: 403, headers: {}, body: Buffer.from(JSON.stringify(body)) }) };
+  await expect(client.model()).rejects.toMatchObject({
+    message: expect.stringMatching(/^[\x20-\x7e]+$/),
+    detail: ' yes ',
+  });
+});
+
 describe('a request', () => {
   it('is sent again not before the service asks for it', async () => {
     const services = await startServices();

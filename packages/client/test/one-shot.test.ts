@@ -125,7 +125,9 @@ describe('a contribution in one message', () => {
     const trainer = createTrainer(createReferenceBackend(tinyModel));
     let refused = 0;
     const before = ({ path, method }: { path: string; method: string }) =>
-      method === 'PUT' && path.includes('/shots/') && refused++ < 2 ? problem('task-paused', { retryAfterMs: 1 }) : undefined;
+      method === 'PUT' && path.includes('/shots/') && refused++ < 2
+        ? problem('task-paused', { retryAfterMs: 1 })
+        : undefined;
     services.mischief = { before };
     const ran = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
     expect(ran).toMatchObject({ accepted: 1, rejected: 2, ended: 'rounds' });

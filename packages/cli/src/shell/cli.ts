@@ -6,7 +6,7 @@ import { groupHelp, groupOf, helpOf, overview, type Program } from './help.ts';
 import { fitted } from './invocation.ts';
 import { didYouMean } from './nearest.ts';
 import { sentenceOf } from './sentences.ts';
-import { createTerminal, type OutStream } from './terminal.ts';
+import { createTerminal, type OutStream, printable, printableJson } from './terminal.ts';
 import { versionText } from './version.ts';
 
 /** Ctrl-C, a regular stop, and a terminal that was closed. */
@@ -38,7 +38,7 @@ export async function runProgram(
     say(typed === program.name ? text : `${text}\n\nOn this machine, type "${typed}" instead of "basa".`, code);
   const fail = (sentence: string, code: number): number => {
     const words = fitted(sentence, typed);
-    stderr.write(`${program.name}: ${words}\n`);
+    stderr.write(`${program.name}: ${printable(words)}\n`);
     if (isJson) stdout.write(`${jsonText({ error: words, exitCode: code }, stdout)}\n`);
     return code;
   };
@@ -84,7 +84,8 @@ export async function runProgram(
   } catch (error) {
     const { sentence, code, isFault = false } = sentenceOf(error, `${program.name} ${command.name}`);
     const isStackShown = isDebug || (isFault && command.isService === true);
-    if (isStackShown) stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    if (isStackShown) stderr.write(`${printable(stack)}\n`);
     return fail(sentence, code);
   } finally {
     for (const name of STOP_SIGNALS) process.off(name, stop);
@@ -93,7 +94,7 @@ export async function runProgram(
 
 /** Programs read the last line; a person at a terminal reads it indented. */
 function jsonText(json: object, { isTTY }: OutStream): string {
-  return isTTY === true ? JSON.stringify(json, null, 2) : JSON.stringify(json);
+  return printableJson(isTTY === true ? JSON.stringify(json, null, 2) : JSON.stringify(json));
 }
 
 /** The arguments before `--` are ours; the rest is passed on. */

@@ -19,6 +19,18 @@ export interface OutStream {
   write(text: string): unknown;
 }
 
+/** Services send words that are shown here: characters that control a terminal, or turn the direction of text, become visible ones. */
+const CONTROLS = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu;
+
+export function printable(text: string): string {
+  return text.replace(CONTROLS, '\u{fffd}');
+}
+
+/** The same for JSON, whose reader gets the characters as they were. */
+export function printableJson(json: string): string {
+  return json.replace(CONTROLS, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+}
+
 /** With `--json` the words go to standard error, so that standard output holds the one line of JSON. */
 export function createTerminal(stream: OutStream, warnings: OutStream): Terminal {
   const isLive = stream.isTTY === true;
@@ -32,17 +44,19 @@ export function createTerminal(stream: OutStream, warnings: OutStream): Terminal
     isLive,
     line(text = '') {
       clear();
-      stream.write(`${text}\n`);
+      stream.write(`${printable(text)}\n`);
     },
     warn(text) {
       clear();
-      warnings.write(`${text}\n`);
+      warnings.write(`${printable(text)}\n`);
     },
     status(text) {
       if (!isLive) return;
       clear();
       // A line that wraps could not be erased.
-      const lines = text.split('\n').map((line) => [...line].slice(0, (stream.columns ?? 80) - 1).join(''));
+      const lines = printable(text)
+        .split('\n')
+        .map((line) => [...line].slice(0, (stream.columns ?? 80) - 1).join(''));
       stream.write(lines.join('\n'));
       drawn = lines.length;
     },

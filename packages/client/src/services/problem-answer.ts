@@ -11,16 +11,22 @@ interface NegativeAnswer {
 /** `asked` names the request, for people who make many of them. */
 export function problemOf({ status, header, body }: NegativeAnswer, asked?: string): ProblemError {
   const document = parse(body);
-  const { title, detail, slots, retryAfterMs } = document;
+  const { slots, retryAfterMs } = document;
+  const [title, detail] = [wordsOf(document['title']), wordsOf(document['detail'])];
   return new ProblemError({
     code: problemCodeOf(document) ?? 'unknown-problem',
     status,
-    title: `${asked === undefined ? '' : `${asked}: `}${typeof title === 'string' ? title : `The service answered with status ${status}.`}`,
-    detail: typeof detail === 'string' ? detail : undefined,
+    title: `${asked === undefined ? '' : `${asked}: `}${title ?? `The service answered with status ${status}.`}`,
+    detail,
     slots: Array.isArray(slots) && slots.every(Number.isInteger) ? slots : undefined,
     retryAfterMs: waitOf(retryAfterMs) ?? waitOf(1000 * Number(header('retry-after') ?? Number.NaN)),
     uploadOffset: offsetOf(Number(header(HEADER.uploadOffset) ?? Number.NaN)),
   });
+}
+
+/** They may be shown on a terminal, which characters of the service must not control. */
+function wordsOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ') : undefined;
 }
 
 /** A service may ask the client to wait, but after this time the client asks again anyway. */
