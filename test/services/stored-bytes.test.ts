@@ -1,6 +1,7 @@
 /** A task that has used up its share of the storage begins nothing new; what has begun is finished, and other tasks continue. */
 import type { BasaClient } from '@basa/client/node';
-import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
+import { packedLength } from '@basa/masking';
+import { ENGINE, ONE_SHOT_DEFAULTS, prefixElements } from '@basa/protocol';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
@@ -71,4 +72,13 @@ it('an upload that has begun is accepted, counts, and makes its version', async 
   expect((await send(services, uploads[1])).answer).toMatchObject({ accepted: true });
   await services.reached(1);
   await until(async () => (await stored())[0] === 2 * MODEL_BYTES);
+});
+
+it('a task whose first sum would not fit its share is not created', async () => {
+  services = await TestServices.open({ policy: { bufferSize: 2, minimum: 2 } });
+  const least = MODEL_BYTES + 2 * packedLength(8 + prefixElements(services.policy), services.policy.modulus);
+  await services.restartServer({ taskBytes: least - 1 });
+  await expect(services.createTask()).rejects.toThrow(`one model and 2 updates need ${least} bytes`);
+  await services.restartServer({ taskBytes: least });
+  await services.createTask();
 });

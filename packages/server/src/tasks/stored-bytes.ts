@@ -16,6 +16,24 @@ export interface StoredBytesOptions extends Pick<TaskTools, 'store' | 'blobs' | 
 }
 
 const PARAMETER_BYTES = 4;
+
+function modelBytesOf({ dimension }: TaskPolicy): number {
+  return dimension * PARAMETER_BYTES;
+}
+
+function updateBytesOf(policy: TaskPolicy): number {
+  return packedLength(policy.dimension + prefixElements(policy), policy.modulus);
+}
+
+/** Refuses a new task whose first sum would use up its share before it is full: the devices that are missing would get no place. */
+export function checkShare(policy: TaskPolicy, taskBytes = Number.POSITIVE_INFINITY): void {
+  const least = modelBytesOf(policy) + policy.bufferSize * updateBytesOf(policy);
+  if (taskBytes >= least) return;
+  const needs = `one model and ${policy.bufferSize} updates need ${least} bytes`;
+  fail('policy-invalid', {
+    detail: `${needs}, but taskBytes of this server is ${taskBytes}: raise it, or make smaller sums (--buffer)`,
+  });
+}
 /** An operator has to do something, or retention. */
 const ASK_AGAIN_MS = 60_000;
 
@@ -37,9 +55,8 @@ export class StoredBytes {
     const { store, task, policy, taskBytes } = this.#options;
     if (taskBytes === undefined) return;
     const { models, steps, shots } = await store.storedVectors(task);
-    const modelBytes = models * policy.dimension * PARAMETER_BYTES + steps * (await this.#bytesOfStep());
-    const updateBytes = packedLength(policy.dimension + prefixElements(policy), policy.modulus);
-    this.#bytes = modelBytes + (shots + this.#gathered()) * updateBytes;
+    const modelBytes = models * modelBytesOf(policy) + steps * (await this.#bytesOfStep());
+    this.#bytes = modelBytes + (shots + this.#gathered()) * updateBytesOf(policy);
   }
 
   check(): void {

@@ -20,6 +20,7 @@ import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
 import type { Removal, StoredTask } from '../store/tasks.ts';
 import { RunningTask } from './running-task.ts';
+import { checkShare } from './stored-bytes.ts';
 import type { TaskTools } from './task-tools.ts';
 import { firstPolicy, lineOf, policyAt } from './terms.ts';
 
@@ -138,8 +139,8 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authorities, portsOf, nodes } = this.#tools;
-    const { policy } = readTask(specification);
+    const { store, authorities, portsOf, nodes, taskBytes } = this.#tools;
+    const { policy, mode } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
     if (known !== undefined) {
@@ -149,6 +150,7 @@ export class TaskBook {
     }
     if (!equalBytes(policy.serverKey, portsOf(policy).signer.publicKey))
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
+    if (mode !== 'paper') checkShare(policy, taskBytes);
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
     await authorities
       .of(task, policy)
