@@ -9,7 +9,7 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { runCli } from '@basa/cli';
 import { toHex } from '@basa/masking';
-import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
+import { Conduct, FOREIGN, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { expect, it } from 'vitest';
 
@@ -45,20 +45,29 @@ it('a new project for browsers builds, and three tabs of it are three devices wh
     const task = /^task (\w+)$/m.exec(said)?.[1] ?? '';
     const links = [...said.matchAll(/^http:\/\/127\.0\.0\.1:8080\/(#.*)$/gm)].map(([, hash]) => `${origin}/${hash}`);
     expect(links).toHaveLength(3);
+    for (const [n, link] of links.entries())
+      expect(new URL(link).hash).toMatch(new RegExp(`^#device=${n}&token=[^&]+$`));
     const conduct = new Conduct(origin, services.server.url, services.authority.url);
     const context = await browser.newContext();
     context.setDefaultTimeout(0);
     const pages = await Promise.all(
-      links.map(async (link) => {
+      links.map(async (link, n) => {
         const page = await context.newPage();
         conduct.watch(page);
-        await page.goto(link);
+        await page.goto(n === 0 ? `${link}&${FOREIGN}` : link);
         return page;
       }),
     );
-    for (const page of pages) await page.getByText('done').waitFor();
+    for (const page of pages) await page.getByText(/^done$|Error/).waitFor();
     for (const page of pages) expect(await page.locator('main').innerText()).toMatch(/accepted in slot [0-2]/);
     await services.reached(1, task);
+    // The token is no longer in the address, and the next visit needs none.
+    expect(pages.map((page) => page.url())).toEqual([0, 1, 2].map((n) => `${origin}/#device=${n}`));
+    // A link cannot make a tab another device of the same person.
+    const other = await context.newPage();
+    await other.goto(`${origin}/#device=3&token=x`);
+    await other.getByText(/Open one|Error/).waitFor();
+    expect(await other.locator('main').innerText()).toContain('Open one of the links');
     expect(conduct.faults).toEqual([]);
   } finally {
     await browser.close();

@@ -83,7 +83,7 @@ class DeviceState:
 
     @property
     def seen_model(self) -> Tuple[int, bytes]:
-        """The newest version that was ever seen signed, with its hash; -1 before the first."""
+        """The newest version that was seen signed in this term, with its hash; -1 before the first."""
         seen = self._data.get("seen", {"version": -1, "hash": ""})
         return int(seen["version"]), bytes.fromhex(seen["hash"])
 
@@ -94,7 +94,7 @@ class DeviceState:
 
     @property
     def seen_epochs(self) -> Dict[int, int]:
-        """One-shot: the newest epoch that was ever seen of each authority, by index."""
+        """One-shot: the newest epoch that was seen of each seat in this term, in which a seat has one key."""
         return {int(index): number for index, number in self._data.get("epochs", {}).items()}
 
     def see_epochs(self, numbers: Dict[int, int]) -> None:
@@ -111,7 +111,14 @@ class DeviceState:
         return kept
 
     def keep_terms(self, terms: Json) -> None:
-        """Durable: the device never goes back behind it."""
+        """Durable: the device never goes back behind it.
+
+        In another term nothing counts that was signed before, so the newest model and epochs are forgotten: a key that was
+        stolen and then replaced may have signed numbers that its successor never reaches.
+        """
+        if terms["followed"] != self.terms.get("followed", 0):
+            self._data.pop("seen", None)
+            self._data.pop("epochs", None)
         self._data["terms"] = terms
         self._write()
 

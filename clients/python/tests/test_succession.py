@@ -6,6 +6,8 @@ import unittest
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
 from basa.errors import Refused, StateProblem, Unreachable
 from basa.fields import Message
 from basa.layouts import LINE
@@ -51,6 +53,26 @@ class Following(DeviceFolder):
         server.says, self.now_ms = Unreachable("down"), 0
         self.terms(server).follow()
         self.assertEqual(self.entered, [1, 1])
+
+    def test_numbers_of_a_stolen_key_end_with_its_term_and_updates_given_away_stay(self) -> None:
+        huge, given = 2**52, {"ctx": "", "tag": "", "version": 1}
+        self.state.begin_shot("update", given, {"step": "shot"}, np.zeros(4, np.uint32))
+        terms = self.terms(ShowingServer(GOOD))
+        for self.now_ms, model, epochs in ((0, (huge, b"\7" * 32), {0: huge, 1: 3}), (WEEK, (-1, b""), {})):
+            terms.follow()
+            if self.now_ms == 0:
+                self.state.see_model(huge, b"\7" * 32)
+                self.state.see_epochs({0: huge, 1: 3})
+                terms.heard()  # in the same term nothing is forgotten
+            self.assertEqual((self.state.seen_model, self.state.seen_epochs), (model, epochs))
+        self.restart()
+        self.assertEqual((self.state.seen_model, self.state.seen_epochs), ((-1, b""), {}))
+        self.assertEqual(self.state.all_given(), {"update": given})
+        self.state.see_model(1, b"\1" * 32)
+        self.state.see_epochs({0: 0})
+        terms = self.terms(ShowingServer(GOOD))
+        terms.follow()
+        self.assertEqual((self.state.seen_model, self.state.seen_epochs), ((1, b"\1" * 32), {0: 0}))
 
     def test_with_one_authority_the_wait_goes_on_over_a_restart(self) -> None:
         self.now_ms = 5 * WEEK

@@ -187,6 +187,7 @@ export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from
 export type { DeviceTerms, FollowedTerms, SeenTerm, TermPlace, TermQuestion } from './user/terms.ts';
 export {
   advance,
+  ledgerAt,
   longestAbsenceMs,
   NO_TERMS,
   policyInTerm,

@@ -90,6 +90,13 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     caughtBy: 'a device is shown a shorter line',
   },
   {
+    name: 'numbers that a term leaves behind',
+    edits: [
+      { file: DEVICE, find: 'from.followed === to.followed ? ledger :', replace: 'from !== undefined ? ledger :' },
+    ],
+    caughtBy: 'a stolen key signs a number that its successor never reaches',
+  },
+  {
     name: 'a contradicting line',
     edits: [{ file: DEVICE, find: "if (!device.seen.every(isSame)) return refused('term-forked');", replace: '' }],
     caughtBy: 'a device is shown a longer line that contradicts its own',

@@ -12,12 +12,14 @@ import {
   isEndorsed,
   isRefused,
   type Line,
+  ledgerAt,
   lineCodec,
   type ModelEntry,
   millis,
   modelEntryCodec,
   NO_TERMS,
   receiveLine,
+  restoreLedger,
   SERVER_SEAT,
   type TaskPolicy,
   type Term,
@@ -69,6 +71,7 @@ const PROMISES: Readonly<Record<string, readonly [promise: string, isBroken: () 
   'a buffer of the term before is closed again': ['keys were released after the switch', closedAgain],
   'votes of the term before are shown again': ['votes of one term count in the next', votesAgain],
   'a server makes a second version without sums in a term': ['updates became old without any sum', repeatedTwice],
+  'a stolen key signs a number that its successor never reaches': ['a device refuses the successor', unreachable],
 };
 
 export const TERM_ATTACKS: Readonly<Record<string, () => AttackReport>> = Object.fromEntries(
@@ -193,6 +196,13 @@ function forkedLine(): boolean {
   const wanted = { ...LOST, seat: 1, signers: [other, c, d] };
   const line = lineOf(policy, { ...LOST, key: other, signers: [b, c, d] }, { ...wanted, key: third });
   return received({ line, device })?.terms.followed === 2;
+}
+
+/** The thief of one key shows a device the highest epoch number, then the seat gets another key. */
+function unreachable(): boolean {
+  const next = received(ofSeats([1, 2, 3]))?.terms ?? NO_TERMS;
+  const stolen = restoreLedger([{ kind: 'epoch', authority: 0, number: Number.MAX_SAFE_INTEGER }]);
+  return ledgerAt(stolen, NO_TERMS, next).epochs.has(0);
 }
 
 /** A term that seat 0 is lost, shown to the authority with seat 1. */

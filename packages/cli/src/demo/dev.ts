@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bufferWithin, MOST_UPDATES, modeFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
-import type { LocalServices } from '../local/local-services.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { text, texts, whole } from '../shell/flag.ts';
 import { newFolder } from '../shell/new-folder.ts';
@@ -123,7 +122,7 @@ export const dev: Command = command({
       terminal.line(`${servers} and ${kept} running. In another terminal, type:\n`);
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       for (const [n, origin] of corsOrigins.entries())
-        terminal.line(`\nYour page: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);
+        terminal.line(`\nYour page: ${origin}/#token=${pageTokens[n] ?? ''}`);
       terminal.line(
         `\n\`basa client --identity ${newFolder('my-device')} --user 7 --rounds 3\` takes part as one more device.`,
       );
@@ -136,11 +135,6 @@ export const dev: Command = command({
     }
   },
 });
-
-/** The values that a user's own page reads after the #, which browsers send to no server (docs/guides/browser-app.md). */
-function pagePins({ serverUrl, authorityUrl, authorityKey }: LocalServices, task: string, token: string): string {
-  return String(new URLSearchParams({ server: serverUrl, authority: authorityUrl, authorityKey, task, token }));
-}
 
 function originsOf(origins: readonly string[]): readonly string[] {
   for (const origin of origins)

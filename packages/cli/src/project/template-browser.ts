@@ -1,5 +1,5 @@
 /** A project whose devices are tabs of a browser: a page, a worker, and a server for both. */
-import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile, type Template } from './template.ts';
+import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile, type Template, TO_FILE } from './template.ts';
 import { tools } from './tools.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
@@ -65,22 +65,27 @@ addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<J
 });
 `;
 
-const APP = `/** The page: starts the worker with the values after the # of its address, and shows its messages. */
-const pins = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+const APP = `/** The page: starts the worker for the task in public/task.json, and shows its messages. */
+// Only these two are read from the link. If it also named the services or the task, any link could lead your users into another task.
+const link = new URLSearchParams(location.hash.slice(1));
+const token = link.get('token');
+// Three tabs are three devices here. Give your own app one device, for example '0', so that no link can make a person take part twice.
+const device = link.get('device') ?? '';
 // The token admits one device; it must not stay in the address for the next user of this browser.
-const { token: _, ...rest } = pins;
-history.replaceState(null, '', \`#\${new URLSearchParams(rest)}\`);
+history.replaceState(null, '', \`#device=\${device}\`);
 const say = (text: string): void => {
   const line = document.createElement('p');
   line.textContent = text;
   document.querySelector('main')?.append(line);
 };
 
-if (pins['task'] === undefined) say('Open one of the links that \`npm run create\` prints.');
+const task = await fetch(new URL('./task.json', import.meta.url));
+if (!task.ok) say('task.json does not exist yet. Run \`npm run create\` first: it creates the task and writes the file.');
+else if (!['0', '1', '2'].includes(device)) say('Open one of the links that \`npm run create\` prints.');
 else {
   const worker = new Worker(new URL('./device.js', import.meta.url), { type: 'module' });
   worker.addEventListener('message', ({ data }: MessageEvent<string>) => say(data));
-  worker.postMessage(pins);
+  worker.postMessage({ ...(await task.json()), device, ...(token !== null && { token }) });
 }
 `;
 
@@ -100,10 +105,9 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-const LINKS = `for (const [device, token] of tokens.entries()) {
-  const pins = new URLSearchParams({ server, authority, authorityKey, task, token, device: String(device) });
-  console.log(\`${ORIGIN}/#\${pins}\`);
-}
+const LINKS = `await writeFile('public/task.json', \`\${JSON.stringify({ server, authority, authorityKey, task }, null, 2)}\\n\`);
+console.log('wrote public/task.json: the addresses and keys that the page trusts');
+for (const [device, token] of tokens.entries()) console.log(\`${ORIGIN}/#device=\${device}&token=\${token}\`);
 console.log('Open each link in a tab: three tabs are three devices.');
 `;
 
@@ -122,8 +126,11 @@ npm run page
 In a third terminal, paste the \`export\` lines that the first one printed, then run:
 
 \`\`\`sh
-npm run create                # creates the task, and prints three links
+npm run create                # creates the task, writes public/task.json, and prints three links
 \`\`\`
+
+The file names the server, the authority with its key, and the task; publish it with your app. The links contain only a token
+and the number of the tab, so no link can lead your users into another task.
 
 Open each link in a tab: three tabs are three devices. Each tab shows \`accepted\`, then \`done\`.
 `;
@@ -142,7 +149,7 @@ export const browserTemplate: Template = {
       '.gitignore': IGNORED,
       'README.md': readmeFile(place, STEPS),
       'model.ts': MODEL,
-      'create-task.ts': createTaskFile({ isEvaluated: true, imports: '', end: LINKS }),
+      'create-task.ts': createTaskFile({ isEvaluated: true, imports: TO_FILE.imports, end: LINKS }),
       'device.ts': DEVICE,
       'app.ts': APP,
       'public/index.html': PAGE,

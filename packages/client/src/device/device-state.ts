@@ -22,7 +22,7 @@ import {
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
-import { type Kept, lastingEntries, readEntries, wipeRecord } from './kept.ts';
+import { type Kept, lastingEntries, readEntries, wipeRecord, withTerms } from './kept.ts';
 
 export class DeviceState {
   readonly #store: DeviceStore;
@@ -88,7 +88,7 @@ export class DeviceState {
     ];
     if (entries.length === 0) return;
     await this.#durably((store) => store.append(entries));
-    this.#kept = { ...this.#kept, terms };
+    this.#kept = withTerms(this.#kept, terms);
   }
 
   async keepPolicy(policy: TaskPolicy): Promise<void> {

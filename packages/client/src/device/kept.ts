@@ -15,6 +15,7 @@ import {
   KIND,
   keptHeadCodec,
   type LedgerRecord,
+  ledgerAt,
   NO_TERMS,
   olderLayout,
   restoreDevice,
@@ -66,12 +67,17 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   const { terms } = kept;
   if (kind === KIND.keptTerm)
     return { ...kept, terms: { ...terms, seen: [...terms.seen, seenTermCodec.decode(entry)] } };
-  if (kind === KIND.keptPlace) return { ...kept, terms: { ...terms, ...termPlaceCodec.decode(entry) } };
+  if (kind === KIND.keptPlace) return withTerms(kept, { ...terms, ...termPlaceCodec.decode(entry) });
   if (kind === KIND.keptHead) return { ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) };
   const record = deviceRecordCodec.decode(entry);
   const device = restoreDevice(suite, [record], kept);
   wipeRecord(record);
   return { ...kept, ...device };
+}
+
+/** A step that is read after its place in the store is of that term, so a restart forgets the same things as the device did. */
+export function withTerms(kept: Kept, terms: DeviceTerms): Kept {
+  return { ...kept, terms, ledger: ledgerAt(kept.ledger, kept.terms, terms) };
 }
 
 /** The entries that outlive a session: everything without seeds. */

@@ -35,11 +35,11 @@ export interface DeviceLedger {
   readonly entered: ReadonlySet<string>;
   /** Updates by their id, as hex. */
   readonly deltas: ReadonlyMap<string, DeltaCommitment>;
-  /** The newest version that was ever seen signed: the device trains on no older one. */
+  /** The newest version that was seen signed in this term: the device trains on no older one. */
   readonly seen: SeenModel | undefined;
   /** The last versions that were seen signed, the newest at the end: an update may be trained on one of them. */
   readonly recent: readonly SeenModel[];
-  /** The newest epoch that was ever seen of each authority: the device seals to no earlier one. */
+  /** The newest epoch that was seen of each seat in this term, in which a seat has one key: the device seals to no earlier one. */
   readonly epochs: ReadonlyMap<number, number>;
 }
 

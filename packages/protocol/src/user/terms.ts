@@ -12,6 +12,7 @@ import { field } from '../wire/named-fields.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { followLine, inTerm, type Line, type Term, termField, termHashOf } from '../wire/term.ts';
+import { type DeviceLedger, EMPTY_LEDGER } from './ledger.ts';
 
 /** A term, and the time at which this device was first shown it. */
 export interface SeenTerm {
@@ -42,6 +43,16 @@ export interface DeviceTerms extends TermPlace {
 }
 
 export const NO_TERMS: DeviceTerms = { followed: 0, heardAt: undefined, seen: [] };
+
+/**
+ * The ledger of a device that moves from one place to another. In another term nothing counts that was signed before, so a device also
+ * forgets the newest version and epochs that it has seen: a key that was stolen and then replaced may have signed numbers that its
+ * successor never reaches. Updates that were given away stay in the ledger.
+ */
+export function ledgerAt(ledger: DeviceLedger, from: TermPlace, to: TermPlace): DeviceLedger {
+  const { seen, recent, epochs } = EMPTY_LEDGER;
+  return from.followed === to.followed ? ledger : { ...ledger, seen, recent, epochs };
+}
 
 export interface TermQuestion {
   readonly suite: Suite;

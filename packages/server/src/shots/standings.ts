@@ -133,12 +133,18 @@ export class Standings {
     this.#heard.set(authority, { standing, at });
   }
 
-  /** An authority that keeps opening epochs could fill every request to the others with them. */
+  /**
+   * An authority that keeps opening epochs could fill every request to the others with them. Epochs of an earlier term take no room: the
+   * key that signed them may have been stolen and replaced.
+   */
   async #needRoom({ authority, opens }: Epoch): Promise<void> {
+    const { ports, policy } = this.#options;
     const isEarly = opens > (await this.#options.store.now()) + this.#freshMs;
     await this.forget();
     await this.#read();
-    const own = [...this.#epochs.values()].filter((epoch) => epoch.authority === authority);
+    const own = [...this.#epochs.values()].filter(
+      (epoch) => epoch.authority === authority && isEpochOf(ports.suite, policy, epoch),
+    );
     if (isEarly || own.length >= EPOCHS_AT_ONCE) throw new Error(`authority ${authority} opens epochs too early`);
   }
 

@@ -12,6 +12,16 @@ function chromiumPath(): string {
   );
 }
 
+/** The part of a link that names services and a task of somebody else: no page may follow it. */
+export const FOREIGN = String(
+  new URLSearchParams({
+    server: 'http://127.0.0.1:9',
+    authority: 'http://127.0.0.1:9',
+    authorityKey: 'ab'.repeat(32),
+    task: 'cd'.repeat(32),
+  }),
+);
+
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
