@@ -178,6 +178,7 @@ class Device:
                 wait_s = min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s))
                 self._progress.tell("place", wait_s=wait_s)
                 self._progress.sleep(wait_s)
+                self._member.follow()
 
     def _enter(self, trained_on: Model, update: Update, name: str) -> None:
         """Takes a seat, checks the buffer, and quantises the update once and for all."""

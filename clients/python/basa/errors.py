@@ -56,6 +56,10 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "The folder of the device is in use by another process.",
         "Give each device its own folder.",
     ),
+    "folder-of-node": (
+        "The folder belongs to a device of the client for Node, whose lock and ledger this client does not share.",
+        "Enrol a new device in a new folder.",
+    ),
     "folder-damaged": (
         "The folder of the device is damaged.",
         "Enrol a new device in a new folder.",

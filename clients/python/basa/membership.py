@@ -5,7 +5,7 @@ from typing import Dict, List, Optional
 
 from .authorities import Authorities, policy_of
 from .council import council_of, is_endorsed
-from .errors import Refused, SettingsError, Unreachable
+from .errors import Malformed, Refused, SettingsError, Unreachable
 from .fields import Message
 from .layouts import CERTIFICATE, POLICY
 from .link import Problem
@@ -49,7 +49,8 @@ class Membership:
         if first.succession is not None:
             self._terms = Terms(first, state, self.server, self._is_trusted, self._enter)
         self.newest = Newest(self.policy, state, self.server, self.authorities, self._terms)
-        self.follow()
+        if self._terms is not None:
+            self._terms.follow()
         if self.policy.server not in server_keys:
             raise Refused("wrong-server", self._wrong_server())
         if not any(are_seats(one.authorities, settings.authority_keys) for one in (first, self.policy)):
@@ -99,9 +100,15 @@ class Membership:
         self.policy = policy
 
     def follow(self) -> None:
-        """Enters the terms whose time has come."""
-        if self._terms is not None:
-            self._terms.follow()
+        """Enters the terms whose time has come. A device that only waits for a place hears from its authorities once in a while."""
+        if self._terms is None:
+            return
+        self._terms.follow()
+        if self._terms.must_hear:
+            try:
+                self.newest.hear()
+            except (Malformed, Problem, Refused, Unreachable):
+                pass  # they are asked again at the next call
 
     def _wrong_server(self) -> str:
         terms = read_terms(self._state)

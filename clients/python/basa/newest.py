@@ -74,6 +74,10 @@ class Newest:
         self._model = Model(version, entry.model, np.frombuffer(data, "<f4"), sha256(entry.statement))
         return self._model
 
+    def hear(self) -> None:
+        """The authorities, without the model."""
+        self._entry()
+
     def _entry(self) -> Message:
         if self._policy.one_shot is not None:
             return self._in_term(self._gather).entry

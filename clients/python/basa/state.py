@@ -42,6 +42,12 @@ class DeviceState:
             fcntl.flock(self._folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StateProblem("folder-in-use", str(folder)) from None
+        try:
+            self._refuse_folder_of_node()  # after the lock: each client makes its own first, and then looks for the other one
+        except StateProblem:
+            (folder / "lock").unlink()
+            self._folder_lock.close()
+            raise
         #: A write failed, so the content of the disk is unknown. Nothing leaves until the folder is opened again.
         self._has_failed = False
         self.signer = self._load_signer()
@@ -193,6 +199,12 @@ class DeviceState:
                 self._write()
         finally:
             self._folder_lock.close()
+
+    def _refuse_folder_of_node(self) -> None:
+        """The client for Node has the same key file, but neither this lock nor this ledger: one update could be given away twice."""
+        foreign = [path.name for pattern in ("journal", "lock-*") for path in self.folder.glob(pattern)]
+        if foreign:
+            raise StateProblem("folder-of-node", f"{self.folder} has the file {foreign[0]}")
 
     def _load_signer(self) -> Signer:
         path = self.folder / "identity.key"

@@ -71,6 +71,12 @@ class Terms:
         if known.heard_ms is None or abs(now_ms - known.heard_ms) >= self._wait_ms / _WRITES_PER_WAIT:
             self._state.keep_terms(_written(known._replace(heard_ms=now_ms)))
 
+    @property
+    def must_hear(self) -> bool:
+        """Whether this device should hear from its authorities even if it has nothing to ask: half of the longest absence is over."""
+        heard_ms, longest_ms = read_terms(self._state).heard_ms, (self._first.threshold - 1) * self._wait_ms
+        return bool(heard_ms is not None and longest_ms > 0 and self._now_ms() - heard_ms > longest_ms / 2)
+
     def _shown(self, now_ms: int, at_once: bool) -> Optional[List[Message]]:
         """The terms that the server shows. None if they are not due, or if it does not answer."""
         every_ms = max(_SHORTEST_MS, min(_LONGEST_MS, self._wait_ms / _LOOKS_PER_WAIT))

@@ -214,6 +214,73 @@ class Calls(DeviceFolder):
         self.assertEqual(no.exception.code, "term-late")
 
 
+class Waiting(DeviceFolder):
+    """A device that gets no place for longer than it may be away from its authorities."""
+
+    def _waiting(self, hear: Any) -> Device:
+        self.state.close()
+        device = Device(Settings("", [], [], bytes(32), self.folder))
+        self.state, member = device._state, device._member
+        self.addCleanup(device.__exit__)
+        member._terms, member.policy = self.terms(ShowingServer()), FOUR
+        member.newest, member.server = mock.Mock(hear=hear), mock.Mock()
+        member._terms.heard()
+        no_place = Problem(429, {"type": "urn:basa:problem:no-place", "retryAfterMs": 60_000}, {})
+
+        def admission(*_: object) -> List[Message]:
+            if self.now_ms <= 3 * WEEK:
+                raise no_place
+            return []
+
+        def sleep(wait_s: float) -> None:
+            self.now_ms += max(int(wait_s * 1000), WEEK // 100)
+
+        member.server.admission = admission
+        device._progress = mock.Mock(sleep=sleep)
+        return device
+
+    def test_it_hears_from_them_meanwhile_and_goes_on(self) -> None:
+        heard: List[int] = []
+
+        def hear() -> None:
+            heard.append(self.now_ms)
+            if len(heard) > 1:  # a failure is no end: they are asked again
+                device._member._terms.heard()  # type: ignore[union-attr]
+            else:
+                raise Unreachable("down")
+
+        device = self._waiting(hear)
+        with mock.patch.object(Membership, "certificate"):
+            device._await_place()
+        # After half of (t - 1) W, again after the failure, and after half of (t - 1) W since then.
+        self.assertEqual([ms * 100 // WEEK for ms in heard], [101, 102, 203])
+        device.model()
+
+    def test_it_is_late_if_they_never_answer(self) -> None:
+        device = self._waiting(mock.Mock(side_effect=Refused("standings-stale")))
+        with mock.patch.object(Membership, "certificate"), self.assertRaises(Refused) as no:
+            device._await_place()
+        self.assertEqual(no.exception.code, "term-late")
+
+    def test_in_one_shot_mode_the_server_passes_on_what_they_say(self) -> None:
+        terms, server = mock.Mock(), mock.Mock()
+        server.standings.side_effect = Unreachable("down")
+        newest = Newest(Message(FOUR, one_shot=Message()), self.state, server, mock.Mock(), terms)
+        with self.assertRaises(Unreachable):
+            newest.hear()
+        terms.heard.assert_not_called()
+        with mock.patch.object(newest, "_believe"):
+            server.standings.side_effect = None
+            newest.hear()
+        terms.heard.assert_called_once()
+
+    def test_a_single_authority_is_not_asked(self) -> None:
+        terms = self.terms(ShowingServer(), ONE)
+        terms.heard()
+        self.now_ms = 100 * WEEK
+        self.assertFalse(terms.must_hear)
+
+
 class Requests(DeviceFolder):
     def test_a_successor_is_shown_the_certificate_and_an_authority_of_the_first_term_is_not(self) -> None:
         authority = Authority("https://authority.example", self.state, signer(1).public)

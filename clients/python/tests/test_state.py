@@ -36,5 +36,30 @@ class FailedWrites(unittest.TestCase):
             again.close()
 
 
+class Folders(unittest.TestCase):
+    def _refused(self, folder: Path) -> str:
+        with self.assertRaises(StateProblem) as no:
+            DeviceState(folder)
+        return no.exception.code
+
+    def test_a_folder_of_the_client_for_node_is_refused_and_not_changed(self) -> None:
+        for name in ("journal", "lock-machine-0123456789abcdef"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / name).write_bytes(b"")
+                self.assertEqual(self._refused(Path(folder)), "folder-of-node")
+                self.assertEqual([path.name for path in Path(folder).iterdir()], [name])
+
+    def test_a_node_that_comes_at_the_same_time_is_seen(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+
+            def lock(*_: object) -> None:
+                (folder / "lock-machine-0123456789abcdef").write_bytes(b"")
+
+            with mock.patch("basa.state.fcntl.flock", lock):
+                self.assertEqual(self._refused(folder), "folder-of-node")
+            self.assertEqual([path.name for path in folder.iterdir()], ["lock-machine-0123456789abcdef"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -62,6 +62,13 @@ describe('a folder store', () => {
     await third.close();
   });
 
+  it.each(['state.json', 'lock'])('refuses a folder of the Python client (%s) and does not change it', async (name) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, name), '');
+    await expect(openFolderStore(folder)).rejects.toThrow('Python client');
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
   it('keeps nothing of an input that a crash left half written', async () => {
     const folder = join(temporaryFolder(), 'device');
     const first = await openFolderStore(folder);

@@ -4,16 +4,23 @@ import {
   type AttributeAuthority,
   type AuthorityStep,
   type BufferRequest,
+  bufferRequestCodec,
   type DrawnBuffer,
   type FreshKeys,
   isRefused,
+  isSigned,
   type Millis,
   type Offer,
   type OfferRequest,
+  offerRequestCodec,
   ownPart,
   type Refused,
   refused,
+  type Signature,
+  type SignedCodec,
+  type TaskId,
 } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { DurableAuthority } from './durable-authority.ts';
@@ -38,7 +45,7 @@ interface MadeKeys extends FreshKeys {
 /** Makes this authority's offer for a buffer that it draws together with others. */
 export async function makeOffer(tools: BufferEpochTools, request: OfferRequest): Promise<Offer | Refused> {
   let made: MadeKeys | undefined;
-  const part = await withFreshKeys(tools, request.task, (core, fresh, now) => {
+  const part = await withFreshKeys(tools, offerRequestCodec, request, (core, fresh, now) => {
     made = fresh;
     return core.offer(request, fresh, now);
   });
@@ -49,7 +56,7 @@ export async function makeOffer(tools: BufferEpochTools, request: OfferRequest):
 /** The descriptor with this authority's own list. */
 export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest): Promise<DrawnBuffer | Refused> {
   let made: MadeKeys | undefined;
-  const descriptor = await withFreshKeys(tools, request.task, (core, fresh, now) => {
+  const descriptor = await withFreshKeys(tools, bufferRequestCodec, request, (core, fresh, now) => {
     made = fresh;
     return core.drawBuffer(request, fresh, now);
   });
@@ -69,17 +76,20 @@ export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest
 
 /**
  * A step with keys of the current epoch for a new buffer. The random bytes behind the keys are drawn here: a nonce of
- * the server could repeat them after a roll-back.
+ * the server could repeat them after a roll-back. Keys are costly, so they are drawn only for the server of the task.
  */
-function withFreshKeys<Answer>(
+function withFreshKeys<Request extends { readonly task: TaskId }, Answer>(
   { authority, epochs, randomBytes, epochMs }: BufferEpochTools,
-  of: Uint8Array,
+  codec: SignedCodec<Request>,
+  request: Request & Signature,
   step: (core: AttributeAuthority, fresh: MadeKeys, now: Millis) => AuthorityStep<Answer>,
 ): Promise<Answer | Refused> {
   return authority.take(async ({ tables, core, directory, now, compute }) => {
-    const known = directory.task(of);
+    const known = directory.task(request.task);
     if (known === undefined) return { records: [], answer: refused('task-unknown'), events: [] };
     const { task, policy } = known;
+    if (!isSigned(nodeSuite, codec, request, policy.serverKey))
+      return { records: [], answer: refused('server-unknown'), events: [] };
     if (policy.oneShot !== undefined) return { records: [], answer: NO_BUFFERS, events: [] };
     const epoch = await epochs.of(tables, task, policy.engine, Math.floor(now / epochMs));
     const offer = randomBytes(16);

@@ -23,6 +23,7 @@ export async function openFolderStore(path: string): Promise<DeviceStore> {
 }
 
 async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore> {
+  refusePythonFolder(folder);
   const signer = await signerOf(join(folder, KEY_FILE));
   const journal = await Journal.open(join(folder, JOURNAL_FILE));
   const input = join(folder, 'input');
@@ -40,6 +41,18 @@ async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore
       await lock.release();
     },
   };
+}
+
+/**
+ * The Python client has the same key file, but neither this lock nor this journal: one update could be given away twice. Each client makes
+ * its own lock first, and then looks for the other one.
+ */
+function refusePythonFolder(folder: string): void {
+  const name = ['state.json', 'lock'].find((one) => existsSync(join(folder, one)));
+  if (name === undefined) return;
+  throw new StoreError(
+    `the folder ${folder} belongs to a device of the Python client, because it has the file ${name}; the two clients do not share their locks and ledgers, so enrol a new device in a new folder`,
+  );
 }
 
 /** The topmost folder that opening a store at this path would create; undefined if the path exists. */

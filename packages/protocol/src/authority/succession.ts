@@ -16,6 +16,7 @@ import {
   endorseTerm,
   followLine,
   inTerm,
+  isAccepted,
   type Line,
   nextTermProblem,
   SERVER_SEAT,
@@ -117,13 +118,17 @@ export function joinTask(
   line: Line,
   now: Millis,
 ): Transition<undefined, AuthorityRecord, { readonly task: TaskId }> {
+  // Its operator accepted a seat: a policy that only names its key is created by the operator. This comes first, because anybody may show a
+  // line, with a policy and a thousand signatures of their own choice.
+  const task = taskIdOf(suite, line.policy);
+  const own = line.terms.find(({ key }) => equalBytes(key, signer.publicKey));
+  if (own === undefined) return declined(undefined, refused('no-seat'));
+  if (!equalBytes(own.task, task) || !isAccepted(suite, own))
+    return declined(undefined, refused('term-invalid', { detail: 'this authority did not accept its seat' }));
   const problem = policyProblem(line.policy);
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const policies = followLine(suite, line);
   if (isRefused(policies)) return declined(undefined, policies);
-  // Its operator accepted a seat: a policy that only names its key is created by the operator.
-  if (!line.terms.some(({ key }) => equalBytes(key, signer.publicKey))) return declined(undefined, refused('no-seat'));
-  const task = taskIdOf(suite, line.policy);
   const isBegun = ({ effective }: Term): boolean => effective <= now;
   // At most one term waits for its time; the one after it is adopted when that one has begun.
   const terms = line.terms

@@ -125,6 +125,12 @@ export function acceptTerm(suite: Suite, signer: Signer, term: TermBody): Uint8A
   return signer.sign(acceptedLayout.encode({ term: termHashOf(suite, term) }));
 }
 
+/** True if the owner of the new key takes the seat. */
+export function isAccepted(suite: Suite, term: Term): boolean {
+  const message = acceptedLayout.encode({ term: termHashOf(suite, term) });
+  return suite.verify({ signature: term.accepted, message, publicKey: term.key });
+}
+
 /** The recovery key agrees. */
 export function recoverTerm(suite: Suite, signer: Signer, term: TermBody): Recovery {
   const signature = signer.sign(recoveredLayout.encode({ term: termHashOf(suite, term) }));
@@ -174,14 +180,11 @@ export function termProblem(suite: Suite, policy: TaskPolicy, term: Term): Refus
   const problem = nextTermProblem(suite, policy, term);
   if (problem !== undefined) return problem;
   const bad = (detail: string): Refused => refused('term-invalid', { detail });
-  const hash = termHashOf(suite, term);
-  const message = acceptedLayout.encode({ term: hash });
-  if (!suite.verify({ signature: term.accepted, message, publicKey: term.key }))
-    return bad('the new key did not accept it');
+  if (!isAccepted(suite, term)) return bad('the new key did not accept it');
   if (!hasGoodEndorsements<TermBody>(suite, termStatement, policy, term))
     return bad('a signature is not of a seat of the term before');
   const isRecovered = term.recovery !== undefined;
-  if (term.recovery !== undefined && !isRecoveryOf(suite, policy, hash, term.recovery))
+  if (term.recovery !== undefined && !isRecoveryOf(suite, policy, termHashOf(suite, term), term.recovery))
     return bad('the recovery key is another one, or did not sign it');
   const { authorities, threshold } = policy;
   const { length: signed } = term.endorsements;

@@ -4,10 +4,12 @@ import {
   type Ctx,
   endorseTerm,
   inTerm,
+  type Line,
   type ModelEntry,
   millis,
   modelAppendCodec,
   SERVER_SEAT,
+  taskIdOf,
   termHashOf,
 } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
@@ -117,13 +119,33 @@ describe('a successor', () => {
     const line = { policy: again.policy, terms: [unaccepted] };
     expect(reasonOf(fresh.followLine(line, world.now).answer)).toBe('term-invalid');
   });
+  it('checks one signature at most of a line in which it did not accept a seat', () => {
+    const world = federation();
+    const key = world.signer();
+    let verified = 0;
+    const verify: typeof suite.verify = (signed) => {
+      verified++;
+      return suite.verify(signed);
+    };
+    const fresh = new AttributeAuthority({ suite: { ...suite, verify }, signer: key, issuerFor: () => undefined });
+    const answers = (line: Line) => [reasonOf(fresh.followLine(line, world.now).answer), verified];
+    const foreign = signed(world, proposal(world));
+    expect(answers({ policy: world.policy, terms: [foreign] })).toEqual(['no-seat', 0]);
+    // The sender names the key of this authority in a later term.
+    const named = { ...foreign, number: 2, key: key.publicKey };
+    expect(answers({ policy: world.policy, terms: [foreign, named] })).toEqual(['term-invalid', 1]);
+    // It accepted a seat in another task.
+    const elsewhere = proposal(world, { task: new Uint8Array(32) as typeof world.task }, key);
+    expect(answers({ policy: world.policy, terms: [foreign, elsewhere] })).toEqual(['term-invalid', 1]);
+  });
   it('joins no task with an invalid policy, and begins a term whose time has come at once', () => {
     const world = federation();
     const key = world.signer();
     const fresh = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
     const term = signed(world, proposal(world, {}, key));
     const line = { policy: world.policy, terms: [term] };
-    const invalid = { ...line, policy: { ...world.policy, minimum: 1 } };
+    const unusable = { ...world.policy, minimum: 1 };
+    const invalid = { policy: unusable, terms: [proposal(world, { task: taskIdOf(suite, unusable) }, key)] };
     expect(reasonOf(fresh.followLine(invalid, world.now).answer)).toBe('policy-invalid');
     const kindsAt = (now: number) => fresh.followLine(line, millis(now)).records.map(({ kind }) => kind);
     expect(kindsAt(term.effective - 1)).toEqual(['task-created', 'term-adopted']);

@@ -61,7 +61,10 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
     app.addContentTypeParser(BYTES_MEDIA_TYPE, (_request, _payload, done) => done(null));
 
     const putSchema = { summary, params, response: answers(received) };
-    app.put(path, { onRequest, schema: putSchema, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+    // The training behind an upload must not be lost.
+    const config = { completes: true } as const;
+    const putOptions = { onRequest, schema: putSchema, config, bodyLimit: Number.MAX_SAFE_INTEGER };
+    app.put(path, putOptions, async (request, reply) => {
       const upload = judgedOf(request);
       if (upload.isAcceptedBefore) return { received: upload.bodyBytes, accepted: true };
       const { raw } = request;

@@ -114,7 +114,10 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   const task = await foundTask(context, taskName);
   const { intake } = shotsOf(task);
   const upload = shotUploadCodec.decode(headerBytesOf(request));
-  if (!equalBytes(upload.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+  const { deviceKey, user } = deviceOf(request);
+  // Its user as well: otherwise a key without a certificate could end the place of a device, or write into its upload.
+  const isOwn = equalBytes(upload.certificate.deviceKey, deviceKey) && equalBytes(upload.header.user, user);
+  if (!isOwn) fail('not-yours');
   const known = await intake.known(name, upload);
   const fresh = known === undefined ? await judgeNew(context, task, { name, upload }) : undefined;
   if (fresh !== undefined && isAtOnce(request, intake.bodyOf(fresh))) {

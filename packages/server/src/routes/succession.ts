@@ -37,8 +37,7 @@ export function mountSuccession(context: RouteContext): void {
     async (request) => {
       const { task, read } = await foundTask(context, request.params.task);
       if (read.policy.succession === undefined) fail('succession-forbidden');
-      await keepLine(store, task, lineCodec.decode(bytesOf(request)));
-      await tasks.followTerms();
+      if (await keepLine(store, task, lineCodec.decode(bytesOf(request)))) await tasks.followTerms();
       return { terms: (await lineOf(store, task, firstPolicy(read.specification))).terms.length };
     },
   );

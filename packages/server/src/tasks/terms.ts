@@ -1,13 +1,15 @@
 /** The terms of a task as the server keeps them: shown by anybody, checked link by link, and handed to devices. */
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 import {
   decodePolicy,
   followLine,
+  inTerm,
   isRefused,
   type Line,
   lineCodec,
   type TaskId,
   type TaskPolicy,
+  type Term,
   taskIdOf,
   termHashOf,
 } from '@basa/protocol';
@@ -27,21 +29,39 @@ export async function lineOf(store: Store, task: TaskId, policy: TaskPolicy): Pr
   return bytes === undefined ? { policy, terms: [] } : lineCodec.decode(bytes);
 }
 
-/** Stores a line of terms that extends the stored line. A shorter line changes nothing. */
-export async function keepLine(store: Store, task: TaskId, shown: Line): Promise<void> {
-  if (!equalBytes(taskIdOf(nodeSuite, shown.policy), task))
+/**
+ * Stores a line of terms that extends the stored line. A shorter line changes nothing. Anybody may show lines, so only the signatures of
+ * terms that are new here are checked. Returns true if the stored line is longer now.
+ */
+export async function keepLine(store: Store, task: TaskId, { policy, terms }: Line): Promise<boolean> {
+  if (!equalBytes(taskIdOf(nodeSuite, policy), task))
     fail('malformed', { detail: 'line.policy: not that of the path' });
-  granted(followLine(nodeSuite, shown));
-  let isForked = false;
+  const kept = (await lineOf(store, task, policy)).terms;
+  const known = alike(kept, terms);
+  if (known === terms.length) return false;
+  const last = terms.slice(0, known).reduce((before, term) => inTerm(nodeSuite, before, term), policy);
+  granted(followLine(nodeSuite, { policy: last, terms: terms.slice(known) }));
+  const outcome = { isForked: false, isLonger: false };
   await store.changeNote(lineNote(task), (bytes) => {
-    const known = bytes === undefined ? [] : lineCodec.decode(bytes).terms;
-    isForked = known.some((term, n) => {
-      const other = shown.terms[n];
-      return other !== undefined && toHex(termHashOf(nodeSuite, other)) !== toHex(termHashOf(nodeSuite, term));
-    });
-    return isForked || shown.terms.length <= known.length ? undefined : lineCodec.encode(shown);
+    const stored = bytes === undefined ? [] : lineCodec.decode(bytes).terms;
+    outcome.isForked = alike(stored, terms) < Math.min(stored.length, terms.length);
+    outcome.isLonger = !outcome.isForked && terms.length > stored.length;
+    return outcome.isLonger
+      ? lineCodec.encode({ policy, terms: [...stored, ...terms.slice(stored.length)] })
+      : undefined;
   });
-  if (isForked) fail('term-forked');
+  if (outcome.isForked) fail('term-forked');
+  return outcome.isLonger;
+}
+
+/** The number of terms at the beginning of two lines that are the same. */
+function alike(some: readonly Term[], others: readonly Term[]): number {
+  const isOther = (term: Term, n: number): boolean => {
+    const other = others[n];
+    return other === undefined || !equalBytes(termHashOf(nodeSuite, term), termHashOf(nodeSuite, other));
+  };
+  const first = some.findIndex(isOther);
+  return first < 0 ? some.length : first;
 }
 
 /** The policy in the last term that has started at this time. */

@@ -1,9 +1,11 @@
 /** The one message of a device, from its first byte to the version that it is in. */
 
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { TaskAdmission } from '../../src/admission/task-admission.ts';
 
 let scene: ShotScene;
 afterEach(() => scene.close());
@@ -90,6 +92,24 @@ describe('an upload', () => {
   it('of another device than its sender is not accepted', async () => {
     const [mine, other] = (await shots(2)) as [SentShot, SentShot];
     expect(await scene.send({ ...mine, device: other.device })).toMatchObject({ status: 403, ...problem('not-yours') });
+  });
+
+  it('that names another user than its sender neither ends the place of that user nor writes into its upload', async () => {
+    const [victim, shot] = (await shots(2)) as [SentShot, SentShot];
+    const discarded = vi.spyOn(TaskAdmission.prototype, 'discard');
+    await scene.send(victim, 0, 50);
+    // A key that was never enrolled, a certificate that nobody signed, and the header of the victim or one that names it.
+    const device = signingDevice();
+    const certificate = { ...victim.upload.certificate, deviceKey: device.deviceKey, endorsements: [] };
+    const { user } = victim.upload.header;
+    for (const { upload, body } of [victim, scene.changed({ ...shot, device }, () => undefined, { user })]) {
+      const foreign = { ...shot, device, upload: { ...upload, certificate }, body };
+      expect(await scene.send(foreign)).toMatchObject({ status: 403, ...problem('not-yours') });
+    }
+    expect(discarded).not.toHaveBeenCalled();
+    discarded.mockRestore();
+    expect(await scene.standingOf(victim)).toMatchObject({ offset: '50' });
+    expect(await scene.send(victim, 50)).toMatchObject({ status: 200, json: { accepted: true } });
   });
 
   it('that was never sent has no status here', async () => {

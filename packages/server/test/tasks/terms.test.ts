@@ -4,7 +4,7 @@ import { encodePolicy, inTerm, type TaskPolicy, type Term, taskIdOf, termNumber 
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { firstPolicy, keepLine, lineOf, policyAt } from '../../src/tasks/terms.ts';
 import { volatileTickets } from '../support/volatile-tickets.ts';
 
@@ -30,15 +30,34 @@ const problem = (code: string) => ({ document: { type: `urn:basa:problem:${code}
 async function scene() {
   const { store } = await volatileTickets(task, () => 0);
   const keep = (terms: readonly Term[], of = task) => keepLine(store, of, { policy, terms });
-  const kept = async () => (await lineOf(store, task, policy)).terms.map(({ number }) => number);
-  return { keep, kept };
+  const line = () => lineOf(store, task, policy);
+  const kept = async () => (await line()).terms.map(({ number }) => number);
+  return { keep, kept, line };
 }
 
 it('grows, and a line that is shorter, or the same, changes nothing', async () => {
   const { keep, kept } = await scene();
   expect(await kept()).toEqual([]);
-  for (const terms of [[first], [], [first, second], [first], [first, second]]) await keep(terms);
+  const grown: boolean[] = [];
+  for (const terms of [[first], [], [first, second], [first], [first, second]]) grown.push(await keep(terms));
+  expect(grown).toEqual([true, false, true, false, false]);
   expect(await kept()).toEqual([1, 2]);
+});
+
+it('costs no signature check if nothing of it is new, and keeps the signatures that were checked', async () => {
+  const { keep, kept, line } = await scene();
+  await keep([first]);
+  const verify = vi.spyOn(suite, 'verify');
+  const unsigned = { ...first, accepted: new Uint8Array(64), endorsements: [] };
+  await keep([first]);
+  await keep([unsigned]);
+  expect(verify).not.toHaveBeenCalled();
+  await keep([unsigned, second]);
+  // The new key, and the seats that signed the second term.
+  expect(verify).toHaveBeenCalledTimes(1 + second.endorsements.length);
+  verify.mockRestore();
+  expect(await kept()).toEqual([1, 2]);
+  expect((await line()).terms).toEqual([first, second]);
 });
 
 it('is one that counts, of the task under whose name it is shown', async () => {

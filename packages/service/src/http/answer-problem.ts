@@ -10,9 +10,13 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemOf } from './problem-of.ts';
 
+/** The service puts requests off, or stops: these are not faults, and `sendProblem` logs them like other refusals. */
+const EXPECTED: readonly (ProblemCode | undefined)[] = ['overloaded', 'stopping'];
+
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const document = isCutOff(error, request) ? problemDocument('interrupted') : problemOf(error);
-  if (document.status >= 500) request.log.error({ err: error }, document.title);
+  const isFault = document.status >= 500 && !EXPECTED.includes(problemCodeOf(document));
+  if (isFault) request.log.error({ err: error }, document.title);
   return sendProblem(reply, document);
 }
 

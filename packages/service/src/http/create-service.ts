@@ -91,7 +91,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
     const wait = addresses.take(networkOf(request.ip), clock());
     if (wait !== undefined) fail('rate-limited', wait);
-    overload.check(request.routeOptions.config, request.method);
+    overload.check(request.routeOptions.config);
   });
   app.addHook('onSend', async (_, reply) => {
     if (isStopping) reply.header('connection', 'close'); // a kept-alive connection would delay the stop

@@ -3,12 +3,15 @@
  * measure is the delay of the event loop, which works for cheap and for expensive requests.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { FastifyContextConfig } from 'fastify';
 import { fail } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** A device begins something with this request: such requests are the first to be rejected. */
     readonly begins?: true;
+    /** It brings earlier work of a device to its end, which must not be lost: such requests are never rejected. */
+    readonly completes?: true;
   }
 }
 
@@ -22,7 +25,7 @@ const COME_BACK_MS = 2_000;
 
 export interface Overload {
   /** Ends the request if it cannot be answered in time. */
-  check(config: { readonly begins?: true }, method: string): void;
+  check(config: FastifyContextConfig): void;
   stop(): void;
 }
 
@@ -34,11 +37,10 @@ export interface OverloadOptions {
 export function watchOverload({ lateMs }: OverloadOptions): Overload {
   const measured = lateMs === undefined ? measuredLateness() : { lateMs, stop: () => {} };
   return {
-    check({ begins }, method) {
-      const late = measured.lateMs();
-      // PUT carries bodies for slots that were assigned before: the training behind them must not be lost.
-      const isPutOff = begins === true ? late >= LATE_MS : late >= VERY_LATE_MS && method !== 'PUT';
-      if (isPutOff) fail('overloaded', { retryAfterMs: Math.round(COME_BACK_MS * (0.5 + Math.random())) });
+    check({ begins, completes }) {
+      if (completes === true) return;
+      if (measured.lateMs() >= (begins === true ? LATE_MS : VERY_LATE_MS))
+        fail('overloaded', { retryAfterMs: Math.round(COME_BACK_MS * (0.5 + Math.random())) });
     },
     stop: measured.stop,
   };

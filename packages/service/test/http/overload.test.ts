@@ -7,19 +7,24 @@ let service: Service | undefined;
 afterEach(() => service?.close());
 
 it.each([
-  { late: 499, statuses: { begin: 200, go: 200, put: 200, healthz: 200 } },
-  { late: 500, statuses: { begin: 503, go: 200, put: 200, healthz: 200 } },
-  { late: 3000, statuses: { begin: 503, go: 503, put: 200, healthz: 200 } },
+  { late: 499, statuses: { begin: 200, go: 200, put: 200, upload: 200, healthz: 200 } },
+  { late: 500, statuses: { begin: 503, go: 200, put: 200, upload: 200, healthz: 200 } },
+  { late: 3000, statuses: { begin: 503, go: 503, put: 503, upload: 200, healthz: 200 } },
 ])('a service that is $late ms late', async ({ late, statuses }) => {
-  service = await createService({ title: 'test', audience: nodeRandomBytes(32), clock: Date.now, lateMs: () => late });
+  const lines: string[] = [];
+  const log = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } } as const;
+  const ports = { audience: nodeRandomBytes(32), clock: Date.now, lateMs: () => late };
+  service = await createService({ title: 'test', log, ...ports });
   const { app } = service;
   app.post('/v1/begin', { config: { begins: true } }, async () => ({}));
   app.post('/v1/go', async () => ({}));
   app.put('/v1/put', async () => ({}));
+  app.put('/v1/upload', { config: { completes: true } }, async () => ({}));
   const asked = {
     begin: await app.inject({ method: 'POST', url: '/v1/begin' }),
     go: await app.inject({ method: 'POST', url: '/v1/go' }),
     put: await app.inject({ method: 'PUT', url: '/v1/put' }),
+    upload: await app.inject({ method: 'PUT', url: '/v1/upload' }),
     healthz: await app.inject({ method: 'GET', url: '/healthz' }),
   };
   const found = Object.fromEntries(Object.entries(asked).map(([name, { statusCode }]) => [name, statusCode]));
@@ -28,6 +33,8 @@ it.each([
     expect(answer.json()).toMatchObject({ type: 'urn:basa:problem:overloaded' });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   }
+  // Requests that are put off are no faults, and their log must not be a load of its own.
+  expect(lines).toEqual([]);
 });
 
 it('measures how late it is', async () => {
