@@ -56,7 +56,8 @@ function compile({ source, options }: Kernel): Uint8Array {
   try {
     const outFile = join(folder, 'kernel.wasm');
     const common = ['--optimizeLevel', '3', '--converge', '--noAssert', '--runtime', 'stub', '--enable', 'simd'];
-    execFileSync(process.execPath, [compiler, source, '--outFile', outFile, ...common, ...options], {
+    // The compiler is itself WebAssembly, and runs too briefly for V8 to optimise it: it would take twice the processor time.
+    execFileSync(process.execPath, ['--liftoff-only', compiler, source, '--outFile', outFile, ...common, ...options], {
       cwd: join(runtime, 'assembly'),
       stdio: ['ignore', 'inherit', 'inherit'],
     });
