@@ -114,7 +114,7 @@ class Entering(DeviceFolder):
         self.now_ms = WEEK
         for address in (b"http://authority.example", b"https://authority.example:99999"):
             self.restart()
-            self.state.keep_terms({})
+            self.state.keep_terms({"followed": 0})
             term = made_term(FOUR, [1, 2, 3], address=address)
             self.terms(ShowingServer(term)).follow()
             member, later = self._member(), in_term(FOUR, term)

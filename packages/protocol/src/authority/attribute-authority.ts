@@ -179,16 +179,13 @@ export class AttributeAuthority {
     });
   }
 
-  /** True if enough other authorities certified this device for its task, in this term or the one before. */
+  /** True if enough other authorities certified this device for its task, in this term or the one before. Their signatures come last. */
   isHandedOver(certificate: Certificate, deviceKey: Uint8Array, now: Millis): boolean {
     const policy = this.#state.task(certificate.task)?.policy;
-    const by = policy && certifyingCouncil(this.#ports.suite, policy, certificate);
-    return (
-      by !== undefined &&
-      equalBytes(certificate.deviceKey, deviceKey) &&
-      now <= certificate.notAfter &&
-      othersOf(by, this.#ports.signer, certificate) >= by.threshold
-    );
+    if (policy === undefined || !equalBytes(certificate.deviceKey, deviceKey) || now > certificate.notAfter)
+      return false;
+    const by = certifyingCouncil(this.#ports.suite, policy, certificate);
+    return by !== undefined && othersOf(by, this.#ports.signer, certificate) >= by.threshold;
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {

@@ -30,7 +30,7 @@ import {
   together,
   votesOf,
 } from '@basa/testkit/core/several.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { federation, proposal, second, signed, switched, WAIT_MS } from './succession-scene.ts';
 
 describe('the switch', () => {
@@ -163,7 +163,10 @@ describe('the switch', () => {
     successor.apply(successor.tick(term.effective).records);
     const owner = certificate.deviceKey;
     expect(successor.isHandedOver(certificate, owner, world.now)).toBe(true);
+    const verify = vi.spyOn(suite, 'verify');
     expect(successor.isHandedOver(certificate, key.publicKey, world.now)).toBe(false);
+    expect(verify).not.toHaveBeenCalled(); // anybody may show the certificate of another device
+    verify.mockRestore();
     expect(successor.isHandedOver(certificate, owner, millis(certificate.notAfter + 1))).toBe(false);
     const [only] = certificate.endorsements;
     expect(only && successor.isHandedOver({ ...certificate, endorsements: [only] }, owner, world.now)).toBe(false);
