@@ -87,7 +87,7 @@ describe.each([
     hash = String(proposed['hash']);
     // The only authority has signed it; without the recovery key it counts nowhere.
     await expect(type('publish', '--term', out)).rejects.toThrow('Too few seats signed this term');
-    await type('recover', '--term', out, '--recovery-key', file('recovery'));
+    await type('recover', '--term', out, '--hash', hash, '--recovery-key', file('recovery'));
     await type('publish', '--term', out);
     expect(await type('show', task)).toMatchObject({ terms: [{ number: 1, seat: 'server', isLost: false, hash }] });
 

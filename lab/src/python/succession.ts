@@ -157,7 +157,8 @@ class Trial {
     const { folder, task } = this.#services;
     const [term, recovery] = [join(folder, `term-${seat.length}`), join(folder, 'recovery')];
     const proposed = await this.#typed(authority, 'propose', task, ...seat, '--effective', EFFECTIVE, '--out', term);
-    await this.#typed(authority, 'recover', '--term', term, '--recovery-key', recovery);
+    const hash = String(proposed['hash']);
+    await this.#typed(authority, 'recover', '--term', term, '--hash', hash, '--recovery-key', recovery);
     await this.#typed(authority, 'publish', '--term', term);
     await sleep(LOOK_MS);
     for (const device of this.#devices) await device.model().catch(() => undefined); // each of them sees the term

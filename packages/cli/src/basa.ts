@@ -12,15 +12,9 @@ import { keysRotateVault } from './operate/keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './operate/migrate.ts';
 import { migrateModel } from './operate/migrate-model.ts';
 import { authority, server } from './operate/services.ts';
-import {
-  successionKey,
-  successionPropose,
-  successionPublish,
-  successionRecover,
-  successionShow,
-  successionSign,
-} from './operate/succession.ts';
+import { successionKey, successionPropose, successionPublish, successionShow } from './operate/succession.ts';
 import { successionDestroy } from './operate/succession-destroy.ts';
+import { successionRecover, successionSign } from './operate/succession-sign.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
 import { runProgram, type Streams } from './shell/cli.ts';

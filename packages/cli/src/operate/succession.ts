@@ -1,5 +1,4 @@
 /** `basa succession ...`: an authority of a task, or its server, is replaced by another key, in a term that enough authorities sign. */
-import { readFile, writeFile } from 'node:fs/promises';
 import type { Head, TaskPolicy, Term } from '@basa/protocol';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
@@ -7,8 +6,7 @@ import { durationOf, keyIn, policiesOf, TAKES_DURATION } from '../flags/successi
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { needed, parsed, text } from '../shell/flag.ts';
-
-const TERM_FLAG = { term: needed({ value: 'file', help: 'file with the term, written by `basa succession propose`' }) };
+import { keepTerm, TERM_FLAG, termIn, written } from './term-file.ts';
 
 export const successionKey: Command = command({
   name: 'succession key',
@@ -98,40 +96,11 @@ export const successionPropose: Command = command({
     const term = await authority.signTerm(task, { ...body, accepted, recovery: undefined, endorsements: [] });
     await keepTerm(out, term);
     const hash = toHex(termHashOf(nodeSuite, term));
+    const key = toHex(term.key);
     input.terminal.line(`term ${term.number} of ${short(task)}: ${out}`);
+    input.terminal.line(`its new key is ${key}: compare it with the owner of the key`);
     input.terminal.line(`its hash is ${hash}: send it to the other operators over another channel`);
-    return { json: { task, number: term.number, hash, effective: term.effective, out } };
-  },
-});
-
-export const successionSign: Command = command({
-  name: 'succession sign',
-  summary: 'let an authority sign a term; it signs only one term for each number',
-  flags: { ...TERM_FLAG, ...AUTHORITY_FLAGS },
-  notes: ['First compare the hash with the other operators, because an authority signs only one successor.'],
-  async run(input) {
-    const { term: file } = input.flags;
-    const { toHex } = await import('@basa/masking');
-    const term = await termIn(file);
-    const signed = await (await authorityOperator(input)).signTerm(toHex(term.task), term);
-    await keepTerm(file, signed);
-    input.terminal.line(`signatures of authorities so far: ${signed.endorsements.length}`);
-    return { json: { signed: signed.endorsements.map(({ authority }) => authority) } };
-  },
-});
-
-export const successionRecover: Command = command({
-  name: 'succession recover',
-  summary: 'sign a term with the recovery key, without a network',
-  flags: { ...TERM_FLAG, 'recovery-key': needed({ value: 'file', help: 'the secret recovery key' }) },
-  async run({ flags, terminal }) {
-    const { recoverTerm } = await import('@basa/protocol');
-    const { createNodeSigner, nodeSuite } = await import('@basa/runtime/node');
-    const term = await termIn(flags.term);
-    const signer = createNodeSigner(await keyIn(flags['recovery-key'], 'recovery-key'));
-    await keepTerm(flags.term, { ...term, recovery: recoverTerm(nodeSuite, signer, term) });
-    terminal.line('the term is signed with the recovery key');
-    return { json: { recovered: true } };
+    return { json: { task, number: term.number, key, hash, effective: term.effective, out } };
   },
 });
 
@@ -192,27 +161,4 @@ async function headAt(url: string, decode: (hex: string) => Head): Promise<Head>
   const { AuthorityOperator } = await import('@basa/client/operator');
   const [head = ''] = await new AuthorityOperator({ url, token: undefined }).heads();
   return decode(head);
-}
-
-async function termIn(file: string): Promise<Term> {
-  const { fromHex } = await import('@basa/masking');
-  const { termCodec } = await import('@basa/protocol');
-  const hex = (await readFile(file, 'utf8')).trim();
-  try {
-    return termCodec.decode(fromHex(hex) ?? new Uint8Array());
-  } catch (error) {
-    throw new CommandError(`--term ${file}: ${(error as Error).message}`);
-  }
-}
-
-async function keepTerm(file: string, term: Term): Promise<void> {
-  const { toHex } = await import('@basa/masking');
-  const { termCodec } = await import('@basa/protocol');
-  await written(file, `${toHex(termCodec.encode(term))}\n`);
-}
-
-async function written(file: string, words: string, mode = 0o644): Promise<void> {
-  await writeFile(file, words, { mode }).catch((error: unknown) => {
-    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
-  });
 }

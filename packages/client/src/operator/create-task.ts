@@ -10,8 +10,9 @@ import {
 } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
+import { AuthorityOperator } from './authority-operator.ts';
 import { makePolicy, type PolicyChoice } from './policy.ts';
-import { AuthorityOperator, ServerOperator } from './services.ts';
+import { ServerOperator } from './server-operator.ts';
 import type { TaskSpecification } from './task-specification.ts';
 
 /** The default settings: the numbers of the paper's experiments. */

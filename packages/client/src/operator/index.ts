@@ -2,6 +2,7 @@
 
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 export type { OperatorOptions } from './ask.ts';
+export { AuthorityOperator, hashOfToken } from './authority-operator.ts';
 export {
   type CreatedTask,
   type CreateTaskOptions,
@@ -20,14 +21,12 @@ export {
   quantizerOf,
 } from './policy.ts';
 export {
-  AuthorityOperator,
   type BufferState,
-  hashOfToken,
   ServerOperator,
   type ServerTask,
   type ShotState,
   type SuspectState,
   type TaskPrivacy,
   type VersionState,
-} from './services.ts';
+} from './server-operator.ts';
 export type { TaskSpecification } from './task-specification.ts';

@@ -1,102 +1,16 @@
-/** An operator's requests to both services, with a token: tasks, enrolment tokens, revocations, logs. */
-import { toHex } from '@basa/masking';
+/** An operator's requests to one authority or to several, with tokens: tasks, enrolment tokens, revocations, logs. */
+import { equalBytes, toHex } from '@basa/masking';
 import {
-  type AdmissionView,
   AUTHORITY_PATH,
   encodePolicy,
   type Line,
   lineCodec,
-  type Scores,
-  SERVER_PATH,
   type TaskPolicy,
   type Term,
   termCodec,
 } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { ask, type OperatorOptions } from './ask.ts';
-import type { TaskSpecification } from './task-specification.ts';
-
-/** A task as a server describes it (docs/http.md). */
-export interface ServerTask extends Scores {
-  readonly task: string;
-  readonly name: string;
-  readonly policy: string;
-  readonly mode: string;
-  readonly state: string;
-  readonly why?: string;
-  readonly version?: number;
-  readonly loss?: number;
-  readonly model?: unknown;
-  readonly buffers: number;
-  readonly admission: AdmissionView;
-  /** The mean age of the updates of the newest version. */
-  readonly meanAge?: number;
-  /** Means of the task's metrics over the devices of the newest version. */
-  readonly metrics?: Readonly<Record<string, number>>;
-  readonly privacy?: TaskPrivacy;
-}
-
-/** The promise of a private task to each of its devices. */
-export interface TaskPrivacy {
-  readonly noiseMultiplier: number;
-  readonly colluders: number;
-  readonly participations: number;
-  readonly delta: number;
-  /** After all participations. */
-  readonly epsilon: number;
-}
-
-/** A device that took part in spoilt sums. */
-export interface SuspectState {
-  /** SHA-256 of its key. */
-  readonly user: string;
-  /** The probability that it spoils sums. */
-  readonly suspicion: number;
-  readonly state: 'clear' | 'suspect' | 'suspended' | 'banned';
-  readonly spoilt: number;
-  readonly suspensions: number;
-  /** The number of sums of the task until its suspension ends. */
-  readonly sumsLeft?: number;
-}
-
-export interface BufferState {
-  readonly ctx: string;
-  readonly task: string;
-  readonly status: string;
-  readonly version: number;
-  readonly bufferSize: number;
-  readonly minimum: number;
-  readonly expiry: number;
-  readonly closeBy: number;
-  readonly slots: readonly {
-    readonly slot: number;
-    readonly user: string;
-    readonly status: string;
-    readonly deadline: number;
-    readonly voids: readonly number[];
-  }[];
-  readonly accepted: readonly number[];
-}
-
-/** One-shot: the status of an upload; `ctx` is its batch, and `version` the version made from it. */
-export interface ShotState {
-  readonly fate: string;
-  readonly ctx?: string;
-  readonly version?: number;
-}
-
-export interface VersionState extends Scores {
-  readonly version: number;
-  readonly at: number;
-  /** The buffers or batches in this version, and those that were left out because they were spoilt. */
-  readonly sums: readonly string[];
-  readonly spoilt: readonly string[];
-  readonly accepted: number;
-  readonly dropped: number;
-  readonly meanAge?: number;
-  readonly metrics?: Readonly<Record<string, number>>;
-  readonly loss?: number;
-}
 
 /** A task as the authority lists it. */
 export interface AuthorityTask {
@@ -114,70 +28,6 @@ export interface EnrolledDevice {
   readonly issuedAt: number;
   readonly notAfter: number;
   readonly revoked: boolean;
-}
-
-export class ServerOperator {
-  readonly #options: OperatorOptions;
-  constructor(options: OperatorOptions) {
-    this.#options = options;
-  }
-
-  about(): Promise<{ readonly publicKey: string; readonly authorityKeys: readonly string[] }> {
-    return this.#json('GET', SERVER_PATH.about);
-  }
-  createTask(specification: TaskSpecification): Promise<ServerTask> {
-    return this.#json('POST', SERVER_PATH.tasks, specification);
-  }
-  async tasks(): Promise<readonly ServerTask[]> {
-    return (await this.#json<{ tasks: readonly ServerTask[] }>('GET', SERVER_PATH.tasks)).tasks;
-  }
-  task(task: string): Promise<ServerTask> {
-    return this.#json('GET', SERVER_PATH.task(task));
-  }
-  setState(task: string, state: 'running' | 'paused' | 'finished'): Promise<ServerTask> {
-    return this.#json('PUT', SERVER_PATH.taskState(task), { state });
-  }
-  async suspects(task: string): Promise<readonly SuspectState[]> {
-    return (await this.#json<{ suspects: readonly SuspectState[] }>('GET', SERVER_PATH.suspicions(task))).suspects;
-  }
-  /** `clear`: treats the device as new. `banned`: it gets no seat any more. */
-  decideSuspect(task: string, user: string, state: 'clear' | 'banned'): Promise<SuspectState> {
-    return this.#json('PUT', SERVER_PATH.suspicion(task, user), { state });
-  }
-  /** Gives how many rows the server deleted, by table. */
-  async removeTask(task: string): Promise<Readonly<Record<string, number>>> {
-    const { rows } = await this.#json<{ rows: Readonly<Record<string, number>> }>('DELETE', SERVER_PATH.task(task));
-    return rows;
-  }
-  setExamples(task: string, file: Uint8Array): Promise<{ readonly samples: number }> {
-    return this.#json('PUT', SERVER_PATH.evaluationSet(task), file);
-  }
-  async versions(task: string): Promise<readonly VersionState[]> {
-    return (await this.#json<{ versions: readonly VersionState[] }>('GET', SERVER_PATH.taskMetrics(task))).versions;
-  }
-  buffer(ctx: string): Promise<BufferState> {
-    return this.#json('GET', SERVER_PATH.buffer(ctx));
-  }
-  shot(task: string, upload: string): Promise<ShotState> {
-    return this.#json('GET', SERVER_PATH.shotFate(task, upload));
-  }
-  async parameters(task: string, version: number): Promise<Float32Array> {
-    const { bytes } = await ask(this.#options, 'GET', SERVER_PATH.model(task, version));
-    return new Float32Array(bytes.slice().buffer);
-  }
-
-  /** The policy of a task in its first term, and its terms. */
-  async line(task: string): Promise<Line> {
-    return lineCodec.decode((await ask(this.#options, 'GET', SERVER_PATH.line(task))).bytes);
-  }
-  /** Shows it terms that enough authorities signed. */
-  async showLine(task: string, line: Line): Promise<void> {
-    await ask(this.#options, 'PUT', SERVER_PATH.line(task), lineCodec.encode(line));
-  }
-
-  async #json<Answer>(method: string, path: string, body?: object | Uint8Array): Promise<Answer> {
-    return (await ask(this.#options, method, path, body)).json<Answer>();
-  }
 }
 
 export interface AuthorityOperatorOptions extends OperatorOptions {
@@ -270,11 +120,14 @@ export class AuthorityOperator {
   async showLine(task: string, line: Line): Promise<void> {
     await this.#each((one) => ask(one, 'PUT', AUTHORITY_PATH.line(task), lineCodec.encode(line)));
   }
-  /** Has each of them sign a successor: as a seat of the task, or as the key that takes one. */
+  /** Has each of them sign a successor: as a seat of the task, or as the key that takes one. None may change its words. */
   async signTerm(task: string, term: Term): Promise<Term> {
+    const words = wordsOf(term);
     let signed = term;
-    for (const one of this.#all)
+    for (const one of this.#all) {
       signed = termCodec.decode((await ask(one, 'POST', AUTHORITY_PATH.terms(task), termCodec.encode(signed))).bytes);
+      if (!equalBytes(wordsOf(signed), words)) throw new AnswerError(one.url, 'another term than the one to sign');
+    }
     return signed;
   }
   /** The last head of each authority's log, in hex. */
@@ -312,6 +165,11 @@ export class AuthorityOperator {
       }
     throw failure;
   }
+}
+
+/** A term without its signatures, as bytes. */
+function wordsOf(term: Term): Uint8Array {
+  return termCodec.encode({ ...term, accepted: new Uint8Array(64), recovery: undefined, endorsements: [] });
 }
 
 function listed<Item>({ url }: OperatorOptions, items: readonly Item[]): readonly Item[] {
