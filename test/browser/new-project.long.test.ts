@@ -41,6 +41,7 @@ it('a new project for browsers builds, and three tabs of it are three devices wh
       BASA_AUTHORITY: services.authority.url,
       BASA_AUTHORITY_KEY: toHex(services.authority.publicKey),
       BASA_OPERATOR_TOKEN: OPERATOR_TOKEN,
+      BASA_AUTHORITY_TOKEN: OPERATOR_TOKEN,
     });
     const task = /^task (\w+)$/m.exec(said)?.[1] ?? '';
     const links = [...said.matchAll(/^http:\/\/127\.0\.0\.1:8080\/(#.*)$/gm)].map(([, hash]) => `${origin}/${hash}`);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Authority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
-import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, ServerOperator, tokenForAll } from '@basa/client/operator';
 import { checkClient } from '@basa/conformance/client/check-client.ts';
 import { type ClientEnd, commandClient, type StartClient } from '@basa/conformance/client/client-under-test.ts';
 import type { Verdict } from '@basa/conformance/report.ts';
@@ -40,7 +40,7 @@ const urlsOf = (count: number) =>
     .join(',');
 const operators = (serverUrl = services.server.url, count = 1) => ({
   server: new ServerOperator({ url: serverUrl, token: OPERATOR_TOKEN, signal }),
-  authority: new AuthorityOperator({ url: urlsOf(count), token: OPERATOR_TOKEN, signal }),
+  authority: new AuthorityOperator({ url: urlsOf(count), token: tokenForAll(urlsOf(count), OPERATOR_TOKEN), signal }),
 });
 
 type Settings = Readonly<Record<string, string>>;
@@ -190,6 +190,7 @@ describe('against services', () => {
       isPlayed,
       authorityUrl: urlsOf(count),
       operatorToken: OPERATOR_TOKEN,
+      authorityToken: tokenForAll(urlsOf(count), OPERATOR_TOKEN),
       ...operators(serverUrl, count),
       signal,
     });
@@ -207,7 +208,8 @@ describe('against services', () => {
   });
 
   it('the command prints the result as one line of JSON', async () => {
-    const flags = ['--server', services.server.url, '--authority', services.authority.url, '--token', OPERATOR_TOKEN];
+    const tokens = ['--token', OPERATOR_TOKEN, '--authority-token', OPERATOR_TOKEN];
+    const flags = ['--server', services.server.url, '--authority', services.authority.url, ...tokens];
     let out = '';
     const stdout = {
       write: (text: string) => {

@@ -38,6 +38,7 @@ const create = (more: Partial<CreateTaskOptions> = {}) =>
     server: services.server.url,
     authority: services.authority.url,
     operatorToken: OPERATOR_TOKEN,
+    authorityToken: OPERATOR_TOKEN,
     model,
     ...more,
   });
@@ -110,7 +111,7 @@ it('an operator’s token goes over plain http to no other machine', async () =>
 });
 
 it('a refusal names the service and the request, and an unreachable service is reported as such', async () => {
-  const refused = await create({ operatorToken: 'wrong', name: 'refused' }).catch((error: unknown) => error);
+  const refused = await create({ authorityToken: 'wrong', name: 'refused' }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ProblemError);
   expect(String(refused)).toContain(`${services.authority.url}/v1/tasks: `);
   const server = `http://127.0.0.1:${await freePort()}`;

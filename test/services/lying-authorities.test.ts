@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Authority, createAuthority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
-import { AuthorityOperator, createTask, ProblemError } from '@basa/client/operator';
+import { AuthorityOperator, createTask, ProblemError, tokenForAll } from '@basa/client/operator';
 import { type Answer, type Asked, ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
 import { equalBytes, type Signer, toHex } from '@basa/masking';
@@ -84,6 +84,7 @@ const create = (name: string) =>
     server: services.server.url,
     authority: urls(),
     operatorToken: OPERATOR_TOKEN,
+    authorityToken: tokenForAll(urls(), OPERATOR_TOKEN),
     model,
     name,
     bufferSize: K,
@@ -233,20 +234,21 @@ it('a revocation and tokens reach the others if the first authority refuses', as
   const [client] = (await devices(task, 'revoked', tokens.slice(0, 1))) as [BasaClient];
   const no = { status: 403, headers: {}, body: Buffer.from(JSON.stringify(problemDocument('role-missing'))) };
   liar.onAsk = () => no;
-  const strict = new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN });
+  const token = tokenForAll(urls(), OPERATOR_TOKEN);
+  const strict = new AuthorityOperator({ url: urls(), token });
   const missed: Error[] = [];
   const operator = new AuthorityOperator({
     url: urls(),
-    token: OPERATOR_TOKEN,
+    token,
     onMissed: (error) => missed.push(error),
   });
   const [enrolled] = await operator.devices(task);
   await expect(strict.revoke(enrolled?.user ?? '')).rejects.toThrow(ProblemError);
   const shut = () => client.contribute(new Float32Array(model.dimension).fill(1), { trainedOn: 0 });
   await expect.poll(shut).toMatchObject({ kind: 'rejected', reason: 'revoked' });
-  const [token] = await operator.tokens(task, 1, Date.now() + 60_000);
+  const [enrolment] = await operator.tokens(task, 1, Date.now() + 60_000);
   expect(missed.map((error) => error instanceof ProblemError)).toEqual([true]);
-  await device(task, 'enrolled-by-three', token);
+  await device(task, 'enrolled-by-three', enrolment);
 });
 
 it('an authority that calls a new task by another name is named', async () => {

@@ -26,7 +26,7 @@ async function type(...args: readonly string[]): Promise<Readonly<Record<string,
   const environment = {
     BASA_SERVER: services.server.url,
     BASA_AUTHORITY: services.authority.url,
-    BASA_OPERATOR_TOKEN: OPERATOR_TOKEN,
+    BASA_AUTHORITY_TOKEN: OPERATOR_TOKEN,
   };
   const { code, out, errors } = await basaHere(['succession', ...args, '--json'], environment);
   if (code !== 0) throw new Error(errors);

@@ -9,6 +9,7 @@ import {
   type CreateTaskOptions,
   createTask,
   SettingsError,
+  tokenForAll,
   UnreachableError,
 } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
@@ -59,11 +60,12 @@ afterAll(async () => {
   for (const one of others) await one.close();
 });
 
-const create = (more: Partial<CreateTaskOptions> = {}) =>
+const create = ({ authority = urls(), ...more }: Partial<CreateTaskOptions> = {}) =>
   createTask({
     server: services.server.url,
-    authority: urls(),
+    authority,
     operatorToken: OPERATOR_TOKEN,
+    authorityToken: tokenForAll(authority, OPERATOR_TOKEN),
     model,
     bufferSize: K,
     minimum: K,
@@ -71,7 +73,11 @@ const create = (more: Partial<CreateTaskOptions> = {}) =>
     ...more,
   });
 const operator = (missed: Error[] = []): AuthorityOperator =>
-  new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN, onMissed: (error) => missed.push(error) });
+  new AuthorityOperator({
+    url: urls(),
+    token: tokenForAll(urls(), OPERATOR_TOKEN),
+    onMissed: (error) => missed.push(error),
+  });
 const oneHot = (place: number): Float32Array =>
   Float32Array.from({ length: model.dimension }, (_, n) => (n === place ? 1 : 0));
 const device = (task: string, name: string, token: string | undefined): Promise<BasaClient> =>
@@ -164,8 +170,9 @@ it('needs enough authorities to withstand one that colludes, unless the operator
   expect((await create({ ...three })).policy.threshold).toBe(3);
 });
 
-it('one token opens all of them, or each has its own', () => {
+it('each authority has its own token: one is not sent to others', () => {
   const operators = (token: string) => () => new AuthorityOperator({ url: urls(), token });
+  expect(operators('a')).toThrow('one token was given for 4 authorities; give one token for each');
   expect(operators('a,b')).toThrow('2 tokens were given for 4 authorities');
   expect(operators('a,b,c,d')).not.toThrow();
 });
@@ -173,7 +180,7 @@ it('one token opens all of them, or each has its own', () => {
 it('an operator without a listener gets an error if an authority is down', async () => {
   await others[2]?.close();
   const { task } = await create({ authority: urls().split(',').slice(0, 3).join(','), name: 'first three', tokens: 0 });
-  const strict = new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN });
+  const strict = new AuthorityOperator({ url: urls(), token: tokenForAll(urls(), OPERATOR_TOKEN) });
   await expect(strict.tokens(task, 1, Date.now() + 60_000)).rejects.toThrow(UnreachableError);
   await startOther(2);
 });

@@ -24,7 +24,7 @@ let devices: readonly BasaClient[];
 const file = (name: string): string => join(folder, name);
 
 async function type(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
-  const environment = { BASA_SERVER: services.server.url, BASA_OPERATOR_TOKEN: OPERATOR_TOKEN };
+  const environment = { BASA_SERVER: services.server.url, BASA_AUTHORITY_TOKEN: OPERATOR_TOKEN };
   const { code, out, errors } = await basaHere(['succession', ...args, '--json'], environment);
   if (code !== 0) throw new Error(errors);
   return lastLine(out);

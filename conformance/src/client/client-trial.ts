@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
-import { AuthorityOperator, type ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, type ServerOperator, tokenForAll } from '@basa/client/operator';
 import { fromHex, type Signer, toHex } from '@basa/masking';
 import { encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -78,13 +78,15 @@ export class ClientTrial {
   }
 
   #council(count: number): StageCouncil {
-    const { authorityUrl, authorityKey, operatorToken: token } = this.services;
+    const { authorityUrl, authorityKey, operatorToken } = this.services;
     const [urls, keys] = [authorityUrl, authorityKey].map((all) => all.split(',').slice(0, count)) as [
       string[],
       string[],
     ];
     if (urls.length < count) throw new Error(`the kit's server knows ${urls.length} authorities, not ${count}`);
-    return { urls, keys, operator: new AuthorityOperator({ url: urls.join(','), token, signal: this.signal }) };
+    const url = urls.join(',');
+    const token = tokenForAll(url, operatorToken);
+    return { urls, keys, operator: new AuthorityOperator({ url, token, signal: this.signal }) };
   }
 }
 

@@ -24,10 +24,10 @@ export interface ServerTest {
   readonly serverUrl: string;
   /** Several with commas between them: the task has all of them. */
   readonly authorityUrl: string;
-  /** An operator's token at the server and, if there is no other, at the authorities. */
+  /** An operator's token at the server. */
   readonly operatorToken: string;
-  /** Several with commas between them. */
-  readonly authorityToken?: string | undefined;
+  /** One for each authority, with commas between them. */
+  readonly authorityToken: string;
   readonly server: ServerOperator;
   readonly authority: AuthorityOperator;
   readonly signal: AbortSignal;
@@ -104,10 +104,10 @@ async function openTask(
   const policy = kitPolicy({ serverKey, authorityKeys }, change(authorityKeys));
   const task = await authority.createTask(policy);
   await server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
-  const tokens = (test.authorityToken ?? operatorToken).split(',');
+  const tokens = test.authorityToken.split(',');
   const authorities = authorityUrl.split(',').map((url, n) => {
     const audience = authorityKeys[n] as Uint8Array;
-    return new Probe({ report, signal, url, audience, operatorToken: tokens[n] ?? (tokens[0] as string) });
+    return new Probe({ report, signal, url, audience, operatorToken: tokens[n] as string });
   });
   return {
     server: new Probe({ report, signal, url: serverUrl, audience: serverKey, operatorToken }),

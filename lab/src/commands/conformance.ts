@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import {
   AUTHORITY_FLAGS,
   authorityOperator,
-  authorityTokenOf,
   SERVER_FLAGS,
   serverOperator,
 } from '@basa/cli/internal/flags/connection.ts';
@@ -75,7 +74,7 @@ export const conformanceServer: Command = command({
   flags: {
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
-    token: needed({ help: "an operator's token", variable: 'BASA_OPERATOR_TOKEN' }),
+    token: needed({ help: "an operator's token of the server", variable: 'BASA_OPERATOR_TOKEN' }),
     only: onlyFlag,
   },
   notes: ['Creates its own task with three devices, and leaves that task paused.'],
@@ -88,7 +87,7 @@ export const conformanceServer: Command = command({
       serverUrl,
       authorityUrl,
       operatorToken,
-      authorityToken: authorityTokenOf(flags),
+      authorityToken: flags['authority-token'],
       server: await serverOperator(input),
       authority: await authorityOperator(input),
       signal: input.signal,

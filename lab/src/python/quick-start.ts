@@ -26,6 +26,7 @@ export async function followQuickStart(): Promise<number> {
       BASA_AUTHORITY: authorityUrl,
       BASA_AUTHORITY_KEY: authorityKey,
       BASA_OPERATOR_TOKEN: operatorToken,
+      BASA_AUTHORITY_TOKEN: operatorToken,
     };
     const step = async (words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> =>
       (await runPython([program, ...words], { ...variables, ...more }, folder)).stdout;

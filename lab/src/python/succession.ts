@@ -169,7 +169,7 @@ class Trial {
     const environment = {
       BASA_SERVER: this.#services.server.url,
       BASA_AUTHORITY: authority.url,
-      BASA_OPERATOR_TOKEN: OPERATOR_TOKEN,
+      BASA_AUTHORITY_TOKEN: OPERATOR_TOKEN,
     };
     const isOffline = words[0] === 'recover';
     const { code, out, errors } = await basaHere(['succession', ...words, '--json'], isOffline ? {} : environment);

@@ -107,10 +107,11 @@ describe('basa', () => {
     ['task', 'ls', '--server'],
     ['keys', 'revoke', '--user', '11'.repeat(32), '--authority'],
   ])('does not send an operator’s token over plain http to another machine: %s %s', async (...words) => {
-    const { code, errors } = await basa([...words, 'http://192.0.2.1:7800'], { BASA_OPERATOR_TOKEN: 'secret' });
+    const tokens = { BASA_OPERATOR_TOKEN: 'secret', BASA_AUTHORITY_TOKEN: 'secret' };
+    const { code, errors } = await basa([...words, 'http://192.0.2.1:7800'], tokens);
     expect(code).toBe(2);
     expect(errors).toContain('plain http to another machine; use https, or add --unsafe-plain-http');
-    expect((await basa([...words, 'not an address'])).errors).toContain('takes an address such as https://host:port');
+    expect((await basa([...words, 'not an address'], tokens)).errors).toContain('takes an address such as https://host:port');
   });
 
   it('a device refuses plain http to another machine as well', async () => {

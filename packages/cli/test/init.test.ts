@@ -26,10 +26,13 @@ describe('basa init', () => {
     try {
       await Promise.all(services.map(({ said }) => said('listening at')));
       const { server, authority } = lastLine(out) as Record<string, string>;
+      expect(errors).toContain('export BASA_AUTHORITY_TOKEN=$BASA_OPERATOR_TOKEN');
+      const token = readFileSync(join(made, 'operator.token'), 'utf8').trim();
       const environment = {
         BASA_SERVER: server ?? '',
         BASA_AUTHORITY: authority ?? '',
-        BASA_OPERATOR_TOKEN: readFileSync(join(made, 'operator.token'), 'utf8').trim(),
+        BASA_OPERATOR_TOKEN: token,
+        BASA_AUTHORITY_TOKEN: token,
       };
       const created = await basaHere(['task', 'create', '--name', 'first', '--buffer', '3', '--json'], environment);
       expect(created.code).toBe(0);

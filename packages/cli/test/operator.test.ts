@@ -282,7 +282,8 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('keeps tokens apart from the word that an authority was missed', async () => {
     const authority = `${environment['BASA_AUTHORITY']},http://127.0.0.1:9`;
-    const { code, out, errors } = await type('keys', 'enroll', '--count', '2', '--authority', authority);
+    const at = ['--authority', authority, '--authority-token', `${environment['BASA_AUTHORITY_TOKEN']},other`];
+    const { code, out, errors } = await type('keys', 'enroll', '--count', '2', ...at);
     expect(errors).toContain('The other authorities have accepted it; devices can enrol there');
     expect(out).toMatch(/^\S+\n\S+\n$/);
     expect(code).toBe(0);

@@ -142,6 +142,31 @@ it.each([
   expect([signed.endorsements.length, signed.recovery === undefined]).toEqual(name === 'sign' ? [1, true] : [0, false]);
 });
 
+it('`publish` sends no token to an authority, and one token is not sent to several', async () => {
+  const [own, other, { url }] = [await authority(3), await authority(4), await server()];
+  const all = ['--authority', `${own.url},${other.url}`];
+  const published = await type('publish', '--term', keptTerm(term), '--server', url, ...all);
+  expect(published.code).toBe(0);
+  const refused = await type('sign', '--term', keptTerm(term), '--hash', hashOf(term), ...all);
+  expect(refused).toMatchObject({ code: 2, errors: expect.stringContaining('give one token for each authority') });
+  const put = { request: `PUT /v1/tasks/${task}/line`, token: undefined };
+  expect([own.asked, other.asked]).toEqual([[put], [put]]);
+});
+
+it('`sign` does not send the token of the server to an authority', async () => {
+  const own = await authority(3);
+  const sign = ['sign', '--term', keptTerm(term), '--hash', hashOf(term), '--authority', own.url];
+  const { code, errors } = await basaHere(['succession', ...sign], { BASA_OPERATOR_TOKEN: "the server's" });
+  expect([code, errors, own.asked]).toEqual([2, expect.stringContaining('--authority-token is missing'), []]);
+
+  await type(...sign);
+  const path = `/v1/tasks/${task}`;
+  expect(own.asked).toEqual([
+    { request: `GET ${path}/line`, token: undefined },
+    { request: `POST ${path}/terms`, token: 'token' },
+  ]);
+});
+
 it('an address in a term cannot hide the lines above it', async () => {
   const path = keptTerm(termFor(signer(THIEF), { address: 'https://x\x1b[2A\rnew key: y' }));
   const { out } = await type('recover', '--term', path, '--recovery-key', recoveryKey);

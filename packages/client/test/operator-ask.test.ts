@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AuthorityOperator, ProblemError, ServerOperator } from '@basa/client/operator';
+import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
 import { afterEach, expect, it } from 'vitest';
 
 const opened: Server[] = [];
@@ -40,6 +41,25 @@ it('is given up after six tries, or immediately if its signal ends it', async ()
     signal: AbortSignal.abort(new Error('stop')),
   });
   await expect(stopped.about()).rejects.toThrow('stop');
+});
+
+it('has no token if anybody may make it', async () => {
+  const tokens: (string | undefined)[] = [];
+  const server = createServer(({ headers }, answer) => {
+    tokens.push(headers.authorization);
+    answer.end('{"tasks":[]}');
+  });
+  opened.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const operator = new AuthorityOperator({ url, token: 'token' });
+  const line = { policy: GOOD_POLICY, terms: [] };
+  await operator.publicKeys();
+  await operator.heads();
+  await operator.showLine('ab'.repeat(32), line);
+  await expect(operator.line('ab'.repeat(32))).rejects.toThrow('line');
+  await operator.tasks();
+  expect(tokens).toEqual([undefined, undefined, undefined, undefined, 'Bearer token']);
 });
 
 it('ends if the list of devices of an authority has no end', async () => {

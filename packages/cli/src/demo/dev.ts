@@ -103,12 +103,14 @@ export const dev: Command = command({
       const tokens = await services.authority.tokens(task, count + PAGE_TOKENS, Date.now() + TOKEN_MS);
       const [token = '', tabToken = '', ...pageTokens] = tokens.slice(0, count);
       const handedOut = tokens.slice(count);
+      const { tokenForAll } = await import('@basa/client/operator');
       const variables = {
         BASA_SERVER: services.serverUrl,
         BASA_AUTHORITY: services.authorityUrl,
         BASA_AUTHORITY_KEY: services.authorityKey,
         BASA_TASK: task,
         BASA_OPERATOR_TOKEN: services.operatorToken,
+        BASA_AUTHORITY_TOKEN: tokenForAll(services.authorityUrl, services.operatorToken),
         BASA_ENROLMENT_TOKEN: token,
       };
       if (services.hasPages) {
@@ -128,7 +130,12 @@ export const dev: Command = command({
       );
       terminal.line('`basa task show --follow` shows the task and each new version.\n\nCtrl-C stops everything.');
       await until(signal, () => fleet?.check());
-      return { json: { ...variables, BASA_OPERATOR_TOKEN: undefined, BASA_ENROLMENT_TOKEN: undefined, stopped: true } };
+      const secrets = {
+        BASA_OPERATOR_TOKEN: undefined,
+        BASA_AUTHORITY_TOKEN: undefined,
+        BASA_ENROLMENT_TOKEN: undefined,
+      };
+      return { json: { ...variables, ...secrets, stopped: true } };
     } finally {
       await fleet?.stop();
       await services.stop();

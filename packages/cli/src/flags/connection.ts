@@ -9,30 +9,35 @@ export const PLAIN_HTTP_FLAGS = {
   'unsafe-plain-http': yes('allow plain http to another machine', 'BASA_UNSAFE_PLAIN_HTTP'),
 };
 
-const TOKEN_FLAGS = { token: text({ help: "the operator's token", variable: 'BASA_OPERATOR_TOKEN' }) };
-
 export const SERVER_FLAGS = {
   server: needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
-  ...TOKEN_FLAGS,
+  token: text({ help: "the operator's token of the server", variable: 'BASA_OPERATOR_TOKEN' }),
   ...PLAIN_HTTP_FLAGS,
 };
 
-export const AUTHORITY_FLAGS = {
+/** For requests that anybody may make: no token is read, so none is sent. */
+export const OPEN_AUTHORITY_FLAGS = {
   authority: needed({
     value: 'url',
     help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
-  'authority-token': text({
-    help: 'token for the authorities if it differs from --token: one for all, or one for each, separated by commas',
-    variable: 'BASA_AUTHORITY_TOKEN',
-  }),
-  ...TOKEN_FLAGS,
   ...PLAIN_HTTP_FLAGS,
 };
 
+export const AUTHORITY_TOKEN = {
+  help: "the operator's token of the authority; for several authorities, one each, separated by commas",
+  variable: 'BASA_AUTHORITY_TOKEN',
+};
+
+export const AUTHORITY_FLAGS = {
+  ...OPEN_AUTHORITY_FLAGS,
+  'authority-token': needed(AUTHORITY_TOKEN),
+};
+
 type ServerInput = CommandInput<typeof SERVER_FLAGS>;
-type AuthorityInput = CommandInput<typeof AUTHORITY_FLAGS>;
+type OpenInput = CommandInput<typeof OPEN_AUTHORITY_FLAGS>;
+type AuthorityInput = OpenInput & { readonly flags: { readonly 'authority-token'?: string | undefined } };
 
 export async function serverOperator({ flags, signal }: ServerInput): Promise<ServerOperator> {
   const { server: url, token } = flags;
@@ -51,7 +56,7 @@ export async function authorityOperator(
   const { AuthorityOperator } = await import('@basa/client/operator');
   return new AuthorityOperator({
     url,
-    token: authorityTokenOf(flags),
+    token: flags['authority-token'],
     signal,
     onMissed: (error) => terminal.warn(`${error.message}\nThe other authorities have accepted it; ${whenBack}.`),
   });
@@ -77,9 +82,4 @@ function urlOf(address: string, name: string): URL {
   } catch {
     throw new CommandError(`--${name} takes an address such as https://host:port, got "${address}"`);
   }
-}
-
-/** One token for all authorities, or one each, comma-separated. */
-export function authorityTokenOf(flags: AuthorityInput['flags']): string | undefined {
-  return flags['authority-token'] ?? flags.token;
 }

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, ServerOperator, tokenForAll } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { ClusterOptions, LocalCluster } from './local-cluster.ts';
@@ -80,7 +80,11 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
       authorityNames(authorities).map((name, n) => startAuthority(name, authorityPort === 0 ? 0 : authorityPort + n)),
     );
     const authorityUrl = authorityUrls.join(',');
-    const authority = new AuthorityOperator({ url: authorityUrl, token: operatorToken, signal });
+    const authority = new AuthorityOperator({
+      url: authorityUrl,
+      token: tokenForAll(authorityUrl, operatorToken),
+      signal,
+    });
     const authorityKey = await authority.publicKey();
     const port = pages?.serverPort ?? options.serverPort ?? 0;
     const config = {

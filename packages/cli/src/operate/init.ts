@@ -122,6 +122,7 @@ function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey
     `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
     `  export BASA_AUTHORITY_KEY=${authorityKey}`,
     `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
+    '  export BASA_AUTHORITY_TOKEN=$BASA_OPERATOR_TOKEN',
     '  `basa task create --name first --buffer 3` prints the 64 digits of the task, which devices need',
     '  `basa keys enroll --task first --count 3` prints a token for each device',
     '',

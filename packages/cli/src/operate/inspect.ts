@@ -1,7 +1,13 @@
 /** `basa inspect buffer` and `basa authority verify-log`: inspect past events. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { LogReport } from '@basa/authority';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import {
+  AUTHORITY_FLAGS,
+  AUTHORITY_TOKEN,
+  authorityOperator,
+  SERVER_FLAGS,
+  serverOperator,
+} from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { bufferNamed } from '../flags/which.ts';
 import { type Command, CommandError, type CommandInput, command, EXIT_CODE } from '../shell/command.ts';
@@ -60,6 +66,7 @@ const VERIFY_FLAGS = {
     help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
+  'authority-token': text(AUTHORITY_TOKEN),
 };
 type VerifyInput = CommandInput<typeof VERIFY_FLAGS>;
 

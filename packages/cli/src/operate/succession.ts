@@ -1,6 +1,12 @@
 /** `basa succession ...`: an authority of a task, or its server, is replaced by another key, in a term that enough authorities sign. */
 import type { Head, TaskPolicy, Term } from '@basa/protocol';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import {
+  AUTHORITY_FLAGS,
+  authorityOperator,
+  OPEN_AUTHORITY_FLAGS,
+  SERVER_FLAGS,
+  serverOperator,
+} from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { durationOf, keyIn, policiesOf, TAKES_DURATION } from '../flags/succession.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
@@ -107,7 +113,7 @@ export const successionPropose: Command = command({
 export const successionPublish: Command = command({
   name: 'succession publish',
   summary: 'send a signed term to the server and to all authorities, including the new one',
-  flags: { ...TERM_FLAG, ...SERVER_FLAGS, ...AUTHORITY_FLAGS },
+  flags: { ...TERM_FLAG, ...SERVER_FLAGS, ...OPEN_AUTHORITY_FLAGS },
   async run(input) {
     const { toHex } = await import('@basa/masking');
     const term = await termIn(input.flags.term);

@@ -101,15 +101,17 @@ import { model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
 
 const DEVICES = 3;
 const { BASA_SERVER: server, BASA_AUTHORITY: authority, BASA_AUTHORITY_KEY: authorityKey } = process.env;
-const { BASA_OPERATOR_TOKEN: operatorToken } = process.env;
-if (!server || !authority || !authorityKey || !operatorToken) {
-  console.error('Set BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY and BASA_OPERATOR_TOKEN: \`npm run basa -- dev\` prints them.');
+const { BASA_OPERATOR_TOKEN: operatorToken, BASA_AUTHORITY_TOKEN: authorityToken } = process.env;
+if (!server || !authority || !authorityKey || !operatorToken || !authorityToken) {
+  console.error('Set BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY, BASA_OPERATOR_TOKEN and BASA_AUTHORITY_TOKEN.');
+  console.error('\`npm run basa -- dev\` prints them.');
   process.exit(2);
 }
 const { task, tokens } = await createTask({
   server,
   authority,
   operatorToken,
+  authorityToken,
   model,
   training,
   bufferSize: DEVICES, // K: the number of updates in one sum

@@ -1,5 +1,5 @@
 /** `basa device list`: lists the enrolled devices. */
-import { AUTHORITY_FLAGS, authorityOperator, serverOperator } from '../flags/connection.ts';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { taskNamed } from '../flags/which.ts';
 import { type Command, type CommandInput, command } from '../shell/command.ts';
@@ -16,6 +16,7 @@ const FLAGS = {
     without: 'all tasks',
   }),
   folders: text({ value: 'path', help: 'search for device folders below this one', default: '.' }),
+  ...SERVER_FLAGS,
   ...AUTHORITY_FLAGS,
   server: text({
     value: 'url',

@@ -43,15 +43,16 @@ export class AuthorityOperator {
   readonly #all: readonly OperatorOptions[];
   readonly #onMissed: AuthorityOperatorOptions['onMissed'];
 
-  /** Separate several addresses with commas, and also their tokens, unless one token is valid for all. */
+  /** Separate several addresses with commas, and also their tokens, one for each. */
   constructor(options: AuthorityOperatorOptions) {
     const tokens = options.token?.split(',') ?? [];
     const urls = options.url.split(',');
-    if (tokens.length > 1 && tokens.length !== urls.length)
+    // An authority that got the token of another one could act as its operator.
+    if (tokens.length > 0 && tokens.length !== urls.length)
       throw new SettingsError(
-        `${tokens.length} tokens were given for ${urls.length === 1 ? 'one authority' : `${urls.length} authorities`}; give one token for all, or one for each`,
+        `${counted(tokens.length, 'token was', 'tokens were')} given for ${counted(urls.length, 'authority', 'authorities')}; give one token for each authority, separated by commas`,
       );
-    this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] ?? tokens[0] }));
+    this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] }));
     this.#onMissed = options.onMissed;
   }
 
@@ -60,7 +61,7 @@ export class AuthorityOperator {
   }
   async publicKeys(): Promise<readonly string[]> {
     const about = async (one: OperatorOptions): Promise<string> =>
-      (await ask(one, 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;
+      (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;
     return Promise.all(this.#all.map(about));
   }
   /** Creates the task at all of them. The name of the task is always the hash of its policy. */
@@ -114,11 +115,13 @@ export class AuthorityOperator {
   }
   /** The policy of a task in its first term, and its terms. */
   line(task: string): Promise<Line> {
-    return this.#first(async (one) => lineCodec.decode((await ask(one, 'GET', AUTHORITY_PATH.line(task))).bytes));
+    return this.#first(async (one) =>
+      lineCodec.decode((await ask(unnamed(one), 'GET', AUTHORITY_PATH.line(task))).bytes),
+    );
   }
   /** Shows all of them terms that enough authorities signed; a successor learns its task by it. */
   async showLine(task: string, line: Line): Promise<void> {
-    await this.#each((one) => ask(one, 'PUT', AUTHORITY_PATH.line(task), lineCodec.encode(line)));
+    await this.#each((one) => ask(unnamed(one), 'PUT', AUTHORITY_PATH.line(task), lineCodec.encode(line)));
   }
   /** Has each of them sign a successor: as a seat of the task, or as the key that takes one. None may change its words. */
   async signTerm(task: string, term: Term): Promise<Term> {
@@ -133,7 +136,7 @@ export class AuthorityOperator {
   /** The last head of each authority's log, in hex. */
   async heads(): Promise<readonly string[]> {
     const about = async (one: OperatorOptions): Promise<string> =>
-      (await ask(one, 'GET', AUTHORITY_PATH.about)).json<{ head: string }>().head;
+      (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ head: string }>().head;
     return Promise.all(this.#all.map(about));
   }
   /** Returns the log of each authority. */
@@ -165,6 +168,20 @@ export class AuthorityOperator {
       }
     throw failure;
   }
+}
+
+/** One token for several authorities. Only for authorities of one owner: each of them learns it, and may use it at the others. */
+export function tokenForAll(url: string, token: string): string {
+  return url.replaceAll(/[^,]+/g, () => token);
+}
+
+/** For a route that is open to anybody. */
+function unnamed(one: OperatorOptions): OperatorOptions {
+  return { ...one, token: undefined };
+}
+
+function counted(many: number, one: string, several: string): string {
+  return `${many === 1 ? 'one' : many} ${many === 1 ? one : several}`;
 }
 
 /** A term without its signatures, as bytes. */

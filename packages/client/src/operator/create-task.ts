@@ -39,9 +39,12 @@ export interface TaskSettings
 
 export interface CreateTaskOptions extends TaskSettings {
   readonly server: string;
-  /** Comma-separated for several authorities; the same token opens all of them. */
+  /** Comma-separated for several authorities. */
   readonly authority: string;
+  /** The operator's token of the server. */
   readonly operatorToken: string;
+  /** The operator's token of each authority, comma-separated. Do not use the token of the server, which learns it. */
+  readonly authorityToken: string;
   /** The number of enrolment tokens to make (0); each enrols one device, within a day. */
   readonly tokens?: number;
   /** Set this if the network to the services is yours, for example one of containers. */
@@ -61,11 +64,18 @@ const DAY_MS = 24 * 3_600_000;
 export async function createTask(
   options: CreateTaskOptions,
 ): Promise<CreatedTask & { readonly tokens: readonly string[] }> {
-  const { server: serverUrl, authority: authorityUrl, operatorToken: token, tokens: count = 0, signal } = options;
+  const {
+    server: serverUrl,
+    authority: authorityUrl,
+    operatorToken,
+    authorityToken,
+    tokens: count = 0,
+    signal,
+  } = options;
   refusePlainHttp('server', serverUrl, options);
   for (const url of authorityUrl.split(',')) refusePlainHttp('authority', url, options);
-  const server = new ServerOperator({ url: serverUrl, token, signal });
-  const authority = new AuthorityOperator({ url: authorityUrl, token, signal });
+  const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
+  const authority = new AuthorityOperator({ url: authorityUrl, token: authorityToken, signal });
   const created = await createTaskAt({ server, authority }, options);
   const tokens = count === 0 ? [] : await authority.tokens(created.task, count, Date.now() + DAY_MS);
   return { ...created, tokens };

@@ -2,7 +2,7 @@
 
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 export type { OperatorOptions } from './ask.ts';
-export { AuthorityOperator, hashOfToken } from './authority-operator.ts';
+export { AuthorityOperator, hashOfToken, tokenForAll } from './authority-operator.ts';
 export {
   type CreatedTask,
   type CreateTaskOptions,

@@ -92,7 +92,8 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'request-signature-invalid':
     'Check that the device uses the folder that it was enrolled with (--identity), and that no proxy changes its requests.',
   'clock-skew': 'Correct the clock of this machine, then try again.',
-  'operator-token-missing': 'Add --token, or set the variable BASA_OPERATOR_TOKEN.',
+  'operator-token-missing':
+    'Add --token, or set the variable BASA_OPERATOR_TOKEN; for an authority, --authority-token or BASA_AUTHORITY_TOKEN.',
   'role-missing':
     'Use a token with that role; `operators` in the configuration of the service lists the tokens and their roles.',
   'enrolment-token-invalid':

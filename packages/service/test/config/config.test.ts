@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { gatherConfig } from '../../src/config/config.ts';
-import { commonRisks, sharedDatabaseRisk } from '../../src/config/config-risks.ts';
+import { commonRisks, sharedDatabaseRisk, sharedTokenRisk } from '../../src/config/config-risks.ts';
 import { readConfig, secretText, Type } from '../../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-config-'));
@@ -142,5 +142,12 @@ describe('configuration', () => {
       BASA_AUTHORITY_DATABASE_URL: 'postgres://c:d@db/y',
     };
     expect(sharedDatabaseRisk({ environment })).toContain('database on db');
+    const operators = (digit: string) => JSON.stringify([{ tokenHash: digit.repeat(64), roles: ['operator'] }]);
+    const tokens = (server: string, authority: string) =>
+      sharedTokenRisk({
+        environment: { BASA_SERVER_OPERATORS: operators(server), BASA_AUTHORITY_OPERATORS: operators(authority) },
+      });
+    expect(tokens('a', 'a')).toContain('the same operator token');
+    expect([tokens('a', 'b'), sharedTokenRisk({ environment: {} })]).toEqual([undefined, undefined]);
   });
 });

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { authorityNames, type Role, ServiceProcesses } from '@basa/cli/internal/local/service-process.ts';
-import { AuthorityOperator, ServerOperator, type TaskSpecification } from '@basa/client/operator';
+import { AuthorityOperator, ServerOperator, type TaskSpecification, tokenForAll } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, toHex } from '@basa/masking';
@@ -152,7 +152,8 @@ export class TestProcesses {
   }
 
   get authority(): AuthorityOperator {
-    return new AuthorityOperator({ url: this.authorityUrl, token: this.token, signal: this.#ending.signal });
+    const token = tokenForAll(this.authorityUrl, this.token);
+    return new AuthorityOperator({ url: this.authorityUrl, token, signal: this.#ending.signal });
   }
 
   get server(): ServerOperator {
