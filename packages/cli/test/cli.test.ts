@@ -111,7 +111,9 @@ describe('basa', () => {
     const { code, errors } = await basa([...words, 'http://192.0.2.1:7800'], tokens);
     expect(code).toBe(2);
     expect(errors).toContain('plain http to another machine; use https, or add --unsafe-plain-http');
-    expect((await basa([...words, 'not an address'], tokens)).errors).toContain('takes an address such as https://host:port');
+    expect((await basa([...words, 'not an address'], tokens)).errors).toContain(
+      'takes an address such as https://host:port',
+    );
   });
 
   it('a device refuses plain http to another machine as well', async () => {

@@ -130,10 +130,10 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(shown).toMatch(/^user +device key +folder +task +last contribution/);
     expect(shown).toMatch(/mine +dev \(\w{8}\) +version \d+, 20\d\d-/);
     expect(others.length).toBeGreaterThanOrEqual(1);
-    const digits = first?.user.slice(0, 8) ?? '';
-    expect((await type('keys', 'revoke', '--user', digits)).out).toContain(`${digits} is revoked`);
+    const { user } = first as { user: string };
+    expect((await type('keys', 'revoke', '--user', user.slice(0, 8))).out).toContain(`${user} is revoked`);
     const listed = (await type('device', 'list')).out.split('\n').filter((line) => line.includes('revoked'));
-    expect(listed).toEqual([expect.stringContaining(digits)]);
+    expect(listed).toEqual([expect.stringContaining(user.slice(0, 8))]);
     expect((await type('keys', 'revoke', '--user', '0000')).errors).toContain('`basa device list` lists them');
   });
 

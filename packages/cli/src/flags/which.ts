@@ -41,12 +41,38 @@ export function taskNamed(text: string, service: Tasks): Promise<string> {
   return wholeName(text, TASK, list);
 }
 
+/** For a change of the task at all of its authorities. */
+export function agreedTask(text: string, authority: AuthorityOperator): Promise<string> {
+  return agreed(text, authority, (one) => taskNamed(text, one));
+}
+
 /** Returns the user id of a device, by the digits of that id or of its key. */
-export async function deviceNamed(
+export function agreedDevice(text: string, by: 'user' | 'deviceKey', authority: AuthorityOperator): Promise<string> {
+  return agreed(text, authority, (one) => deviceNamed(text, by, one));
+}
+
+/**
+ * One authority could name another task or device. More than two thirds of them are more than may collude, for each n
+ * and t that docs/guides/several-authorities.md recommends.
+ */
+async function agreed(
   text: string,
-  by: 'user' | 'deviceKey',
   authority: AuthorityOperator,
+  find: (one: AuthorityOperator) => Promise<string>,
 ): Promise<string> {
+  const answers = await Promise.allSettled(authority.apart().map(find));
+  const found = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const needed = Math.floor((2 * answers.length) / 3) + 1;
+  const name = found.find((one) => found.filter((other) => other === one).length >= needed);
+  if (name !== undefined) return name;
+  const failed = answers.find((one) => one.status === 'rejected');
+  if (found.length === 0 && failed !== undefined) throw failed.reason;
+  throw new CommandError(
+    `the authorities do not agree what "${text}" is: ${needed} of ${answers.length} must name the same; give all 64 digits`,
+  );
+}
+
+async function deviceNamed(text: string, by: 'user' | 'deviceKey', authority: AuthorityOperator): Promise<string> {
   const devices = async () =>
     (await Promise.all((await authority.tasks()).map(({ task }) => authority.devices(task)))).flat();
   let known: Awaited<ReturnType<typeof devices>> = [];

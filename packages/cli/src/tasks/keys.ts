@@ -2,8 +2,7 @@
 
 import type { AuthorityOperator } from '@basa/client/operator';
 import { AUTHORITY_FLAGS, authorityOperator } from '../flags/connection.ts';
-import { short } from '../flags/names.ts';
-import { deviceNamed, taskNamed } from '../flags/which.ts';
+import { agreedDevice, agreedTask } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { needed, text, texts, whole } from '../shell/flag.ts';
 import { counted } from '../shell/terminal.ts';
@@ -22,13 +21,13 @@ export const keysEnroll: Command = command({
     const { count, hours, task: named, 'device-key': keys } = input.flags;
     if (keys.length > 0) {
       const authority = await authorityOperator(input);
-      const allowed = await authority.allow(await taskNamed(named, authority), keys);
+      const allowed = await authority.allow(await agreedTask(named, authority), keys);
       input.terminal.line(`allowed ${counted(allowed, 'device')}`);
       return { json: { allowed } };
     }
     // A repeated command would make other tokens.
     const authority = await authorityOperator(input, 'devices can enrol there, and need no token for this authority');
-    const task = await taskNamed(named, authority);
+    const task = await agreedTask(named, authority);
     const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);
     for (const token of tokens) input.terminal.line(token);
     return { json: { tokens } };
@@ -54,9 +53,9 @@ export const keysRevoke: Command = command({
     if (asked === '' && key === undefined)
       throw new CommandError('name the device with --user or --device-key; `basa device list` shows both');
     const authority = await authorityOperator(input);
-    const user = key === undefined ? await deviceNamed(asked, 'user', authority) : await userOf(key, authority);
+    const user = key === undefined ? await agreedDevice(asked, 'user', authority) : await userOf(key, authority);
     await authority.revoke(user);
-    input.terminal.line(`${short(user)} is revoked`);
+    input.terminal.line(`${user} is revoked`);
     return { json: { revoked: user } };
   },
 });
@@ -64,7 +63,7 @@ export const keysRevoke: Command = command({
 async function userOf(deviceKey: string, authority: AuthorityOperator): Promise<string> {
   const { fromHex, toHex } = await import('@basa/masking');
   const bytes = fromHex(deviceKey);
-  if (bytes?.length !== 32) return deviceNamed(deviceKey, 'deviceKey', authority);
+  if (bytes?.length !== 32) return agreedDevice(deviceKey, 'deviceKey', authority);
   const { userIdOf } = await import('@basa/protocol');
   const { nodeSuite } = await import('@basa/runtime/node');
   return toHex(userIdOf(nodeSuite, bytes));

@@ -1,5 +1,5 @@
 /** An operator's requests to one authority or to several, with tokens: tasks, enrolment tokens, revocations, logs. */
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   encodePolicy,
@@ -56,6 +56,11 @@ export class AuthorityOperator {
     this.#onMissed = options.onMissed;
   }
 
+  /** One operator for each authority, to compare their answers. */
+  apart(): readonly AuthorityOperator[] {
+    return this.#all.map((one) => new AuthorityOperator(one));
+  }
+
   async publicKey(): Promise<string> {
     return (await this.publicKeys()).join(',');
   }
@@ -67,7 +72,7 @@ export class AuthorityOperator {
   /** Creates the task at all of them. The name of the task is always the hash of its policy. */
   async createTask(policy: TaskPolicy): Promise<string> {
     const bytes = encodePolicy(policy);
-    const task = toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.slice())));
+    const task = await hashOf(bytes);
     await Promise.all(
       this.#all.map(async (one) => {
         const told = (await ask(one, 'POST', AUTHORITY_PATH.tasks, bytes)).json<{ task: string }>();
@@ -89,7 +94,11 @@ export class AuthorityOperator {
       for (let from: string | undefined = ''; from !== undefined; ) {
         const told = await ask(one, 'GET', `${AUTHORITY_PATH.devices(task)}?from=${from}`);
         const page: { devices: readonly EnrolledDevice[]; next?: string } = told.json();
-        all.push(...listed(one, page.devices));
+        for (const device of listed(one, page.devices)) {
+          if ((await hashOf(fromHex(device.deviceKey) ?? new Uint8Array())) !== device.user)
+            throw new AnswerError(one.url, 'a device whose user id is not the hash of its key');
+          all.push(device);
+        }
         if (page.next !== undefined && !(page.next > from)) throw new AnswerError(one.url, 'a list that has no end');
         from = page.next;
       }
@@ -168,6 +177,10 @@ export class AuthorityOperator {
       }
     throw failure;
   }
+}
+
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.slice())));
 }
 
 /** One token for several authorities. Only for authorities of one owner: each of them learns it, and may use it at the others. */

@@ -1,0 +1,71 @@
+/** Devices and tasks by their first digits, at authorities of which the first one lies. */
+import { toHex } from '@basa/masking';
+import { nodeSuite } from '@basa/runtime/node';
+import { basaHere } from '@basa/testkit/programs/basa.ts';
+import { afterEach, expect, it } from 'vitest';
+import { type FakeService, fakeService } from './support/fake-service.ts';
+
+const bytes = (n: number): Uint8Array => nodeSuite.sha256(Uint8Array.of(n));
+const deviceOf = (n: number) => ({
+  user: toHex(nodeSuite.sha256(bytes(n))),
+  deviceKey: toHex(bytes(n)),
+  issuedAt: 1,
+  notAfter: 2,
+  revoked: false,
+});
+const [thief, victim] = [deviceOf(1), deviceOf(2)];
+const task = toHex(bytes(3));
+
+const opened: FakeService[] = [];
+afterEach(() => {
+  for (const one of opened.splice(0)) one.close();
+});
+async function authority(devices: readonly object[], named = task): Promise<FakeService> {
+  const one = await fakeService((path, method) => {
+    if (method === 'POST' || method === 'PUT') return { allowed: 1 };
+    return path.includes('/devices') ? { devices } : { tasks: [{ task: named, name: 'first', devices: 2 }] };
+  });
+  opened.push(one);
+  return one;
+}
+const honest = () => authority([thief, victim]);
+
+async function type(words: readonly string[]) {
+  const at = ['--authority', opened.map(({ url }) => url).join(), '--authority-token', opened.map(() => 'a').join()];
+  const ended = await basaHere(['keys', ...words, ...at]);
+  return { ...ended, changed: opened.filter(({ asked }) => asked.some(({ request }) => !request.startsWith('GET'))) };
+}
+
+it.each([
+  ['lists the key of the thief with the user of the victim', { ...thief, user: victim.user }],
+  ['invents a user with the same digits', { ...thief, user: thief.user.slice(0, 8) + '0'.repeat(56) }],
+])('an authority that %s is found out, also if it is the only one', async (_, lie) => {
+  await authority([lie, victim]);
+  for (const by of [
+    ['--device-key', thief.deviceKey.slice(0, 8)],
+    ['--user', thief.user.slice(0, 8)],
+  ])
+    expect(await type(['revoke', ...by])).toMatchObject({ code: 8, changed: [] });
+});
+
+it('one of two authorities decides neither whom nor where', async () => {
+  await authority([victim], toHex(bytes(4))); // It does not list the thief, and calls another task "first".
+  await honest();
+  for (const words of [
+    ['revoke', '--user', thief.user.slice(0, 8)],
+    ['enroll', '--task', 'first'],
+  ]) {
+    const ended = await type(words);
+    expect(ended).toMatchObject({ code: 2, changed: [] });
+    expect(ended.errors).toContain('2 of 2 must name the same; give all 64 digits');
+  }
+  expect(await type(['revoke', '--user', thief.user])).toMatchObject({ code: 0, changed: opened });
+});
+
+it('three of four find the device, and its whole id is printed', async () => {
+  await authority([victim]);
+  for (let n = 0; n < 3; n++) await honest();
+  const ended = await type(['revoke', '--device-key', thief.deviceKey.slice(0, 8)]);
+  expect(ended).toMatchObject({ code: 0, out: `${thief.user} is revoked\n`, changed: opened });
+  expect(await type(['enroll', '--task', 'first'])).toMatchObject({ code: 0 });
+});
