@@ -9,7 +9,15 @@ import { join } from 'node:path';
 import type { Authority } from '@basa/authority';
 import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, ENGINE, lineCodec, ONE_SHOT_DEFAULTS, SERVER_PATH } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  ENGINE,
+  lineCodec,
+  ONE_SHOT_DEFAULTS,
+  problemDocument,
+  SERVER_PATH,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { OPERATOR_TOKEN, operate, TestServices, until } from '@basa/testkit/services/test-services.ts';
@@ -127,6 +135,23 @@ it('the old key is destroyed by a command, and the key of an authority that runs
   const seen = await destroyed('authority', '--dry-run');
   expect(seen).toMatchObject({ key: toHex(services.authority.publicKey), isDryRun: true });
   expect(existsSync(file('authority.key'))).toBe(true);
+  const liar = await services.proxy('server');
+  const json = (status: number, said: object) => ({ status, headers: {}, body: Buffer.from(JSON.stringify(said)) });
+  const lineOf = (policy: TaskPolicy) => ({
+    status: 200,
+    headers: {},
+    body: Buffer.from(lineCodec.encode({ policy, terms: [] })),
+  });
+  const other = { ...services.policy, authorities: [successor.publicKey] };
+  // It hides the task, or shows it without its term, or shows another task.
+  for (const line of [json(404, problemDocument('task-unknown')), lineOf(services.policy), lineOf(other)]) {
+    liar.onAsk = ({ path }) =>
+      path === SERVER_PATH.tasks ? json(200, { tasks: [] }) : path.endsWith('/line') ? line : undefined;
+    for (const sure of ['--yes', '--dry-run'])
+      await expect(destroyed('authority', sure, '--server', liar.url)).rejects.toThrow('add --even-if-listed');
+  }
+  expect(existsSync(file('authority.key'))).toBe(true);
+  await destroyed('authority', '--dry-run', '--even-if-listed', '--server', liar.url);
   await destroyed('authority', '--yes');
   expect(existsSync(file('authority.key'))).toBe(false);
 });

@@ -1,7 +1,9 @@
-/** The key file of a stopped authority, and the public key of the signing key that it opens. */
+/** The key file of a stopped authority, the public key of the signing key that it opens, and the tasks in its log. */
+import type { Line } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type ConfigPlaces, StartError, wrongConfiguration } from '@basa/service';
 import { openStored, signerOf } from '../keys/unlock.ts';
+import { linesOf } from '../log/lines.ts';
 import { openStore } from '../store/store.ts';
 import { readAuthorityConfig } from './config.ts';
 import { placesOf } from './create-authority.ts';
@@ -9,6 +11,8 @@ import { placesOf } from './create-authority.ts';
 export interface SealingKey {
   readonly keyFile: string;
   readonly publicKey: Uint8Array;
+  /** By the names of the tasks. */
+  readonly lines: ReadonlyMap<string, Line>;
 }
 
 /** Throws if the authority runs on its data folder, or has a passphrase instead of a file. */
@@ -25,7 +29,8 @@ export async function sealingKeyOf(places: ConfigPlaces): Promise<SealingKey> {
     if (stored === undefined) throw new StartError('dataFolder', `${store.place} has no keys; check dataFolder`);
     const { vault, seed } = openStored(store, stored, { secret, randomBytes: nodeRandomBytes });
     vault.wipe();
-    return { keyFile: secret.keyFile, publicKey: signerOf(seed).publicKey };
+    const lines = await store.transaction(linesOf);
+    return { keyFile: secret.keyFile, publicKey: signerOf(seed).publicKey, lines };
   } finally {
     await store.close();
   }

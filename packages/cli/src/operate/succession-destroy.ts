@@ -14,6 +14,9 @@ const FLAGS = {
   key: text({ value: 'file', help: 'old secret key of the server' }),
   ...CONFIG_FLAGS,
   'dry-run': yes('check whether the key is still needed; nothing is changed'),
+  'even-if-listed': yes(
+    'destroy the key although tasks in the log of its authority use it; only if all of them are finished',
+  ),
   yes: yes('confirm the destruction; the key cannot be recovered'),
   ...SERVER_FLAGS,
 };
@@ -21,6 +24,8 @@ const FLAGS = {
 interface OldKey {
   readonly file: string;
   readonly publicKey: Uint8Array;
+  /** The tasks in the log of an authority, by their names. */
+  readonly lines: ReadonlyMap<string, Line>;
 }
 
 export const successionDestroy: Command = command({
@@ -30,15 +35,18 @@ export const successionDestroy: Command = command({
   flags: FLAGS,
   notes: [
     'For the server, --key is the file with the old key. For an authority, --config is its configuration; stop it on all its nodes first. Its key file is destroyed, and its data folder can no longer be opened.',
-    'The command refuses if a task of the server that is not finished uses the key, now or in a term that is published. If an authority has tasks on several servers, use --dry-run with each of them first.',
+    'The command refuses if a task of the server that is not finished uses the key, now or in a term that is published.',
+    'For an authority, the server must also show the signed term of every task in its log in which the key was replaced, because a server may hide tasks. Add --even-if-listed if the tasks that the command names are finished, or are on another server where you used --dry-run.',
     'Copies and backups of the file remain, and so may old blocks on SSDs and on file systems that copy on write. Destroy them as well.',
   ],
   async run(input) {
     const server = await serverOperator(input);
-    const { file, publicKey } = serviceOf(input) === 'server' ? await serverKey(input) : await authorityKey(input);
+    const { file, publicKey, lines } =
+      serviceOf(input) === 'server' ? await serverKey(input) : await authorityKey(input);
     const { toHex } = await import('@basa/masking');
     const key = toHex(publicKey);
     await refuseIfUsed(server, key);
+    if (!input.flags['even-if-listed']) await refuseIfListed(server, key, lines);
     const { 'dry-run': isDryRun, yes: isSure } = input.flags;
     const json = { file, key, isDryRun };
     if (isDryRun) {
@@ -57,13 +65,13 @@ export const successionDestroy: Command = command({
 async function serverKey({ flags: { key: file } }: CommandInput<typeof FLAGS>): Promise<OldKey> {
   if (file === undefined) throw new CommandError('--key is missing: name the file with the old key of the server');
   const { createNodeSigner } = await import('@basa/runtime/node');
-  return { file, publicKey: createNodeSigner(await keyIn(file, 'key')).publicKey };
+  return { file, publicKey: createNodeSigner(await keyIn(file, 'key')).publicKey, lines: new Map() };
 }
 
 async function authorityKey(input: CommandInput<typeof FLAGS>): Promise<OldKey> {
   const { sealingKeyOf } = await import('@basa/authority');
-  const { keyFile: file, publicKey } = await sealingKeyOf(placesOf(input));
-  return { file, publicKey };
+  const { keyFile: file, ...rest } = await sealingKeyOf(placesOf(input));
+  return { file, ...rest };
 }
 
 async function refuseIfUsed(server: ServerOperator, key: string): Promise<void> {
@@ -77,6 +85,31 @@ async function refuseIfUsed(server: ServerOperator, key: string): Promise<void> 
       throw new CommandError(
         `the task ${name} (${short(task)}) uses the key ${short(key)}, so it was not destroyed; replace the key in a term that has begun (\`basa succession propose\`), or finish the task`,
       );
+}
+
+/** The server may hide a task or call it finished. It cannot forge the term in which enough seats replaced the key. */
+async function refuseIfListed(server: ServerOperator, key: string, lines: OldKey['lines']): Promise<void> {
+  const listed: string[] = [];
+  for (const [task, line] of lines)
+    if ((await keysInUse(line)).has(key) && !(await isReplaced(server, task, key))) listed.push(short(task));
+  if (listed.length > 0)
+    throw new CommandError(
+      `the log of the authority has tasks in which its key ${short(key)} is in use, and the server shows no term that replaces it (${listed.join(', ')}), so the key was not destroyed; publish the terms, or add --even-if-listed if these tasks are finished`,
+    );
+}
+
+async function isReplaced(server: ServerOperator, task: string, key: string): Promise<boolean> {
+  const { ProblemError } = await import('@basa/client/operator');
+  const { taskIdOf } = await import('@basa/protocol');
+  const { toHex } = await import('@basa/masking');
+  const { nodeSuite } = await import('@basa/runtime/node');
+  try {
+    const line = await server.line(task);
+    return toHex(taskIdOf(nodeSuite, line.policy)) === task && !(await keysInUse(line)).has(key);
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'task-unknown') return false;
+    throw error;
+  }
 }
 
 /** The keys of the term in force, and of all terms that follow it. */
