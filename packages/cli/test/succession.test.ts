@@ -167,6 +167,21 @@ it('`sign` does not send the token of the server to an authority', async () => {
   ]);
 });
 
+it('`key` overwrites no file', async () => {
+  const out = file('once.key');
+  expect((await type('key', '--out', out)).code).toBe(0);
+  const [secret, open] = [readFileSync(out, 'utf8'), readFileSync(`${out}.pub`, 'utf8')];
+  const again = await type('key', '--out', out);
+  expect(again).toMatchObject({ code: 2, errors: expect.stringContaining('file already exists') });
+  expect([readFileSync(out, 'utf8'), readFileSync(`${out}.pub`, 'utf8')]).toEqual([secret, open]);
+  const empty = kept('readable.key', '');
+  expect((await type('key', '--out', empty)).code).toBe(2);
+  expect(readFileSync(empty, 'utf8')).toBe('\n');
+  const other = kept('other.key.pub', 'public');
+  expect((await type('key', '--out', file('other.key'))).code).toBe(2);
+  expect(readFileSync(other, 'utf8')).toBe('public\n');
+});
+
 it('an address in a term cannot hide the lines above it', async () => {
   const path = keptTerm(termFor(signer(THIEF), { address: 'https://x\x1b[2A\rnew key: y' }));
   const { out } = await type('recover', '--term', path, '--recovery-key', recoveryKey);

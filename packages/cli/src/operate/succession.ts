@@ -18,7 +18,10 @@ export const successionKey: Command = command({
   name: 'succession key',
   summary: 'create a recovery key that you keep offline, or the next key of a server',
   flags: {
-    out: needed({ value: 'file', help: 'file for the secret key; the public key is written to file.pub' }),
+    out: needed({
+      value: 'file',
+      help: 'file for the secret key; the public key is written to file.pub; existing files are not overwritten',
+    }),
   },
   notes: [
     'Do not keep a recovery key on a machine of the task. A person who has it can name the successor of a lost authority.',
@@ -29,8 +32,9 @@ export const successionKey: Command = command({
     const { createNodeSigner, nodeRandomBytes } = await import('@basa/runtime/node');
     const secret = nodeRandomBytes(32);
     const { publicKey } = createNodeSigner(secret);
-    await written(out, `${toHex(secret)}\n`, 0o600);
-    await written(`${out}.pub`, `${toHex(publicKey)}\n`);
+    // An existing file may be the only recovery key, or one that others may read.
+    await written(out, `${toHex(secret)}\n`, { mode: 0o600, flag: 'wx' });
+    await written(`${out}.pub`, `${toHex(publicKey)}\n`, { flag: 'wx' });
     terminal.line(`${out} is the secret key.`);
     terminal.line(`Keep a recovery key offline, and create tasks with --recovery-key ${out}.pub`);
     return { json: { secret: out, public: `${out}.pub`, key: toHex(publicKey) } };

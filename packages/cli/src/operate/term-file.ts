@@ -1,4 +1,5 @@
 /** The file of a term, which the operators pass on from one to the next. */
+import type { WriteFileOptions } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Term } from '@basa/protocol';
 import { CommandError } from '../shell/command.ts';
@@ -25,8 +26,8 @@ export async function keepTerm(file: string, term: Term): Promise<void> {
   await written(file, `${toHex(termCodec.encode(term))}\n`);
 }
 
-export async function written(file: string, words: string, mode = 0o644): Promise<void> {
-  await writeFile(file, words, { mode }).catch((error: unknown) => {
+export async function written(file: string, words: string, options: WriteFileOptions = {}): Promise<void> {
+  await writeFile(file, words, options).catch((error: unknown) => {
     throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
   });
 }
