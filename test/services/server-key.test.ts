@@ -1,5 +1,5 @@
 /** The key of a server is replaced by the commands of an operator: devices go on as they are. */
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,5 +134,16 @@ describe.each([
     expect(await about()).toMatchObject({ authorityKeys: [toHex(services.authority.publicKey)] });
     await expect(services.client('late')).rejects.toThrow('not the server of this task');
     expect((await (await services.client('new', { term: hash })).model()).version).toBe(4);
+    const { task, authority } = services;
+    writeFileSync(file('update'), new Uint8Array(new Float32Array(services.policy.dimension).fill(0.5).buffer));
+    const asDevice = async (...more: readonly string[]) => {
+      const flags = ['--update', file('update'), '--enrol', await services.token(), ...more];
+      const pins = ['--task', task, '--authority-key', toHex(authority.publicKey)];
+      const at = ['--server', services.server.url, '--authority', authority.url];
+      return basaHere(['client', '--identity', file(`device${more.length}`), ...at, ...pins, ...flags]);
+    };
+    expect((await asDevice()).errors).toContain('not the server of this task');
+    expect((await asDevice('--term', hash, '--forbid-succession')).errors).toContain('may be replaced');
+    expect(await asDevice('--term', hash)).toMatchObject({ code: 0, out: expect.stringContaining('accepted') });
   });
 });

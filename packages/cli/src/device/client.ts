@@ -13,7 +13,7 @@ import {
   command,
   EXIT_CODE,
 } from '../shell/command.ts';
-import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
+import { digits, needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
 import { counted } from '../shell/terminal.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
@@ -30,6 +30,10 @@ const FLAGS = {
     variable: 'BASA_AUTHORITY_KEY',
   }),
   task: pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
+  term: digits({
+    help: 'hash of the newest term of the task that you trust, for a device that was away for long; `basa succession show` lists the terms',
+    variable: 'BASA_TERM',
+  }),
   identity: needed({
     value: 'folder',
     help: 'folder for the key and the state of the device',
@@ -54,6 +58,7 @@ const FLAGS = {
     'take part even if a sum mixes versions of the model; its server can then single out an update',
   ),
   'checked-sums': yes('take part in one-shot tasks only if at least two authorities confirm every sum'),
+  'forbid-succession': yes('take part only if the keys of the task cannot be replaced'),
   'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
@@ -164,7 +169,7 @@ async function whyEnded(ended: RunSummary['ended']): Promise<string> {
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
   const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
-  const { server, authority, identity, task, enrol: token, minimum, 'max-staleness': maxStaleness } = flags;
+  const { server, authority, identity, task, term, enrol: token, minimum, 'max-staleness': maxStaleness } = flags;
   const pieceBytes = Number(environment['BASA_PIECE_BYTES'] ?? 0);
   const privacy = privacyFloor(flags);
   return Clients.connect({
@@ -180,9 +185,11 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
       unsafeMixedVersions: flags['unsafe-mixed-versions'],
       checkedSums: flags['checked-sums'],
       deviceNoise: flags['device-noise'],
+      ...(flags['forbid-succession'] && { succession: 'forbidden' }),
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],
+    ...(term !== undefined && { term }),
     ...(token !== undefined && { token }),
     ...(pieceBytes > 0 && { pieceBytes }),
   });

@@ -7,20 +7,15 @@ import type { Term } from '@basa/protocol';
 import { AUTHORITY_FLAGS, authorityOperator } from '../flags/connection.ts';
 import { keyIn, policiesOf } from '../flags/succession.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
-import { needed, parsed } from '../shell/flag.ts';
+import { digits, needed } from '../shell/flag.ts';
 import { keepTerm, TERM_FLAG, termIn } from './term-file.ts';
 
 const SIGNED_FLAGS = {
   ...TERM_FLAG,
-  hash: parsed<string>(
-    {
-      value: 'hex',
-      help: 'hash of the term, from the operator who proposed it',
-      without: 'the term is shown and not signed',
-    },
-    '64 hexadecimal digits',
-    (given) => (/^[0-9a-f]{64}$/i.test(given) ? given.toLowerCase() : undefined),
-  ),
+  hash: digits({
+    help: 'hash of the term, from the operator who proposed it',
+    without: 'the term is shown and not signed',
+  }),
 };
 const HASH_NOTE =
   'Get --hash from the operator who proposed the term, over another channel than the file, for example by telephone.';

@@ -134,6 +134,13 @@ export function pinned(told: Told<string> & { readonly variable: string }): Flag
   return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
 }
 
+/** The same if it may be left out. */
+export function digits(told: Told<string>): Flag<string | undefined> {
+  return parsed({ value: 'hex', ...told }, '64 hexadecimal digits', (given) =>
+    PINNED.test(given.toLowerCase()) ? given.toLowerCase() : undefined,
+  );
+}
+
 /** One or several of them, comma-separated. */
 export function pinnedList(told: Told<string> & { readonly variable: string }): Flag<readonly string[]> {
   return pinnedBy(told, '64 hexadecimal digits, or several such values separated by commas', (all) => all);
