@@ -72,7 +72,7 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     edits: [
       {
         file: DEVICE,
-        find: "if (followed > trusted && isLate(policy, device.heardAt, now)) return refused('term-late');",
+        find: "if (followed > trusted && isLate(policy, heardAt, now)) return refused('term-late');",
         replace: '',
       },
     ],
