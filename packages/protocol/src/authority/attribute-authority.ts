@@ -176,13 +176,21 @@ export class AttributeAuthority {
     });
   }
 
-  /** True if enough other authorities certified this device for its task, in this term or the one before. Their signatures come last. */
-  isHandedOver(certificate: Certificate, deviceKey: Uint8Array, now: Millis): boolean {
+  /**
+   * True if enough other authorities certified this device for its task, in this term or the one before. Certificates of the term before end
+   * `certificateMs` after the switch: the thief of a key that was replaced may sign later ones. Signatures are checked last.
+   */
+  isHandedOver(
+    certificate: Certificate,
+    deviceKey: Uint8Array,
+    { now, certificateMs }: { readonly now: Millis; readonly certificateMs: number },
+  ): boolean {
     const policy = this.#state.task(certificate.task)?.policy;
     if (policy === undefined || !equalBytes(certificate.deviceKey, deviceKey) || now > certificate.notAfter)
       return false;
     const by = certifyingCouncil(this.#ports.suite, policy, certificate);
-    return by !== undefined && othersOf(by, this.#ports.signer, certificate) >= by.threshold;
+    const isTooOld = by !== policy && now > (policy.term?.effective ?? 0) + certificateMs;
+    return by !== undefined && !isTooOld && othersOf(by, this.#ports.signer, certificate) >= by.threshold;
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
