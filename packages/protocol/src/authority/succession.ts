@@ -103,13 +103,13 @@ export function adoptLine(
   };
   const other = [...task.terms, task.next].findIndex(isOther);
   if (other >= 0) return declined(task, refused('term-signed', { detail: `term ${other + 1} is another one here` }));
-  const answer = { task: task.id };
+  const adopted = { task: task.id };
   const term = line.terms[task.terms.length];
-  if (term === undefined || task.next !== undefined) return unchanged(task, answer);
+  if (term === undefined || task.next !== undefined) return unchanged(task, adopted);
   const problem = termProblem(suite, task.policy, term);
   if (problem !== undefined) return declined(task, problem);
   const entry = { kind: 'term-adopted', term } as const;
-  return { state: evolveTerm(suite, task, entry), records: [entry], answer, events: [] };
+  return { state: evolveTerm(suite, task, entry), records: [entry], answer: adopted, events: [] };
 }
 
 /**
