@@ -148,7 +148,7 @@ class DeviceTerms(NamedTuple):
     seen: Tuple[SeenTerm, ...] = ()
     #: The number of the term that it is in.
     followed: int = 0
-    #: When it last heard from t authorities of that term; None if it never did.
+    #: When it last heard from t authorities of that term. Its first look for terms counts as such a time.
     heard_ms: Optional[int] = None
 
 
@@ -178,14 +178,15 @@ def advance(device: DeviceTerms, policy: Message, now_ms: int, is_trusted: IsTru
     speak for the term that the device is in.
     """
     followed, current = device.followed, policy_in(policy, device)
+    heard_ms = now_ms if device.heard_ms is None else device.heard_ms
     trusted = _trusted_number(policy, device, is_trusted)
     for one in device.seen[followed:]:
         if now_ms < (one.term.effective if one.term.number <= trusted else _due_ms(current, one)):
             break
         current, followed = in_term(current, one.term), one.term.number
-    if followed > trusted and _is_late(current, device.heard_ms, now_ms):
+    if followed > trusted and _is_late(current, heard_ms, now_ms):
         raise Refused("term-late")
-    return device._replace(followed=followed)
+    return device._replace(followed=followed, heard_ms=heard_ms)
 
 
 def policy_in(policy: Message, device: DeviceTerms) -> Message:
@@ -201,14 +202,14 @@ def _due_ms(policy: Message, one: SeenTerm) -> int:
     return effective if len(policy.authorities) > 1 else max(effective, one.at_ms + policy.succession.wait_ms)
 
 
-def _is_late(policy: Message, heard_ms: Optional[int], now_ms: int) -> bool:
+def _is_late(policy: Message, heard_ms: int, now_ms: int) -> bool:
     """Keys of replaced seats may be stolen later, and t of them can sign a line of their own, or everything in their old term.
 
     Two terms are at least W apart, so t seats are replaced no sooner than (t - 1) W after the device heard from all of them. A
     device that was away for longer cannot tell a forged line from the true one. A clock that was set back says nothing about the
     time since then, unless it was only corrected. With t = 1 the forger also needs the recovery key.
     """
-    if policy.threshold == 1 or heard_ms is None:
+    if policy.threshold == 1:
         return False
     away_ms = now_ms - heard_ms
     return bool(away_ms > (policy.threshold - 1) * policy.succession.wait_ms or -away_ms > MAX_CLOCK_ERROR_MS)

@@ -128,7 +128,7 @@ def check_alone(v: Vector) -> None:
     assert device.followed == 0
     device = advance(device, _FOUR, _at(v["day"]), _nobody)
     assert device.followed == v["in"]
-    assert advance(device, _FOUR, _at(-5), _nobody).followed == v["in"]
+    assert advance(device, _FOUR, _at(-1.5), _nobody).followed == v["in"]
 
 
 def check_chain(v: Vector) -> None:
@@ -250,6 +250,8 @@ def term_checks(vectors: Vector) -> List[Case]:
             {"heard": -1, "shown": [("good", 13.1)], "in": ["term-late"]},
             {"heard": None, "shown": [("three", 20)], "in": [3]},
             {"heard": 20, "shown": [("good", 19), ("good", 18.9)], "in": [1, "term-late"]},
+            {"heard": None, "shown": [("none", -1), ("forged", 13), ("none", 13.1)], "in": [0, 1, "term-late"]},
+            {"heard": None, "shown": [("none", -1), ("forged", 13.1)], "in": [0, "term-late"]},
             {"heard": -1, "shown": [("none", 13), ("none", 13.1)], "in": [0, "term-late"]},
             {"heard": -1, "trusts": "none", "shown": [("none", 20), ("forged", 20)], "in": [0, "term-late"]},
             {"heard": -1, "trusts": "good", "shown": [("forged", 20), ("good", 20)], "in": ["term-late", 1]},

@@ -50,7 +50,7 @@ class Following(DeviceFolder):
         self.restart()
         self.assertEqual(term_number(policy_in(FOUR, read_terms(self.state))), 1)
         server = ShowingServer()
-        server.says, self.now_ms = Unreachable("down"), 0
+        server.says, self.now_ms = Unreachable("down"), WEEK - 1
         self.terms(server).follow()
         self.assertEqual(self.entered, [1, 1])
 
@@ -110,7 +110,15 @@ class Following(DeviceFolder):
         server = ShowingServer()
         server.says = Problem(404, {"type": "urn:basa:problem:not-found"}, {})
         self.terms(server).follow()
-        self.assertEqual((self.entered, self.on_disk() if (self.folder / "state.json").exists() else None), ([0], None))
+        self.assertEqual((self.entered, self.on_disk()["seen"]), ([0], []))
+
+    def test_a_device_that_never_asked_for_a_model_is_late_like_any_other(self) -> None:
+        self.terms(ShowingServer()).follow()
+        self.restart()
+        self.now_ms = 2 * WEEK + 1
+        with self.assertRaises(Refused) as no:
+            self.terms(ShowingServer(GOOD)).follow()
+        self.assertEqual((no.exception.code, self.on_disk()["seen"]), ("term-late", []))
 
     def test_a_device_that_was_away_for_long_does_not_follow_by_itself(self) -> None:
         terms = self.terms(ShowingServer(GOOD))

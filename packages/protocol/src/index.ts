@@ -107,7 +107,7 @@ export { pickBatch, refusedSlots, voteWindow } from './server/one-shot/batching.
 export type { AskedSums, ClosingBatch, MaskSumOf } from './server/one-shot/closing.ts';
 export { agreedSum, batchVote, isMaskSumOf, sumPlan } from './server/one-shot/closing.ts';
 export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';
-export { distinctEpochs, guardVerdict, shotProblem } from './server/one-shot/intake.ts';
+export { distinctEpochs, guardVerdict, shotProblem, wrongVerdicts } from './server/one-shot/intake.ts';
 export type { KeysOf, Opening, OpeningInput, StoredUpload, SummedUpdates, SumVerdict } from './server/open-sum.ts';
 export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';

@@ -28,8 +28,8 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     edits: [
       {
         file: TERM,
-        find: 'if (!suite.verify({ signature: term.accepted, message, publicKey: term.key }))',
-        replace: 'if (message.length === 0)',
+        find: 'return suite.verify({ signature: term.accepted, message, publicKey: term.key });',
+        replace: 'return message.length > 0;',
       },
     ],
     caughtBy: 'the owner of a key did not accept the seat',
@@ -72,7 +72,7 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     edits: [
       {
         file: DEVICE,
-        find: "if (followed > trusted && isLate(policy, device.heardAt, now)) return refused('term-late');",
+        find: "if (followed > trusted && isLate(policy, heardAt, now)) return refused('term-late');",
         replace: '',
       },
     ],
@@ -129,8 +129,13 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     edits: [
       {
         file: AUTHORITY,
-        find: '({ number }) => number === term.number,',
-        replace: '(one) => equalBytes(termHashOf(suite, one), termHashOf(suite, term)),',
+        find: "if (other >= 0) return declined(task, refused('term-signed',",
+        replace: "if (other < -1) return declined(task, refused('term-signed',",
+      },
+      {
+        file: AUTHORITY,
+        find: 'if (term === undefined || task.next !== undefined)',
+        replace: 'if (term === undefined)',
       },
     ],
     caughtBy: 'an authority is shown another term in place of the one it adopted',
@@ -140,8 +145,8 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     edits: [
       {
         file: AUTHORITY,
-        find: "if (!line.terms.some(({ key }) => equalBytes(key, signer.publicKey))) return declined(undefined, refused('no-seat'));",
-        replace: '',
+        find: "if (own === undefined) return declined(undefined, refused('no-seat'));\n  if (!equalBytes(own.task, task) ||",
+        replace: 'if (own !== undefined &&',
       },
     ],
     caughtBy: 'a stranger names the key of an authority in a task of its own',

@@ -81,7 +81,7 @@ export async function enrol(
     const isNew = newest === undefined && step.records.length > 0;
     const wait = !isNew && step.records.length > 0 ? otherWords.take(toHex(user), now) : undefined;
     if (wait !== undefined) fail('rate-limited', wait);
-    const isHandedOver = before !== undefined && core.isHandedOver(before, deviceKey, now);
+    const isHandedOver = before !== undefined && core.isHandedOver(before, deviceKey, { now, certificateMs });
     if (isNew && !isHandedOver && !(await tables.isAllowed(task, deviceKey)))
       await useToken(tables, task, device, token, now);
     return step;

@@ -66,7 +66,7 @@ import { drawName, LogInMemory, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
 import { AuthorityState } from './state.ts';
-import { acceptSeat, adoptTerm, beginDueTerm, isSeated, joinTask, signTerm } from './succession.ts';
+import { acceptSeat, adoptLine, beginDueTerm, isSeated, joinTask, signTerm } from './succession.ts';
 import { type AuthorityTask, adoptModel, appendModel, createTask, renewModel } from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
@@ -158,13 +158,10 @@ export class AttributeAuthority {
 
   /** Takes the terms of a task that a party shows, and adopts new ones. A successor joins its task this way. */
   followLine(line: Line, now: Millis): AuthorityStep<{ readonly task: TaskId }> {
-    const id = taskIdOf(this.#ports.suite, line.policy);
-    const task = this.#state.task(id);
-    if (task === undefined) return this.#decided(joinTask(this.#ports, line, now));
-    const term = line.terms[task.terms.length];
-    if (term === undefined) return this.#decided(unchanged(undefined, { task: id }));
-    const { records, answer } = adoptTerm(this.#ports, task, term);
-    return this.#decided({ state: undefined, records, answer: isRefused(answer) ? answer : { task: id }, events: [] });
+    const task = this.#state.task(taskIdOf(this.#ports.suite, line.policy));
+    return task === undefined
+      ? this.#decided(joinTask(this.#ports, line, now))
+      : this.#decided(adoptLine(this.#ports, task, line));
   }
 
   /** The policy of the task in its first term, and its terms, including the next one. */
@@ -179,13 +176,21 @@ export class AttributeAuthority {
     });
   }
 
-  /** True if enough other authorities certified this device for its task, in this term or the one before. Their signatures come last. */
-  isHandedOver(certificate: Certificate, deviceKey: Uint8Array, now: Millis): boolean {
+  /**
+   * True if enough other authorities certified this device for its task, in this term or the one before. Certificates of the term before end
+   * `certificateMs` after the switch: the thief of a key that was replaced may sign later ones. Signatures are checked last.
+   */
+  isHandedOver(
+    certificate: Certificate,
+    deviceKey: Uint8Array,
+    { now, certificateMs }: { readonly now: Millis; readonly certificateMs: number },
+  ): boolean {
     const policy = this.#state.task(certificate.task)?.policy;
     if (policy === undefined || !equalBytes(certificate.deviceKey, deviceKey) || now > certificate.notAfter)
       return false;
     const by = certifyingCouncil(this.#ports.suite, policy, certificate);
-    return by !== undefined && othersOf(by, this.#ports.signer, certificate) >= by.threshold;
+    const isTooOld = by !== policy && now > (policy.term?.effective ?? 0) + certificateMs;
+    return by !== undefined && !isTooOld && othersOf(by, this.#ports.signer, certificate) >= by.threshold;
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {

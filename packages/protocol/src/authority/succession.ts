@@ -89,20 +89,23 @@ export function signTerm(
   return { state: evolveTerm(suite, task, entry), records: [entry], answer, events: [] };
 }
 
-/** A party shows a term that enough seats signed: it begins here at its time. */
-export function adoptTerm(
+/** A party shows terms that enough seats signed: the next one begins here at its time. A line that contradicts a known term is refused. */
+export function adoptLine(
   { suite }: AuthorityPorts,
   task: AuthorityTask,
-  term: Term,
-): Transition<AuthorityTask, AuthorityRecord, { readonly kind: 'adopted' }> {
-  const adopted = { kind: 'adopted' as const };
-  const known = [...task.terms, ...(task.next === undefined ? [] : [task.next])].find(
-    ({ number }) => number === term.number,
-  );
-  if (known !== undefined)
-    return equalBytes(termHashOf(suite, known), termHashOf(suite, term))
-      ? unchanged(task, adopted)
-      : declined(task, refused('term-signed', { detail: `term ${term.number} is another one here` }));
+  line: Line,
+): Transition<AuthorityTask, AuthorityRecord, { readonly task: TaskId }> {
+  const isOther = (known: Term | undefined, n: number): boolean => {
+    const shown = line.terms[n];
+    return (
+      known !== undefined && shown !== undefined && !equalBytes(termHashOf(suite, shown), termHashOf(suite, known))
+    );
+  };
+  const other = [...task.terms, task.next].findIndex(isOther);
+  if (other >= 0) return declined(task, refused('term-signed', { detail: `term ${other + 1} is another one here` }));
+  const adopted = { task: task.id };
+  const term = line.terms[task.terms.length];
+  if (term === undefined || task.next !== undefined) return unchanged(task, adopted);
   const problem = termProblem(suite, task.policy, term);
   if (problem !== undefined) return declined(task, problem);
   const entry = { kind: 'term-adopted', term } as const;

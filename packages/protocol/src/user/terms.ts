@@ -29,7 +29,7 @@ export const seenTermCodec: Codec<SeenTerm> = message<SeenTerm>(KIND.keptTerm, '
 export interface TermPlace {
   /** The number of the term that it is in. */
   readonly followed: number;
-  /** The last time at which the device heard from enough authorities of that term. Undefined if it never did. */
+  /** The last time at which the device heard from enough authorities of that term. Its first look for terms counts as such a time. */
   readonly heardAt: Millis | undefined;
 }
 
@@ -95,6 +95,7 @@ export function advance(question: TermQuestion, device: DeviceTerms, root: TaskP
   const { suite, now } = question;
   let policy = policyInTerm(suite, root, device);
   let { followed } = device;
+  const { heardAt = now } = device;
   const trusted = trustedNumber(question, root, device.seen);
   for (const one of device.seen.slice(followed)) {
     const isTrusted = one.term.number <= trusted;
@@ -102,8 +103,8 @@ export function advance(question: TermQuestion, device: DeviceTerms, root: TaskP
     policy = inTerm(suite, policy, one.term);
     followed = one.term.number;
   }
-  if (followed > trusted && isLate(policy, device.heardAt, now)) return refused('term-late');
-  return { kind: 'followed', terms: { ...device, followed }, policy };
+  if (followed > trusted && isLate(policy, heardAt, now)) return refused('term-late');
+  return { kind: 'followed', terms: { ...device, followed, heardAt }, policy };
 }
 
 /** The policy in the term that the device is in. The seen terms were checked when they were shown. */
@@ -121,9 +122,9 @@ function dueAt({ authorities, succession }: TaskPolicy, { term, seenAt }: SeenTe
 }
 
 /** A clock that was set back says nothing about the time since then, unless it was only corrected. */
-function isLate(policy: TaskPolicy, heardAt: Millis | undefined, now: Millis): boolean {
+function isLate(policy: TaskPolicy, heardAt: Millis, now: Millis): boolean {
   const longestMs = longestAbsenceMs(policy);
-  if (heardAt === undefined || longestMs === Number.POSITIVE_INFINITY) return false;
+  if (longestMs === Number.POSITIVE_INFINITY) return false;
   return now - heardAt > longestMs || heardAt - now > MAX_CLOCK_ERROR_MS;
 }
 

@@ -25,6 +25,14 @@ export type BasaEvent =
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
   | { readonly kind: 'authority-rolled-back'; readonly givenUp: number }
+  /** It signed another sum of masks, or gave other guard words, than those that enough others agree on (one-shot mode). */
+  | {
+      readonly kind: 'authority-fault';
+      readonly task: TaskId;
+      /** The index of its seat. */
+      readonly authority: number;
+      readonly subject: 'mask-sum' | 'guard-words';
+    }
   | { readonly kind: 'model-logged'; readonly task: TaskId; readonly version: number }
   | { readonly kind: 'server-fault'; readonly ctx: Ctx; readonly slots: readonly number[] }
   | {

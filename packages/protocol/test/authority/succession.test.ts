@@ -9,6 +9,7 @@ import {
   millis,
   modelAppendCodec,
   SERVER_SEAT,
+  type Term,
   taskIdOf,
   termHashOf,
 } from '@basa/protocol';
@@ -101,6 +102,18 @@ describe('an authority', () => {
     const signers = world.authorities.slice(1).map(({ ports }) => ports.signer);
     const forged = signers.reduce((so, one) => endorseTerm(policy, one, so), proposal(world));
     expect(reasonOf(authority.core.followLine({ policy, terms: [forged] }, world.now).answer)).toBe('term-signed');
+  });
+  it('refuses a line with another term than the one that it is in, and accepts a shorter line', () => {
+    const world = federation();
+    const { policy } = world;
+    const term = signed(world, proposal(world));
+    switched(world, term);
+    const signers = world.authorities.slice(1).map(({ ports }) => ports.signer);
+    const forged = signers.reduce((so, one) => endorseTerm(policy, one, so), proposal(world));
+    const { core } = second(world);
+    const answerTo = (...terms: Term[]) => core.followLine({ policy, terms }, world.now).answer;
+    expect(reasonOf(answerTo(forged))).toBe('term-signed');
+    expect([granted(answerTo(term)), granted(answerTo())]).toEqual([{ task: world.task }, { task: world.task }]);
   });
 });
 

@@ -4,10 +4,14 @@ import {
   AttributeAuthority,
   type AuthorityRecord,
   agreedOutcome,
+  type Certificate,
+  certificateCodec,
+  endorse,
   endorseTerm,
   inTerm,
   isEndorsed,
   isSignedBySeat,
+  joined,
   type ModelEntry,
   millis,
   modelAppendCodec,
@@ -30,6 +34,8 @@ import {
   together,
   votesOf,
 } from '@basa/testkit/core/several.ts';
+import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it, vi } from 'vitest';
 import { federation, proposal, second, signed, switched, WAIT_MS } from './succession-scene.ts';
 
@@ -162,14 +168,49 @@ describe('the switch', () => {
     successor.apply(join.records);
     successor.apply(successor.tick(term.effective).records);
     const owner = certificate.deviceKey;
-    expect(successor.isHandedOver(certificate, owner, world.now)).toBe(true);
+    const isKnown = (of: Certificate, deviceKey = owner, at: number = world.now) =>
+      successor.isHandedOver(of, deviceKey, { now: millis(at), certificateMs: Number.POSITIVE_INFINITY });
+    expect(isKnown(certificate)).toBe(true);
     const verify = vi.spyOn(suite, 'verify');
-    expect(successor.isHandedOver(certificate, key.publicKey, world.now)).toBe(false);
+    expect(isKnown(certificate, key.publicKey)).toBe(false);
     expect(verify).not.toHaveBeenCalled(); // anybody may show the certificate of another device
     verify.mockRestore();
-    expect(successor.isHandedOver(certificate, owner, millis(certificate.notAfter + 1))).toBe(false);
+    expect(isKnown(certificate, owner, certificate.notAfter + 1)).toBe(false);
     const [only] = certificate.endorsements;
-    expect(only && successor.isHandedOver({ ...certificate, endorsements: [only] }, owner, world.now)).toBe(false);
+    expect(only && isKnown({ ...certificate, endorsements: [only] })).toBe(false);
+  });
+  it('a stolen key that was replaced enrols no device once the certificates of its term have ended', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const key = world.signer();
+    const term = signedTerm(world.policy, { isLost: true, key, signers: [], recovery });
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const line = { policy: world.policy, terms: [term] };
+    successor.apply(successor.followLine(line, term.effective).records);
+    const { publicKey: deviceKey } = world.signer();
+    const certificateMs = 1000;
+    const body = { task: world.task, deviceKey, issuedAt: millis(0), notAfter: millis(term.effective + 1e9) };
+    const stolen = endorse(certificateCodec, world.policy, world.authority.ports.signer, body);
+    const isKnown = (of: Certificate, at: number) =>
+      successor.isHandedOver(of, deviceKey, { now: millis(at), certificateMs });
+    expect(isKnown(stolen, term.effective + certificateMs)).toBe(true);
+    expect(isKnown(stolen, term.effective + certificateMs + 1)).toBe(false);
+  });
+  it('a successor that was away knows the devices that enough others have certified since', () => {
+    const world = federation();
+    const key = world.signer();
+    const term = signed(world, proposal(world, {}, key));
+    const later = switched(world, term);
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [term] }, term.effective).records);
+    const { publicKey: deviceKey } = world.signer();
+    const body = { task: world.task, deviceKey, issuedAt: millis(0), notAfter: millis(term.effective + 1e9) };
+    const parts = world.authorities.slice(1).map(({ ports }) => endorse(certificateCodec, later, ports.signer, body));
+    const certificate = { ...body, endorsements: joined(parts.flatMap(({ endorsements }) => endorsements)) };
+    const now = millis(term.effective + 1e8);
+    expect(successor.isHandedOver(certificate, deviceKey, { now, certificateMs: 1000 })).toBe(true);
   });
   it('a successor can revoke a device before it comes, which its predecessor had revoked', () => {
     const world = federation();

@@ -1,6 +1,6 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
-import { guardVerdict, oneShotOf, shotLayout, type Verdict } from '@basa/protocol';
+import { guardVerdict, oneShotOf, shotLayout, type Verdict, wrongVerdicts } from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -48,6 +48,22 @@ describe('the guards', () => {
     };
     expect(judged([shifted, ...all.slice(1)])).toBe('good');
     expect(judged([shifted, ...all.slice(1, 3)])).toBe('undecided');
+  });
+
+  it('name an authority whose words differ from those of f + 1 others, and nobody if one is enough', () => {
+    const { world, own } = pair();
+    const all = answersFor(world, own);
+    const wrong = (answers: readonly Verdict[], policy = world.policy) => wrongVerdicts(policy, answers);
+    const [first, ...others] = all as [Verdict, ...Verdict[]];
+    const shifted = { ...first, guards: first.guards.map((one) => ({ ...one, words: [9, 9, 9, 9] })) };
+    expect(wrong(all)).toEqual([]);
+    expect(wrong([shifted, ...others])).toEqual([shifted]);
+    expect(wrong([...others, shifted])).toEqual([shifted]);
+    expect(wrong([{ ...shifted, verdict: 'abstain' }, ...others])).toEqual([]);
+    expect(wrong([{ ...first, guards: [] }, ...others])).toEqual([]);
+    expect(wrong([shifted, others[0] as Verdict])).toEqual([]);
+    const unchecked = { ...world.policy, oneShot: { ...oneShotOf(world.policy), uncheckedSums: true } };
+    expect(wrong([shifted, ...others], unchecked)).toEqual([]);
   });
 
   it('wait for as many authorities as a batch needs, so that one upload does not hold up the others', () => {

@@ -128,6 +128,15 @@ describe('attacks', () => {
     expect(show(device, [], millis(at(19) - 1))).toMatchObject({ reason: 'term-late' });
   });
 
+  test('a device that connected and never asked for a model is late like any other', () => {
+    const forged = termOf(four, { seat: 3, key: signer(66), isLost: true, signers: [a, b, c] });
+    const connected = show(NO_TERMS, [], at(0));
+    if (isRefused(connected)) throw new Error(connected.reason);
+    expect(show(connected.terms, [], at(14))).toMatchObject({ terms: { heardAt: at(0) } });
+    for (const terms of [[forged], []])
+      expect(show(connected.terms, terms, at(15))).toMatchObject({ reason: 'term-late' });
+  });
+
   test('a device follows no line in which one term does not count', () => {
     const unsigned = termOf(four, { signers: [a, b] });
     expect(show(NO_TERMS, [unsigned], at(0))).toMatchObject({ reason: 'term-unsigned' });

@@ -1,6 +1,7 @@
 /**
  * The devices that the authorities have revoked. Every head of a log contains their number. If it is higher than the server's number, the
- * server asks for the list and keeps it permanently. A revoked device stays revoked, even if the authority has lost the record.
+ * server asks for the list and keeps it permanently. A revoked device stays revoked until the authority is replaced, even if the authority
+ * has lost the record.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Council, EnrolledFor, Head, TaskPolicy, UserId } from '@basa/protocol';
@@ -37,7 +38,8 @@ export class Revocations {
 
   /** Ends the request of a device if too few authorities are left that have not revoked it. */
   async check({ task, ...council }: EnrolledFor, user: UserId): Promise<void> {
-    if ((await this.#options.store.revokedBy(task, user)) >= enoughToRevoke(council)) fail('revoked');
+    const revoking = await this.#options.store.revokedBy(task, user, council);
+    if (revoking >= enoughToRevoke(council)) fail('revoked');
   }
 
   /** Checks for new revocations for these tasks. An authority that does not answer delays nothing. */

@@ -1,6 +1,7 @@
 /** Has waiting uploads inspected by all authorities, some at a time: a bad one is refused individually, before it is in a sum. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
+  type BasaEvent,
   type Ctx,
   type GuardVerdict,
   guardVerdict,
@@ -9,6 +10,7 @@ import {
   type RefusalReason,
   type TaskPolicy,
   type Verdict,
+  wrongVerdicts,
 } from '@basa/protocol';
 import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
 import { Backoff } from '../authority/backoff.ts';
@@ -25,7 +27,12 @@ export interface InspectorOptions extends ShownTools {
   readonly store: Store;
   readonly authorities: TaskAuthorities;
   readonly clock: () => number;
+  onEvent(event: BasaEvent): void;
   onTrouble(what: string, error: unknown): void;
+}
+
+interface VerdictOf extends Verdict {
+  readonly authority: number;
 }
 
 /** The time for which the others are awaited once enough of them answered. */
@@ -76,7 +83,9 @@ export class Inspector {
     const some = waiting.filter(({ upload }) => versions.includes(upload.header.version));
     if (some.length === 0) return;
     const verdicts = await this.#inspect(some);
-    const decided = await Promise.all(some.map((shot) => this.#verdictOn(shot, verdicts)));
+    const about = some.map(({ name }) => verdicts.filter(({ upload }) => equalBytes(upload, name)));
+    this.#report(about);
+    const decided = await Promise.all(some.map((shot, n) => this.#verdictOn(shot, about[n] ?? [])));
     await this.#write(some, decided, fence);
   }
 
@@ -96,24 +105,33 @@ export class Inspector {
     return { task, ...statements, uploads: await shownUploads(this.#options, shots) };
   }
 
-  /** The verdicts of each authority that answered. */
-  async #inspect(shots: readonly StoredShot[]): Promise<readonly (readonly Verdict[])[]> {
+  /** The verdicts of the authorities that answered, at most one of each about an upload. */
+  async #inspect(shots: readonly StoredShot[]): Promise<readonly VerdictOf[]> {
     const { authorities, onTrouble } = this.#options;
     const request = await this.#request(shots);
-    const verdicts: (readonly Verdict[])[] = [];
-    const ask = async (link: AuthorityLink): Promise<void> => {
-      verdicts.push((await link.inspect(request, this.#options.policy)).verdicts);
+    const verdicts: VerdictOf[] = [];
+    const ask = async (authority: number, link: AuthorityLink): Promise<void> => {
+      const answer = await link.inspect(request, this.#options.policy);
+      const about = shots.flatMap(({ name }) => answer.verdicts.find(({ upload }) => equalBytes(upload, name)) ?? []);
+      verdicts.push(...about.map((verdict) => ({ ...verdict, authority })));
     };
     const { members } = authorities;
     await gather(
-      members.map(({ authority, link }) => ({ authority, ask: () => ask(link) })),
+      members.map(({ authority, link }) => ({ authority, ask: () => ask(authority, link) })),
       { needed: Math.min(members.length, neededToDecide(this.#options.policy)), graceMs: GRACE_MS },
     ).catch((error: unknown) => onTrouble('too few authorities inspect uploads', error));
     return [...verdicts];
   }
 
-  async #verdictOn(shot: StoredShot, answers: readonly (readonly Verdict[])[]): Promise<GuardVerdict> {
-    const verdicts = answers.flatMap((all) => all.find(({ upload }) => equalBytes(upload, shot.name)) ?? []);
+  /** An authority is reported once for each request, with all its uploads. */
+  #report(about: readonly (readonly VerdictOf[])[]): void {
+    const { task, policy, onEvent } = this.#options;
+    const wrong = about.flatMap((verdicts) => wrongVerdicts(policy, verdicts));
+    for (const authority of new Set(wrong.map((verdict) => verdict.authority)))
+      onEvent({ kind: 'authority-fault', task, authority, subject: 'guard-words' });
+  }
+
+  async #verdictOn(shot: StoredShot, verdicts: readonly Verdict[]): Promise<GuardVerdict> {
     return guardVerdict(this.#options.policy, await firstWords(this.#options, shot), verdicts);
   }
 

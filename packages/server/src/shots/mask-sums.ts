@@ -1,12 +1,14 @@
 /**
  * Collects the sums of masks of a batch: the vector of each part from one of its holders, and as many equal hashes as
  * must vouch for it. A holder that is silent or signed another hash is left out, and another holder is asked.
+ * Another hash is reported.
  */
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@basa/masking';
 import {
   type AskedSums,
   agreedSum,
+  type BasaEvent,
   type Endorsement,
   isMaskSumOf,
   type MaskSum,
@@ -29,6 +31,7 @@ import type { VotedBatch } from './batch-votes.ts';
 export interface MaskSumsOptions {
   readonly blobs: BlobStore;
   readonly authorities: TaskAuthorities;
+  onEvent(event: BasaEvent): void;
 }
 
 /** The part that every authority is shown. */
@@ -59,6 +62,7 @@ export class MaskSums {
   /** The authorities that are not asked any more, and those of them that can never answer. */
   readonly #without = new Set<number>();
   readonly #gone = new Set<number>();
+  readonly #reported = new Set<number>();
 
   constructor(options: MaskSumsOptions, batch: VotedBatch, shown: Shown) {
     this.#options = options;
@@ -174,7 +178,14 @@ export class MaskSums {
   #leaveOutLiars(part: Part): void {
     const agreed = this.#agreed(part);
     if (agreed === undefined) return;
-    for (const { authority, sum } of this.#of(part)) if (!equalBytes(sum.hash, agreed)) this.#without.add(authority);
+    const liars = this.#of(part).filter(({ sum }) => !equalBytes(sum.hash, agreed));
+    for (const { authority } of liars) {
+      this.#without.add(authority);
+      if (this.#reported.has(authority)) continue;
+      this.#reported.add(authority);
+      const { task } = this.#batch.closing;
+      this.#options.onEvent({ kind: 'authority-fault', task, authority, subject: 'mask-sum' });
+    }
   }
 }
 

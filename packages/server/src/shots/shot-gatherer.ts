@@ -6,6 +6,7 @@
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {
+  type BasaEvent,
   type Batch,
   type ClosingBatch,
   type Ctx,
@@ -50,6 +51,7 @@ export interface ShotGathererOptions extends OpeningTools, ShownTools {
   readonly inspector: Inspector;
   readonly coming: Coming;
   readonly stallMs: number | undefined;
+  onEvent(event: BasaEvent): void;
 }
 
 export class ShotGatherer implements Gatherer<ShotBatch> {

@@ -1,5 +1,6 @@
 /** The devices that the authorities have revoked. */
-import type { TaskId, UserId } from '@basa/protocol';
+import { equalBytes } from '@basa/masking';
+import type { Council, TaskId, UserId } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 
@@ -34,8 +35,11 @@ export function revocationTables(database: SqlDatabase) {
         await insertRows(session, 'revoked_devices (task, usr, authority)', rows, ' ON CONFLICT DO NOTHING');
         await session.query(SET_MARK, task, authority, branch, upTo);
       }),
-    /** The number of authorities that have revoked it. */
-    revokedBy: async (task: TaskId, user: UserId): Promise<number> =>
-      (await database.peek('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user)).length,
+    /** The number of these authorities that have revoked it. Authorities of earlier terms do not count. */
+    async revokedBy(task: TaskId, user: UserId, { authorities }: Pick<Council, 'authorities'>): Promise<number> {
+      const rows = await database.peek('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user);
+      const revoking = rows.map((row) => column.bytes(row, 'authority'));
+      return authorities.filter((key) => revoking.some((one) => equalBytes(one, key))).length;
+    },
   };
 }

@@ -48,6 +48,10 @@ export class EventCounts {
       metrics.count('basa_slots_dropped_total', { ...this.#task(event.ctx), why: event.why });
     if (event.kind === 'buffer-frozen')
       metrics.count('basa_buffers_frozen_total', { ...this.#task(event.ctx), why: event.why });
+    if (event.kind === 'authority-fault') {
+      const labels = { task: this.#labelOf(toHex(event.task)), authority: String(event.authority) };
+      metrics.count('basa_authority_faults_total', { ...labels, subject: event.subject });
+    }
     if (event.kind === 'buffer-included') this.#lagged(event.ctx, event.version);
   }
 

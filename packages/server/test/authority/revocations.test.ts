@@ -59,7 +59,16 @@ function server(...fakes: readonly FakeAuthority[]): Revocations {
 }
 
 const known = (count: number) =>
-  Promise.all(Array.from({ length: count }, (_, n) => store.revokedBy(task, userOf(n)).then((count) => count > 0)));
+  Promise.all(Array.from({ length: count }, (_, n) => store.revokedBy(task, userOf(n), of).then((count) => count > 0)));
+
+const statusOf = (revocations: Revocations, ...of: Parameters<Revocations['check']>): Promise<'free' | 'revoked'> =>
+  revocations.check(...of).then(
+    () => 'free',
+    (error) => {
+      expect(error).toMatchObject({ document: { type: 'urn:basa:problem:revoked' } });
+      return 'revoked';
+    },
+  );
 
 it('asks page by page up to the number in the head, and then no more', async () => {
   const authority = new FakeAuthority();
@@ -91,17 +100,35 @@ it('refuses a device only if the authorities that have not revoked it are too fe
     for (const [n, one] of all.entries()) {
       one.list = [...one.list, user];
       await revocations.look([council]);
-      const answer = await revocations.check(council, user).then(
-        () => 'free',
-        (error) => error.document.type,
-      );
-      expect([threshold, n + 1, answer]).toEqual([
-        threshold,
-        n + 1,
-        n + 1 >= needed ? 'urn:basa:problem:revoked' : 'free',
-      ]);
+      const answer = await statusOf(revocations, council, user);
+      expect([threshold, n + 1, answer]).toEqual([threshold, n + 1, n + 1 >= needed ? 'revoked' : 'free']);
     }
   }
+});
+
+it('counts a seat once, and never by the key of an earlier term', async () => {
+  const keys = [1, 2, 3, 4].map((n) => bytes(n));
+  const [old, ...others] = keys.map((publicKey) => Object.assign(new FakeAuthority(), { publicKey }));
+  const next = Object.assign(new FakeAuthority(), { publicKey: bytes(9) });
+  const revocations = server(old as FakeAuthority, ...others, next);
+  const before = { task, authorities: keys, threshold: 3, serverKey };
+  const after = { ...before, authorities: [bytes(9), ...keys.slice(1)] };
+  for (const one of [old, next]) (one as FakeAuthority).list = [userOf(0)];
+  await revocations.look([before]);
+  await revocations.look([after]);
+  expect(await statusOf(revocations, after, userOf(0))).toBe('free');
+  (others[0] as FakeAuthority).list = [userOf(0)];
+  await revocations.look([after]);
+  expect(await statusOf(revocations, after, userOf(0))).toBe('revoked');
+});
+
+it('with one authority, a revocation by its replaced key has no effect in the next term', async () => {
+  const authority = new FakeAuthority();
+  const revocations = server(authority);
+  authority.list = [userOf(0)];
+  await revocations.look([of]);
+  expect(await statusOf(revocations, of, userOf(0))).toBe('revoked');
+  expect(await statusOf(revocations, { ...of, authorities: [bytes(9)] }, userOf(0))).toBe('free');
 });
 
 it('continues after a restart at the same position', async () => {
@@ -147,7 +174,7 @@ it('does not wait for silent authorities if enough others answer, and waits othe
   const council = { task, authorities: keys, threshold: 2, serverKey };
   const revocations = server(...all);
   await revocations.catchUp(council);
-  expect(await store.revokedBy(task, userOf(0))).toBe(2);
+  expect(await store.revokedBy(task, userOf(0), council)).toBe(2);
   second.revocations = gone;
   for (const one of all) one.head = one.headOf(2);
   await expect(revocations.catchUp(council)).rejects.toThrow('it is away');

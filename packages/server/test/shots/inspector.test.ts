@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
 import {
+  type BasaEvent,
   type Ctx,
   type JoinTag,
   MAX_INSPECTED,
@@ -31,7 +32,9 @@ function uploadOf(n: number, version: number): ShotUpload {
   return { certificate, header: { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes } };
 }
 
-type Answer = (uploads: readonly number[]) => Promise<readonly (Pick<Verdict, 'verdict'> & { readonly n: number })[]>;
+type Answer = (
+  uploads: readonly number[],
+) => Promise<readonly (Pick<Verdict, 'verdict'> & { readonly n: number; readonly word?: number })[]>;
 
 /** No device is known to the authority, unless a test says otherwise. */
 function scene({
@@ -42,7 +45,7 @@ function scene({
   answers?: readonly Answer[];
 } = {}) {
   const shots: (StoredShot & { status: ShotStatus })[] = [];
-  const [asked, troubles]: [number[][], unknown[]] = [[], []];
+  const [asked, troubles, events]: [number[][], unknown[], BasaEvent[]] = [[], [], []];
   const now = { ms: 1000 };
   const numberOf = ({ header: { user } }: ShotUpload): number => 256 * (user[30] as number) + (user[31] as number);
   const byName = (name: Ctx) => shots.find((shot) => toHex(shot.name) === toHex(name));
@@ -62,9 +65,9 @@ function scene({
       asked.push(uploads.map(numberOf));
       const verdicts = await answer(uploads.map(numberOf));
       return {
-        verdicts: verdicts.map(({ n, verdict }) => ({
+        verdicts: verdicts.map(({ n, verdict, word = 0 }) => ({
           ...{ upload: (shots[n] as StoredShot).name, verdict },
-          ...{ reason: 'part-invalid', guards: [{ part: 0, words: [0, 0, 0, 0] }] },
+          ...{ reason: 'part-invalid', guards: [0, 1].map((part) => ({ part, words: [0, 0, 0, word] })) },
         })),
       };
     },
@@ -75,6 +78,7 @@ function scene({
   };
   const inspector = new Inspector({
     ...{ task, store, clock: () => now.ms, onTrouble: (...trouble: unknown[]) => troubles.push(trouble) },
+    onEvent: (event: BasaEvent) => events.push(event),
     policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
     blobs: { read, removeBelow: async () => undefined },
     models: { stored: async () => undefined },
@@ -98,7 +102,7 @@ function scene({
     }
   };
   const look = () => inspector.look(undefined as never);
-  return { inspector, shots, asked, troubles, now, store, members, give, look };
+  return { inspector, shots, asked, troubles, events, now, store, members, give, look };
 }
 
 const bad = async (uploads: readonly number[]) => uploads.map((n) => ({ n, verdict: 'bad' as const }));
@@ -189,6 +193,18 @@ describe('authorities', () => {
     expect(asked.splice(0).map(({ length }) => length)).toEqual([MAX_INSPECTED, 1]);
     expect(await inspector.showAgain(link, shots.slice(1))).toHaveLength(MAX_INSPECTED);
     expect(asked).toHaveLength(1);
+  });
+
+  it('are reported once for all their wrong words in a request, by their seats', async () => {
+    const said =
+      (word: number): Answer =>
+      async (uploads) =>
+        uploads.map((n) => ({ n, verdict: 'good', word }));
+    const policy = { authorities: council(4), threshold: 3, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 } };
+    const { events, give, look } = scene({ policy, answers: [said(0), said(0), said(7), said(0)] });
+    give(3);
+    await look();
+    expect(events).toEqual([{ kind: 'authority-fault', task, authority: 2, subject: 'guard-words' }]);
   });
 
   const council = (count: number) => Array.from({ length: count }, (_, n) => bytes(10 + n));

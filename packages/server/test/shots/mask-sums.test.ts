@@ -1,6 +1,7 @@
 /** The sums of masks of a batch: each part is taken from a holder that enough others agree with, although some are silent or lie. */
 import { toHex } from '@basa/masking';
 import {
+  type BasaEvent,
   type Ctx,
   isHolder,
   type MaskSum,
@@ -41,6 +42,7 @@ function scene(behaviours: readonly (Behaviour | undefined)[], isAddressed: read
   const asked: [number, readonly WantedSum[], number][] = [];
   const blobs = new Map<string, Uint8Array>();
   const closed = { closed: 0, discarded: 0 };
+  const events: BasaEvent[] = [];
   const release =
     (authority: number, behaviour: Behaviour) =>
     async ({ wanted }: Pick<ReleaseRequest, 'wanted'>, take: Take, { extraMs }: { readonly extraMs: number }) => {
@@ -79,7 +81,11 @@ function scene(behaviours: readonly (Behaviour | undefined)[], isAddressed: read
     sum: { batch: { number: 0 } },
     closing: { suite, task, policy, ctx, headers },
   } as unknown as VotedBatch;
-  const sums = new MaskSums({ blobs: { stage }, authorities: { members } } as never, voted, {} as never);
+  const sums = new MaskSums(
+    { blobs: { stage }, authorities: { members }, onEvent: (event: BasaEvent) => events.push(event) } as never,
+    voted,
+    {} as never,
+  );
   const parts = taskParts(policy);
   const collect = () => sums.collect([]);
   /** The sums that come out, which must be the honest ones. */
@@ -90,6 +96,7 @@ function scene(behaviours: readonly (Behaviour | undefined)[], isAddressed: read
     asked,
     blobs,
     closed,
+    events,
     parts,
     collect,
     collected,
@@ -143,6 +150,20 @@ describe('the sums of a batch', () => {
       }
     },
   );
+
+  it('that differ from those of enough others are reported once, with the seat of their authority', async () => {
+    for (const index of [0, 1, 2, 3]) {
+      const { collect, events, parts } = scene([0, 1, 2, 3].map((n) => (n === index ? liar : undefined)));
+      await collect();
+      expect(events).toMatchObject([{ kind: 'authority-fault', authority: index, subject: 'mask-sum' }]);
+      expect(parts.length).toBeGreaterThan(1);
+    }
+    for (const behaviours of [[], [silent], [{ sent: () => bytes(200) }]]) {
+      const { collect, events } = scene(behaviours);
+      await collect();
+      expect(events).toEqual([]);
+    }
+  });
 
   it('that a liar sent with bytes that it did not sign are discarded', async () => {
     const { collect, blobs, closed, expected } = scene([{ sent: () => bytes(200) }]);

@@ -70,6 +70,10 @@ export const SERVER_METRICS = {
     'Time to make the bodies of uploads durable in files or objects; small bodies are rows of the database and do not count',
   ),
   basa_authority_up: gauge([], '1 if the authority answered the last request'),
+  basa_authority_faults_total: counter(
+    ['task', 'authority', 'subject'],
+    'One-shot: wrong answers of an authority, by its seat: mask-sum or guard-words that differ from those that enough others agree on',
+  ),
   basa_authority_seconds: histogram(
     ['question'],
     REQUEST_SECONDS,

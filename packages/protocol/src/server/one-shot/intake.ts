@@ -89,6 +89,20 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   return isGuard ? { kind: 'good' } : { kind: 'bad', reason: 'body-mismatch' };
 }
 
+/** The verdicts whose words differ from those that enough others vouch for. Nobody vouches if one authority is enough. */
+export function wrongVerdicts<Given extends Verdict>(policy: TaskPolicy, verdicts: readonly Given[]): readonly Given[] {
+  const vouchers = vouchersOf(oneShotOf(policy));
+  const good = verdicts.filter(({ verdict }) => verdict === 'good');
+  if (vouchers === 1) return [];
+  const agreed = taskParts(policy).map((part) => ({ part, words: agreedWords(good, part, vouchers)?.join() }));
+  return good.filter(({ guards }) =>
+    agreed.some(({ part, words }) => {
+      const said = guards.find((one) => one.part === part)?.words.join();
+      return said !== undefined && words !== undefined && said !== words;
+    }),
+  );
+}
+
 /** Each verdict counts once, even if it has words of the part several times. */
 function agreedWords(verdicts: readonly Verdict[], part: number, needed: number): GuardWords['words'] | undefined {
   const counts = new Map<string, number>();
