@@ -97,6 +97,18 @@ describe('a rolled-back data folder', () => {
     expect((await ask(authority, '/v1/health', { headers: { 'basa-head': after } })).head).toBe(after);
   });
 
+  it('does not call a buffer aborted that it aborted before a head showed the loss, and calls later ones aborted', async () => {
+    const { authority, buffer, world, head } = await rolledBack({ withWitness: true });
+    const month = 30 * 24 * 3_600_000;
+    time.now += month;
+    expect((await buffer.outcome(authority)).status).toBe('aborted');
+    expect((await ask(authority, '/v1/health', { headers: { 'basa-head': head } })).status).toBe(200);
+    const later = await seated(authority, world);
+    time.now += month;
+    const told = await Promise.all([buffer, later].map(async (one) => (await one.outcome(authority)).status));
+    expect(told).toEqual(['unknown', 'aborted']);
+  });
+
   it('stays met after a restart', async () => {
     const { authority, buffer, home, witness } = await rolledBack({ withWitness: false });
     await stop(authority);

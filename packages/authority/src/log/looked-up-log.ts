@@ -20,12 +20,17 @@ export class NotLookedUp extends Error {
   }
 }
 
+interface FoundRecord {
+  readonly sequence: number;
+  readonly entry: AuthorityRecord;
+}
+
 export class LookedUpLog implements PastLog {
   /** The hashes of the empty log and of the last records, by their numbers. */
   readonly #recent = new Map<number, Uint8Array>([[0, EMPTY_LOG_HASH]]);
   #length = 0;
   readonly #hashes = new Map<number, Uint8Array | undefined>();
-  readonly #named = new Map<string, readonly AuthorityRecord[]>();
+  readonly #named = new Map<string, readonly FoundRecord[]>();
 
   add(_: AuthorityRecord, hash: Uint8Array): void {
     this.#recent.set(++this.#length, hash);
@@ -44,9 +49,9 @@ export class LookedUpLog implements PastLog {
     });
   }
 
-  named(name: Uint8Array): readonly AuthorityRecord[] {
+  named(name: Uint8Array, after = 0): readonly AuthorityRecord[] {
     const found = this.#named.get(toHex(name));
-    if (found !== undefined) return found;
+    if (found !== undefined) return found.filter(({ sequence }) => sequence > after).map(({ entry }) => entry);
     throw new NotLookedUp((tables) => this.#lookUp(tables, [name]));
   }
 
@@ -74,10 +79,10 @@ export class LookedUpLog implements PastLog {
     const found = await tables.sequencesNamed(names);
     const stored = await tables.recordsAt([...new Set(found.map(({ sequence }) => sequence))]);
     const records = new Map(stored.map(({ sequence, bytes }) => [sequence, decodeAuthorityRecord(bytes)]));
-    const named = new Map(names.map((name): [string, AuthorityRecord[]] => [toHex(name), []]));
+    const named = new Map(names.map((name): [string, FoundRecord[]] => [toHex(name), []]));
     for (const { name, sequence } of found) {
       const entry = records.get(sequence);
-      if (entry !== undefined) named.get(toHex(name))?.push(entry);
+      if (entry !== undefined) named.get(toHex(name))?.push({ sequence, entry });
     }
     for (const [name, entries] of named) this.#named.set(name, entries);
   }

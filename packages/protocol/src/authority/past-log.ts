@@ -15,8 +15,8 @@ export interface PastLog {
   add?(entry: AuthorityRecord, hash: Uint8Array): void;
   /** The hash of the log after this many records. */
   hashAt(sequence: number): Uint8Array | undefined;
-  /** The records with this name, oldest first. */
-  named(name: Uint8Array): readonly AuthorityRecord[];
+  /** The records with this name, oldest first; only those after the first `after` records of the log. */
+  named(name: Uint8Array, after?: number): readonly AuthorityRecord[];
 }
 
 /**
@@ -83,7 +83,7 @@ export function modelName(task: TaskId, version: number): Uint8Array {
 export class LogInMemory implements PastLog {
   readonly #suite: Suite;
   readonly #hashes: Uint8Array[] = [EMPTY_LOG_HASH];
-  readonly #named = new Map<string, AuthorityRecord[]>();
+  readonly #named = new Map<string, { readonly records: AuthorityRecord[]; readonly sequences: number[] }>();
 
   constructor(suite: Suite) {
     this.#suite = suite;
@@ -91,10 +91,14 @@ export class LogInMemory implements PastLog {
 
   add(entry: AuthorityRecord, hash: Uint8Array): void {
     this.#hashes.push(hash);
+    const sequence = this.#hashes.length - 1;
     for (const name of recordNames(this.#suite, entry).map(toHex)) {
-      const records = this.#named.get(name);
-      if (records === undefined) this.#named.set(name, [entry]);
-      else records.push(entry);
+      const known = this.#named.get(name);
+      if (known === undefined) this.#named.set(name, { records: [entry], sequences: [sequence] });
+      else {
+        known.records.push(entry);
+        known.sequences.push(sequence);
+      }
     }
   }
 
@@ -102,8 +106,9 @@ export class LogInMemory implements PastLog {
     return this.#hashes[sequence];
   }
 
-  named(name: Uint8Array): readonly AuthorityRecord[] {
-    return this.#named.get(toHex(name)) ?? [];
+  named(name: Uint8Array, after = 0): readonly AuthorityRecord[] {
+    const { records = [], sequences = [] } = this.#named.get(toHex(name)) ?? {};
+    return after === 0 ? records : records.filter((_, n) => (sequences[n] ?? 0) > after);
   }
 }
 
@@ -128,7 +133,7 @@ export class DraftLog implements PastLog {
     return sequence > this.#end ? this.#drafted.hashAt(sequence - this.#end) : this.#log.hashAt(sequence);
   }
 
-  named(name: Uint8Array): readonly AuthorityRecord[] {
-    return [...this.#log.named(name), ...this.#drafted.named(name)];
+  named(name: Uint8Array, after = 0): readonly AuthorityRecord[] {
+    return [...this.#log.named(name, after), ...this.#drafted.named(name, Math.max(0, after - this.#end))];
   }
 }

@@ -44,6 +44,8 @@ export class AuthorityState {
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
+  /** The number of records before those of the current branch. */
+  #branchStart = 0;
   /** Branches of lost lives of the log that were met: each causes everything open to be given up once. */
   readonly #retired: Uint8Array[] = [];
 
@@ -69,6 +71,7 @@ export class AuthorityState {
     draft.#inclusions = new Inclusions(this.#inclusions);
     draft.#epochs = this.#epochs.draft();
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
+    draft.#branchStart = this.#branchStart;
     draft.#retired.push(...this.#retired);
     draft.#sequence = this.#sequence;
     draft.#hash = this.#hash;
@@ -102,6 +105,14 @@ export class AuthorityState {
   /** The current life of the log. */
   get branch(): Uint8Array {
     return this.#branches.at(-1) ?? FIRST_BRANCH;
+  }
+
+  /**
+   * The records of the current branch with this name. A statement that something was never released counts only in the branch in which it
+   * was recorded: once a rollback shows, it may have been released in the lost life of the log.
+   */
+  ofBranch(name: Uint8Array): readonly AuthorityRecord[] {
+    return this.past.named(name, this.#branchStart);
   }
 
   get position(): LogPosition {
@@ -156,6 +167,8 @@ export class AuthorityState {
     const { suite } = this.#ports;
     const policy = this.#policyOf(descriptor.task);
     const buffer = later.reduce(evolveBuffer, drawnBuffer(suite, policy, descriptor));
+    if (buffer.status === 'aborted' && !this.ofBranch(buffer.ctx).some(({ kind }) => kind === 'buffer-aborted'))
+      return { ...buffer, status: 'unknown' };
     const isOfTerm = policy.term === undefined || hasGoodEndorsements(suite, descriptorCodec, policy, descriptor);
     if (isOfTerm || buffer.version !== undefined || buffer.status !== 'closed') return buffer;
     const { closed: _, ...rest } = buffer; // its sum made no version in the term in which it was closed
@@ -275,6 +288,7 @@ export class AuthorityState {
       }
       case 'branch-begun':
         this.#branches.push(entry.branch);
+        this.#branchStart = this.#sequence;
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;
       case 'term-signed':

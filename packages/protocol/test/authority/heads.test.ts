@@ -1,7 +1,7 @@
 /** Heads that somebody shows to the authority: each lost life of its log gives up what is open once, and never again. */
 import { ascii } from '@basa/masking';
-import { AttributeAuthority, type AuthorityRecord, type Ctx, type Head } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
+import { AttributeAuthority, type AuthorityRecord, type Ctx, type Head, millis } from '@basa/protocol';
+import { type Federation, granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -72,6 +72,39 @@ describe('a head of a branch that the log does not hold', () => {
     const services = world();
     const [head] = drill(services);
     expect(met(services, { ...head, signature: new Uint8Array(64) })).toBe(false);
+  });
+});
+
+describe('a lost close', () => {
+  it('is never "aborted" once a head shows it, although the restored authority aborted the buffer', () => {
+    const services = world();
+    const { authority, server } = services;
+    const ctx = services.fill([services.device(), services.device()]);
+    const image = [...authority.log];
+    granted(server.freeze(ctx));
+    server.finish(ctx);
+    expect(statusOf(services, ctx)).toBe('closed');
+    const lost = authority.core.head();
+    authority.log = image;
+    authority.core = AttributeAuthority.restore(authority.ports, authority.records);
+    services.now = millis(services.now + 30 * 24 * 3_600_000);
+    authority.persist(authority.core.tick(services.now));
+    // As long as nothing shows the rollback, the authority counts in f.
+    expect(statusOf(services, ctx)).toBe('aborted');
+    expect(met(services, lost)).toBe(true);
+    expect(statusOf(services, ctx)).toBe('unknown');
+    authority.restart();
+    expect(statusOf(services, ctx)).toBe('unknown');
+  });
+
+  it('does not prevent that a buffer of the new branch is aborted', () => {
+    const services = world();
+    met(services, drill(services)[0]);
+    const later = services.server.drawBuffer();
+    services.now = millis(services.now + 30 * 24 * 3_600_000);
+    expect(statusOf(services, later)).toBe('aborted');
+    services.authority.restart();
+    expect(statusOf(services, later)).toBe('aborted');
   });
 });
 

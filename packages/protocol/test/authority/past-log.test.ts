@@ -25,6 +25,7 @@ describe('the log of a draft', () => {
       undefined,
     ]);
     expect(draft.named(ctx)).toEqual([voted, aborted]);
+    expect([0, 1, 2].map((after) => draft.named(ctx, after))).toEqual([[voted, aborted], [aborted], []]);
     expect(log.named(ctx)).toEqual([voted]);
     expect(log.named(hash(9))).toEqual([]);
   });

@@ -11,6 +11,7 @@ import {
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
+import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts } from './scene.ts';
@@ -91,6 +92,53 @@ describe('an authority', () => {
     granted(world.server.releaseBy(0, batch, { votes }));
     world.pass(WINDOW);
     expect([0, 1].map((index) => statusOf(scene, index))).toEqual(['included', 'pending']);
+  });
+});
+
+/** The machine of an authority comes back as it was before a release, with its secrets and its witness. */
+describe('a lost release', () => {
+  function lost(count: 1 | 4) {
+    const scene = inspected({ count }, 4);
+    const { world, shots } = scene;
+    const { base } = world.authority(0);
+    const image = [...base.log];
+    const first = world.server.batch(shots.slice(0, 3));
+    world.server.release(first, world.server.votes(first, count === 1 ? undefined : [0, 1, 3]));
+    const head = base.core.head();
+    reloaded(world.authority(0), image);
+    const show = () => base.persist(base.core.meetHead(head, world.randomBytes(16), world.now)) as object;
+    return { ...scene, show };
+  }
+
+  it.each([1, 4] as const)(
+    'is never "expired" once a head shows it, also after its epoch was given up [S12]',
+    (count) => {
+      const scene = lost(count);
+      const { world, show } = scene;
+      world.pass(4 * 3_600_000);
+      world.authority(0).tick();
+      expect(statusOf(scene, 0)).toBe('expired'); // as long as nothing shows the rollback, the authority counts in f
+      expect(granted(show())).toEqual({ rolledBack: true });
+      expect(statusOf(scene, 0)).toBe('unknown');
+      world.authority(0).restart();
+      expect(statusOf(scene, 0)).toBe('unknown');
+    },
+  );
+
+  it('is never "expired" once a head shows it, also after the authority called the upload expired [S12]', () => {
+    const scene = lost(4);
+    const { world, show } = scene;
+    world.pass(WINDOW);
+    expect(statusOf(scene, 0)).toBe('expired');
+    expect(granted(show())).toEqual({ rolledBack: true });
+    expect(statusOf(scene, 0)).toBe('unknown');
+    // Uploads to epochs of the new branch expire as before.
+    world.openEpochs();
+    world.contributed(1);
+    const shot = world.server.shots.at(-1) as StoredShot;
+    world.pass(4 * 3_600_000);
+    world.authority(0).tick();
+    expect(world.server.outcomeBy(0, questionOf(shot, 0)).status).toBe('expired');
   });
 });
 

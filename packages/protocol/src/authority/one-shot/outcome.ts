@@ -29,7 +29,8 @@ const MOST_EXPIRED = 16;
 /**
  * An upload is expired if its vote window is over and this authority neither voted for it nor knows it as final. The authority records this
  * before it answers, and afterwards never votes for an upload with this tag that names this epoch. If an epoch is given up, no record is
- * needed, because no authority votes for its uploads. The authority makes no statement about an epoch that is dead or not in its log.
+ * needed, because no authority votes for its uploads. The authority makes no statement about an epoch that is dead or not in its log. Once a
+ * rollback shows, nothing that it recorded before counts as expired any more: it may have voted for it in the lost life of its log.
  */
 export function tellOutcome(
   { suite, signer }: AuthorityPorts,
@@ -39,8 +40,7 @@ export function tellOutcome(
   now: Millis,
 ): Transition<undefined, AuthorityRecord, ShotOutcome> {
   const at = state.epochs.at(now);
-  const records = state.past.named(usedNameOf(suite, id, { user, joinTag }));
-  const known = statusIn(suite, state, records, statement);
+  const known = statusIn(suite, state, usedNameOf(suite, id, { user, joinTag }), statement);
   const epoch = state.epochs.live(statement);
   const isAsked = known === undefined && state.device(user) !== undefined;
   const isOver = epoch !== undefined && at >= epoch.closes + (policy.oneShot?.voteMs ?? 0);
@@ -59,20 +59,22 @@ export function tellOutcome(
 
 /** It ended in its time, in this life of the log: every vote for one of its uploads is known here. */
 function isGivenUp(state: AuthorityState, statement: Uint8Array): boolean {
-  return state.past.named(statement).some((entry) => entry.kind === 'epoch-ended' && entry.how === 'given-up');
+  return state.ofBranch(statement).some((entry) => entry.kind === 'epoch-ended' && entry.how === 'given-up');
 }
 
 function statusIn(
   suite: Suite,
   state: AuthorityState,
-  records: readonly AuthorityRecord[],
+  name: Uint8Array,
   statement: Uint8Array,
 ): ShotStatus | undefined {
   // It may have voted for one batch, and been shown enough votes for another.
-  const lists = records.flatMap((entry) => batchOf([entry])?.list ?? []);
+  const lists = state.past.named(name).flatMap((entry) => batchOf([entry])?.list ?? []);
   if (lists.length > 0 && lists.every((list) => state.isGivenUp(list))) return 'unknown';
   if (lists.some(({ batch }) => state.batch(batchCtxOf(suite, batch))?.isFinal)) return 'included';
   if (lists.length > 0) return 'pending';
-  const isExpired = records.some((one) => one.kind === 'upload-expired' && equalBytes(one.statement, statement));
+  const isExpired = state
+    .ofBranch(name)
+    .some((one) => one.kind === 'upload-expired' && equalBytes(one.statement, statement));
   return isExpired ? 'expired' : undefined;
 }
