@@ -70,7 +70,7 @@ export function drawBuffer(
   const { model, newest } = request;
   const [plan] = request.plan;
   const problem =
-    (plan === undefined ? aloneProblem(task, newest) : planProblem(task, plan, own, now)) ??
+    (plan === undefined ? aloneProblem(task) : planProblem(task, plan, own, now)) ??
     newestProblem(suite, task, newest) ??
     modelProblem(suite, task, request, logged);
   if (problem !== undefined) return refuse(problem);
@@ -90,11 +90,9 @@ export function drawBuffer(
   };
 }
 
-/** The only authority knows every entry: one beyond its log belongs to a lost life of the log. */
-function aloneProblem({ policy, newest: own }: AuthorityTask, newest: ModelEntry): Refused | undefined {
-  if (policy.authorities.length > 1) return refused('plan-invalid', { detail: 'several authorities need a plan' });
-  const isBeyond = newest.version > (own?.version ?? -1);
-  return isBeyond ? refused('model-not-logged', { detail: `version ${newest.version}` }) : undefined;
+function aloneProblem({ policy }: AuthorityTask): Refused | undefined {
+  if (policy.authorities.length === 1) return undefined;
+  return refused('plan-invalid', { detail: 'several authorities need a plan' });
 }
 
 /** Parts of enough authorities, mine as I offered it, and an end that the policy allows. */

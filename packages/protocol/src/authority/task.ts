@@ -48,7 +48,10 @@ export function createTask(
   };
 }
 
-/** The entry must be signed by enough authorities, and must not be older than the one known here. */
+/**
+ * The entry must be signed by enough authorities, and must not be older than the one known here. The only authority knows every entry: one
+ * beyond its log belongs to a lost life of the log, or a thief of its key signed it.
+ */
 export function newestProblem(
   suite: Suite,
   { id, policy, newest }: AuthorityTask,
@@ -56,7 +59,8 @@ export function newestProblem(
 ): Refused | undefined {
   if (!equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, policy, entry))
     return refused('model-not-logged');
-  if (newest === undefined || entry.version > newest.version) return undefined;
+  if (newest === undefined || entry.version > newest.version)
+    return policy.threshold > 1 ? undefined : refused('model-not-logged', { detail: `version ${entry.version}` });
   if (entry.version < newest.version)
     return refused('wrong-version', { detail: `version ${newest.version} is the newest here` });
   return equalBytes(entry.modelHash, newest.modelHash) ? undefined : refused('other-model');

@@ -100,6 +100,20 @@ describe('the switch', () => {
       last = core;
     });
   });
+  it('does not begin with a version that a stolen key of a single authority signed beyond its log', () => {
+    const world = severalAuthorities({ council: { authorities: 1, threshold: 1 }, sealings: slotKeySealings(1) });
+    const { core, ports } = world.authority;
+    const { endorsements: _, ...newest } = core.newestModel(world.task) as ModelEntry;
+    const forged = endorse(modelEntryCodec, world.policy, ports.signer, {
+      ...newest,
+      version: Number.MAX_SAFE_INTEGER,
+    });
+    const shown = core.adoptModel(forged);
+    expect([reasonOf(shown.answer), shown.records]).toEqual(['model-not-logged', []]);
+    const empty = new AttributeAuthority({ ...ports, issuerFor: () => undefined });
+    empty.apply(empty.createTask(world.policy).records);
+    expect(reasonOf(empty.adoptModel(forged).answer)).toBe('model-not-logged');
+  });
   it('repeats the newest model at an authority that keeps its seat', () => {
     const world = federation();
     const authority = second(world);
