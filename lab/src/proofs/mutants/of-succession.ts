@@ -175,8 +175,8 @@ export const MUTANTS_OF_SUCCESSION: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/task.ts',
-        find: 'if (named.length === 0 && newest?.version !== firstOfTerm)',
-        replace: 'if (named.length === 0 && firstOfTerm === undefined)',
+        find: 'if (isRepeat && newest?.version !== repeatable)',
+        replace: 'if (isRepeat && repeatable === undefined)',
       },
     ],
     caughtBy: 'a server makes a second version without sums in a term',

@@ -36,7 +36,7 @@ interface AuditedTask {
   successor?: Extract<AuthorityRecord, { kind: 'term-signed' }>;
   readonly models: ModelEntry[];
   signed?: ModelEntry;
-  /** The number of models when the current term began. */
+  /** The number of models before the one that may be followed by a version without sums: the first of the term, or the newest of the branch. */
   modelsBefore?: number;
 }
 
@@ -197,6 +197,8 @@ export class LogRules {
     const isForeign = met.some((head) => !isSigned(nodeSuite, headCodec, head, this.#authorityKey));
     const isAgain = met.some((head) => this.#retired.has(toHex(head.branch)));
     for (const head of met) this.#retired.add(toHex(head.branch));
+    for (const task of this.#tasks.values())
+      task.modelsBefore = Math.max(task.modelsBefore ?? -1, task.models.length - 1);
     return [
       ...(isOpen ? ['a buffer is still open'] : []),
       ...(this.#shots.isOpen() ? ['an epoch is still open'] : []),
@@ -309,7 +311,7 @@ export class LogRules {
       ...this.#signatureProblems(modelEntryCodec, entry.task, entry, policy.threshold),
       ...(isNext ? [] : [`version ${entry.version} instead of ${next}`]),
       ...(isChained ? [] : ['does not follow the version before it']),
-      ...sumsProblems(entry, before, mayBeEmpty),
+      ...sumsProblems(entry, models, mayBeEmpty),
     ];
     models.push(entry);
     return [...problems, ...[...entry.sums, ...entry.spoilt].flatMap((ctx) => this.#used(ctx, policy))];
@@ -333,19 +335,20 @@ export class LogRules {
 }
 
 /**
- * Version 0 comes from no sum, the second version of a term may come from none, every other from some. A version without a good sum
- * changes nothing.
+ * Version 0 comes from no sum. The second version of a term and the first of a branch may come from none, and repeat any model in the log.
+ * Every other version comes from some. If all of them are spoilt, it repeats the model before it.
  */
 function sumsProblems(
   { version, sums, spoilt, modelHash }: ModelEntry,
-  before: ModelEntry | undefined,
+  models: readonly ModelEntry[],
   mayBeEmpty: boolean,
 ): readonly string[] {
+  const before = models.at(-1);
   const isFirst = version === 0;
   const isEmpty = sums.length + spoilt.length === 0;
   if (isFirst && !isEmpty) return ['the first version names sums'];
   if (isEmpty && !isFirst && !mayBeEmpty) return ['it contains no sum'];
-  const isRepeated = before?.version === version - 1 && equalBytes(before.modelHash, modelHash);
+  const isRepeated = (isEmpty ? models : models.slice(-1)).some((one) => equalBytes(one.modelHash, modelHash));
   const isUnknown = before?.version !== version - 1;
   return isFirst || sums.length > 0 || isUnknown || isRepeated
     ? []

@@ -310,6 +310,31 @@ describe('the terms of a task', () => {
     expect(problemsOf([...records, ...again, model(5), model(6)])).toEqual([]);
   });
 
+  it('have a version without sums also after a rollback, which repeats any model in the log, and no other', () => {
+    const key = createNodeSigner(nodeRandomBytes(32));
+    const term = signedTerm(server.policy, { seat: SERVER_SEAT, key, signers: [signer], recovery });
+    const policy = inTerm(nodeSuite, server.policy, term);
+    let previous = new Uint8Array(32);
+    const model = (version: number, hash = 0, sums: Ctx[] = []): AuthorityRecord => {
+      const words = { task: server.task, version, modelHash: bytes(hash), sums, spoilt: [], previous };
+      previous = nodeSuite.sha256(modelEntryCodec.statement(words)) as typeof previous;
+      return { kind: 'model-appended', entry: endorse(modelEntryCodec, policy, signer, words) };
+    };
+    const bytes = (n: number) => new Uint8Array(32).fill(n);
+    const branch = (n: number): AuthorityRecord => ({
+      kind: 'branch-begun',
+      branch: new Uint8Array(16).fill(n),
+      met: [],
+    });
+    const begun: readonly AuthorityRecord[] = [...begin, { kind: 'term-adopted', term }, dead, switched];
+    const [renewed, repeated, trained] = [model(5), model(6), model(7, 1, [bytes(8) as Ctx])];
+    const records = [...begun, renewed, repeated, trained, branch(1), branch(2), model(8)];
+    expect(problemsOf(records)).toEqual([]);
+    const [second, other] = [model(9), model(10, 9)];
+    expect(problemsOf([...records, second]).join()).toContain('it contains no sum');
+    expect(problemsOf([...records, second, branch(3), other]).join()).toContain('but changed the model');
+  });
+
   it('begin when nothing is open in the one before; the epochs of other tasks stay', () => {
     expect(problemsOf([...begin, ...start, signed, adopted(recovery), dead, switched])).toEqual([]);
   });

@@ -62,7 +62,7 @@ import { deadEpochs, isEpochDue, openEpoch, overdueEpochs, standingOf } from './
 import type { ExaminedUpload } from './one-shot/examine.ts';
 import { type OutcomeQuestion, tellOutcome } from './one-shot/outcome.ts';
 import { inspectUploads, type ReleasedBatch, releaseBatch, voteForBatch } from './one-shot/vote.ts';
-import { drawName, LogInMemory, type PastLog } from './past-log.ts';
+import { drawName, LogInMemory, modelHashName, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
 import { AuthorityState } from './state.ts';
@@ -274,7 +274,11 @@ export class AttributeAuthority {
 
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
     return this.#withTask(append.task, (task) => {
-      const found = { sum: (ctx: Ctx) => this.#state.sum(ctx), logged: this.model(append.task, append.version) };
+      const found = {
+        sum: (ctx: Ctx) => this.#state.sum(ctx),
+        logged: this.model(append.task, append.version),
+        hasModel: (hash: Uint8Array) => this.#state.past.named(modelHashName(append.task, hash)).length > 0,
+      };
       return appendModel(this.#ports, task, found, append);
     });
   }

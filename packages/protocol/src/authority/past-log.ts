@@ -20,8 +20,8 @@ export interface PastLog {
 }
 
 /**
- * The names of a record: ctx of its buffer or batch, the request that drew it, task and version of a model, an upload,
- * an epoch.
+ * The names of a record: ctx of its buffer or batch, the request that drew it, task and version or hash of a model, an
+ * upload, an epoch.
  */
 export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint8Array[] {
   switch (entry.kind) {
@@ -30,8 +30,8 @@ export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint
       return [ctxOf(suite, descriptor), drawName({ task: descriptor.task, nonce })];
     }
     case 'model-appended': {
-      const { task, version, sums, spoilt } = entry.entry;
-      return [modelName(task, version), ...sums, ...spoilt];
+      const { task, version, modelHash, sums, spoilt } = entry.entry;
+      return [modelName(task, version), modelHashName(task, modelHash), ...sums, ...spoilt];
     }
     case 'key-issued':
     case 'buffer-voted':
@@ -77,6 +77,10 @@ export function modelName(task: TaskId, version: number): Uint8Array {
   name.set(task);
   new DataView(name.buffer).setBigUint64(task.length, BigInt(version), true);
   return name;
+}
+
+export function modelHashName(task: TaskId, modelHash: Uint8Array): Uint8Array {
+  return concatBytes(task, modelHash);
 }
 
 /** The default log of an authority: it grows with every record. */

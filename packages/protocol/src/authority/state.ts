@@ -22,7 +22,7 @@ import { EpochBook } from './one-shot/epoch-book.ts';
 import { DraftLog, modelName, type PastLog } from './past-log.ts';
 import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
 import { evolveTerm } from './succession.ts';
-import { type AuthorityTask, type KnownSum, withNewest } from './task.ts';
+import { type AuthorityTask, inNewBranch, type KnownSum, withNewest } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
 
@@ -289,6 +289,7 @@ export class AuthorityState {
       case 'branch-begun':
         this.#branches.push(entry.branch);
         this.#branchStart = this.#sequence;
+        for (const [name, task] of this.#tasks) this.#tasks.set(name, inNewBranch(task));
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;
       case 'term-signed':

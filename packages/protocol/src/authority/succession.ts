@@ -39,7 +39,7 @@ export function evolveTerm(suite: Suite, task: AuthorityTask, entry: TermRecord)
   if (entry.kind === 'term-signed') return { ...task, successor: { number: entry.number, hash: entry.hash } };
   if (entry.kind === 'term-adopted') return { ...task, next: entry.term };
   // An entry that too few signed in the term before counts for nothing in this one.
-  const { next, signed: _signed, firstOfTerm: _first, ...rest } = task;
+  const { next, signed: _signed, repeatable: _repeatable, ...rest } = task;
   if (next === undefined) return task;
   return { ...rest, policy: inTerm(suite, task.policy, next), terms: [...task.terms, next] };
 }

@@ -21,8 +21,11 @@ export interface AuthorityTask {
   readonly newest?: ModelEntry;
   /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
-  /** The first version that was logged in the current term; missing before the first succession. */
-  readonly firstOfTerm?: number;
+  /**
+   * The version after which one may come without sums: the first of the current term, or the newest when the current branch of the log
+   * began. Missing while there was neither a succession nor a rollback.
+   */
+  readonly repeatable?: number;
   /** The terms that have started here. The policy belongs to the last one. */
   readonly terms: readonly Term[];
   /** The term that begins next. */
@@ -141,7 +144,14 @@ export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTa
   const { signed, ...rest } = task;
   const later = signed !== undefined && signed.version > newest.version ? { signed } : {};
   if (task.policy.term === undefined) return { ...rest, ...later, newest };
-  return { ...rest, ...later, newest, firstOfTerm: task.firstOfTerm ?? newest.version };
+  return { ...rest, ...later, newest, repeatable: task.repeatable ?? newest.version };
+}
+
+/** After a rollback the newest version may be repeated. Before the first entry of a term, that entry may be repeated instead. */
+export function inNewBranch(task: AuthorityTask): AuthorityTask {
+  const { newest, policy, repeatable } = task;
+  const isBefore = newest === undefined || (policy.term !== undefined && repeatable === undefined);
+  return isBefore ? task : { ...task, repeatable: newest.version };
 }
 
 function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
@@ -160,21 +170,22 @@ function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityT
 export function appendModel(
   ports: AuthorityPorts,
   task: AuthorityTask,
-  { sum, logged }: AppendTo,
+  appendTo: AppendTo,
   append: ModelAppend,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
   const { suite, signer } = ports;
   const { newest, policy } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, modelAppendCodec, append, policy.serverKey)) return refuse(refused('server-unknown'));
-  const known = logged ?? (task.signed?.version === append.version ? task.signed : undefined);
+  const known = appendTo.logged ?? (task.signed?.version === append.version ? task.signed : undefined);
   if (known !== undefined) {
     return isSameAppend(append, known) ? unchanged(task, known) : refuse(refused('other-model'));
   }
   const isPast = task.signed !== undefined && append.version < task.signed.version;
   if (isPast || append.version !== (newest === undefined ? 0 : newest.version + 1))
     return refuse(refused('wrong-version'));
-  const sourceProblem = newest === undefined ? firstProblem(append) : sumsProblem(ports, task, sum, append);
+  const sourceProblem =
+    newest === undefined ? firstProblem(policy, append) : sumsProblem(ports, task, appendTo, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
@@ -188,8 +199,10 @@ export function appendModel(
   return policy.threshold === 1 ? appended(task, entry) : signedOnly(task, entry);
 }
 
-/** Version 0 comes from no sum. */
-function firstProblem({ sums, spoilt }: ModelAppend): Refused | undefined {
+/** Version 0 comes from no sum, and is of the first term: in later terms the newest version is signed again (`renewModel`). */
+function firstProblem({ term }: TaskPolicy, { sums, spoilt }: ModelAppend): Refused | undefined {
+  if (term !== undefined)
+    return refused('wrong-version', { detail: 'the newest version of the term before must be signed again first' });
   return sums.length + spoilt.length > 0 ? refused('buffer-unknown') : undefined;
 }
 
@@ -214,23 +227,30 @@ interface AppendTo {
   readonly sum: (ctx: Ctx) => KnownSum | undefined;
   /** Its own entry of this version. */
   readonly logged: ModelEntry | undefined;
+  /** True if a version in the log of this authority has this model. */
+  readonly hasModel: (modelHash: Uint8Array) => boolean;
 }
 
 /**
- * Every sum is named once, is closed, and is in this version and no other. A version without a good sum repeats the model. The second
- * version of a term may name no sum at all: all devices may have given their updates on the first one in the term before.
+ * Every sum is named once, is closed, and is in this version and no other. A version whose sums are all spoilt repeats the model.
+ *
+ * One version may name no sum: the second of a term, or the first of a branch of the log. Everything open was given up before it, and all
+ * devices may have given their updates on the newest version. It repeats any model in the log, because a thief of the server's key may have
+ * appended a hash that no model has.
  */
 function sumsProblem(
   ports: AuthorityPorts,
   task: AuthorityTask,
-  sum: AppendTo['sum'],
+  { sum, hasModel }: AppendTo,
   append: ModelAppend,
 ): Refused | undefined {
   const named = [...append.sums, ...append.spoilt];
-  const { newest, firstOfTerm } = task;
-  if (named.length === 0 && newest?.version !== firstOfTerm)
+  const { newest, repeatable } = task;
+  const isRepeat = named.length === 0;
+  if (isRepeat && newest?.version !== repeatable)
     return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
-  if (append.sums.length === 0 && !equalBytes(append.modelHash, newest?.modelHash ?? new Uint8Array()))
+  const isNewest = equalBytes(append.modelHash, newest?.modelHash ?? new Uint8Array());
+  if (append.sums.length === 0 && !isNewest && !(isRepeat && hasModel(append.modelHash)))
     return refused('other-model', { detail: 'a version without a good sum must be the same as the one before it' });
   if (new Set(named.map(toHex)).size < named.length) return refused('buffer-used');
   for (const ctx of named) {

@@ -1,6 +1,7 @@
-/** The newest model after a switch of terms: it is signed again once, repeated once, and no other version takes its place. */
+/** The newest model after a switch of terms or a rollback: it is signed again once, repeated once, and no other version takes its place. */
 import {
   AttributeAuthority,
+  type Ctx,
   councilBefore,
   endorse,
   inTerm,
@@ -14,12 +15,64 @@ import {
   type TaskPolicy,
 } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
-import { type FederationAuthority, granted, reasonOf } from '@basa/simulator';
+import { type Federation, type FederationAuthority, granted, reasonOf } from '@basa/simulator';
 import { severalAuthorities } from '@basa/testkit/core/several.ts';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 import { federation, proposal, second, signed, switched, unheard, WAIT_MS } from './succession-scene.ts';
+
+/** The step of an authority that is asked for a version without sums. */
+function emptyVersion(
+  world: Federation,
+  core: AttributeAuthority,
+  version: number,
+  modelHash: Uint8Array,
+  key = world.server.ports.signer,
+) {
+  const append = { task: world.task, version, modelHash, sums: [], spoilt: [], closed: [] };
+  return core.appendModel({ ...append, signature: key.sign(modelAppendCodec.statement(append)) });
+}
+
+describe('a branch', () => {
+  it('begins with one version without sums, which repeats a model in the log', () => {
+    const world = severalAuthorities({ council: { authorities: 1, threshold: 1 }, sealings: slotKeySealings(1) });
+    const { authority } = world;
+    const { modelHash } = authority.core.newestModel(world.task) as ModelEntry;
+    const append = (version: number, hash = modelHash): string => {
+      const answer = authority.persist(emptyVersion(world, authority.core, version, hash));
+      return isRefused(answer) ? answer.reason : 'logged';
+    };
+    let version = 0;
+    expect(append(1)).toBe('buffer-unknown');
+    for (const _ of ['a rollback', 'another one']) {
+      authority.persist(authority.core.start(undefined, world.randomBytes(16), world.now));
+      expect(append(version + 1, new Uint8Array(32).fill(9))).toBe('other-model');
+      authority.restart();
+      expect(append(version + 1)).toBe('logged');
+      expect(append(version + 2)).toBe('buffer-unknown');
+      version++;
+    }
+  });
+  it('that begins before the newest version is signed again in a new term adds none to that of the term', () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const { authority } = world;
+    const newest = authority.core.newestModel(world.task) as ModelEntry;
+    const key = world.signer();
+    const term = signedTerm(world.policy, { seat: SERVER_SEAT, key, signers: [authority.ports.signer], recovery });
+    granted(authority.persist(authority.core.followLine({ policy: world.policy, terms: [term] }, term.effective)));
+    granted(authority.persist(authority.core.tick(term.effective)));
+    authority.persist(authority.core.start(undefined, world.randomBytes(16), world.now));
+    const append = (version: number) => emptyVersion(world, authority.core, version, newest.modelHash, key);
+    expect(reasonOf(append(1).answer)).toBe('buffer-unknown');
+    granted(authority.persist(authority.core.renewModel(newest)));
+    granted(authority.persist(append(1)));
+    expect(reasonOf(append(2).answer)).toBe('buffer-unknown');
+  });
+});
 
 describe('the switch', () => {
   it('keeps the newest model: t seats sign its words again, and a successor without a log begins with it', () => {
@@ -113,6 +166,47 @@ describe('the switch', () => {
     const empty = new AttributeAuthority({ ...ports, issuerFor: () => undefined });
     empty.apply(empty.createTask(world.policy).records);
     expect(reasonOf(empty.adoptModel(forged).answer)).toBe('model-not-logged');
+  });
+  it("lets no successor of a single authority begin with a version 0 of the server's choice", () => {
+    const recovery = severalAuthorities().signer();
+    const succession = { waitMs: WAIT_MS, recoveryHash: suite.sha256(recovery.publicKey) };
+    const council = { authorities: 1, threshold: 1 };
+    const world = severalAuthorities({ council, sealings: slotKeySealings(1), policy: { succession } });
+    const key = world.signer();
+    const term = signedTerm(world.policy, { isLost: true, key, signers: [], recovery });
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [term] }, term.effective).records);
+    expect(reasonOf(emptyVersion(world, successor, 0, new Uint8Array(32).fill(7)).answer)).toBe('wrong-version');
+    const entry = world.authority.core.newestModel(world.task) as ModelEntry;
+    expect(granted(successor.renewModel(entry).answer).version).toBe(0);
+  });
+  it("goes on with an earlier model after a thief of the server's key appended a hash that no model has", () => {
+    const world = federation();
+    const authority = second(world);
+    const entry = (version: number, hash: Uint8Array, sums: Ctx[]): ModelEntry => {
+      const body = { ...unheard(world, version), modelHash: hash, sums, endorsements: [] };
+      const parts = world.authorities.map(({ ports }) => endorse(modelEntryCodec, world.policy, ports.signer, body));
+      return { ...body, endorsements: joined(parts.flatMap(({ endorsements }) => endorsements)) };
+    };
+    const { modelHash } = authority.core.newestModel(world.task) as ModelEntry;
+    const none = new Uint8Array(32).fill(66);
+    for (const version of [1, 2])
+      granted(
+        authority.persist(authority.core.adoptModel(entry(version, none, [new Uint8Array(32).fill(version) as Ctx]))),
+      );
+    const junk = authority.core.newestModel(world.task) as ModelEntry;
+    const key = world.signer();
+    const policy = switched(world, signed(world, proposal(world, { seat: SERVER_SEAT, address: '' }, key)));
+    granted(authority.persist(authority.core.renewModel(junk)));
+    const parts = world.authorities.map(({ ports }) => endorse(modelEntryCodec, policy, ports.signer, junk));
+    const renewed = { ...junk, endorsements: joined(parts.flatMap(({ endorsements }) => endorsements)) };
+    granted(authority.persist(authority.core.adoptModel(renewed)));
+    const append = (version: number, hash: Uint8Array) => emptyVersion(world, authority.core, version, hash, key);
+    expect(reasonOf(append(3, new Uint8Array(32).fill(9)).answer)).toBe('other-model');
+    expect(granted(authority.persist(append(3, modelHash))).modelHash).toEqual(modelHash);
+    authority.restart();
+    expect(reasonOf(append(3, none).answer)).toBe('other-model');
+    expect(reasonOf(append(4, modelHash).answer)).toBe('wrong-version');
   });
   it('repeats the newest model at an authority that keeps its seat', () => {
     const world = federation();

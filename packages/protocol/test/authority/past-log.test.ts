@@ -1,7 +1,7 @@
 /** A draft's log is the log up to its end, and what was drafted after it. */
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { DraftLog, LogInMemory, modelName, recordNames } from '../../src/authority/past-log.ts';
+import { DraftLog, LogInMemory, modelHashName, modelName, recordNames } from '../../src/authority/past-log.ts';
 import type { AuthorityRecord } from '../../src/authority/records.ts';
 import type { Ctx, TaskId } from '../../src/index.ts';
 
@@ -32,17 +32,17 @@ describe('the log of a draft', () => {
 });
 
 describe('a model in the log', () => {
-  it('is found by its version, and by every sum that it names', () => {
+  it('is found by its version, its hash, and every sum that it names', () => {
     const task = new Uint8Array(32) as TaskId;
     const names = (version: number, sums: readonly Ctx[], spoilt: readonly Ctx[] = []) => {
-      const entry = { task, version, sums, spoilt } as unknown as Extract<
+      const entry = { task, version, modelHash: hash(3), sums, spoilt } as unknown as Extract<
         AuthorityRecord,
         { kind: 'model-appended' }
       >['entry'];
       return recordNames(nodeSuite, { kind: 'model-appended', entry } as AuthorityRecord);
     };
-    expect(names(0, [])).toEqual([modelName(task, 0)]);
+    expect(names(0, [])).toEqual([modelName(task, 0), modelHashName(task, hash(3))]);
     const other = new Uint8Array(32).fill(9) as Ctx;
-    expect(names(1, [ctx], [other])).toEqual([modelName(task, 1), ctx, other]);
+    expect(names(1, [ctx], [other])).toEqual([modelName(task, 1), modelHashName(task, hash(3)), ctx, other]);
   });
 });
