@@ -34,7 +34,7 @@ export interface Rejection {
 /**
  * The status of a contribution according to the authority. `undecided`: its buffer is open. `unknown`: the authority has lost its records.
  * `expired` (one-shot): the update is in no sum and never will be. Two values are statements of the server. `quarantined`: the sum with
- * this update failed its checks. `discarded` (one-shot): the server leaves the update out. It stays held until it is `expired`.
+ * this update failed its checks, or cannot be opened any more. `discarded` (one-shot): the server leaves the update out. It stays held until it is `expired`.
  */
 export type ContributionOutcome =
   | 'included'

@@ -24,6 +24,9 @@ export interface OpeningTools {
   readonly watch: ServerWatch;
 }
 
+/** Of a closed sum that nobody can open any more. Its devices did nothing wrong. */
+export const UNOPENED = 'too few authorities can still open the sum';
+
 /** The mean in shards, one after the other; requesting the next one may throw `SumRefused`. */
 export type OpenedSum =
   | { readonly kind: 'mean'; readonly prefix: GoodPrefix; readonly shards: AsyncIterable<Float32Array> }

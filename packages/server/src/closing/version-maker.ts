@@ -30,6 +30,7 @@ import type { Gatherer } from './gatherer.ts';
 import { granted } from './granted.ts';
 import type { Counts, Making, ModelKeeper } from './model-keeper.ts';
 import { meansOf } from './opened-sums.ts';
+import { UNOPENED } from './opening.ts';
 
 export interface VersionMakerOptions<Sum extends SumState> {
   readonly task: TaskId;
@@ -205,7 +206,7 @@ interface Spoilt {
   readonly slots: readonly number[];
 }
 
-/** Counts only against known cheats, because otherwise one liar would lock out the others. */
+/** Counts only against known cheats, because otherwise one liar would lock out the others; against nobody if the sum was never opened. */
 export async function recordSpoilt<Sum extends SumState>(
   gatherer: Gatherer<Sum>,
   sum: Sum,
@@ -215,7 +216,7 @@ export async function recordSpoilt<Sum extends SumState>(
   const users = gatherer.usersAt(sum, slots);
   const more = (before: Sum, _: Sum, now: number) => ({
     burnt: { at: now, users },
-    verdict: verdictOf(before, 'spoilt', users),
+    ...(why !== UNOPENED && { verdict: verdictOf(before, 'spoilt', users) }),
     ...(logged !== undefined && { logged }),
   });
   const step = (found: Sum) => recordQuarantine(found, why, slots);

@@ -30,7 +30,7 @@ import { bodiesOf } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { Gatherer } from '../closing/gatherer.ts';
 import { granted } from '../closing/granted.ts';
-import { type OpenedSum, type OpeningTools, openShards } from '../closing/opening.ts';
+import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../closing/opening.ts';
 import { isStalled } from '../closing/when-to-end.ts';
 import { packTerms } from '../closing/work/packed-terms.ts';
 import type { GoodPrefix } from '../closing/work/tasks.ts';
@@ -75,15 +75,19 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
   async open(sum: ShotBatch, fence: Fence | undefined): Promise<OpenedSum> {
     const { ctx, rules } = sum;
     const voted = await this.#voted(sum);
+    if (await this.#isOfEarlierTerm(voted)) {
+      await this.#lose(ctx, 'unknown', fence);
+      throw new BatchLost();
+    }
+    const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
     try {
-      if (await this.#isOfEarlierTerm(voted)) throw new BatchLost();
-      const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
       const { watch } = this.#options;
       const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
       const keys = voted.shots.map(({ name, upload }) => shotKey(this.#options.policy, name, upload));
       return await openShards(this.#options, { ctx, rules, keys, subtracted, terms: packTerms([]) });
     } catch (error) {
-      if (error instanceof BatchLost) await this.#lose(ctx, 'unknown', fence);
+      // It is final, so a version can leave it out: without one, its devices could give nothing more on the old version.
+      if (error instanceof BatchLost) return { kind: 'quarantine', why: UNOPENED, slots: [] };
       throw error;
     }
   }

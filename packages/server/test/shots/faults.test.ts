@@ -1,6 +1,6 @@
 /** Servers that stop at any point, authorities that are silent or lie, and servers that were restored. */
 
-import { type Ctx, uploadNameOf } from '@basa/protocol';
+import { type Ctx, SERVER_PATH, uploadNameOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Asking } from '@basa/testkit/services/core-authorities.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
@@ -18,6 +18,11 @@ async function shots(count: number, options: SceneOptions = {}): Promise<readonl
 
 async function sendAll(all: readonly SentShot[]): Promise<void> {
   for (const shot of all) expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true } });
+}
+
+async function suspects(): Promise<number> {
+  const answer = await scene.operatorGet(SERVER_PATH.suspicions(scene.task));
+  return ((await answer.json()) as { readonly suspects: readonly object[] }).suspects.length;
 }
 
 describe('a server that stops', () => {
@@ -123,6 +128,7 @@ describe('authorities', () => {
     await sendAll(four);
     for (const shot of four) expect(await scene.fateIs(shot, 'quarantined')).toHaveProperty('ctx');
     expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    expect(await suspects()).toBeGreaterThan(0);
   });
 
   it('that revoked a device have its upload leave the batch', async () => {
@@ -138,7 +144,7 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(rest));
   });
 
-  it('that gave up the epochs of a batch leave its updates unknown', async () => {
+  it('that gave up the epochs of a final batch have a version leave it out, and its devices give on that version', async () => {
     const four = await shots(4);
     scene.authorities.blocked.add('releases');
     await sendAll(four);
@@ -146,7 +152,9 @@ describe('authorities', () => {
     const [authority] = scene.authorities.all;
     authority?.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
     await scene.answerAgain();
-    for (const shot of four) expect(await scene.fateIs(shot, 'unknown')).toHaveProperty('ctx');
+    for (const shot of four) expect(await scene.fateIs(shot, 'quarantined')).toHaveProperty('ctx');
+    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    expect(await suspects()).toBe(0);
   });
 });
 

@@ -20,6 +20,7 @@ import {
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
+import { UNOPENED } from '../../src/closing/opening.ts';
 import { ShotGatherer, type ShotGathererOptions } from '../../src/shots/shot-gatherer.ts';
 import type { ShotGroup } from '../../src/store/pending-shots.ts';
 import { bytes } from '../support/store-samples.ts';
@@ -151,12 +152,14 @@ describe('a batch', () => {
     expect(steps).toEqual([['granted', undefined]]);
   });
 
-  it('whose epochs too many authorities gave up has an unknown outcome, and the version made of it is discarded', async () => {
-    const { open, steps, seen, discarded } = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
+  it('that is final is left out of a version if too many authorities gave up its epochs; if they forgot it, it is lost', async () => {
+    const all: readonly Answer[] = ['vote', 'vote', 'vote', 'vote'];
+    const { open, steps, seen, discarded, gatherer, sum } = scene(all, { releases: 'epoch-over' });
+    expect(await open()).toEqual({ kind: 'quarantine', why: UNOPENED, slots: [] });
+    expect(steps.map(([status]) => status)).toEqual(['granted']);
     seen.made = { version: 1 };
-    await open();
-    expect(steps.map(([status]) => status)).toEqual(['granted', 'unknown']);
-    expect(discarded).toEqual([seen.made]);
+    await gatherer().lost({ ...sum, status: 'opened' } as ShotBatch, undefined);
+    expect([steps.length, discarded]).toEqual([2, [seen.made]]);
     const kept = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
     [kept.seen.made, kept.seen.isRefused] = [{ version: 1 }, true];
     await kept.gatherer().lost({ ...kept.sum, status: 'opened' } as ShotBatch, undefined);
