@@ -12,6 +12,7 @@ import {
   councilsBefore,
   type DescribedBuffer,
   type DrawnBuffer,
+  FIRST_BRANCH,
   type Grant,
   hasGoodEndorsements,
   isDrawn,
@@ -183,6 +184,12 @@ export class TaskAuthorities {
     if (renewed === undefined) throw new AuthorityUnreachable('they signed different models');
     if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(renewed));
     return renewed;
+  }
+
+  /** The branches of their logs, as far as they are known; without those that were never rolled back. */
+  get branches(): ReadonlyMap<number, Uint8Array> {
+    const known = this.members.map(({ authority, link }) => [authority, link.head?.branch ?? FIRST_BRANCH] as const);
+    return new Map(known.filter(([, branch]) => !equalBytes(branch, FIRST_BRANCH)));
   }
 
   /** The last version that this process logged. Authorities know it before the store does. */

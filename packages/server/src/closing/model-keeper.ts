@@ -13,6 +13,7 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
+import { AuthorityRefusal } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
 import type { UpToDate } from '../buffers/sum-keeper.ts';
@@ -20,6 +21,7 @@ import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
+import { branchesNote } from '../store/tasks.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
 import { bytesOfWords, doublesOf, floatsOf } from './words.ts';
 
@@ -132,6 +134,35 @@ export class ModelKeeper {
     const repeated = await store.newestModel(task, 'any');
     if (repeated === undefined || repeated.entry !== undefined || !isRepeat(repeated)) return;
     await store.setEntry(await this.log(repeated, NOTHING, []));
+    await this.refresh();
+  }
+
+  /**
+   * After a rollback, authorities allow one version without sums. They gave up everything open, so all devices may have given their updates
+   * on the newest version. It is asked for once, when enough of them have begun a branch since it was asked for last.
+   */
+  async repeatInBranch(fence: Fence | undefined): Promise<void> {
+    const { store, task, read, ports, authorities } = this.#options;
+    const branches = [...authorities.branches].map(([authority, branch]) => `${authority} ${toHex(branch)}`);
+    if (read.mode === 'paper' || branches.length < read.policy.threshold) return;
+    const note = branchesNote(task);
+    const asked = new TextDecoder().decode(await store.note(note)).split(',');
+    if (branches.filter((one) => !asked.includes(one)).length < read.policy.threshold) return;
+    await this.refresh();
+    const newest = this.#newest;
+    const last = await store.newestModel(task, 'any');
+    if (newest?.entry === undefined || !isEndorsed(ports.suite, modelEntryCodec, read.policy, newest.entry)) return;
+    const isPending = last !== undefined && last.version > newest.version;
+    if (isPending && !isRepeat(last)) return; // a version of sums is on its way
+    const repeated = isPending ? last : await this.repeat(NOTHING, NONE, fence);
+    try {
+      await store.setEntry(await this.log(repeated, NOTHING, []));
+    } catch (error) {
+      if (!(error instanceof AuthorityRefusal)) throw error;
+      await store.dropRepeat(task, repeated.version);
+      await this.discard(repeated);
+    }
+    await store.changeNote(note, () => new TextEncoder().encode(branches.join()));
     await this.refresh();
   }
 

@@ -51,6 +51,10 @@ export function modelTables(database: SqlDatabase) {
     logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
     /** The same entry, signed in another term. */
     setEntry: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
+    /** A version that is not logged, and names no sum. */
+    dropRepeat: async (task: TaskId, version: number): Promise<void> => {
+      await database.query('DELETE FROM models WHERE task = ? AND version = ? AND entry IS NULL', task, version);
+    },
     model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
       (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
     /** The version that includes the sum, or leaves it out, logged or not. */

@@ -277,6 +277,9 @@ export class RunningTask {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     if (this.read.policy.term !== undefined)
       await this.#tried('the newest model could not be signed in this term', () => this.models.renew());
+    await this.#tried('the newest model could not be repeated after a rollback', () =>
+      this.#tools.nodes.leases.under(this.task, (fence) => this.models.repeatInBranch(fence)),
+    );
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspicions could not be updated', () => this.suspicion.look());
     await this.#tried('places could not be updated', async () =>

@@ -131,6 +131,18 @@ describe('authorities', () => {
     expect(await suspects()).toBeGreaterThan(0);
   });
 
+  it('that were rolled back have the newest model repeated once, for devices that gave their updates on it', async () => {
+    const [shot] = await shots(1);
+    const { base } = scene.authorities.all[0] as (typeof scene.authorities.all)[0];
+    base.persist(base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    await scene.send(shot as SentShot); // the next answer to the server shows the branch
+    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    await scene.restart();
+    await scene.reached(1);
+    const versions = base.log.flatMap((entry) => (entry.kind === 'model-appended' ? [entry.entry.version] : []));
+    expect(versions).toEqual([0, 1]);
+  }, 20_000);
+
   it('that revoked a device have its upload leave the batch', async () => {
     const five = await shots(5);
     scene.authorities.blocked.add('batch-votes');

@@ -1,9 +1,12 @@
 /** Authorities behind the link of a server: the real cores in this process, asked over HTTP without a network between. */
+import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   batchVoteAnswerCodec,
   encodePolicy,
   frameHeader,
+  HEADER,
+  headCodec,
   inspectAnswerCodec,
   isRefused,
   maskSumCodec,
@@ -47,7 +50,10 @@ export class CoreAuthorities {
     const isSilent = this.away.has(index) || (asking !== undefined && this.blocked.has(asking));
     if (isSilent) throw new TypeError('there is no answer');
     const body = new Uint8Array((init?.body as Uint8Array | undefined) ?? []);
-    return this.#answer(this.all[index] as ShotAuthority, pathname, body);
+    const authority = this.all[index] as ShotAuthority;
+    const answer = this.#answer(authority, pathname, body);
+    answer.headers.set(HEADER.head, toHex(headCodec.encode(authority.base.core.head())));
+    return answer;
   };
 
   #answer(authority: ShotAuthority, path: string, body: Uint8Array): Response {
