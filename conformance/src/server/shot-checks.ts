@@ -88,7 +88,7 @@ async function headerChecks({ server, policy }: KitTask, held: HeldShot): Promis
   const fewer = upload.certificate.endorsements.slice(0, policy.threshold - 1);
   const refusals: readonly Refusal[] = [
     ['that its device did not sign', 'signature-invalid', held.changed({ signature: nodeRandomBytes(64) })],
-    ['of another user', 'tag-not-yours', held.changed({ user: strange as UserId })],
+    ['of another user', 'not-yours', held.changed({ user: strange as UserId })],
     ['of another task', 'certificate-invalid', held.changed({ task: strange as TaskId })],
     ['of a model that is not logged', 'model-not-logged', held.changed({ entry: strange })],
     ['of a version that there is not', 'model-not-logged', held.changed({ version: 999 })],
