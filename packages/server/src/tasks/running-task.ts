@@ -26,6 +26,7 @@ import { isEnded } from '../store/buffers.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
 import { modeOf, type TaskMode } from './modes.ts';
 import { OneAtATime } from './one-at-a-time.ts';
+import { OneByOne } from './one-by-one.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
 import { StoredBytes } from './stored-bytes.ts';
@@ -59,7 +60,7 @@ export class RunningTask {
   /** The time of the last upload of a buffer, and the number of uploads then, on this node's clock. */
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
   /** Buffers of a task end one after the other, because each version follows the one before. */
-  #attending: Promise<void> = Promise.resolve();
+  readonly #attending = new OneByOne();
   #listening: Promise<void> = Promise.resolve();
   #nextTermAt: number | undefined;
   #isOver = false;
@@ -262,14 +263,12 @@ export class RunningTask {
   /** Takes a buffer as far as possible; errors are reported and tried again at the next look. */
   #attend(ctx: Ctx): Promise<void> {
     const { leases } = this.#tools.nodes;
-    const attended = this.#attending.then(async () => {
+    return this.#attending.run(toHex(ctx), async () => {
       if (this.#isOver || !this.#living.has(toHex(ctx))) return;
       await this.#tried('a buffer could not be ended', () =>
         leases.under(this.task, (fence) => this.mode.closer.attend(ctx, fence)),
       );
     });
-    this.#attending = attended;
-    return attended;
   }
 
   /** Looks after everything; an error in one thing does not keep it from the next. */
@@ -324,7 +323,7 @@ export class RunningTask {
   async settle(): Promise<void> {
     await this.#listening;
     await this.#gathering.settle();
-    await this.#attending;
+    await this.#attending.settle();
   }
 
   /** After a restart, waiting starts again. */
