@@ -148,21 +148,39 @@ export class TaskAuthorities {
     { version, modelHash }: Pick<Append, 'version' | 'modelHash'>,
     before: ModelEntry,
   ): Promise<ModelEntry | undefined> {
-    const { policy, ports, terms } = this.#options;
-    if (policy.term === undefined || isEndorsed(ports.suite, modelEntryCodec, policy, before)) return undefined;
-    const councils = councilsBefore(policy, await terms());
-    const asked = await Promise.allSettled(this.members.map(({ link }) => link.adoptModel(before)));
-    const told = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    return told.find(
-      (entry) =>
-        entry.version === version &&
-        equalBytes(entry.modelHash, modelHash) &&
-        councils.some((council) => isEndorsed(ports.suite, modelEntryCodec, council, entry)),
-    );
+    const { policy, ports } = this.#options;
+    const isOfTerm = (entry: ModelEntry): boolean => isEndorsed(ports.suite, modelEntryCodec, policy, entry);
+    if (policy.term === undefined || isOfTerm(before)) return undefined;
+    const told = await this.newerThan(before);
+    return told.find((one) => one.version === version && equalBytes(one.modelHash, modelHash) && !isOfTerm(one));
   }
 
-  /** Has the newest entry of an earlier term signed again, and shows it to all of them. */
+  /** The newest entries of their logs that are newer than this one, the newest first: each is signed in this or an earlier term. */
+  async newerThan(before: ModelEntry): Promise<readonly ModelEntry[]> {
+    const { task, policy, ports, terms } = this.#options;
+    const councils = [policy, ...councilsBefore(policy, await terms())];
+    const asked = await Promise.allSettled(this.members.map(({ link }) => link.adoptModel(before)));
+    return asked
+      .flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      .filter(
+        (entry) =>
+          entry.version > before.version &&
+          equalBytes(entry.task, task) &&
+          councils.some((council) => isEndorsed(ports.suite, modelEntryCodec, council, entry)),
+      )
+      .sort((a, b) => b.version - a.version);
+  }
+
+  /** Has the newest entry of an earlier term signed again if it is not yet, and shows it to all of them. */
   async renewModel(entry: ModelEntry): Promise<ModelEntry> {
+    const { policy, ports } = this.#options;
+    const isOfTerm = isEndorsed(ports.suite, modelEntryCodec, policy, entry);
+    const renewed = isOfTerm ? entry : await this.#signedAgain(entry);
+    if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(renewed));
+    return renewed;
+  }
+
+  async #signedAgain(entry: ModelEntry): Promise<ModelEntry> {
     const { policy, ports } = this.#options;
     const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>
       agreedOn(
@@ -182,7 +200,6 @@ export class TaskAuthorities {
     );
     const renewed = agreed(signed);
     if (renewed === undefined) throw new AuthorityUnreachable('they signed different models');
-    if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(renewed));
     return renewed;
   }
 

@@ -2,18 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  isEndorsed,
-  type ModelEntry,
-  modelEntryCodec,
-  type ServerPorts,
-  type TaskId,
-  type Vote,
-} from '@basa/protocol';
+import type { Ctx, ModelEntry, TaskId, Vote } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
-import { AuthorityRefusal } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
 import type { UpToDate } from '../buffers/sum-keeper.ts';
@@ -21,7 +12,6 @@ import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
-import { branchesNote } from '../store/tasks.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
 import { bytesOfWords, doublesOf, floatsOf } from './words.ts';
 
@@ -31,7 +21,6 @@ export interface ModelKeeperOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly authorities: TaskAuthorities;
-  readonly ports: Pick<ServerPorts, 'suite'>;
   readonly nodes: { readonly upToDate: UpToDate };
 }
 
@@ -50,13 +39,8 @@ export interface Counts {
   readonly dropped: number;
 }
 
-const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
-const NONE: Counts = { accepted: 0, dropped: 0 };
-
-/** True for a version after version 0 that comes from no sum. */
-function isRepeat({ version, accepted, dropped }: StoredModel): boolean {
-  return version > 0 && accepted + dropped === 0;
-}
+export const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
+export const NONE: Counts = { accepted: 0, dropped: 0 };
 
 /** The prefix of the models of all tasks, by the name of the task. */
 export const MODELS = 'models';
@@ -111,61 +95,6 @@ export class ModelKeeper {
     this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
   }
 
-  /**
-   * After a succession: the authorities of the new term sign the newest version again. A version that was on its way to their logs comes
-   * to its end before that, because some of them may have it. Then the version is repeated once, because all devices may have given
-   * their updates on it before. The repeated one is stored first, so that a crash does not lose it.
-   */
-  async renew(): Promise<void> {
-    const { store, task, read, ports, authorities } = this.#options;
-    await this.refresh();
-    const newest = this.#newest;
-    const last = await store.newestModel(task, 'any');
-    if (newest?.entry === undefined || last === undefined) return;
-    if (!isEndorsed(ports.suite, modelEntryCodec, read.policy, newest.entry)) {
-      let { entry } = newest;
-      if (last.version === newest.version) await this.repeat(NOTHING, NONE, undefined);
-      // The repeat of an earlier term may be in a log. No device has trained on it, so it is signed again and not repeated.
-      else if (isRepeat(last)) entry = (await authorities.loggedBefore(last, entry)) ?? entry;
-      else return;
-      await store.setEntry(await authorities.renewModel(entry));
-      await this.refresh();
-    }
-    const repeated = await store.newestModel(task, 'any');
-    if (repeated === undefined || repeated.entry !== undefined || !isRepeat(repeated)) return;
-    await store.setEntry(await this.log(repeated, NOTHING, []));
-    await this.refresh();
-  }
-
-  /**
-   * After a rollback, authorities allow one version without sums. They gave up everything open, so all devices may have given their updates
-   * on the newest version. It is asked for once, when enough of them have begun a branch since it was asked for last.
-   */
-  async repeatInBranch(fence: Fence | undefined): Promise<void> {
-    const { store, task, read, ports, authorities } = this.#options;
-    const branches = [...authorities.branches].map(([authority, branch]) => `${authority} ${toHex(branch)}`);
-    if (read.mode === 'paper' || branches.length < read.policy.threshold) return;
-    const note = branchesNote(task);
-    const asked = new TextDecoder().decode(await store.note(note)).split(',');
-    if (branches.filter((one) => !asked.includes(one)).length < read.policy.threshold) return;
-    await this.refresh();
-    const newest = this.#newest;
-    const last = await store.newestModel(task, 'any');
-    if (newest?.entry === undefined || !isEndorsed(ports.suite, modelEntryCodec, read.policy, newest.entry)) return;
-    const isPending = last !== undefined && last.version > newest.version;
-    if (isPending && !isRepeat(last)) return; // a version of sums is on its way
-    const repeated = isPending ? last : await this.repeat(NOTHING, NONE, fence);
-    try {
-      await store.setEntry(await this.log(repeated, NOTHING, []));
-    } catch (error) {
-      if (!(error instanceof AuthorityRefusal)) throw error;
-      await store.dropRepeat(task, repeated.version);
-      await this.discard(repeated);
-    }
-    await store.changeNote(note, () => new TextEncoder().encode(branches.join()));
-    await this.refresh();
-  }
-
   /** Returns the version that includes the sum, or leaves it out, logged or not. */
   of(ctx: Ctx): Promise<StoredModel | undefined> {
     return this.#options.store.modelOf(ctx);
@@ -206,10 +135,10 @@ export class ModelKeeper {
     return this.#add(newest.version + 1, named, this.#stepped(newest, making), { ...making, fence });
   }
 
-  /** Repeats the newest version under the next number: spoilt sums change nothing. */
-  async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined): Promise<StoredModel> {
+  /** Repeats the newest version under the next number, or under a later one: spoilt sums change nothing. */
+  async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined, version?: number): Promise<StoredModel> {
     const newest = await this.#logged();
-    return this.#add(newest.version + 1, named, this.#copied(newest), { counts, fence });
+    return this.#add(version ?? newest.version + 1, named, this.#copied(newest), { counts, fence });
   }
 
   async #logged(): Promise<StoredModel> {
@@ -251,8 +180,13 @@ export class ModelKeeper {
   }
 
   /** Logs a version, with the votes for the close of its sums; a repeated call gets the same answer. */
-  log({ version, modelHash }: StoredModel, named: SumsOfVersion, closed: readonly Vote[]): Promise<ModelEntry> {
-    return this.#options.authorities.appendModel({ version, modelHash, ...named, closed }, this.#newest?.entry);
+  log(
+    { version, modelHash }: StoredModel,
+    named: SumsOfVersion,
+    closed: readonly Vote[],
+    before = this.#newest?.entry,
+  ): Promise<ModelEntry> {
+    return this.#options.authorities.appendModel({ version, modelHash, ...named, closed }, before);
   }
 
   async parameters(version: number): Promise<Float32Array> {

@@ -10,12 +10,16 @@ import {
   type Ctx,
   freezeBuffer,
   isDrawn,
+  isEndorsed,
+  isGranted,
   type KeysOf,
   meanAgeOf,
   millis,
+  modelEntryCodec,
   type OutcomeOf,
   recordAbort,
   recordGrant,
+  recordQuarantine,
   type SecureBuffer,
   type ServerPorts,
   tickBuffer,
@@ -45,6 +49,9 @@ export interface SlotGathererOptions extends OpeningTools, EndingRules {
   /** The versions that the update of a device may be trained on, as far as this process saw it. */
   versionsOf(ctx: Ctx, user: UserId): VersionRange;
 }
+
+/** A thief of the server's key made that version. */
+const TAKEN = 'it is in a version that this server did not make';
 
 export class SlotGatherer implements Gatherer<SecureBuffer> {
   readonly #options: SlotGathererOptions;
@@ -101,8 +108,27 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     return at;
   }
 
-  lost(buffer: SecureBuffer, fence: Fence | undefined): Promise<void> {
-    return this.#recordLoss(buffer, fence);
+  async lost(buffer: SecureBuffer, fence: Fence | undefined): Promise<void> {
+    await this.#recordLoss(buffer, fence);
+    const { status } = (await this.keeper.find(buffer.ctx)) ?? buffer;
+    if (!isGranted({ status }) || !(await this.#isTaken(buffer))) return;
+    const { models } = this.#options;
+    const made = await models.of(buffer.ctx);
+    const more = { withoutModel: true } as const;
+    await this.keeper.step(buffer.ctx, (found) => recordQuarantine(found, TAKEN, []), { more, fence });
+    if (made !== undefined) await models.discard(made);
+  }
+
+  /**
+   * True for a buffer of an earlier term that the authorities have in a version of a thief. They gave up those in no version, and once this
+   * term has a version here, no other version of that term is ours.
+   */
+  async #isTaken(buffer: SecureBuffer): Promise<boolean> {
+    const { models, ports } = this.#options;
+    if (this.#isOfTerm(buffer)) return false;
+    await models.refresh();
+    const { entry } = models.newest ?? {};
+    return entry !== undefined && isEndorsed(ports.suite, modelEntryCodec, buffer.descriptor, entry);
   }
 
   async #recordLoss(

@@ -51,10 +51,12 @@ export function modelTables(database: SqlDatabase) {
     logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
     /** The same entry, signed in another term. */
     setEntry: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
-    /** A version that is not logged, and names no sum. */
-    dropRepeat: async (task: TaskId, version: number): Promise<void> => {
-      await database.query('DELETE FROM models WHERE task = ? AND version = ? AND entry IS NULL', task, version);
-    },
+    /** Drops a version that is not logged: its sums wait for another one. */
+    dropPending: (task: TaskId, version: number, fence?: Fence): Promise<void> =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        await dropPending(session, task, version);
+      }),
     model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
       (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
     /** The version that includes the sum, or leaves it out, logged or not. */
@@ -124,12 +126,17 @@ export async function logModel(session: SqlSession, entry: ModelEntry): Promise<
 }
 
 /** Drops the pending version that includes a lost sum: its other sums wait for another one. */
-export async function dropPendingModel({ query }: SqlSession, ctx: Ctx): Promise<void> {
-  const [row] = await query(`${OF_SUM} AND m.entry IS NULL`, ctx);
+export async function dropPendingModel(session: SqlSession, ctx: Ctx): Promise<void> {
+  const [row] = await session.query(`${OF_SUM} AND m.entry IS NULL`, ctx);
   if (row === undefined) return;
   const { task, version } = readModel(row);
-  await query('DELETE FROM model_sums WHERE task = ? AND version = ?', task, version);
-  await query('DELETE FROM models WHERE task = ? AND version = ?', task, version);
+  await dropPending(session, task, version);
+}
+
+async function dropPending({ query }: SqlSession, task: TaskId, version: number): Promise<void> {
+  const pending = 'SELECT version FROM models WHERE task = ? AND version = ? AND entry IS NULL';
+  await query(`DELETE FROM model_sums WHERE task = ? AND version IN (${pending})`, task, task, version);
+  await query('DELETE FROM models WHERE task = ? AND version = ? AND entry IS NULL', task, version);
 }
 
 async function insertModel(session: SqlSession, model: StoredModel, { sums, spoilt }: SumsOfVersion): Promise<void> {

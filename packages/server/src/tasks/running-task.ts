@@ -21,6 +21,7 @@ import { type Tuned, Tuning } from '../admission/tuning.ts';
 import { Backoff } from '../authority/backoff.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
+import { Repeats } from '../closing/repeats.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
@@ -56,6 +57,7 @@ export class RunningTask {
   readonly #tuning: Tuning;
   readonly #createdAt: number;
   readonly #backoff: Backoff;
+  readonly #repeats: Repeats;
   readonly #living = new Map<string, Ctx>();
   /** The time of the last upload of a buffer, and the number of uploads then, on this node's clock. */
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
@@ -80,6 +82,7 @@ export class RunningTask {
     const authorities = tools.authorities.of(task, policy, async () => (await lineOf(tools.store, task, policy)).terms);
     this.models = new ModelKeeper({ ...tools, authorities, task, read });
     const { models } = this;
+    this.#repeats = new Repeats({ ...tools, authorities, task, read, models });
     this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });
     this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
@@ -275,9 +278,11 @@ export class RunningTask {
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     if (this.read.policy.term !== undefined)
-      await this.#tried('the newest model could not be signed in this term', () => this.models.renew());
+      await this.#tried('the newest model could not be signed in this term', () =>
+        this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inTerm(fence)),
+      );
     await this.#tried('the newest model could not be repeated after a rollback', () =>
-      this.#tools.nodes.leases.under(this.task, (fence) => this.models.repeatInBranch(fence)),
+      this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inBranch(fence)),
     );
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspicions could not be updated', () => this.suspicion.look());

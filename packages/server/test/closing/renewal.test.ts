@@ -6,10 +6,14 @@ import type { Signer } from '@basa/masking';
 import {
   AttributeAuthority,
   type AuthorityRecord,
+  agreedOn,
+  type Ctx,
+  endorse,
   inTerm,
   isEndorsed,
   isRefused,
   type ModelAppend,
+  type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
   type Refused,
@@ -26,6 +30,7 @@ import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
 import { TaskAuthorities } from '../../src/authority/task-authorities.ts';
 import { openFileBlobs } from '../../src/blobs/files.ts';
 import { ModelKeeper } from '../../src/closing/model-keeper.ts';
+import { Repeats } from '../../src/closing/repeats.ts';
 import type { ReadTask } from '../../src/specification/task-specification.ts';
 import { volatileTickets } from '../support/volatile-tickets.ts';
 
@@ -105,30 +110,26 @@ async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
         asked(core, () => core.appendModel({ ...body, signature: server.sign(modelAppendCodec.statement(body)) })),
     };
   };
-  const keeperIn = (number: number): ModelKeeper => {
+  const serverIn = (number: number) => {
     const policy = policies[number] as TaskPolicy;
     const server = [...signers.values()].find(({ publicKey }) => publicKey === policy.serverKey) as Signer;
     const links = (holders[number] as Signer[]).map((one) => linkTo(one, server)) as never[];
     const ports = { suite } as never;
-    return new ModelKeeper({
+    const read = { policy, mode: 'sealed', specification: {}, model: undefined } as unknown as ReadTask;
+    const authorities = new TaskAuthorities({
       task,
-      read: { policy, mode: 'sealed', specification: {}, model: undefined } as unknown as ReadTask,
-      store,
-      blobs,
-      authorities: new TaskAuthorities({
-        task,
-        policy,
-        ports,
-        terms: async () => terms,
-        links,
-        graceMs: 0,
-        clock: () => 0,
-      }),
-      ports: { suite },
-      nodes: { upToDate: (_, again) => again() },
+      policy,
+      ports,
+      terms: async () => terms,
+      links,
+      graceMs: 0,
+      clock: () => 0,
     });
+    const tools = { task, read, store, blobs, authorities };
+    const models = new ModelKeeper({ ...tools, nodes: { upToDate: (_, again) => again() } });
+    return { models, repeats: new Repeats({ ...tools, models, ports: { suite } }) };
   };
-  await keeperIn(0).open();
+  await serverIn(0).models.open();
   /** Each version, its model, and whether its entry counts in this term. */
   const models = async (number: number) =>
     (await store.models(task)).map(({ version, modelHash, entry }) => ({
@@ -136,19 +137,30 @@ async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
       modelHash,
       isOfTerm: entry !== undefined && isEndorsed(suite, modelEntryCodec, policies[number] as TaskPolicy, entry),
     }));
+  /** A thief of the server's first key appends a version that has a sum and no model. */
+  const steal = async (): Promise<void> => {
+    const body = { task, version: 1, modelHash: new Uint8Array(32).fill(7), sums: [new Uint8Array(32).fill(8) as Ctx] };
+    const before = (await store.model(task, 0))?.entry as ModelEntry;
+    const words = { ...body, spoilt: [], previous: modelEntryCodec.statementHash(suite, before) };
+    const parts = (holders[0] as Signer[]).map((one) => endorse(modelEntryCodec, root, one, words));
+    const entry = agreedOn(modelEntryCodec, root, parts) as ModelEntry;
+    for (const one of holders[0] as Signer[]) cores.get(one)?.apply([{ kind: 'model-appended', entry }]);
+    const own = { task, version: 1, modelHash: new Uint8Array(32), blobKey: 'own', madeAt: 0, accepted: 3, dropped: 0 };
+    await store.addModel(own, { sums: body.sums, spoilt: [] });
+  };
   const dieAfter = (moments: number): void => {
     left = moments;
   };
-  return { begin, keeperIn, models, dieAfter };
+  return { begin, serverIn, models, dieAfter, steal };
 }
 
 describe.each(COUNCILS)('with $what', (council) => {
   it('a version that no term between has signed is signed again and repeated', async () => {
-    const { begin, keeperIn, models } = await scene(council);
+    const { begin, serverIn, models } = await scene(council);
     for (const number of [1, 2, 3]) begin(number);
-    const keeper = keeperIn(3);
-    await keeper.renew();
-    expect(keeper.newest?.version).toBe(1);
+    const server = serverIn(3);
+    await server.repeats.inTerm();
+    expect(server.models.newest?.version).toBe(1);
     const all = await models(3);
     expect(all.map(({ version, isOfTerm }) => [version, isOfTerm])).toEqual([
       [0, true],
@@ -160,25 +172,63 @@ describe.each(COUNCILS)('with $what', (council) => {
   const each = council.count === 1 ? 1 : 4;
   it.each([1, 2, 3])('after a failure at any moment of a repeat, the task goes on in term %d', async (back) => {
     for (let moments = 0, isDead = true; isDead; moments += each) {
-      const { begin, keeperIn, models, dieAfter } = await scene(council);
+      const { begin, serverIn, models, dieAfter } = await scene(council);
       begin(1);
       dieAfter(moments);
-      isDead = await keeperIn(1)
-        .renew()
+      isDead = await serverIn(1)
+        .repeats.inTerm()
         .then(
           () => false,
           () => true,
         );
       dieAfter(Number.POSITIVE_INFINITY);
       for (let number = 2; number <= back; number++) begin(number);
-      const keeper = keeperIn(back);
-      await keeper.renew();
+      const server = serverIn(back);
+      await server.repeats.inTerm();
       const all = await models(back);
-      expect(all.at(-1)).toMatchObject({ version: keeper.newest?.version, isOfTerm: true });
+      expect(all.at(-1)).toMatchObject({ version: server.models.newest?.version, isOfTerm: true });
       expect(all.map(({ modelHash }) => modelHash)).toEqual(all.map(() => all[0]?.modelHash));
       if (back === 1) expect(all.map(({ isOfTerm }) => isOfTerm)).toEqual([true, true]);
-      await keeper.renew();
+      await server.repeats.inTerm();
       expect(await models(back)).toEqual(all);
     }
   });
+});
+
+describe.each(COUNCILS.filter(({ seats }) => seats.includes(SERVER_SEAT)))('after a theft, with $what', (council) => {
+  it.each([1, 2])(
+    'the last own model follows the one of the thief, after a failure at any moment, in term %d',
+    async (back) => {
+      for (let moments = 0, isDone = false; !isDone; moments += council.count === 1 ? 1 : 4) {
+        const { begin, serverIn, models, dieAfter, steal } = await scene(council);
+        await steal();
+        begin(1);
+        dieAfter(moments);
+        await serverIn(1)
+          .repeats.inTerm()
+          .catch(() => undefined);
+        isDone = (await models(1)).map(({ isOfTerm }) => isOfTerm).join() === 'false,true';
+        dieAfter(Number.POSITIVE_INFINITY);
+        for (let number = 2; number <= back; number++) begin(number);
+        const server = serverIn(back);
+        await server.repeats.inTerm();
+        const all = await models(back);
+        expect(all.map(({ version, isOfTerm }) => [version, isOfTerm])).toEqual(
+          back === 2 && isDone
+            ? [
+                [0, false],
+                [2, true],
+                [3, true],
+              ]
+            : [
+                [0, false],
+                [2, true],
+              ],
+        );
+        expect(all.map(({ modelHash }) => modelHash)).toEqual(all.map(() => all[0]?.modelHash));
+        await server.repeats.inTerm();
+        expect(await models(back)).toEqual(all);
+      }
+    },
+  );
 });
