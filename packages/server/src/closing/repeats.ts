@@ -93,6 +93,12 @@ export class Repeats {
     return isEndorsed(ports.suite, modelEntryCodec, read.policy, entry);
   }
 
+  /** True if enough authorities have begun a branch of their logs, now or long ago. */
+  get isBranched(): boolean {
+    const { read, authorities } = this.#options;
+    return read.mode !== 'paper' && authorities.branches.size >= read.policy.threshold;
+  }
+
   /**
    * After a rollback, authorities allow one version without sums. They gave up everything open, so all devices may have given their updates
    * on the newest version. It is asked for once, when enough of them have begun a branch since it was asked for last.
@@ -100,7 +106,6 @@ export class Repeats {
   async inBranch(fence: Fence | undefined): Promise<void> {
     const { store, task, read, authorities, models } = this.#options;
     const branches = [...authorities.branches].map(([authority, branch]) => `${authority} ${toHex(branch)}`);
-    if (read.mode === 'paper' || branches.length < read.policy.threshold) return;
     const note = branchesNote(task);
     const asked = new TextDecoder().decode(await store.note(note)).split(',');
     if (branches.filter((one) => !asked.includes(one)).length < read.policy.threshold) return;

@@ -281,9 +281,10 @@ export class RunningTask {
       await this.#tried('the newest model could not be signed in this term', () =>
         this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inTerm(fence)),
       );
-    await this.#tried('the newest model could not be repeated after a rollback', () =>
-      this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inBranch(fence)),
-    );
+    if (this.#repeats.isBranched)
+      await this.#tried('the newest model could not be repeated after a rollback', () =>
+        this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inBranch(fence)),
+      );
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspicions could not be updated', () => this.suspicion.look());
     await this.#tried('places could not be updated', async () =>
