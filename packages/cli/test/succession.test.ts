@@ -21,6 +21,7 @@ import {
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { basaHere } from '@basa/testkit/programs/basa.ts';
 import { afterEach, expect, it } from 'vitest';
+import { successionOf } from '../src/flags/succession.ts';
 import { type FakeService, fakeService } from './support/fake-service.ts';
 
 const WAIT_MS = 7 * 24 * 3_600_000;
@@ -180,6 +181,17 @@ it('`key` overwrites no file', async () => {
   const other = kept('other.key.pub', 'public');
   expect((await type('key', '--out', file('other.key'))).code).toBe(2);
   expect(readFileSync(other, 'utf8')).toBe('public\n');
+});
+
+it('takes no public key for a secret one, and no secret key for a public one', async () => {
+  const path = keptTerm(term);
+  const before = readFileSync(path);
+  const swapped = kept('recovery.key.pub', toHex(signer(RECOVERY).publicKey));
+  const refused = await type('recover', '--term', path, '--hash', hashOf(term), '--recovery-key', swapped);
+  expect(refused).toMatchObject({ code: 2, errors: expect.stringContaining('takes the secret key') });
+  expect(readFileSync(path)).toEqual(before);
+  const created = successionOf({ 'succession-wait': WAIT_MS, 'recovery-key': recoveryKey });
+  await expect(created).rejects.toThrow('takes the public key');
 });
 
 it('an address in a term cannot hide the lines above it', async () => {

@@ -38,7 +38,7 @@ export async function successionOf(flags: {
   const { 'succession-wait': waitMs, 'recovery-key': file } = flags;
   if (waitMs === undefined && file === undefined) return {};
   if (waitMs === undefined) throw new CommandError('--recovery-key needs --succession-wait, for example 7d');
-  const key = file === undefined ? undefined : await keyIn(file, 'recovery-key');
+  const key = file === undefined ? undefined : await keyIn(file, 'recovery-key', 'public');
   if (key === undefined) return { succession: { waitMs, recoveryHash: undefined } };
   const { nodeSuite } = await import('@basa/runtime/node');
   return { succession: { waitMs, recoveryHash: nodeSuite.sha256(key) } };
@@ -53,8 +53,12 @@ export async function policiesOf(line: Line): Promise<readonly TaskPolicy[]> {
   throw new CommandError(`the terms from the server do not follow each other: ${policies.detail}`);
 }
 
-/** 32 bytes in hexadecimal. */
-export async function keyIn(file: string, flag: string): Promise<Uint8Array> {
+/** 32 bytes in hexadecimal. Only the name tells a public key from a secret one, and a mix-up would be noticed too late. */
+export async function keyIn(file: string, flag: string, kind: 'public' | 'secret'): Promise<Uint8Array> {
+  if (file.endsWith('.pub') !== (kind === 'public'))
+    throw new CommandError(
+      `--${flag} takes the ${kind} key, got ${file}; \`basa succession key\` wrote the public key into the file that ends with .pub`,
+    );
   const { fromHex } = await import('@basa/masking');
   const words = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`);

@@ -65,7 +65,7 @@ export const successionDestroy: Command = command({
 async function serverKey({ flags: { key: file } }: CommandInput<typeof FLAGS>): Promise<OldKey> {
   if (file === undefined) throw new CommandError('--key is missing: name the file with the old key of the server');
   const { createNodeSigner } = await import('@basa/runtime/node');
-  return { file, publicKey: createNodeSigner(await keyIn(file, 'key')).publicKey, lines: new Map() };
+  return { file, publicKey: createNodeSigner(await keyIn(file, 'key', 'secret')).publicKey, lines: new Map() };
 }
 
 async function authorityKey(input: CommandInput<typeof FLAGS>): Promise<OldKey> {

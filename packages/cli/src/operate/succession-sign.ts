@@ -45,7 +45,7 @@ export const successionRecover: Command = command({
     const { recoverTerm } = await import('@basa/protocol');
     const { createNodeSigner, nodeSuite } = await import('@basa/runtime/node');
     const term = await confirmedTerm(input, async () => undefined);
-    const signer = createNodeSigner(await keyIn(input.flags['recovery-key'], 'recovery-key'));
+    const signer = createNodeSigner(await keyIn(input.flags['recovery-key'], 'recovery-key', 'secret'));
     await keepTerm(input.flags.term, { ...term, recovery: recoverTerm(nodeSuite, signer, term) });
     input.terminal.line('the term is signed with the recovery key');
     return { json: { recovered: true } };

@@ -35,8 +35,9 @@ export const successionKey: Command = command({
     // An existing file may be the only recovery key, or one that others may read.
     await written(out, `${toHex(secret)}\n`, { mode: 0o600, flag: 'wx' });
     await written(`${out}.pub`, `${toHex(publicKey)}\n`, { flag: 'wx' });
-    terminal.line(`${out} is the secret key.`);
-    terminal.line(`Keep a recovery key offline, and create tasks with --recovery-key ${out}.pub`);
+    terminal.line(`${out} is the secret key`);
+    terminal.line(`a recovery key: keep it offline, and create tasks with --recovery-key ${out}.pub`);
+    terminal.line(`the next key of a server: add it as nextSigningKeyFile to the configuration of the server`);
     return { json: { secret: out, public: `${out}.pub`, key: toHex(publicKey) } };
   },
 });
@@ -88,7 +89,7 @@ export const successionPropose: Command = command({
       throw new CommandError(
         'the policy of this task does not allow keys to be replaced; create a new task with --succession-wait',
       );
-    const signer = file === undefined ? undefined : createNodeSigner(await keyIn(file, 'server-key'));
+    const signer = file === undefined ? undefined : createNodeSigner(await keyIn(file, 'server-key', 'secret'));
     const keyOf = async (): Promise<Uint8Array | undefined> => fromHex((await authority.publicKeys())[0] ?? '');
     const head =
       last === undefined ? undefined : await headAt(last, (hex) => headCodec.decode(fromHex(hex) ?? new Uint8Array()));

@@ -50,7 +50,7 @@ export class AuthorityOperator {
     // An authority that got the token of another one could act as its operator.
     if (tokens.length > 0 && tokens.length !== urls.length)
       throw new SettingsError(
-        `${counted(tokens.length, 'token was', 'tokens were')} given for ${counted(urls.length, 'authority', 'authorities')}; give one token for each authority, separated by commas`,
+        `${counted(tokens.length, 'token was', 'tokens were')} given for ${counted(urls.length, 'authority', 'authorities')}; give one token for each authority, separated by commas (BASA_AUTHORITY_TOKEN or --authority-token)`,
       );
     this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] }));
     this.#onMissed = options.onMissed;

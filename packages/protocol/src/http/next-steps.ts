@@ -60,9 +60,10 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'term-forked':
     'Keep both terms as evidence, and tell the operators of the authorities. Begin a new task with new authorities.',
   'term-late':
-    '`basa succession show` prints the hash of the current term: compare it with the operator of an authority. If there is no term yet, it is the name of the task.',
+    '`basa succession show` prints the hash of the current term: compare it with the operator of an authority, then give it to the device (`term` of `connect`, `--term` of `basa client`). If there is no term yet, it is the name of the task.',
   'term-invalid': '`basa succession show` prints the current term; propose the successor again from it.',
-  'term-unsigned': 'Ask the operators of the other authorities for `basa succession sign`.',
+  'term-unsigned':
+    'Ask the operators of the other authorities for `basa succession sign`; if every authority is needed, also sign with `basa succession recover`. Then publish the term again.',
   'epoch-invalid': ODD,
   'part-invalid': ODD,
   'batch-invalid': BETWEEN_SERVICES,

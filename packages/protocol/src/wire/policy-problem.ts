@@ -96,7 +96,7 @@ function successionProblem({ succession, authorities, threshold, engine }: TaskP
   if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot)
     return 'succession needs the engine of slot keys or the one-shot mode';
   if (succession.recoveryHash === undefined && threshold === authorities.length)
-    return 'succession needs a recovery key if every authority is needed: a lost one could not be replaced';
+    return 'succession needs a recovery key if every authority is needed: a lost one could not be replaced (`basa succession key` creates one for --recovery-key)';
   return undefined;
 }
 
