@@ -182,7 +182,7 @@ export type {
   UserRecord,
   UserSession,
 } from './user/session.ts';
-export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
+export { evolveSession, wipeSession } from './user/session.ts';
 export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
 export type { DeviceTerms, FollowedTerms, SeenTerm, TermPlace, TermQuestion } from './user/terms.ts';
 export {

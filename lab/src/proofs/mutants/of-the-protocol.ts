@@ -14,10 +14,10 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     name: 'the header lacks V_l, and the request is signed again after a restart',
     edits: [
       {
-        file: 'user/session.ts',
-        find: 'return records.reduce<UserSession | undefined>(',
+        file: 'user/device.ts',
+        find: 'return records.reduce(',
         replace:
-          "return (records.at(-1)?.kind === 'slotted' ? records.slice(0, -1) : records).reduce<UserSession | undefined>(",
+          "return (device === NEW_DEVICE && records.at(-1)?.kind === 'slotted' ? records.slice(0, -1) : records).reduce(",
       },
       {
         file: 'authority/issue-key.ts',
@@ -40,9 +40,9 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     edits: [
       keyHashNotCompared,
       {
-        file: 'user/session.ts',
-        find: 'return records.reduce<UserSession | undefined>(',
-        replace: "return records.filter(({ kind }) => kind !== 'frozen').reduce<UserSession | undefined>(",
+        file: 'user/device.ts',
+        find: 'return records.reduce(',
+        replace: "return records.filter(({ kind }) => device !== NEW_DEVICE || kind !== 'frozen').reduce(",
       },
     ],
     caughtBy: 'a key that opens nothing first, the true one after a restart',

@@ -152,11 +152,7 @@ export type UserRecord =
   | { readonly kind: 'released' }
   | { readonly kind: 'abandoned'; readonly reason: RefusalReason };
 
-/** The session after its records; undefined before the first. */
-export function restoreSession(suite: Suite, records: readonly UserRecord[]): UserSession | undefined {
-  return records.reduce<UserSession | undefined>((session, entry) => evolveSession(suite, session, entry), undefined);
-}
-
+/** The session after one more record; undefined before the first. */
 export function evolveSession(suite: Suite, session: UserSession | undefined, entry: UserRecord): UserSession {
   if (entry.kind === 'prepared') {
     const { edges, entries } = entry;
