@@ -31,11 +31,9 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
     schedule: 'a statement about another epoch says that an upload has expired',
     without: 'an outcome of another epoch',
     learned: ['x of U0', 'x of U1'],
-    /** A restored authority has forgotten its vote. It is asked about the upload with an epoch that ended in its time. */
+    /** A restored authority has forgotten its vote. It is asked about the upload with an epoch that it opened and ended afterwards. */
     play(oracle) {
       const [keeper] = oracle.honest;
-      const first = keeper?.base.core.liveEpochs[0]?.statement;
-      for (let n = 0; n < 8; n++) wait(oracle, EPOCH_MS / 2);
       const device = oracle.world.shooter();
       const victim = oracle.give(device) as Ctx;
       const [a] = honestUploads(oracle, 1) as [Ctx];
@@ -43,7 +41,9 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
       oracle.close([victim, a]);
       keeper?.restore(before);
       keeper?.openEpoch();
-      const answers = answersTo(oracle, device, () => first);
+      const later = keeper?.base.core.liveEpochs.at(-1)?.statement;
+      for (let n = 0; n < 8; n++) wait(oracle, EPOCH_MS / 2);
+      const answers = answersTo(oracle, device, () => later);
       const [eve] = colluders(oracle, 1) as readonly [Colluder];
       giveAgain(oracle, device, answers, [eve.name]);
     },

@@ -1,18 +1,20 @@
-/** `npm run lab -- prove mutants [--schedules N] [--json]`: every mutant of the core, with the verdict of the oracle. */
+/** `npm run lab -- prove mutants [--only TEXT] [--schedules N] [--json]`: every mutant of the core, with the verdict of the oracle. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { MUTANTS } from '../mutants/list.ts';
 import { judgeMutant, type MutantVerdict } from '../mutants/runs.ts';
 
-const HELP = `npm run lab -- prove mutants [--schedules N] [--json]
+const HELP = `npm run lab -- prove mutants [--only TEXT] [--schedules N] [--json]
 
 Removes one rule at a time from the core, runs the attack that this rule stops, and prints the information that the attack reveals.
 
+  --only TEXT     only the mutants whose name contains TEXT
   --schedules N   also run up to N generated schedules against each mutant, until one leaks (default: 0)
   --json          print the result as one JSON object in the last line`;
 
 const { values } = parseArgs({
   options: {
+    only: { type: 'string', default: '' },
     schedules: { type: 'string', default: '0' },
     ...SWITCHES,
   },
@@ -25,7 +27,7 @@ else if (!(Number.isSafeInteger(schedules) && schedules >= 0)) {
 } else {
   const width = Math.max(...MUTANTS.map(({ name }) => name.length));
   const verdicts: MutantVerdict[] = [];
-  for (const mutant of MUTANTS) {
+  for (const mutant of MUTANTS.filter(({ name }) => name.includes(values.only))) {
     const verdict = await judgeMutant(mutant, schedules);
     verdicts.push(verdict);
     const seed = verdict.generatedSeed === null ? 'not found' : `schedule ${verdict.generatedSeed}`;
