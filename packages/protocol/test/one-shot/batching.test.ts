@@ -90,7 +90,7 @@ describe('a batch', () => {
 
   it('is lost once: with no vote its uploads are free, and after a grant it can only be unknown', () => {
     const batch = { task, number: 0, uploads: [bytes(1) as Ctx] };
-    const frozen = openShotBatch(environment.tools.suite, policy, { batch, version: 0, users: [bytes(1) as UserId] });
+    const frozen = openShotBatch(policy, { ctx: bytes(9) as Ctx, batch, version: 0, users: [bytes(1) as UserId] });
     const lost = (status: ShotBatch['status'], how: 'aborted' | 'unknown') => {
       const { state, records, answer, events } = loseBatch({ ...frozen, status }, how);
       return [state.status, records.length, 'reason' in answer ? answer.reason : answer.kind, events[0]?.kind];

@@ -13,16 +13,16 @@ import { type KeeperOptions, SumKeeper } from './sum-keeper.ts';
 
 export class BatchKeeper extends SumKeeper<ShotBatch, SumFact> {
   constructor(options: KeeperOptions<ShotBatch>) {
-    const { store, ports } = options;
+    const { store } = options;
     super(options, {
       async begin(ctx) {
         const stored = await store.batch(ctx);
-        return stored && openShotBatch(ports.suite, stored.policy, stored);
+        return stored && openShotBatch(stored.policy, stored);
       },
       async living() {
         const living = await store.livingBatches();
         return living.map(({ number, ...stored }) => ({
-          sum: openShotBatch(ports.suite, stored.policy, stored),
+          sum: openShotBatch(stored.policy, stored),
           number,
         }));
       },

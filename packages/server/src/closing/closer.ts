@@ -94,9 +94,11 @@ export class Closer<Sum extends SumState> {
       await recordSpoilt(gatherer, sum, opened, { fence });
       return false;
     } catch (error) {
-      if (error instanceof AuthorityUnreachable) onUnanswered(await this.#found(ctx));
       // The authority's decision prevails: it gave the sum up, or lost its memory of it.
       if (error instanceof AuthorityRefusal) await gatherer.lost(await this.#found(ctx), fence);
+      const left = await this.#found(ctx);
+      if (isEnded(left.status)) return false;
+      if (error instanceof AuthorityUnreachable) onUnanswered(left);
       throw error;
     }
   }

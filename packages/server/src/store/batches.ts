@@ -18,7 +18,6 @@ import { OPEN } from './tasks.ts';
 
 /** A batch with the policy of its task. */
 export interface KeptBatch extends StoredBatch {
-  readonly ctx: Ctx;
   readonly policy: TaskPolicy;
 }
 

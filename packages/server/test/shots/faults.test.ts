@@ -120,6 +120,13 @@ describe('authorities', () => {
     await scene.answerAgain();
     for (const shot of four)
       expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
+    // The dissolved batch is over: it is neither kept nor asked about again.
+    const { asked } = scene.authorities;
+    const before = asked.length;
+    await scene.retry();
+    await scene.retry();
+    expect(scene.server.buffersInMemory()).toBe(0);
+    expect(asked.slice(before).filter((one) => one.endsWith(' batch-votes'))).toEqual([]);
   });
 
   it('that are the only ones and lie about a sum cause its quarantine, and the next version is not affected', async () => {

@@ -41,8 +41,8 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const batch: Batch = { task, number: 0, uploads: names };
   const held: Batch = { ...batch, number: 7, uploads: names.slice(1) };
   const users = names as readonly Uint8Array[] as readonly UserId[];
-  const sum = openShotBatch(suite, policy, { batch, version: 0, users });
   const ctx = batchCtxOf(suite, batch);
+  const sum = openShotBatch(policy, { ctx, batch, version: 0, users });
   const shown: (readonly unknown[])[] = [];
   const members = answers.map((answer, authority) => ({
     authority,

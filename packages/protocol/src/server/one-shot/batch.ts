@@ -1,7 +1,6 @@
 /** A batch of whole uploads at the server: a sum that begins at `frozen`. */
-import type { Suite } from '@basa/masking';
-import type { UserId } from '../../wire/brands.ts';
-import { type Batch, batchCtxOf } from '../../wire/one-shot/batch.ts';
+import type { Ctx, UserId } from '../../wire/brands.ts';
+import type { Batch } from '../../wire/one-shot/batch.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { refused } from '../../wire/refusals.ts';
 import { sumRules } from '../../wire/sum-rules.ts';
@@ -10,6 +9,8 @@ import { decided, isGranted, type SumState, type SumStep } from '../sum-state.ts
 
 /** The durable part of a batch before any authority is asked about it. */
 export interface StoredBatch {
+  /** Its name. It cannot be computed later, because a batch that is dissolved loses its uploads. */
+  readonly ctx: Ctx;
   readonly batch: Batch;
   /** The version that all its uploads were trained on. */
   readonly version: number;
@@ -21,9 +22,9 @@ export interface ShotBatch extends SumState {
   readonly batch: Batch;
 }
 
-export function openShotBatch(suite: Suite, policy: TaskPolicy, { batch, version, users }: StoredBatch): ShotBatch {
+export function openShotBatch(policy: TaskPolicy, { ctx, batch, version, users }: StoredBatch): ShotBatch {
   const rules = sumRules(policy, version);
-  return { ctx: batchCtxOf(suite, batch), task: batch.task, rules, status: 'frozen', users, votes: [], batch };
+  return { ctx, task: batch.task, rules, status: 'frozen', users, votes: [], batch };
 }
 
 /** `aborted`: no authority voted for it, so its uploads may go into another one. `unknown`: it can never be released any more. */
