@@ -92,6 +92,7 @@ async function expectOnce(): Promise<void> {
   const metrics = `${services.server.url}${SERVER_PATH.taskMetrics(services.task)}`;
   const { versions } = (await (await fetch(metrics)).json()) as { versions: unknown[] };
   expect(versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0 }]);
+  expect(await (await fetch(`${metrics}?from=1`)).json()).toEqual({ versions: versions.slice(1) });
 }
 
 it('a deposit is stored and its answer lost: the same deposit gets the same slot from the next start', async () => {

@@ -6,7 +6,7 @@ import type { SoakSums } from './soak-sums.ts';
 
 export class ShotSums implements SoakSums {
   readonly #work: SoakWork;
-  #endings: readonly string[] = [];
+  readonly #endings: string[] = [];
 
   constructor(work: SoakWork) {
     this.#work = work;
@@ -15,10 +15,8 @@ export class ShotSums implements SoakSums {
   /** Every batch that ends is a version; a spoilt one is a version without updates. */
   async endings(): Promise<readonly string[]> {
     const { server, task } = this.#work.processes;
-    const made = await server.versions(task).catch(() => undefined); // it is being restarted
-    if (made === undefined) return this.#endings;
-    const versions = made.filter(({ version }) => version > 0);
-    this.#endings = versions.map(({ accepted }) => (accepted === 0 ? 'quarantined' : 'included'));
+    const made = await server.versions(task, this.#endings.length + 1).catch(() => []); // it is being restarted
+    this.#endings.push(...made.map(({ accepted }) => (accepted === 0 ? 'quarantined' : 'included')));
     return this.#endings;
   }
 

@@ -121,8 +121,10 @@ export class ServerOperator {
   setExamples(task: string, file: Uint8Array): Promise<{ readonly samples: number }> {
     return this.#json('PUT', SERVER_PATH.evaluationSet(task), file);
   }
-  async versions(task: string): Promise<readonly VersionState[]> {
-    return (await this.#json<{ versions: readonly VersionState[] }>('GET', SERVER_PATH.taskMetrics(task))).versions;
+  /** The versions from this one on. */
+  async versions(task: string, from = 0): Promise<readonly VersionState[]> {
+    const path = `${SERVER_PATH.taskMetrics(task)}?from=${from}`;
+    return (await this.#json<{ versions: readonly VersionState[] }>('GET', path)).versions;
   }
   buffer(ctx: string): Promise<BufferState> {
     return this.#json('GET', SERVER_PATH.buffer(ctx));

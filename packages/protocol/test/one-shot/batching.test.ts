@@ -13,7 +13,7 @@ import {
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
-const { policy, task, environment } = new ShotWorld();
+const { policy, task } = new ShotWorld();
 const bytes = (value: number): Uint8Array => new Uint8Array(32).fill(value);
 
 function shotOf(at: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 3]) {

@@ -93,9 +93,9 @@ export class LiveTasks {
 
   /** Returns the versions from this one on that users may have. */
   async versions({ task, read }: RunningTask, from: number): Promise<readonly LiveVersion[]> {
-    const models = await this.#options.store.models(task);
+    const models = await this.#options.store.models(task, from);
     return models
-      .filter(({ entry, version }) => version >= from && (entry !== undefined || read.mode === 'paper'))
+      .filter(({ entry }) => entry !== undefined || read.mode === 'paper')
       .map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
         version,
         at: madeAt,

@@ -132,14 +132,17 @@ export function mountTasks(context: RouteContext): void {
   });
 
   const metrics = {
-    summary: 'All versions, with the sums that they contain',
+    summary: 'The versions from this one on, or all, with the sums that they contain',
     params: taskParams,
+    querystring: Type.Object({ from: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })) }),
     response: answers(versions),
   };
-  app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
+  app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params, query }) => {
     const { task, read } = await foundTask(context, params.task);
-    const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
-    const sums = await store.sumsOf(task);
+    const from = Number(query.from ?? 0);
+    const found = await store.models(task, from);
+    const models = found.filter(({ entry }) => entry !== undefined || read.mode === 'paper');
+    const sums = await store.sumsOf(task, from);
     return {
       versions: models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, loss, ...model }) => ({
         version,

@@ -62,8 +62,11 @@ export function modelTables(database: SqlDatabase) {
     /** The version that includes the sum, or leaves it out, logged or not. */
     modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
       (await database.query(OF_SUM, ctx)).map(readModel)[0],
-    sumsOf: async (task: TaskId): Promise<ReadonlyMap<number, SumsOfVersion>> =>
-      grouped(await database.query('SELECT * FROM model_sums WHERE task = ? ORDER BY version, ctx', task)),
+    /** From this version on. */
+    sumsOf: async (task: TaskId, from = 0): Promise<ReadonlyMap<number, SumsOfVersion>> => {
+      const sums = 'SELECT * FROM model_sums WHERE task = ? AND version >= ? ORDER BY version, ctx';
+      return grouped(await database.query(sums, task, from));
+    },
     /** The sums of the last versions. */
     lastSums: async (task: TaskId, limit: number): Promise<readonly Ctx[]> =>
       (await database.query(LAST_SUMS, task, limit)).map(readCtx),
@@ -73,8 +76,11 @@ export function modelTables(database: SqlDatabase) {
       const newest = `SELECT * FROM models WHERE task = ? ${logged} ORDER BY version DESC LIMIT 1`;
       return (await database.query(newest, task)).map(readModel)[0];
     },
-    models: async (task: TaskId): Promise<readonly StoredModel[]> =>
-      (await database.query('SELECT * FROM models WHERE task = ? ORDER BY version', task)).map(readModel),
+    /** From this version on. */
+    models: async (task: TaskId, from = 0): Promise<readonly StoredModel[]> => {
+      const models = 'SELECT * FROM models WHERE task = ? AND version >= ? ORDER BY version';
+      return (await database.query(models, task, from)).map(readModel);
+    },
     /** Versions before this one whose parameters are kept, the oldest first. */
     keptModels: async (
       task: TaskId,

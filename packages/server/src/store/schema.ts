@@ -6,11 +6,14 @@ const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
   const scores = `ALTER TABLE models ADD COLUMN r2 ${dialect.real}`;
-  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), scores];
+  const numbers = 'CREATE INDEX buffers_by_number ON buffers (task, batch_number)';
+  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), `${scores};\n${numbers}`];
 }
 
 /** By the format that is undone: removes the additions of this format, but nothing that was acknowledged. */
-const UNDO: Readonly<Record<number, string>> = { 14: 'ALTER TABLE models DROP COLUMN r2' };
+const UNDO: Readonly<Record<number, string>> = {
+  14: 'DROP INDEX IF EXISTS buffers_by_number; ALTER TABLE models DROP COLUMN r2',
+};
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [

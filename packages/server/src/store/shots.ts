@@ -52,8 +52,9 @@ const ENDED: readonly string[] = ['refused', 'over'] satisfies ShotStatus[];
  */
 const MOST_REFUSED = 4;
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
-const RIVALS =
-  'SELECT join_tag, status, reason FROM shots WHERE task = ? AND usr = ? AND name <> ? AND (join_tag = ? OR entry = ?)';
+/** Two selections, because with OR a database reads all uploads that the device ever gave. */
+const RIVALS = `SELECT join_tag, status, reason FROM shots WHERE task = ? AND usr = ? AND join_tag = ? AND name <> ?
+  UNION ALL SELECT join_tag, status, reason FROM shots WHERE task = ? AND usr = ? AND entry = ? AND name <> ? AND join_tag <> ?`;
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
@@ -147,7 +148,7 @@ async function beginShot(
     await query(dialect.lockName, `shots ${Buffer.from(task).toString('hex')} ${Buffer.from(user).toString('hex')}`);
   const [known] = (await query(ONE, task, name)).map(readShot);
   if (known !== undefined) return { kind: 'begun', shot: known };
-  const rivals = await query(RIVALS, task, user, name, joinTag, entry);
+  const rivals = await query(RIVALS, task, user, joinTag, name, task, user, entry, name, joinTag);
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
   const living = rivals.filter((row) => !ENDED.includes(column.text(row, 'status')));
   if (living.length > 0 || rivals.filter(isOwnFault).length >= MOST_REFUSED) return { kind: 'given' };

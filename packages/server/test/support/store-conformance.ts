@@ -130,6 +130,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       ]);
       await store.setEvaluation(task, 1, { r2: -0.5, loss: 2 });
       expect((await store.models(task))[0]).toEqual({ ...model, stepKey: 'models/1-step', entry, r2: -0.5, loss: 2 });
+      expect([await store.models(task, 1), await store.models(task, 2)]).toMatchObject([[{ version: 1 }], []]);
     });
 
     it('refuses an entry of another model than the stored one, and then writes nothing', async () => {
@@ -161,6 +162,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await store.addModel(model, { sums: [ctx], spoilt: [spoilt.ctx] });
       expect((await store.openedSums(task)).map(({ version }) => version)).toEqual([1, 1]);
       expect(await store.sumsOf(task)).toEqual(new Map([[1, { sums: [ctx], spoilt: [spoilt.ctx] }]]));
+      expect(await store.sumsOf(task, 2)).toEqual(new Map());
       expect([await store.modelOf(ctx), await store.modelOf(spoilt.ctx)]).toEqual([model, model]);
       expect((await store.lastSums(task, 1)).length).toBe(1);
       await expect(store.addModel(model, { sums: [spoilt.ctx], spoilt: [ctx] })).rejects.toThrow('another version');
