@@ -18,27 +18,21 @@ import { Entrance } from '../admission/entrance.ts';
 import { SuspicionWatch } from '../admission/suspicion-watch.ts';
 import { TaskAdmission } from '../admission/task-admission.ts';
 import { type Tuned, Tuning } from '../admission/tuning.ts';
-import { Backoff } from '../authority/backoff.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
-import { Repeats } from '../closing/repeats.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
 import { modeOf, type TaskMode } from './modes.ts';
-import { OneAtATime } from './one-at-a-time.ts';
-import { OneByOne } from './one-by-one.ts';
 import { PaperTask } from './paper-task.ts';
-import { stopReason } from './stop.ts';
 import { StoredBytes } from './stored-bytes.ts';
 import type { TaskTools } from './task-tools.ts';
 import { lineOf } from './terms.ts';
+import { Upkeep } from './upkeep.ts';
 
 const PAUSE_MS = 30_000;
 /** The time before another term in which no place is given. */
 const QUIET_MS = 60_000;
-/** While uploads come close together, gathering them takes at most a quarter of the time. */
-const REST_SHARE = 3;
 
 export class RunningTask {
   readonly task: TaskId;
@@ -52,20 +46,15 @@ export class RunningTask {
   readonly mode: TaskMode;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
+  /** The store's time at which it was created. */
+  readonly createdAt: number;
   readonly #tools: TaskTools;
-  readonly #gathering: OneAtATime;
   readonly #tuning: Tuning;
-  readonly #createdAt: number;
-  readonly #backoff: Backoff;
-  readonly #repeats: Repeats;
+  readonly #upkeep: Upkeep;
   readonly #living = new Map<string, Ctx>();
   /** The time of the last upload of a buffer, and the number of uploads then, on this node's clock. */
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
-  /** Buffers of a task end one after the other, because each version follows the one before. */
-  readonly #attending = new OneByOne();
-  #listening: Promise<void> = Promise.resolve();
   #nextTermAt: number | undefined;
-  #isOver = false;
   #state: TaskState;
   #why: string | undefined;
 
@@ -74,21 +63,19 @@ export class RunningTask {
     this.task = task;
     this.read = read;
     this.#tools = tools;
+    this.createdAt = stored.createdAt;
     this.#state = stored.state;
     this.#why = stored.why;
-    this.#createdAt = stored.createdAt;
-    this.#backoff = new Backoff(tools.clock);
     const { policy } = read;
     const authorities = tools.authorities.of(task, policy, async () => (await lineOf(tools.store, task, policy)).terms);
     this.models = new ModelKeeper({ ...tools, authorities, task, read });
     const { models } = this;
-    this.#repeats = new Repeats({ ...tools, authorities, task, read, models });
     this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });
     this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
-      this.#meetVersion();
+      this.meetVersion();
       tools.nodes.tell.task(task);
-      await this.#review();
+      await this.#upkeep.review();
     };
     this.paper =
       read.mode === 'paper'
@@ -119,10 +106,7 @@ export class RunningTask {
       onIncluded,
       onEnded: (ctx) => this.#forget(ctx),
     });
-    const { leases } = tools.nodes;
-    const gather = (): Promise<void> =>
-      this.#tried('uploads could not be gathered', () => this.mode.look((work) => leases.under(task, work)));
-    this.#gathering = new OneAtATime(gather, { restShare: REST_SHARE });
+    this.#upkeep = new Upkeep(this, tools, authorities);
   }
 
   /** The tools of the protocol, with the server's key in the current term. */
@@ -148,6 +132,10 @@ export class RunningTask {
     return this.#why;
   }
 
+  isLiving(ctx: Ctx): boolean {
+    return this.#living.has(toHex(ctx));
+  }
+
   /** Buffers that have not ended. */
   get living(): readonly Ctx[] {
     return [...this.#living.values()];
@@ -171,7 +159,8 @@ export class RunningTask {
     this.#why = why;
   }
 
-  #meetVersion(): void {
+  /** Admits devices for the newest version. */
+  meetVersion(): void {
     if (this.models.newest !== undefined) this.admission.meetVersion(this.models.newest);
   }
 
@@ -259,77 +248,22 @@ export class RunningTask {
 
   /** An upload was accepted, on this or another node: it may have been the last one. */
   uploaded(ctx: Ctx): void {
-    if (this.#living.has(toHex(ctx))) void this.#attendIfDue([ctx]);
-    else void this.#gathering.run().then(() => this.#attendIfDue(this.living));
-  }
-
-  /** Takes a buffer as far as possible; errors are reported and tried again at the next look. */
-  #attend(ctx: Ctx): Promise<void> {
-    const { leases } = this.#tools.nodes;
-    return this.#attending.run(toHex(ctx), async () => {
-      if (this.#isOver || !this.#living.has(toHex(ctx))) return;
-      await this.#tried('a buffer could not be ended', () =>
-        leases.under(this.task, (fence) => this.mode.closer.attend(ctx, fence)),
-      );
-    });
+    this.#upkeep.uploaded(ctx);
   }
 
   /** Looks after everything; an error in one thing does not keep it from the next. */
-  async tick(): Promise<void> {
-    if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
-    if (this.read.policy.term !== undefined)
-      await this.#tried('the newest model could not be signed in this term', () =>
-        this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inTerm(fence)),
-      );
-    if (this.#repeats.isBranched)
-      await this.#tried('the newest model could not be repeated after a rollback', () =>
-        this.#tools.nodes.leases.under(this.task, (fence) => this.#repeats.inBranch(fence)),
-      );
-    await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
-    await this.#tried('suspicions could not be updated', () => this.suspicion.look());
-    await this.#tried('places could not be updated', async () =>
-      this.admission.look(await this.mode.buffers(this.living)),
-    );
-    await this.#tried('the stored bytes could not be counted', () => this.stored.look());
-    this.#meetVersion();
-    this.#listening = this.#tried('the statements of the authorities could not be read', () => this.mode.listen()); // the slowest authority delays nothing
-    await this.#gathering.run();
-    await this.#attendIfDue(this.living);
-    const { policy, specification } = this.read;
-    const isNeverEvaluated = specification.model === undefined || policy.training.loss === 'own';
-    const isEvaluated = isNeverEvaluated || this.models.newest?.loss !== undefined;
-    if (this.#state === 'finished' && isEvaluated) return;
-    await this.#tried('the periodic work of the task failed', () =>
-      this.#tools.nodes.leases.under(this.task, () => this.#review()),
-    );
-  }
-
-  async #openModels(): Promise<void> {
-    if (!this.#backoff.isDue('models')) return;
-    this.#backoff.failed('models'); // unless it is logged
-    await this.models.open();
-    this.#backoff.over('models');
-  }
-
-  /** The copies in memory show what there is to do: the store is read only for buffers with something to do. */
-  async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
-    await this.#tried('the periodic work on buffers failed', async () => {
-      const due = await this.mode.closer.due(buffers, await this.#tools.store.now());
-      await Promise.all(due.map((ctx) => this.#attend(ctx)));
-    });
+  tick(): Promise<void> {
+    return this.#upkeep.tick();
   }
 
   /** Begins nothing more, and waits for work under way: another one takes its place. */
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.settle();
+  end(): Promise<void> {
+    return this.#upkeep.end();
   }
 
   /** Waits for work under way. */
-  async settle(): Promise<void> {
-    await this.#listening;
-    await this.#gathering.settle();
-    await this.#attending.settle();
+  settle(): Promise<void> {
+    return this.#upkeep.settle();
   }
 
   /** After a restart, waiting starts again. */
@@ -342,18 +276,5 @@ export class RunningTask {
   #forget(ctx: Ctx): void {
     this.#living.delete(toHex(ctx));
     this.#lastUploads.delete(toHex(ctx));
-  }
-
-  /** Evaluates the newest version and ends the task if it has reached its goal, also after a crash in between. */
-  async #review(): Promise<void> {
-    await this.#tried('the newest model could not be evaluated', () => this.evaluation.catchUp());
-    if (this.#state === 'finished') return;
-    const ageMs = (await this.#tools.store.now()) - this.#createdAt;
-    const why = stopReason(this.read.specification.stop ?? {}, this.models.newest, ageMs);
-    if (why !== undefined) await this.#tried('the task could not be ended', () => this.setState('finished', why));
-  }
-
-  async #tried(trouble: string, work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => this.#tools.onTrouble(trouble, error));
   }
 }

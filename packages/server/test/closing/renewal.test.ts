@@ -1,5 +1,5 @@
 /** The newest version after a succession: it is signed again and repeated once, also if the server fails at any moment or is away for terms. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Signer } from '@basa/masking';
@@ -25,7 +25,7 @@ import {
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
 import { TaskAuthorities } from '../../src/authority/task-authorities.ts';
 import { openFileBlobs } from '../../src/blobs/files.ts';
@@ -90,7 +90,9 @@ async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
     }
   };
   const { store } = await volatileTickets(task, () => 0, root);
-  const blobs = await openFileBlobs(mkdtempSync(join(tmpdir(), 'basa-away-')));
+  const folder = mkdtempSync(join(tmpdir(), 'basa-away-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const blobs = await openFileBlobs(folder);
   let left = Number.POSITIVE_INFINITY;
   /** The server dies before or after one of its requests took effect; then nothing of it leaves any more. */
   const asked = async (core: AttributeAuthority, step: () => Step): Promise<unknown> => {

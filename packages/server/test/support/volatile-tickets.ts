@@ -1,6 +1,6 @@
 /** The tables of a server for tests with a clock of their own and many transactions, none of which has to survive anything. */
 
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskId, TaskPolicy } from '@basa/protocol';
@@ -13,11 +13,13 @@ import { policy } from './store-samples.ts';
 
 /** One transaction that never ends: nothing of it reaches the disk. It is closed after the test. */
 function volatileDatabase(clock: () => number): SqlDatabase {
-  const { db, close } = openDatabase(mkdtempSync(join(tmpdir(), 'basa-volatile-')), EMBEDDED_DATABASE);
+  const folder = mkdtempSync(join(tmpdir(), 'basa-volatile-'));
+  const { db, close } = openDatabase(folder, EMBEDDED_DATABASE);
   db.exec('BEGIN');
   onTestFinished(() => {
     db.exec('ROLLBACK');
     close();
+    rmSync(folder, { recursive: true });
   });
   const statements = new Map<string, ReturnType<typeof db.prepare>>();
   const session: SqlSession = {
