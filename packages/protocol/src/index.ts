@@ -162,7 +162,7 @@ export { keptHeadCodec } from './user/kept-head.ts';
 export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
 export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
-export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger, versionProblem } from './user/ledger.ts';
+export { EMPTY_LEDGER, judgeOutcome, restoreLedger, versionProblem } from './user/ledger.ts';
 export type { ShotOutcomeOf, ShotQuestion } from './user/one-shot/outcome.ts';
 export { agreedShotOutcome, isShotOutcomeOf } from './user/one-shot/outcome.ts';
 export type { ShotPorts, ShotStart } from './user/one-shot/shot.ts';

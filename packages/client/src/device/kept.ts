@@ -44,9 +44,21 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
     ledger: EMPTY_LEDGER,
     session: undefined,
   };
+  // Steps are taken together, because each call copies the ledger.
+  let records: DeviceRecord[] = [];
+  const takeSteps = (): void => {
+    kept = { ...kept, ...restoreDevice(suite, records, kept) };
+    for (const record of records) wipeRecord(record);
+    records = [];
+  };
   for (const entry of entries) {
     try {
-      kept = withEntry(suite, kept, entry);
+      const read = READERS.get(entry[KIND_OFFSET] ?? 0);
+      if (read === undefined) records.push(deviceRecordCodec.decode(entry));
+      else {
+        takeSteps();
+        kept = read(kept, entry);
+      }
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       const older = olderLayout(entry);
@@ -54,25 +66,24 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
       throw new StoreError(`the store ${what}; enrol a new device in an empty store`);
     }
   }
+  takeSteps();
   return kept;
 }
 
 /** Every layout names its kind in its third byte, so an entry identifies itself. */
 const KIND_OFFSET = 2;
 
-function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
-  const kind = entry[KIND_OFFSET] ?? 0;
-  if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
-  if (kind === KIND.policy) return { ...kept, policy: decodePolicy(entry) };
-  const { terms } = kept;
-  if (kind === KIND.keptTerm)
-    return { ...kept, terms: { ...terms, seen: [...terms.seen, seenTermCodec.decode(entry)] } };
-  if (kind === KIND.keptPlace) return withTerms(kept, { ...terms, ...termPlaceCodec.decode(entry) });
-  if (kind === KIND.keptHead) return { ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) };
-  const record = deviceRecordCodec.decode(entry);
-  const device = restoreDevice(suite, [record], kept);
-  wipeRecord(record);
-  return { ...kept, ...device };
+/** The entries that are no steps of the device. */
+const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = new Map([
+  [KIND.certificate, (kept, entry) => ({ ...kept, certificate: certificateCodec.decode(entry) })],
+  [KIND.policy, (kept, entry) => ({ ...kept, policy: decodePolicy(entry) })],
+  [KIND.keptTerm, (kept, entry) => ({ ...kept, terms: withSeen(kept.terms, seenTermCodec.decode(entry)) })],
+  [KIND.keptPlace, (kept, entry) => withTerms(kept, { ...kept.terms, ...termPlaceCodec.decode(entry) })],
+  [KIND.keptHead, (kept, entry) => ({ ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) })],
+]);
+
+function withSeen(terms: DeviceTerms, seen: DeviceTerms['seen'][number]): DeviceTerms {
+  return { ...terms, seen: [...terms.seen, seen] };
 }
 
 /** A step that is read after its place in the store is of that term, so a restart forgets the same things as the device did. */

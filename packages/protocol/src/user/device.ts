@@ -6,7 +6,7 @@ import type { Suite } from '@basa/masking';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import type { Transition } from '../wire/transition.ts';
-import { type DeviceLedger, EMPTY_LEDGER, evolveLedger, type LedgerRecord } from './ledger.ts';
+import { type DeviceLedger, EMPTY_LEDGER, type LedgerRecord, restoreLedger } from './ledger.ts';
 import { evolveSession, type UserRecord, type UserSession } from './session.ts';
 
 export interface Device {
@@ -31,15 +31,18 @@ export function isSessionRecord(entry: DeviceRecord): entry is UserRecord {
   return !isLedgerRecord(entry);
 }
 
-function evolveDevice(suite: Suite, { ledger, session }: Device, entry: DeviceRecord): Device {
-  return isLedgerRecord(entry)
-    ? { ledger: evolveLedger(ledger, entry), session }
-    : { ledger, session: evolveSession(suite, session, entry) };
-}
-
 /** The device after these records. */
-export function restoreDevice(suite: Suite, records: readonly DeviceRecord[], device: Device = NEW_DEVICE): Device {
-  return records.reduce((before, entry) => evolveDevice(suite, before, entry), device);
+export function restoreDevice(
+  suite: Suite,
+  records: readonly DeviceRecord[],
+  { ledger, session }: Device = NEW_DEVICE,
+): Device {
+  return {
+    ledger: restoreLedger(records.filter(isLedgerRecord), ledger),
+    session: records
+      .filter(isSessionRecord)
+      .reduce((before: UserSession | undefined, entry) => evolveSession(suite, before, entry), session),
+  };
 }
 
 /** A step that writes these records. */

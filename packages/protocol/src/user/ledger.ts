@@ -61,31 +61,35 @@ export const EMPTY_LEDGER: DeviceLedger = {
   epochs: new Map(),
 };
 
-export function restoreLedger(records: readonly LedgerRecord[]): DeviceLedger {
-  return records.reduce(evolveLedger, EMPTY_LEDGER);
-}
-
-export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceLedger {
-  switch (entry.kind) {
-    case 'entered':
-      return { ...ledger, entered: new Set(ledger.entered).add(toHex(entry.ctx)) };
-    case 'committed': {
-      const { ctx, joinTag, version, epochs } = entry;
-      const given = { ctx, joinTag, version, epochs };
-      return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), given) };
-    }
-    case 'freed': {
-      const deltas = new Map(ledger.deltas);
-      deltas.delete(toHex(entry.deltaId));
-      return { ...ledger, deltas };
-    }
-    case 'epoch':
-      return { ...ledger, epochs: new Map(ledger.epochs).set(entry.authority, entry.number) };
-    case 'seen': {
-      const seen = { version: entry.version, modelHash: entry.modelHash };
-      return { ...ledger, seen, recent: [...ledger.recent, seen].slice(-MAX_RECENT) };
+/** The ledger after these records. It is copied once and not for each of them: after years there are thousands. */
+export function restoreLedger(records: readonly LedgerRecord[], ledger: DeviceLedger = EMPTY_LEDGER): DeviceLedger {
+  if (records.length === 0) return ledger;
+  const entered = new Set(ledger.entered);
+  const deltas = new Map(ledger.deltas);
+  const epochs = new Map(ledger.epochs);
+  let { seen, recent } = ledger;
+  for (const entry of records) {
+    switch (entry.kind) {
+      case 'entered':
+        entered.add(toHex(entry.ctx));
+        break;
+      case 'committed': {
+        const { ctx, joinTag, version, epochs: named } = entry;
+        deltas.set(toHex(entry.deltaId), { ctx, joinTag, version, epochs: named });
+        break;
+      }
+      case 'freed':
+        deltas.delete(toHex(entry.deltaId));
+        break;
+      case 'epoch':
+        epochs.set(entry.authority, entry.number);
+        break;
+      case 'seen':
+        seen = { version: entry.version, modelHash: entry.modelHash };
+        recent = [...recent, seen].slice(-MAX_RECENT);
     }
   }
+  return { entered, deltas, seen, recent, epochs };
 }
 
 /** Checks that the device may enter the buffer: only once. */

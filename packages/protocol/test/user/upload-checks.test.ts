@@ -3,8 +3,6 @@ import {
   abandonSession,
   authorityMessages,
   type Ctx,
-  EMPTY_LEDGER,
-  evolveLedger,
   freezeUpload,
   judgeOutcome,
   maskInput,
@@ -63,7 +61,7 @@ describe('an upload', () => {
       { ctx: new Uint8Array(32) as Ctx, joinTag, version: 0, epochs: [] },
       { ctx, joinTag: other, version: 0, epochs: [] },
     ]) {
-      const ledger = evolveLedger(EMPTY_LEDGER, { kind: 'committed', deltaId, ...given });
+      const ledger = restoreLedger([{ kind: 'committed', deltaId, ...given }]);
       expect(reasonOf(freezeUpload(twin.ports, { ledger, session: twin.session }, draft, masked).answer)).toBe(
         'delta-committed',
       );
