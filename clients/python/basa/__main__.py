@@ -28,7 +28,8 @@ def main() -> int:
     try:
         floor = _floor(parser, options)
         told = _metrics(options.metric)
-        with Client.from_environment(options.identity, floor=floor) as client:
+        named = {} if options.term is None else {"term": options.term}
+        with Client.from_environment(options.identity, floor=floor, **named) as client:
             made = _contributed(client, options.examples, update, told)
     except Unreachable as error:
         print(error, file=sys.stderr)
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--checked-sums", action="store_true", help="take part only if at least two authorities confirm every sum")
     parser.add_argument("--forbid-succession", action="store_true", help="take part only if the keys of the task cannot be replaced")
+    parser.add_argument("--term", help="follow the terms of the authorities up to the term with this hash (variable: BASA_TERM)")
     parser.add_argument("--device-noise", action="store_true", help="take part in private tasks only if the devices add the noise")
     parser.add_argument(
         "--unsafe-mixed-versions", action="store_true", help="take part even if a sum mixes versions of the model; its server can then single out an update"

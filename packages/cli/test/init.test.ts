@@ -17,7 +17,7 @@ describe('basa init', () => {
     const flags = ['--server-port', ports[0] ?? '', '--authority-port', ports[1] ?? ''];
     const { code, out, errors } = await basaHere(['init', made, ...flags, '--json']);
     expect(code).toBe(0);
-    for (const file of ['authority.key', 'operator.token', 'server.json', 'authority.json'])
+    for (const file of ['authority.key', 'authority.token', 'server.token', 'server.json', 'authority.json'])
       expect(statSync(join(made, file)).mode & 0o077).toBe(0);
     const services = ['authority', 'server'].map((name) => {
       expect(errors).toContain(`basa ${name} --config ${join(made, `${name}.json`)}`);
@@ -26,14 +26,19 @@ describe('basa init', () => {
     try {
       await Promise.all(services.map(({ said }) => said('listening at')));
       const { server, authority } = lastLine(out) as Record<string, string>;
-      expect(errors).toContain('export BASA_AUTHORITY_TOKEN=$BASA_OPERATOR_TOKEN');
-      const token = readFileSync(join(made, 'operator.token'), 'utf8').trim();
+      const [serverToken = '', authorityToken = ''] = ['server', 'authority'].map((name) => {
+        expect(errors).toContain(`_TOKEN=$(cat ${join(made, `${name}.token`)})`);
+        return readFileSync(join(made, `${name}.token`), 'utf8').trim();
+      });
       const environment = {
         BASA_SERVER: server ?? '',
         BASA_AUTHORITY: authority ?? '',
-        BASA_OPERATOR_TOKEN: token,
-        BASA_AUTHORITY_TOKEN: token,
+        BASA_OPERATOR_TOKEN: serverToken,
+        BASA_AUTHORITY_TOKEN: authorityToken,
       };
+      // A server that sees its operator's token could otherwise enrol devices of its own.
+      const stolen = { ...environment, BASA_AUTHORITY_TOKEN: serverToken };
+      expect((await basaHere(['task', 'create', '--name', 'stolen', '--buffer', '3'], stolen)).code).not.toBe(0);
       const created = await basaHere(['task', 'create', '--name', 'first', '--buffer', '3', '--json'], environment);
       expect(created.code).toBe(0);
       const enrolled = await basaHere(['keys', 'enroll', '--task', 'first', '--count', '3', '--json'], environment);

@@ -1,7 +1,7 @@
 /** Devices and tasks by their first digits, at authorities of which the first one lies. */
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
-import { basaHere } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterEach, expect, it } from 'vitest';
 import { type FakeService, fakeService } from './support/fake-service.ts';
 
@@ -68,4 +68,23 @@ it('three of four find the device, and its whole id is printed', async () => {
   const ended = await type(['revoke', '--device-key', thief.deviceKey.slice(0, 8)]);
   expect(ended).toMatchObject({ code: 0, out: `${thief.user} is revoked\n`, changed: opened });
   expect(await type(['enroll', '--task', 'first'])).toMatchObject({ code: 0 });
+});
+
+it('`device list` shows the devices of all authorities, and how many list or revoked them', async () => {
+  await authority([{ ...victim, revoked: true }]); // It hides the thief, and invents a revocation.
+  for (let n = 0; n < 2; n++) await honest();
+  const at = ['--authority', opened.map(({ url }) => url).join(), '--authority-token', opened.map(() => 'a').join()];
+  const { code, out } = await basaHere(['device', 'list', '--json', ...at]);
+  expect(code).toBe(0);
+  expect(lastLine(out)['devices']).toEqual(
+    [
+      { ...victim, listedBy: 3, revoked: true, revokedBy: 1 },
+      { ...thief, listedBy: 2, revoked: false, revokedBy: 0 },
+    ]
+      .map((one) => ({ ...one, task, taskName: 'first' }))
+      .sort((a, b) => (a.user < b.user ? -1 : 1)),
+  );
+  const shown = (await basaHere(['device', 'list', ...at])).out;
+  expect(shown).toContain('revoked by 1 of 3');
+  expect(shown).toContain('renewal due, listed by 2 of 3');
 });

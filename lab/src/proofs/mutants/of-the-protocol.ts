@@ -15,9 +15,9 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
     edits: [
       {
         file: 'user/device.ts',
-        find: 'return records.reduce(',
+        find: '.filter(isSessionRecord)',
         replace:
-          "return (device === NEW_DEVICE && records.at(-1)?.kind === 'slotted' ? records.slice(0, -1) : records).reduce(",
+          ".filter(isSessionRecord).slice(0, device === NEW_DEVICE && records.at(-1)?.kind === 'slotted' ? -1 : undefined)",
       },
       {
         file: 'authority/issue-key.ts',
@@ -41,8 +41,8 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
       keyHashNotCompared,
       {
         file: 'user/device.ts',
-        find: 'return records.reduce(',
-        replace: "return records.filter(({ kind }) => device !== NEW_DEVICE || kind !== 'frozen').reduce(",
+        find: '.filter(isSessionRecord)',
+        replace: ".filter(isSessionRecord).filter(({ kind }) => device !== NEW_DEVICE || kind !== 'frozen')",
       },
     ],
     caughtBy: 'a key that opens nothing first, the true one after a restart',

@@ -60,16 +60,26 @@ async function agreed(
   authority: AuthorityOperator,
   find: (one: AuthorityOperator) => Promise<string>,
 ): Promise<string> {
-  const answers = await Promise.allSettled(authority.apart().map(find));
-  const found = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const needed = Math.floor((2 * answers.length) / 3) + 1;
+  const all = authority.apart();
+  const found = await fromAll(all, find);
+  const needed = Math.floor((2 * all.length) / 3) + 1;
   const name = found.find((one) => found.filter((other) => other === one).length >= needed);
   if (name !== undefined) return name;
-  const failed = answers.find((one) => one.status === 'rejected');
-  if (found.length === 0 && failed !== undefined) throw failed.reason;
   throw new CommandError(
-    `the authorities do not agree what "${text}" is: ${needed} of ${answers.length} must name the same; give all 64 digits`,
+    `the authorities do not agree what "${text}" is: ${needed} of ${all.length} must name the same; give all 64 digits`,
   );
+}
+
+/** The answers of the authorities that answer; an error only if none does. */
+export async function fromAll<Answer>(
+  all: readonly AuthorityOperator[],
+  question: (one: AuthorityOperator) => Promise<Answer>,
+): Promise<readonly Answer[]> {
+  const answers = await Promise.allSettled(all.map(question));
+  const good = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = answers.find((one) => one.status === 'rejected');
+  if (good.length === 0 && failed !== undefined) throw failed.reason;
+  return good;
 }
 
 async function deviceNamed(text: string, by: 'user' | 'deviceKey', authority: AuthorityOperator): Promise<string> {

@@ -25,7 +25,7 @@ const FLAGS = {
 
 export const init: Command = command({
   name: 'init',
-  summary: 'write configurations, keys and an operator token for both services, and print the next steps',
+  summary: 'write configurations, keys and operator tokens for both services, and print the next steps',
   takes: { '<folder>': 'folder for the files; it must be empty or not exist yet (default: basa)' },
   flags: FLAGS,
   notes: [
@@ -40,23 +40,34 @@ export const init: Command = command({
     const { hashOfToken } = await import('@basa/client/operator');
     const { toHex } = await import('@basa/masking');
     const { nodeRandomBytes, nodeSuite } = await import('@basa/runtime/node');
-    const token = toHex(nodeRandomBytes(16));
-    const operators = [
-      { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] },
-    ];
+    // One for each service: with the token of the authority, the server could enrol devices.
+    const newOperators = async (service: string): Promise<readonly object[]> => {
+      const token = toHex(nodeRandomBytes(16));
+      await writeFile(join(folder, `${service}.token`), `${token}\n`, PRIVATE);
+      return [{ tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] }];
+    };
     const keyFile = join(folder, 'authority.key');
     const dataFolder = join(folder, 'authority-data');
     await writeFile(keyFile, nodeRandomBytes(32), PRIVATE);
-    await writeFile(join(folder, 'operator.token'), `${token}\n`, PRIVATE);
     const { createAuthority } = await import('@basa/authority');
     // The authority makes its signing key at its first start.
     const made = await createAuthority({ dataFolder, secret: { keyFile } });
     await made.close();
     const authorityKey = toHex(made.publicKey);
-    await writeConfig(folder, 'authority', { ...authority, dataFolder, keyFile, operators });
+    await writeConfig(folder, 'authority', {
+      ...authority,
+      dataFolder,
+      keyFile,
+      operators: await newOperators('authority'),
+    });
     const authorityUrl = places.authorityUrl;
-    const serverConfig = { ...server, dataFolder: join(folder, 'server-data'), authorityUrl, authorityKey, operators };
-    await writeConfig(folder, 'server', serverConfig);
+    await writeConfig(folder, 'server', {
+      ...server,
+      dataFolder: join(folder, 'server-data'),
+      authorityUrl,
+      authorityKey,
+      operators: await newOperators('server'),
+    });
     for (const line of nextSteps(places, authorityKey)) terminal.line(line);
     return { json: { folder, server: places.serverUrl, authority: authorityUrl, authorityKey } };
   },
@@ -112,7 +123,7 @@ function writeConfig(folder: string, name: string, config: object): Promise<void
 
 function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey: string): readonly string[] {
   return [
-    `wrote authority.json, authority.key, server.json and operator.token into ${folder}`,
+    `wrote authority.json, authority.key, authority.token, server.json and server.token into ${folder}`,
     '',
     'Start the authority, then the server, each in its own terminal:',
     `  \`basa authority --config ${join(folder, 'authority.json')}\``,
@@ -121,8 +132,8 @@ function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey
     'In a third terminal, as the operator:',
     `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
     `  export BASA_AUTHORITY_KEY=${authorityKey}`,
-    `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
-    '  export BASA_AUTHORITY_TOKEN=$BASA_OPERATOR_TOKEN',
+    `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'server.token')})`,
+    `  export BASA_AUTHORITY_TOKEN=$(cat ${join(folder, 'authority.token')})`,
     '  `basa task create --name first --buffer 3` prints the 64 digits of the task, which devices need',
     '  `basa keys enroll --task first --count 3` prints a token for each device',
     '',

@@ -1,7 +1,8 @@
 /** `basa device list`: lists the enrolled devices. */
+import type { EnrolledDevice } from '@basa/client/operator';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
-import { taskNamed } from '../flags/which.ts';
+import { agreedTask, fromAll } from '../flags/which.ts';
 import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { text } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
@@ -31,13 +32,15 @@ export const deviceList: Command = command({
   flags: FLAGS,
   async run(input) {
     const authority = await authorityOperator(input);
+    const all = authority.apart();
     const { task: asked } = input.flags;
-    const wanted = asked === undefined ? undefined : await taskNamed(asked, authority);
-    const tasks = (await authority.tasks()).filter(({ task }) => wanted === undefined || task === wanted);
+    const wanted = asked === undefined ? undefined : await agreedTask(asked, authority);
+    const known = new Map((await fromAll(all, (one) => one.tasks())).flat().map((one) => [one.task, one]));
+    const tasks = [...known.values()].filter(({ task }) => wanted === undefined || task === wanted);
     const folders = await deviceFolders(input.flags.folders);
     const lists = await Promise.all(
       tasks.map(async ({ task, name }) => {
-        const enrolled = await authority.devices(task);
+        const enrolled = merged(await fromAll(all, (one) => one.devices(task)));
         const last = await lastOf(input, task, enrolled.length);
         return enrolled.map((device) => ({
           ...device,
@@ -58,7 +61,7 @@ export const deviceList: Command = command({
         ? `none in the last ${MAX_VERSIONS} versions`
         : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
       day(device.notAfter),
-      stateOf(device),
+      stateOf(device, all.length),
     ]);
     input.terminal.line(
       devices.length === 0
@@ -80,9 +83,33 @@ async function lastOf(
   return lastContributions(await serverOperator({ ...input, flags: { ...input.flags, server } }), task, devices);
 }
 
-function stateOf({ revoked, notAfter }: { readonly revoked: boolean; readonly notAfter: number }): string {
-  if (revoked) return 'revoked';
-  return notAfter < Date.now() ? 'renewal due' : 'enrolled';
+/** A device with the number of authorities that list it: one of them could hide devices or invent some. */
+interface ListedDevice extends EnrolledDevice {
+  readonly listedBy: number;
+  readonly revokedBy: number;
+}
+
+function merged(lists: readonly (readonly EnrolledDevice[])[]): readonly ListedDevice[] {
+  const devices = new Map<string, ListedDevice>();
+  for (const one of lists.flat()) {
+    const { listedBy = 0, revokedBy = 0, notAfter = 0, issuedAt = 0 } = devices.get(one.user) ?? {};
+    devices.set(one.user, {
+      ...one,
+      issuedAt: Math.max(one.issuedAt, issuedAt),
+      notAfter: Math.max(one.notAfter, notAfter),
+      revoked: one.revoked || revokedBy > 0,
+      listedBy: listedBy + 1,
+      revokedBy: revokedBy + (one.revoked ? 1 : 0),
+    });
+  }
+  return [...devices.values()].sort((a, b) => (a.user < b.user ? -1 : 1));
+}
+
+function stateOf({ notAfter, listedBy, revokedBy }: ListedDevice, authorities: number): string {
+  const by = (count: number): string => (count === authorities ? '' : ` by ${count} of ${authorities}`);
+  if (revokedBy > 0) return `revoked${by(revokedBy)}`;
+  const state = notAfter < Date.now() ? 'renewal due' : 'enrolled';
+  return listedBy === authorities ? state : `${state}, listed${by(listedBy)}`;
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [K in Name]?: Value } {

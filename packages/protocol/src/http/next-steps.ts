@@ -11,9 +11,8 @@ type ForPeople = {
 }[ProblemCode];
 
 const ODD =
-  'This cannot happen if device, server and authorities are honest and have the same version. Compare their versions, then ask their operators to check the logs.';
-const COPIED =
-  'This happens if the folder of a device was copied or restored from a backup. Use each folder on only one machine, and enrol a new device in a new folder.';
+  'This cannot happen if device, server and authorities are honest and have the same version. Ask their operators to compare versions and check the logs.';
+const COPIED = 'The folder of a device was copied or restored from a backup. Enrol a new device in a new folder.';
 const BETWEEN_SERVICES =
   'The server and the authority resolve this by themselves. If the message repeats, check the logs of both.';
 const NEW_REQUEST = 'Compare the request with the description of the service at /v1/openapi.json.';
@@ -56,14 +55,14 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'term-soon': 'Propose the term again with a later --effective.',
   'lease-taken': ODD,
   'succession-forbidden':
-    'Create a new task that begins with the last model; `basa task create --succession-wait` allows succession from the start.',
+    'Create a new task from the last model; `basa task create --succession-wait` allows succession.',
   'term-forked':
     'Keep both terms as evidence, and tell the operators of the authorities. Begin a new task with new authorities.',
   'term-late':
-    '`basa succession show` prints the hash of the current term: compare it with the operator of an authority, then give it to the device (`term` of `connect`, `--term` of `basa client`). If there is no term yet, it is the name of the task.',
+    'Compare the hash that `basa succession show` prints (without a term, the name of the task) with the operator of an authority, then give it to the device (`term` of `connect`, `--term` of `basa client`).',
   'term-invalid': '`basa succession show` prints the current term; propose the successor again from it.',
   'term-unsigned':
-    'Ask the operators of the other authorities for `basa succession sign`; if every authority is needed, also sign with `basa succession recover`. Then publish the term again.',
+    'Ask the other operators for `basa succession sign`; if every authority is needed, also use `basa succession recover`. Then publish the term again.',
   'epoch-invalid': ODD,
   'part-invalid': ODD,
   'batch-invalid': BETWEEN_SERVICES,
@@ -91,14 +90,13 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   interrupted: 'Send the complete request again.',
   unsigned: 'Use the SDK or `basa client`, which sign each request with the key of the device.',
   'request-signature-invalid':
-    'Check that the device uses the folder that it was enrolled with (--identity), and that no proxy changes its requests.',
+    'Check that the device uses the folder of its enrolment (--identity), and that no proxy changes its requests.',
   'clock-skew': 'Correct the clock of this machine, then try again.',
   'operator-token-missing':
     'Add --token, or set the variable BASA_OPERATOR_TOKEN; for an authority, --authority-token or BASA_AUTHORITY_TOKEN.',
-  'role-missing':
-    'Use a token with that role; `operators` in the configuration of the service lists the tokens and their roles.',
+  'role-missing': 'Use a token with that role; `operators` in the configuration of the service lists the roles.',
   'enrolment-token-invalid':
-    'A token enrols one device, once. Ask the operator for a new token (`basa keys enroll`). A device that is already enrolled needs no token: use its folder with --identity.',
+    'A token enrols one device, once: ask the operator for a new one (`basa keys enroll`). An enrolled device needs no token: use its folder with --identity.',
   'not-yours': 'Sign the request with the key of the device that is named in the message.',
   'origin-refused': 'Add the origin to `corsOrigins` in the configuration of the service, or to --cors of `basa dev`.',
   'host-refused': 'Use a host name in `hosts` of its configuration, or add this name there.',
@@ -106,8 +104,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'method-not-allowed': 'The header `allow` of the response lists the supported methods.',
   'offset-mismatch': 'The device continues the upload at the right place by itself.',
   'task-exists': 'Use exactly the earlier settings, or give the new task another name.',
-  'task-finished':
-    'The model is ready, and this device has nothing more to do. `basa task ls` lists the tasks that are still running.',
+  'task-finished': 'The device has nothing more to do. `basa task ls` lists the tasks that are still running.',
   'task-not-over': '`basa task finish` ends it; `basa task show` shows its open buffers.',
   'seat-missing': NEW_REQUEST,
   'body-too-large': 'Check that the client trains the model of this task: the policy limits the size of an update.',

@@ -136,7 +136,7 @@ export const SERVICE_PROBLEMS = {
   },
   'task-storage-full': {
     sentence:
-      'No new update is accepted, because the task has used up its storage at the server; its operator has to keep fewer models (keepModels) or to raise the limit (taskBytes).',
+      'The task has used up its storage at the server; its operator has to keep fewer models (keepModels) or raise taskBytes.',
     status: 507,
     about: 'update',
     retry: true,

@@ -32,16 +32,11 @@ export function isSessionRecord(entry: DeviceRecord): entry is UserRecord {
 }
 
 /** The device after these records. */
-export function restoreDevice(
-  suite: Suite,
-  records: readonly DeviceRecord[],
-  { ledger, session }: Device = NEW_DEVICE,
-): Device {
+export function restoreDevice(suite: Suite, records: readonly DeviceRecord[], device: Device = NEW_DEVICE): Device {
+  const evolve = (before: UserSession | undefined, entry: UserRecord) => evolveSession(suite, before, entry);
   return {
-    ledger: restoreLedger(records.filter(isLedgerRecord), ledger),
-    session: records
-      .filter(isSessionRecord)
-      .reduce((before: UserSession | undefined, entry) => evolveSession(suite, before, entry), session),
+    ledger: restoreLedger(records.filter(isLedgerRecord), device.ledger),
+    session: records.filter(isSessionRecord).reduce(evolve, device.session),
   };
 }
 

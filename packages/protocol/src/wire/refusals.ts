@@ -158,8 +158,7 @@ export const REFUSALS = {
     status: 409,
   },
   'term-late': {
-    sentence:
-      'This device has not heard from its authorities for too long to know which are the current ones; set the hash of the current term in the application.',
+    sentence: 'This device has not heard from its authorities for too long to know the current ones.',
     status: 409,
   },
   'term-invalid': { sentence: 'This is not the next term of the task.', status: 422 },
