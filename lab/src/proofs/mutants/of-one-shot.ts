@@ -78,9 +78,9 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   ],
   S13: [
     {
-      file: 'authority/attribute-authority.ts',
-      find: '...deadEpochs(this.#state.epochs, this.liveEpochs, now),',
-      replace: '...deadEpochs(this.#state.epochs, [], now),',
+      file: 'authority/rollback.ts',
+      find: '...deadEpochs(state.epochs, state.epochs.all, now),',
+      replace: '...deadEpochs(state.epochs, [], now),',
     },
   ],
   S14: [

@@ -23,11 +23,11 @@ import {
 } from '../wire/authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
 import { type Certificate, type CertificateBody, userIdOf } from '../wire/certificate.ts';
-import { indexOf, isSignedInTerm, othersOf } from '../wire/council.ts';
+import { indexOf, othersOf } from '../wire/council.ts';
 import type { BufferPart, SignedDescriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
-import { type AuthorityStanding, type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
+import type { AuthorityStanding, Epoch } from '../wire/one-shot/epoch.ts';
 import type {
   BatchVoteAnswer,
   BatchVoteRequest,
@@ -54,17 +54,18 @@ import {
 import { closeBuffer, releaseKeys, type SettledBuffer, settleBuffer } from './close.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
 import { drawBuffer, type FreshKeys, makeOffer } from './draw.ts';
-import { contradictsLog, isOwnHead, signHead, signNewest } from './head.ts';
+import { signHead, signNewest } from './head.ts';
 import { issueKey } from './issue-key.ts';
 import type { LiveEpoch } from './one-shot/epoch-book.ts';
 import type { EpochKeys } from './one-shot/epoch-keys.ts';
-import { deadEpochs, isEpochDue, openEpoch, overdueEpochs, standingOf } from './one-shot/epochs.ts';
+import { isEpochDue, openEpoch, overdueEpochs, standingOf } from './one-shot/epochs.ts';
 import type { ExaminedUpload } from './one-shot/examine.ts';
 import { type OutcomeQuestion, tellOutcome } from './one-shot/outcome.ts';
 import { inspectUploads, type ReleasedBatch, releaseBatch, voteForBatch } from './one-shot/vote.ts';
 import { drawName, LogInMemory, modelHashName, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
+import { meetEpoch, meetHead, meetWitness } from './rollback.ts';
 import { AuthorityState } from './state.ts';
 import { acceptSeat, adoptLine, beginDueTerm, isSeated, joinTask, signTerm } from './succession.ts';
 import { type AuthorityTask, adoptModel, appendModel, createTask, renewModel } from './task.ts';
@@ -341,19 +342,9 @@ export class AttributeAuthority {
     return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
   }
 
-  /**
-   * Takes an epoch of this authority that a party shows. An epoch that is missing in the log proves a rollback. Each rollback is handled
-   * once.
-   */
+  /** An epoch of this authority that is missing in its log proves a rollback. */
   meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
-    const { suite } = this.#ports;
-    const council = this.#state.task(epoch.task)?.policy ?? {};
-    const isOwn = isSignedInTerm(suite, epochCodec, council, epoch, this.publicKey);
-    const statement = epochCodec.statementHash(suite, epoch);
-    const isKnown = this.#state.past.named(statement).length > 0;
-    return isOwn && !isKnown
-      ? this.#beginBranch(freshBranch, [], now, deadEpochs(this.#state.epochs, [{ statement }], now))
-      : this.#decided(unchanged(undefined, { rolledBack: false }));
+    return this.#decided(meetEpoch({ ports: this.#ports, state: this.#state, freshBranch, now }, epoch));
   }
 
   /** A party shows an entry that enough authorities signed. */
@@ -389,44 +380,18 @@ export class AttributeAuthority {
     return signHead(this.#ports.signer, this.#state.position);
   }
 
-  /** Takes a head that a party got earlier. A head that contradicts the log proves a rollback. Each rollback is handled once. */
+  /** A head of this authority that contradicts its log proves a rollback. */
   meetHead(seen: Head, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
-    const isRolledBack =
-      isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#state.position, seen);
-    return isRolledBack
-      ? this.#beginBranch(freshBranch, [seen], now)
-      : this.#decided(unchanged(undefined, { rolledBack: false }));
+    return this.#decided(meetHead({ ports: this.#ports, state: this.#state, freshBranch, now }, seen));
   }
 
-  /** After a restart: the witness is the last head kept elsewhere. Without a valid one, nothing open can be trusted. */
+  /** After a restart: the witness is the last head kept elsewhere. */
   start(
     witness: Head | undefined,
     freshBranch: Uint8Array,
     now: Millis,
   ): AuthorityStep<{ readonly rolledBack: boolean }> {
-    const isGood = witness !== undefined && isOwnHead(this.#ports.suite, this.publicKey, witness);
-    return isGood ? this.meetHead(witness, freshBranch, now) : this.#beginBranch(freshBranch, [], now);
-  }
-
-  /**
-   * Gives up every open buffer and every epoch: no keys and no masks are released, and an update that was sent there never enters another
-   * buffer.
-   */
-  #beginBranch(
-    branch: Uint8Array,
-    met: readonly Head[],
-    now: Millis,
-    lost: readonly AuthorityRecord[] = [],
-  ): AuthorityStep<{ readonly rolledBack: boolean }> {
-    const open = this.#state.openBuffers;
-    const records: AuthorityRecord[] = [
-      ...open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
-      ...deadEpochs(this.#state.epochs, this.liveEpochs, now),
-      ...lost,
-      { kind: 'branch-begun', branch, met },
-    ];
-    const events = [...eventsOf(records), { kind: 'authority-rolled-back' as const, givenUp: open.length }];
-    return this.#decided({ state: undefined, records, answer: { rolledBack: true }, events });
+    return this.#decided(meetWitness({ ports: this.#ports, state: this.#state, freshBranch, now }, witness));
   }
 
   #withTask<State, Answer>(

@@ -122,9 +122,9 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     world: RESTORED,
     patches: [
       {
-        file: `${AUTHORITY}/attribute-authority.ts`,
-        find: '...deadEpochs(this.#state.epochs, this.liveEpochs, now),',
-        replace: '...deadEpochs(this.#state.epochs, [], now),',
+        file: `${AUTHORITY}/rollback.ts`,
+        find: '...deadEpochs(state.epochs, state.epochs.all, now),',
+        replace: '...deadEpochs(state.epochs, [], now),',
       },
     ],
     problem: /two final batches share an upload/,

@@ -1,0 +1,65 @@
+/**
+ * A log that was rolled back: the heads and epochs that reveal it, and the new branch that follows. Each rollback is handled once, and
+ * gives up every open buffer and epoch: no keys and no masks are released, and an update that was sent there never enters another buffer.
+ */
+import type { Millis } from '../wire/brands.ts';
+import { isSignedInTerm } from '../wire/council.ts';
+import type { BasaEvent } from '../wire/events.ts';
+import type { Head } from '../wire/model-log.ts';
+import { type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
+import { type Transition, unchanged } from '../wire/transition.ts';
+import type { AuthorityPorts } from './buffer.ts';
+import { contradictsLog, isOwnHead } from './head.ts';
+import { deadEpochs } from './one-shot/epochs.ts';
+import type { AuthorityRecord } from './records.ts';
+import type { AuthorityState } from './state.ts';
+
+export interface RollbackScope {
+  readonly ports: AuthorityPorts;
+  readonly state: AuthorityState;
+  /** The name of the branch that begins if the log was rolled back: new random bytes. */
+  readonly freshBranch: Uint8Array;
+  readonly now: Millis;
+}
+
+type Meeting = Transition<undefined, AuthorityRecord, { readonly rolledBack: boolean }>;
+
+/** Takes a head that a party got earlier. A head that contradicts the log proves a rollback. */
+export function meetHead(scope: RollbackScope, seen: Head): Meeting {
+  const { ports, state } = scope;
+  const isRolledBack = isOwnHead(ports.suite, ports.signer.publicKey, seen) && contradictsLog(state.position, seen);
+  return isRolledBack ? beginBranch(scope, [seen]) : unchanged(undefined, { rolledBack: false });
+}
+
+/** Takes an epoch of this authority that a party shows. An epoch that is missing in the log proves a rollback. */
+export function meetEpoch(scope: RollbackScope, epoch: Epoch): Meeting {
+  const { ports, state, now } = scope;
+  const council = state.task(epoch.task)?.policy ?? {};
+  const isOwn = isSignedInTerm(ports.suite, epochCodec, council, epoch, ports.signer.publicKey);
+  const statement = epochCodec.statementHash(ports.suite, epoch);
+  const isKnown = state.past.named(statement).length > 0;
+  if (!isOwn || isKnown) return unchanged(undefined, { rolledBack: false });
+  return beginBranch(scope, [], deadEpochs(state.epochs, [{ statement }], now));
+}
+
+/** After a restart: the witness is the last head kept elsewhere. Without a valid one, nothing open can be trusted. */
+export function meetWitness(scope: RollbackScope, witness: Head | undefined): Meeting {
+  const isGood = witness !== undefined && isOwnHead(scope.ports.suite, scope.ports.signer.publicKey, witness);
+  return isGood ? meetHead(scope, witness) : beginBranch(scope, []);
+}
+
+function beginBranch(
+  { state, freshBranch, now }: RollbackScope,
+  met: readonly Head[],
+  lost: readonly AuthorityRecord[] = [],
+): Meeting {
+  const given = state.openBuffers.map(({ ctx }) => ({ kind: 'buffer-unknown' as const, ctx }));
+  const records: AuthorityRecord[] = [
+    ...given,
+    ...deadEpochs(state.epochs, state.epochs.all, now),
+    ...lost,
+    { kind: 'branch-begun', branch: freshBranch, met },
+  ];
+  const events: BasaEvent[] = [...given, { kind: 'authority-rolled-back', givenUp: given.length }];
+  return { state: undefined, records, answer: { rolledBack: true }, events };
+}
