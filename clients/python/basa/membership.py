@@ -38,7 +38,9 @@ class Membership:
         if len(settings.authorities) != len(settings.authority_keys):
             raise SettingsError(f"{len(settings.authorities)} addresses of authorities, {len(settings.authority_keys)} keys")
         kept = state.get("certificate")
-        if kept is not None and CERTIFICATE.decode(kept).task != settings.task:
+        # Terms are stored before the device is enrolled. Those of another task would name the authorities of this one.
+        tasks = [one.term.task for one in read_terms(state).seen] + ([] if kept is None else [CERTIFICATE.decode(kept).task])
+        if any(task != settings.task for task in tasks):
             raise Refused("store-of-another-task")
         self._known = {key: self._authority(url, key) for url, key in zip(settings.authorities, settings.authority_keys)}
         first = check_policy(self._first_policy(), settings.floor)

@@ -33,7 +33,7 @@ class DeviceState:
     """Holds the lock of its folder until `close`: one update is never given away twice by two processes."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(folder)
         self.folder = folder
         #: Authorities are asked at once, and each answer may bring a head.
         self.lock = threading.RLock()
@@ -231,6 +231,26 @@ class DeviceState:
             raise StateProblem("folder-failed", str(self.folder))
 
 
+def _make_folder(folder: Path) -> None:
+    """From then on its name, and those of the parents made with it, are durable."""
+    path = folder.absolute()
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for one in missing or [path]:
+        try:
+            _flush_folder(one.parent)
+        except PermissionError:
+            pass  # a folder of another user, which exists permanently
+
+
+def _flush_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def _write_whole(path: Path, data: bytes) -> None:
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
@@ -249,9 +269,7 @@ def _replace(path: Path, data: bytes) -> None:
     _write_whole(new, data)
     old = open(path, "r+b") if path.exists() else None
     os.rename(new, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
+    _flush_folder(path.parent)
     if old is not None:
         with old:
             old.write(bytes(os.fstat(old.fileno()).st_size))

@@ -130,6 +130,18 @@ class Entering(DeviceFolder):
         self.assertEqual([self._member(term=term)._is_trusted(FOUR) for term in (bytes(32), None)], [True, False])
 
 
+class AnotherTask(DeviceFolder):
+    def test_a_folder_with_terms_of_another_task_is_refused(self) -> None:
+        self.now_ms = WEEK
+        self.terms(ShowingServer(GOOD)).follow()
+        self.assertIsNone(self.state.get("certificate"))
+        self.restart()
+        settings = Settings("https://server.example", [], [], bytes(32), self.folder)
+        with self.assertRaises(Refused) as no:
+            Membership(settings, self.state).connect()
+        self.assertEqual(no.exception.code, "store-of-another-task")
+
+
 class _OfTask:
     """The server of a task, in place of the real one."""
 

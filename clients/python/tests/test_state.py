@@ -5,6 +5,7 @@ import errno
 import tempfile
 import unittest
 from pathlib import Path
+from typing import List
 from unittest import mock
 
 import numpy as np
@@ -37,6 +38,13 @@ class FailedWrites(unittest.TestCase):
 
 
 class Folders(unittest.TestCase):
+    def test_the_names_of_new_folders_are_durable_before_the_first_file(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            did: List[object] = []
+            with mock.patch("basa.state._flush_folder", lambda path: did.append(path.name)), mock.patch("basa.state._replace", lambda path, _: did.append(path.write_bytes(bytes(32)))):
+                DeviceState(Path(name) / "first" / "second").close()
+            self.assertEqual(did[:3], ["first", Path(name).name, 32])
+
     def _refused(self, folder: Path) -> str:
         with self.assertRaises(StateProblem) as no:
             DeviceState(folder)

@@ -75,8 +75,9 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   const task = pinned(options.task, 'task') as TaskId;
   const places = authorityPlaces(options);
   const state = await DeviceState.open(given.suite, store);
-  const enrolledFor = state.certificate?.task;
-  if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
+  // Terms are stored before the device is enrolled. Those of another task would name the authorities of this one.
+  for (const one of [state.certificate?.task ?? task, ...state.terms.seen.map(({ term }) => term.task)])
+    if (!equalBytes(one, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const link = (name: LinkOptions['name'], url: string, audience: LinkOptions['audience']): ServiceLink => {

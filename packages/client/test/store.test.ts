@@ -1,9 +1,10 @@
 /** The store of a device on Node: durable, and private to its owner. */
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KIND } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readEntries } from '../src/device/kept.ts';
 import { type DeviceStore, openFolderStore } from '../src/node/index.ts';
 import { deltaOf, memoryStore } from './support/connect.ts';
@@ -101,6 +102,26 @@ describe('a folder store', () => {
       expect(await again.entries()).toEqual([bytes(1), bytes(5)]);
       await again.close();
     }
+  });
+
+  it('takes no step of which a full disk wrote only a part', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const store = await openFolderStore(folder);
+    await store.append([bytes(1)]);
+    const file = await open(join(folder, 'journal'));
+    const write = vi.spyOn(Object.getPrototypeOf(file), 'write').mockImplementationOnce(function (
+      this: FileHandle,
+      ...[step, , , at]: readonly unknown[]
+    ) {
+      return this.writev([(step as Uint8Array).subarray(0, 10)], at as number);
+    });
+    await expect(store.append([bytes(...Array<number>(100).fill(7))])).rejects.toThrow('is full; free some space');
+    write.mockRestore();
+    await file.close();
+    await store.close();
+    const again = await openFolderStore(folder);
+    expect(await again.entries()).toEqual([bytes(1)]);
+    await again.close();
   });
 
   it('says of entries of an older version that they are, and of others that they are damaged', () => {

@@ -43,7 +43,7 @@ export async function serverOperator({ flags, signal }: ServerInput): Promise<Se
   const { server: url, token } = flags;
   await checkAddress(flags, 'server', url);
   const { ServerOperator } = await import('@basa/client/operator');
-  return new ServerOperator({ url, token, signal });
+  return new ServerOperator({ url, token, signal, unsafeAllowPlainHttp: flags['unsafe-plain-http'] });
 }
 
 /** `whenBack`: the advice about an authority that was missed. */
@@ -58,6 +58,7 @@ export async function authorityOperator(
     url,
     token: flags['authority-token'],
     signal,
+    unsafeAllowPlainHttp: flags['unsafe-plain-http'],
     onMissed: (error) => terminal.warn(`${error.message}\nThe other authorities have accepted it; ${whenBack}.`),
   });
 }

@@ -1,5 +1,5 @@
 /** `basa succession ...`: an authority of a task, or its server, is replaced by another key, in a term that enough authorities sign. */
-import type { Head, TaskPolicy, Term } from '@basa/protocol';
+import type { TaskPolicy, Term } from '@basa/protocol';
 import {
   AUTHORITY_FLAGS,
   authorityOperator,
@@ -91,8 +91,8 @@ export const successionPropose: Command = command({
       );
     const signer = file === undefined ? undefined : createNodeSigner(await keyIn(file, 'server-key', 'secret'));
     const keyOf = async (): Promise<Uint8Array | undefined> => fromHex((await authority.publicKeys())[0] ?? '');
-    const head =
-      last === undefined ? undefined : await headAt(last, (hex) => headCodec.decode(fromHex(hex) ?? new Uint8Array()));
+    const atLast = { ...input, flags: { ...input.flags, authority: last ?? '', 'authority-token': undefined } };
+    const [head] = last === undefined ? [] : await (await authorityOperator(atLast)).heads();
     const body = {
       task: fromHex(task) as Term['task'],
       number: termNumber(policy) + 1,
@@ -100,7 +100,7 @@ export const successionPropose: Command = command({
       seat: seat === 'server' ? SERVER_SEAT : seat,
       key: signer?.publicKey ?? (await keyOf()) ?? new Uint8Array(),
       address: seat === 'server' ? '' : address.replace(/\/$/, ''),
-      last: head,
+      last: head === undefined ? undefined : headCodec.decode(fromHex(head) ?? new Uint8Array()),
       effective: millis(Date.now() + (effective ?? waitMs + SPARE_MS)),
     };
     const accepted = signer === undefined ? new Uint8Array(64) : acceptTerm(nodeSuite, signer, body);
@@ -167,9 +167,3 @@ export const successionShow: Command = command({
 
 /** Added to the wait of the policy, so that the other operators have time to sign. */
 const SPARE_MS = 3_600_000;
-
-async function headAt(url: string, decode: (hex: string) => Head): Promise<Head> {
-  const { AuthorityOperator } = await import('@basa/client/operator');
-  const [head = ''] = await new AuthorityOperator({ url, token: undefined }).heads();
-  return decode(head);
-}

@@ -61,10 +61,12 @@ export class Journal {
   async append(entries: readonly Uint8Array[]): Promise<void> {
     const step = encodeStep(entries);
     try {
-      await this.#file.write(step, 0, step.length, this.#end);
+      const { bytesWritten } = await this.#file.write(step, 0, step.length, this.#end);
+      // A disk that is almost full takes a part, and reports an error only for the next write.
+      if (bytesWritten < step.length) throw new StoreError(`the disk of ${this.#path} is full; free some space`);
       await this.#file.datasync();
     } catch (error) {
-      await this.#file.truncate(this.#end).catch(() => undefined); // a full disk: the step was not taken
+      await this.#file.truncate(this.#end).catch(() => undefined); // the step was not taken
       throw error;
     }
     this.#end += step.length;

@@ -13,21 +13,28 @@ export interface OperatorOptions {
   readonly url: string;
   readonly token: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Allows plain http to another machine. Anyone on the network path can then read the token. */
+  readonly unsafeAllowPlainHttp?: boolean | undefined;
   /** The longest silence of a service (60 000). */
   readonly timeoutMs?: number | undefined;
 }
 
 const MAX_TRIES = 6;
+/** Larger than any list or line of terms. */
+const MAX_BYTES = 2 ** 28;
+/** Models and logs may be as long as an array of bytes. */
+export const LONG_BYTES: number = 2 ** 32 - 1;
 
 export async function ask(
   options: OperatorOptions,
   method: string,
   path: string,
   body?: object | Uint8Array,
+  maxBytes = MAX_BYTES,
 ): Promise<Told> {
   for (let tries = 1; ; tries++)
     try {
-      return await askOnce(options, method, path, body);
+      return await askOnce(options, method, path, { body, maxBytes });
     } catch (error) {
       const isPutOff = error instanceof ProblemError && error.code === 'overloaded';
       if (!isPutOff || tries === MAX_TRIES) throw error;
@@ -48,7 +55,7 @@ async function askOnce(
   { url, token, signal = new AbortController().signal, timeoutMs = TIMEOUT_MS }: OperatorOptions,
   method: string,
   path: string,
-  body: object | Uint8Array | undefined,
+  { body, maxBytes }: { readonly body: object | Uint8Array | undefined; readonly maxBytes: number },
 ): Promise<Told> {
   const headers: Record<string, string> = {};
   if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
@@ -57,16 +64,18 @@ async function askOnce(
   const bytes =
     body === undefined || body instanceof Uint8Array ? body : new TextEncoder().encode(JSON.stringify(body));
   const watch = watchdog(signal, { timeoutMs, sentBytes: bytes?.length ?? 0 }, () => performance.now());
-  const asked = { method, headers, signal: watch.signal, ...(bytes !== undefined && { body: bytes.slice() }) };
+  const sent = bytes !== undefined && { body: bytes.slice() };
+  // Services never redirect; a redirect could send the token or the body elsewhere.
+  const asked: RequestInit = { method, headers, signal: watch.signal, redirect: 'manual', ...sent };
   try {
     const response = await fetch(new URL(path, url), asked);
-    const said = await bodyOf(response, watch.feed);
+    const said = await bodyOf(response, url, maxBytes, watch.feed);
     if (response.ok) return { bytes: said, json: () => objectIn(said, url) };
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
     throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ProblemError) throw error;
+    if (error instanceof ProblemError || error instanceof AnswerError) throw error;
     if (watch.why !== undefined)
       throw new UnreachableError(url, watch.why, { code: 'no-answer', advice: 'ask again later' });
     throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), {
@@ -78,12 +87,23 @@ async function askOnce(
   }
 }
 
-async function bodyOf({ body }: Response, feed: (bytes: number) => void): Promise<Uint8Array> {
+async function bodyOf(
+  { body }: Response,
+  url: string,
+  maxBytes: number,
+  feed: (bytes: number) => void,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
+  let length = 0;
   feed(0);
   const reader = body?.getReader();
   for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
     feed(read.value.length);
+    length += read.value.length;
+    if (length > maxBytes) {
+      await reader?.cancel();
+      throw new AnswerError(url, `more than ${maxBytes} bytes`);
+    }
     parts.push(read.value);
   }
   return concatBytes(...parts);

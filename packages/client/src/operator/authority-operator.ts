@@ -10,7 +10,8 @@ import {
   termCodec,
 } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
-import { ask, type OperatorOptions } from './ask.ts';
+import { refusePlainHttp } from '../services/plain-http.ts';
+import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
 
 /** A task as the authority lists it. */
 export interface AuthorityTask {
@@ -47,6 +48,7 @@ export class AuthorityOperator {
   constructor(options: AuthorityOperatorOptions) {
     const tokens = options.token?.split(',') ?? [];
     const urls = options.url.split(',');
+    for (const url of urls) refusePlainHttp('authority', url, options);
     // An authority that got the token of another one could act as its operator.
     if (tokens.length > 0 && tokens.length !== urls.length)
       throw new SettingsError(
@@ -150,7 +152,9 @@ export class AuthorityOperator {
   }
   /** Returns the log of each authority. */
   async logs(): Promise<readonly Uint8Array[]> {
-    return Promise.all(this.#all.map(async (one) => (await ask(one, 'GET', AUTHORITY_PATH.log)).bytes));
+    const log = async (one: OperatorOptions): Promise<Uint8Array> =>
+      (await ask(one, 'GET', AUTHORITY_PATH.log, undefined, LONG_BYTES)).bytes;
+    return Promise.all(this.#all.map(log));
   }
 
   /** Sends the request to all, even if one of them fails. If none of them carried it out, that is an error. */

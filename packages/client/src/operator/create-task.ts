@@ -9,7 +9,6 @@ import {
   type TaskTraining,
 } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
-import { refusePlainHttp } from '../services/plain-http.ts';
 import { AuthorityOperator } from './authority-operator.ts';
 import { makePolicy, type PolicyChoice } from './policy.ts';
 import { ServerOperator } from './server-operator.ts';
@@ -71,11 +70,10 @@ export async function createTask(
     authorityToken,
     tokens: count = 0,
     signal,
+    unsafeAllowPlainHttp,
   } = options;
-  refusePlainHttp('server', serverUrl, options);
-  for (const url of authorityUrl.split(',')) refusePlainHttp('authority', url, options);
-  const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
-  const authority = new AuthorityOperator({ url: authorityUrl, token: authorityToken, signal });
+  const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal, unsafeAllowPlainHttp });
+  const authority = new AuthorityOperator({ url: authorityUrl, token: authorityToken, signal, unsafeAllowPlainHttp });
   const created = await createTaskAt({ server, authority }, options);
   const tokens = count === 0 ? [] : await authority.tokens(created.task, count, Date.now() + DAY_MS);
   return { ...created, tokens };

@@ -1,6 +1,7 @@
 /** An operator's requests to the server, with a token: tasks, buffers, versions, suspects. */
 import { type AdmissionView, type Line, lineCodec, type Scores, SERVER_PATH } from '@basa/protocol';
-import { ask, type OperatorOptions } from './ask.ts';
+import { refusePlainHttp } from '../services/plain-http.ts';
+import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
 import type { TaskSpecification } from './task-specification.ts';
 
 /** A task as a server describes it (docs/http.md). */
@@ -88,6 +89,7 @@ export interface VersionState extends Scores {
 export class ServerOperator {
   readonly #options: OperatorOptions;
   constructor(options: OperatorOptions) {
+    refusePlainHttp('server', options.url, options);
     this.#options = options;
   }
 
@@ -133,7 +135,7 @@ export class ServerOperator {
     return this.#json('GET', SERVER_PATH.shotFate(task, upload));
   }
   async parameters(task: string, version: number): Promise<Float32Array> {
-    const { bytes } = await ask(this.#options, 'GET', SERVER_PATH.model(task, version));
+    const { bytes } = await ask(this.#options, 'GET', SERVER_PATH.model(task, version), undefined, LONG_BYTES);
     return new Float32Array(bytes.slice().buffer);
   }
 
