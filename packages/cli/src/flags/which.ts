@@ -35,7 +35,7 @@ async function givenTask(text: string | undefined, server: ServerOperator): Prom
   return taskNamed(text, server);
 }
 
-export function taskNamed(text: string, service: Tasks): Promise<string> {
+function taskNamed(text: string, service: Tasks): Promise<string> {
   const list = async (): Promise<readonly Named[]> =>
     (await service.tasks()).map(({ task, name }) => ({ hex: task, name }));
   return wholeName(text, TASK, list);

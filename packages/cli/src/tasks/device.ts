@@ -1,5 +1,5 @@
 /** `basa device list`: lists the enrolled devices. */
-import type { EnrolledDevice } from '@basa/client/operator';
+import type { AuthorityOperator } from '@basa/client/operator';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { agreedTask, fromAll } from '../flags/which.ts';
@@ -83,6 +83,8 @@ async function lastOf(
   return lastContributions(await serverOperator({ ...input, flags: { ...input.flags, server } }), task, devices);
 }
 
+type EnrolledDevice = Awaited<ReturnType<AuthorityOperator['devices']>>[number];
+
 /** A device with the number of authorities that list it: one of them could hide devices or invent some. */
 interface ListedDevice extends EnrolledDevice {
   readonly listedBy: number;
@@ -92,14 +94,14 @@ interface ListedDevice extends EnrolledDevice {
 function merged(lists: readonly (readonly EnrolledDevice[])[]): readonly ListedDevice[] {
   const devices = new Map<string, ListedDevice>();
   for (const one of lists.flat()) {
-    const { listedBy = 0, revokedBy = 0, notAfter = 0, issuedAt = 0 } = devices.get(one.user) ?? {};
+    const known = devices.get(one.user) ?? { ...one, listedBy: 0, revokedBy: 0 };
     devices.set(one.user, {
       ...one,
-      issuedAt: Math.max(one.issuedAt, issuedAt),
-      notAfter: Math.max(one.notAfter, notAfter),
-      revoked: one.revoked || revokedBy > 0,
-      listedBy: listedBy + 1,
-      revokedBy: revokedBy + (one.revoked ? 1 : 0),
+      issuedAt: Math.max(one.issuedAt, known.issuedAt),
+      notAfter: Math.max(one.notAfter, known.notAfter),
+      revoked: one.revoked || known.revoked,
+      listedBy: known.listedBy + 1,
+      revokedBy: known.revokedBy + (one.revoked ? 1 : 0),
     });
   }
   return [...devices.values()].sort((a, b) => (a.user < b.user ? -1 : 1));
