@@ -107,7 +107,9 @@ function merged(lists: readonly (readonly EnrolledDevice[])[]): readonly ListedD
   return [...devices.values()].sort((a, b) => (a.user < b.user ? -1 : 1));
 }
 
-function stateOf({ notAfter, listedBy, revokedBy }: ListedDevice, authorities: number): string {
+type Standing = Pick<ListedDevice, 'notAfter' | 'listedBy' | 'revokedBy'>;
+
+function stateOf({ notAfter, listedBy, revokedBy }: Standing, authorities: number): string {
   const by = (count: number): string => (count === authorities ? '' : ` by ${count} of ${authorities}`);
   if (revokedBy > 0) return `revoked${by(revokedBy)}`;
   const state = notAfter < Date.now() ? 'renewal due' : 'enrolled';
