@@ -9,6 +9,7 @@ import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 const FLEET = 8;
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
+const MAX_LOOKS = 100;
 /** Longer than this is not waited for a server to be well again. */
 export const MAX_RECOVERY_MS = 30_000;
 
@@ -80,23 +81,24 @@ export class Fleet {
     return Date.now() - from;
   }
 
-  /** Acknowledged updates that the server says are neither in a version nor left out with a word. */
-  async lost(): Promise<number> {
-    const pending = async (): Promise<readonly string[]> => {
-      const fates = await Promise.all(
-        this.acknowledged.map(async ({ ctx, joinTag }) => {
-          const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), this.#processes.urls.server));
-          return ((await response.json()) as { readonly fate?: string }).fate ?? 'unknown';
-        }),
-      );
-      return fates.filter((fate) => !['included', 'excluded'].includes(fate));
-    };
-    // The last buffer has too few devices left to be opened, perhaps: a buffer's worth may wait.
-    for (let look = 0; look < 100; look++) {
-      const left = await pending();
-      if (left.every((fate) => fate === 'pending') && left.length <= 2 * this.#processes.policy.bufferSize) return 0;
+  /** The number of acknowledged updates by their fate at the server, once it has decided all but the last buffers. */
+  async fates(): Promise<Readonly<Record<string, number>>> {
+    // The last buffers may have too few devices left.
+    const maxPending = 2 * this.#processes.policy.bufferSize;
+    for (let look = 0; ; look++) {
+      const fates = await this.#fatesNow();
+      if ((fates['pending'] ?? 0) <= maxPending || look === MAX_LOOKS) return fates;
       await sleep(PAUSE_MS);
     }
-    return (await pending()).length;
+  }
+
+  async #fatesNow(): Promise<Record<string, number>> {
+    const fates: Record<string, number> = {};
+    for (const { ctx, joinTag } of this.acknowledged) {
+      const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), this.#processes.urls.server));
+      const { fate = 'unknown' } = (await response.json()) as { readonly fate?: string };
+      fates[fate] = (fates[fate] ?? 0) + 1;
+    }
+    return fates;
   }
 }

@@ -26,8 +26,9 @@ export interface OverloadReport {
   /** The answers to the arrivals of the flood, by status; 0 means no answer. */
   readonly answers: Readonly<Record<string, number>>;
   readonly withoutTime: number;
-  /** Updates of the fleet that were acknowledged, and those of them that are in no version. */
+  /** Updates of the fleet that were acknowledged, by their fate: what a buffer without enough devices aborts is free again. */
   readonly acknowledged: number;
+  readonly fates: Readonly<Record<string, number>>;
   readonly lost: number;
   readonly megabytesBefore: number;
   readonly maxMegabytes: number;
@@ -71,7 +72,9 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
     clearInterval(watching);
     ending.abort();
     await Promise.all(living);
-    const lost = await fleet.lost();
+    const fates = await fleet.fates();
+    const { included = 0, excluded = 0, aborted = 0, pending = 0 } = fates;
+    const kept = included + excluded + aborted + Math.min(pending, 2 * policy.bufferSize);
     const report = {
       carried: before.perSecond,
       duringFlood: during.perSecond,
@@ -81,7 +84,8 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
       answers: flood.answers,
       withoutTime: flood.withoutTime,
       acknowledged: fleet.acknowledged.length,
-      lost,
+      fates,
+      lost: fleet.acknowledged.length - kept,
       megabytesBefore,
       maxMegabytes,
       recoveryMs,
@@ -104,7 +108,7 @@ function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[]
     ],
     [withoutTime > 0, `${withoutTime} were put off without Retry-After`],
     [duringFlood === 0, 'nothing was accepted during the flood'],
-    [lost > 0, `${lost} acknowledged updates are in no version`],
+    [lost > 0, `${lost} acknowledged updates have no outcome`],
     [maxMegabytes - megabytesBefore > MAX_GROWTH_MEGABYTES, `the server grew to ${Math.round(maxMegabytes)} MB`],
     [recoveryMs > MAX_RECOVERY_MS, `it was not well again after ${recoveryMs} ms`],
   ];
