@@ -36,7 +36,10 @@ interface AuditedTask {
   successor?: Extract<AuthorityRecord, { kind: 'term-signed' }>;
   readonly models: ModelEntry[];
   signed?: ModelEntry;
-  /** The number of models before the one that may be followed by a version without sums: the first of the term, or the newest of the branch. */
+  /**
+   * The number of models before the one that may be followed by a version without sums: the first of the term or, of a task with one
+   * authority, the newest when the branch began.
+   */
   modelsBefore?: number;
 }
 
@@ -198,7 +201,7 @@ export class LogRules {
     const isAgain = met.some((head) => this.#retired.has(toHex(head.branch)));
     for (const head of met) this.#retired.add(toHex(head.branch));
     for (const task of this.#tasks.values())
-      task.modelsBefore = Math.max(task.modelsBefore ?? -1, task.models.length - 1);
+      if (task.policy.threshold === 1) task.modelsBefore = Math.max(task.modelsBefore ?? -1, task.models.length - 1);
     return [
       ...(isOpen ? ['a buffer is still open'] : []),
       ...(this.#shots.isOpen() ? ['an epoch is still open'] : []),
@@ -335,7 +338,8 @@ export class LogRules {
 }
 
 /**
- * Version 0 comes from no sum. The second version of a term and the first of a branch may come from none, and repeat any model in the log.
+ * Version 0 comes from no sum. The second version of a term and, of a task with one authority, the first of a branch may come from none, and
+ * repeat any model in the log.
  * Every other version comes from some. If all of them are spoilt, it repeats the model before it.
  */
 function sumsProblems(

@@ -241,16 +241,23 @@ describe('with several authorities', () => {
     expect(problemsOf([...begin, voted(0, [1, 2]), finalOf(1, [2, 3], true)])).toEqual([]);
   });
 
+  const model = (version: number, sums: readonly Ctx[]): AuthorityRecord => {
+    const empty = new Uint8Array(32);
+    const entry = { task: council.task, version, modelHash: empty, sums, spoilt: [], previous: empty };
+    const signature = signer.sign(modelEntryCodec.statement(entry));
+    return { kind: 'model-appended', entry: { ...entry, endorsements: [{ authority: 0, signature }] } };
+  };
+
   it('a version may be made of a batch of which this one does not know that it is final', () => {
-    const model = (version: number, sums: readonly Ctx[]): AuthorityRecord => {
-      const empty = new Uint8Array(32);
-      const entry = { task: council.task, version, modelHash: empty, sums, spoilt: [], previous: empty };
-      const signature = signer.sign(modelEntryCodec.statement(entry));
-      return { kind: 'model-appended', entry: { ...entry, endorsements: [{ authority: 0, signature }] } };
-    };
     const ctx = batchCtxOf(nodeSuite, listOf(0, [1, 2]).batch);
     const problems = problemsOf([...begin, model(0, []), voted(0, [1, 2]), model(1, [ctx])]);
     expect(problems.join()).not.toContain('its batch');
+  });
+
+  it('a rollback allows no version without sums', () => {
+    const dead: AuthorityRecord = { kind: 'epoch-ended', statement: statementOf(body), how: 'dead', at: millis(20) };
+    const records = [...begin, model(0, []), dead, branch, model(1, [])];
+    expect(problemsOf(records).join()).toContain('it contains no sum');
   });
 
   it.each<[string, readonly AuthorityRecord[], string]>([

@@ -31,7 +31,13 @@ export function meetHead(scope: RollbackScope, seen: Head): Meeting {
   return isRolledBack ? beginBranch(scope, [seen]) : unchanged(undefined, { rolledBack: false });
 }
 
-/** Takes an epoch of this authority that a party shows. An epoch that is missing in the log proves a rollback. */
+/**
+ * Takes an epoch of this authority that a party shows. An epoch that is missing in the log proves a rollback.
+ *
+ * If it opened before the current branch began, it proves nothing new: the time of an authority never goes back behind a record, so a life of
+ * the log with this branch opens no such epoch. The life with the epoch forks before the branch, and everything open was given up when the
+ * branch began. The epoch is only recorded as dead. Otherwise every lost epoch would give up everything open again.
+ */
 export function meetEpoch(scope: RollbackScope, epoch: Epoch): Meeting {
   const { ports, state, now } = scope;
   const council = state.task(epoch.task)?.policy ?? {};
@@ -39,7 +45,9 @@ export function meetEpoch(scope: RollbackScope, epoch: Epoch): Meeting {
   const statement = epochCodec.statementHash(ports.suite, epoch);
   const isKnown = state.past.named(statement).length > 0;
   if (!isOwn || isKnown) return unchanged(undefined, { rolledBack: false });
-  return beginBranch(scope, [], deadEpochs(state.epochs, [{ statement }], now));
+  const records = deadEpochs(state.epochs, [{ statement }], now);
+  if (epoch.opens >= state.branchedAt) return beginBranch(scope, [], records);
+  return { state: undefined, records, answer: { rolledBack: false }, events: [] };
 }
 
 /** After a restart: the witness is the last head kept elsewhere. Without a valid one, nothing open can be trusted. */

@@ -3,7 +3,7 @@
  * is read from the log (`PastLog`) on demand, so ended buffers take no memory but are never forgotten.
  */
 import { toHex } from '@basa/masking';
-import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
+import { type Ctx, type Millis, millis, type TaskId, type UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
 import { hasGoodEndorsements, isSignedInTerm } from '../wire/council.ts';
 import { descriptorCodec } from '../wire/descriptor.ts';
@@ -46,6 +46,8 @@ export class AuthorityState {
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
   /** The number of records before those of the current branch. */
   #branchStart = 0;
+  /** The time of the last of these records that has one. */
+  #branchedAt = millis(0);
   /** Branches of lost lives of the log that were met: each causes everything open to be given up once. */
   readonly #retired: Uint8Array[] = [];
 
@@ -72,6 +74,7 @@ export class AuthorityState {
     draft.#epochs = this.#epochs.draft();
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
     draft.#branchStart = this.#branchStart;
+    draft.#branchedAt = this.#branchedAt;
     draft.#retired.push(...this.#retired);
     draft.#sequence = this.#sequence;
     draft.#hash = this.#hash;
@@ -105,6 +108,14 @@ export class AuthorityState {
   /** The current life of the log. */
   get branch(): Uint8Array {
     return this.#branches.at(-1) ?? FIRST_BRANCH;
+  }
+
+  /**
+   * The current branch began at this time or later; 0 if the log was never rolled back. Usually it is the time at which the branch began,
+   * because open epochs are recorded as dead then. If none was open, a lost epoch may begin another branch, which records the time.
+   */
+  get branchedAt(): Millis {
+    return this.#branchedAt;
   }
 
   /**
@@ -289,6 +300,7 @@ export class AuthorityState {
       case 'branch-begun':
         this.#branches.push(entry.branch);
         this.#branchStart = this.#sequence;
+        this.#branchedAt = this.#epochs.at(millis(0));
         for (const [name, task] of this.#tasks) this.#tasks.set(name, inNewBranch(task));
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;

@@ -22,8 +22,8 @@ export interface AuthorityTask {
   /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
   /**
-   * The version after which one may come without sums: the first of the current term, or the newest when the current branch of the log
-   * began. Missing while there was neither a succession nor a rollback.
+   * The version after which one may come without sums: the first of the current term or, at the only authority of the task, the newest when
+   * the current branch of the log began. Missing while there was neither a succession nor such a rollback.
    */
   readonly repeatable?: number;
   /** The terms that have started here. The policy belongs to the last one. */
@@ -147,11 +147,17 @@ export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTa
   return { ...rest, ...later, newest, repeatable: task.repeatable ?? newest.version };
 }
 
-/** After a rollback the newest version may be repeated. Before the first entry of a term, that entry may be repeated instead. */
+/**
+ * After a rollback of the only authority the newest version may be repeated. Before the first entry of a term, that entry may be repeated
+ * instead.
+ *
+ * One of several authorities allows no repeat after a rollback. The others know nothing of it and would refuse the repeat, but those that
+ * signed it could sign no other version of its number: neither one would ever have enough signatures.
+ */
 export function inNewBranch(task: AuthorityTask): AuthorityTask {
   const { newest, policy, repeatable } = task;
   const isBefore = newest === undefined || (policy.term !== undefined && repeatable === undefined);
-  return isBefore ? task : { ...task, repeatable: newest.version };
+  return isBefore || policy.threshold > 1 ? task : { ...task, repeatable: newest.version };
 }
 
 function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
@@ -234,9 +240,9 @@ interface AppendTo {
 /**
  * Every sum is named once, is closed, and is in this version and no other. A version whose sums are all spoilt repeats the model.
  *
- * One version may name no sum: the second of a term, or the first of a branch of the log. Everything open was given up before it, and all
- * devices may have given their updates on the newest version. It repeats any model in the log, because a thief of the server's key may have
- * appended a hash that no model has.
+ * One version may name no sum: the second of a term or, if the task has one authority, the first of a branch of its log. Everything open was
+ * given up before it, and all devices may have given their updates on the newest version. It repeats any model in the log, because a thief of
+ * the server's key may have appended a hash that no model has.
  */
 function sumsProblem(
   ports: AuthorityPorts,

@@ -203,10 +203,11 @@ export class TaskAuthorities {
     return renewed;
   }
 
-  /** The branches of their logs, as far as they are known; without those that were never rolled back. */
-  get branches(): ReadonlyMap<number, Uint8Array> {
-    const known = this.members.map(({ authority, link }) => [authority, link.head?.branch ?? FIRST_BRANCH] as const);
-    return new Map(known.filter(([, branch]) => !equalBytes(branch, FIRST_BRANCH)));
+  /** The branch that the log of the only authority is in. Undefined if it was never rolled back, and if there are several authorities. */
+  get branch(): Uint8Array | undefined {
+    const { policy, links } = this.#options;
+    const branch = policy.authorities.length === 1 ? links[0]?.head?.branch : undefined;
+    return branch === undefined || equalBytes(branch, FIRST_BRANCH) ? undefined : branch;
   }
 
   /** The last version that this process logged. Authorities know it before the store does. */

@@ -2,12 +2,12 @@
  * Versions without sums. After a succession or a rollback, the authorities have given up everything open, and all devices may have given
  * their updates on the newest version: the model is repeated once under another number, so that they can give again.
  */
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 import { isEndorsed, type ModelEntry, modelEntryCodec, type ServerPorts } from '@basa/protocol';
 import { AuthorityRefusal } from '../authority/authority-http.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel } from '../store/models.ts';
-import { branchesNote } from '../store/tasks.ts';
+import { branchNote } from '../store/tasks.ts';
 import { type ModelKeeper, type ModelKeeperOptions, NONE, NOTHING } from './model-keeper.ts';
 
 export interface RepeatsOptions extends Pick<ModelKeeperOptions, 'task' | 'read' | 'store' | 'authorities'> {
@@ -93,22 +93,23 @@ export class Repeats {
     return isEndorsed(ports.suite, modelEntryCodec, read.policy, entry);
   }
 
-  /** True if enough authorities have begun a branch of their logs, now or long ago. */
+  /** True if the only authority has begun a branch of its log, now or long ago. */
   get isBranched(): boolean {
     const { read, authorities } = this.#options;
-    return read.mode !== 'paper' && authorities.branches.size >= read.policy.threshold;
+    return read.mode !== 'paper' && authorities.branch !== undefined;
   }
 
   /**
-   * After a rollback, authorities allow one version without sums. They gave up everything open, so all devices may have given their updates
-   * on the newest version. It is asked for once, when enough of them have begun a branch since it was asked for last.
+   * After a rollback the only authority of a task allows one version without sums. It gave up everything open, so all devices may have given
+   * their updates on the newest version. It is asked for once in each branch. If the authority refuses it, it has signed nothing of this
+   * number, so the next version of sums can take it. Of several authorities only some might refuse: they are never asked.
    */
   async inBranch(fence: Fence | undefined): Promise<void> {
-    const { store, task, read, authorities, models } = this.#options;
-    const branches = [...authorities.branches].map(([authority, branch]) => `${authority} ${toHex(branch)}`);
-    const note = branchesNote(task);
-    const asked = new TextDecoder().decode(await store.note(note)).split(',');
-    if (branches.filter((one) => !asked.includes(one)).length < read.policy.threshold) return;
+    const { store, task, authorities, models } = this.#options;
+    const { branch } = authorities;
+    const note = branchNote(task);
+    const asked = await store.note(note);
+    if (branch === undefined || (asked !== undefined && equalBytes(asked, branch))) return;
     await models.refresh();
     const { newest } = models;
     const last = await store.newestModel(task, 'any');
@@ -122,7 +123,7 @@ export class Repeats {
       if (!(error instanceof AuthorityRefusal)) throw error;
       await this.#drop(repeated, fence);
     }
-    await store.changeNote(note, () => new TextEncoder().encode(branches.join()));
+    await store.changeNote(note, () => branch);
     await models.refresh();
   }
 }

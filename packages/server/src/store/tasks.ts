@@ -104,16 +104,16 @@ export function taskTables(database: SqlDatabase) {
         for (const table of OF_BUFFERS) await remove(table, 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)');
         await remove('pieces', 'WHERE ctx IN (SELECT name FROM shots WHERE task = ?)');
         await remove('meta', 'WHERE name = ?', examplesNote(task));
-        for (const note of [lineNote(task), branchesNote(task)]) await remove('meta', 'WHERE name = ?', note);
+        for (const note of [lineNote(task), branchNote(task)]) await remove('meta', 'WHERE name = ?', note);
         for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
         return { isRemoved, openBuffers: 0, rows };
       }),
   };
 }
 
-/** The note with the branches of the authorities' logs for which a repeated version was asked for. */
-export function branchesNote(task: TaskId): string {
-  return `branches-${toHex(task)}`;
+/** The note with the branch of the authority's log for which a repeated version was asked for. */
+export function branchNote(task: TaskId): string {
+  return `branch-${toHex(task)}`;
 }
 
 /** The note with the policy and the terms of a task. */

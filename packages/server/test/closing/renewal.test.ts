@@ -1,4 +1,4 @@
-/** The newest version after a succession: it is signed again and repeated once, also if the server fails at any moment or is away for terms. */
+/** The newest version after a succession or a rollback: it is repeated once, also if the server fails at any moment or is away for terms. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,8 +94,10 @@ async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const blobs = await openFileBlobs(folder);
   let left = Number.POSITIVE_INFINITY;
+  let requests = 0;
   /** The server dies before or after one of its requests took effect; then nothing of it leaves any more. */
   const asked = async (core: AttributeAuthority, step: () => Step): Promise<unknown> => {
+    requests++;
     if (left-- <= 0) throw new Error('the server is down');
     const { answer, records } = step();
     core.apply(records);
@@ -106,6 +108,9 @@ async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
   const linkTo = (signer: Signer, server: Signer) => {
     const core = cores.get(signer) as AttributeAuthority;
     return {
+      get head() {
+        return core.head();
+      },
       renewModel: (entry: never) => asked(core, () => core.renewModel(entry)),
       adoptModel: (entry: never) => asked(core, () => core.adoptModel(entry)),
       appendModel: (body: Omit<ModelAppend, 'signature'>) =>
@@ -153,7 +158,14 @@ async function scene({ count, threshold, seats }: (typeof COUNCILS)[number]) {
   const dieAfter = (moments: number): void => {
     left = moments;
   };
-  return { begin, serverIn, models, dieAfter, steal };
+  /** Every authority of the first term comes back without a witness of its log. */
+  const rollBack = (): void => {
+    for (const one of holders[0] as Signer[]) {
+      const core = cores.get(one) as AttributeAuthority;
+      core.apply(core.start(undefined, one.publicKey.subarray(0, 16), 0 as never).records);
+    }
+  };
+  return { begin, serverIn, models, dieAfter, steal, rollBack, store, requests: () => requests };
 }
 
 describe.each(COUNCILS)('with $what', (council) => {
@@ -233,4 +245,58 @@ describe.each(COUNCILS.filter(({ seats }) => seats.includes(SERVER_SEAT)))('afte
       }
     },
   );
+});
+
+describe('after a rollback', () => {
+  const [alone, , several] = COUNCILS as [(typeof COUNCILS)[number], unknown, (typeof COUNCILS)[number]];
+  const versionsOf = (all: readonly { readonly version: number }[]) => all.map(({ version }) => version);
+
+  it('of the only authority the newest version is repeated once, after a failure at any moment', async () => {
+    for (let moments = 0, isDead = true; isDead; moments++) {
+      const { serverIn, models, dieAfter, rollBack, requests } = await scene(alone);
+      expect(serverIn(0).repeats.isBranched).toBe(false);
+      rollBack();
+      expect(serverIn(0).repeats.isBranched).toBe(true);
+      dieAfter(moments);
+      isDead = await serverIn(0)
+        .repeats.inBranch(undefined)
+        .then(
+          () => false,
+          () => true,
+        );
+      dieAfter(Number.POSITIVE_INFINITY);
+      await serverIn(0).repeats.inBranch(undefined);
+      const all = await models(0);
+      expect(versionsOf(all)).toEqual([0, 1]);
+      expect(all[1]).toMatchObject({ modelHash: all[0]?.modelHash, isOfTerm: true });
+      const before = requests();
+      await serverIn(0).repeats.inBranch(undefined);
+      expect(requests()).toBe(before);
+    }
+  });
+
+  it('that is older than the newest version no repeat stays on its way, and it is asked for once', async () => {
+    const { serverIn, models, rollBack, store, requests } = await scene(alone);
+    rollBack();
+    const server = serverIn(0);
+    await server.models.refresh();
+    const next = await server.models.repeat({ sums: [], spoilt: [] }, { accepted: 0, dropped: 0 }, undefined);
+    await store.setEntry(await server.models.log(next, { sums: [], spoilt: [] }, []));
+    await server.repeats.inBranch(undefined);
+    expect(versionsOf(await models(0))).toEqual([0, 1]);
+    const before = requests();
+    await server.repeats.inBranch(undefined);
+    expect(requests()).toBe(before);
+  });
+
+  it('of several authorities none is asked: some could sign the repeat while others refuse it', async () => {
+    const { serverIn, models, rollBack, requests } = await scene(several);
+    rollBack();
+    const before = requests();
+    const { repeats } = serverIn(0);
+    expect(repeats.isBranched).toBe(false);
+    await repeats.inBranch(undefined);
+    expect(requests()).toBe(before);
+    expect(versionsOf(await models(0))).toEqual([0]);
+  });
 });
