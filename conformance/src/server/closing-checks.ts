@@ -62,7 +62,8 @@ export async function pauseChecks({ server, task, operators }: KitTask, device: 
   server.refuses('a paused task gives no seats', told, 'task-paused');
 }
 
-const MAX_ASKED = 60;
+/** Twice the default burst of our services. */
+const MAX_ASKED = 120;
 
 /** A sender of too many requests is told when to come back; if there is no limit, every answer is the same refusal. */
 export async function limitChecks({ authority, task }: KitTask): Promise<void> {

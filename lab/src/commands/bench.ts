@@ -16,7 +16,7 @@ const ABOUT = {
   abe: 'attribute-based encryption, compared with the bare operations of its library',
   browser: 'masking in a Chromium worker, compared with Node',
   buffers:
-    'cost for users, server and authority with buffers of K = 10 to 300, and a close compared with its mask expansions',
+    'cost for users, server and authority with buffers of K = 10 to 300 and one-shot batches of up to K = 10,000, and a close compared with its mask expansions',
   masking: 'expanding and adding masks, compared with openssl speed on the same bytes',
   messages: 'size of every message of a user, by K and width',
   nodes: 'deposits and uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server',

@@ -77,7 +77,7 @@ export const conformanceServer: Command = command({
     token: needed({ help: "an operator's token of the server", variable: 'BASA_OPERATOR_TOKEN' }),
     only: onlyFlag,
   },
-  notes: ['Creates its own task with three devices, and leaves that task paused.'],
+  notes: ['Creates two tasks with three devices each, one in the one-shot mode, and leaves them paused.'],
   opening: 'making a task',
   async run(input) {
     const { flags } = input;
