@@ -1,7 +1,8 @@
 /** The threads of the one-shot mode. Uploads are split among them; the shards of a sum are added and packed in one of them. */
-import type { Part, Refused } from '@basa/protocol';
+import { toHex } from '@basa/masking';
+import type { Part, Refused, TaskId } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
-import { createQueue } from '@basa/service';
+import { Turns } from './turns.ts';
 import {
   type Examination,
   type MaskResult,
@@ -19,7 +20,7 @@ export class MaskThreads {
   readonly #size: number;
   #pool: WorkerPool<MaskTask, MaskResult> | undefined;
   /** Sums are vectors of the model's length for each part and thread: one batch at a time. */
-  readonly #oneSum = createQueue();
+  readonly #sums = new Turns();
 
   constructor(size: number) {
     this.#size = size;
@@ -32,8 +33,13 @@ export class MaskThreads {
   }
 
   /** The sum of the masks of each part over all uploads of a `releaseRequest`, in the order of the parts. */
-  async sum(work: UploadsWork, parts: readonly Part[], noise?: NoiseSource): Promise<readonly PackedSum[] | Refused> {
-    return this.#oneSum(async () => {
+  sum(
+    task: TaskId,
+    work: UploadsWork,
+    parts: readonly Part[],
+    noise?: NoiseSource,
+  ): Promise<readonly PackedSum[] | Refused> {
+    return this.#sums.take(toHex(task), async () => {
       const results = await this.#shards(work, (shard) => ({ ...shard, kind: 'sum', parts }));
       const shards: (readonly Uint32Array[])[] = [];
       for (const result of results) {

@@ -3,6 +3,7 @@ import { KEM_KEY_BYTES } from '@basa/masking';
 import {
   BATCH_BYTES,
   EPOCHS_AT_ONCE,
+  isHolder,
   isHybrid,
   MAX_AUTHORITIES,
   MAX_BATCH,
@@ -11,6 +12,7 @@ import {
   sealedPartBytes,
   shotLayout,
   type TaskPolicy,
+  taskParts,
 } from '@basa/protocol';
 
 /** All epochs and model entries that a request may show, and votes; without the ML-KEM keys of the epochs. */
@@ -29,16 +31,25 @@ function uploadBytes(policy: TaskPolicy): number {
   return headBytes(epochs.length) + shotLayout(policy, epochs).partsBytes;
 }
 
+export const vectorBytes = (policy: TaskPolicy): number => shotLayout(policy, []).vectorBytes;
+
 const headBytes = (authorities: number): number => 768 + 128 * authorities;
 
 export const shotLimits: Readonly<
-  Record<'inspection' | 'vote' | 'release' | 'together', (policy: TaskPolicy) => number>
+  Record<'inspection' | 'vote' | 'release' | 'answer' | 'together', (policy: TaskPolicy) => number>
 > = {
   inspection: (policy: TaskPolicy): number => statementsBytes(policy) + MAX_INSPECTED * uploadBytes(policy),
   vote: ({ bufferSize }: TaskPolicy): number => 65_536 + 32 * bufferSize,
   release: (policy: TaskPolicy): number => statementsBytes(policy) + policy.bufferSize * (32 + uploadBytes(policy)),
-  /** The limit for all requests of a task together: the largest request plus inspections. */
-  together: (policy: TaskPolicy): number => shotLimits.release(policy) + 2 * shotLimits.inspection(policy),
+  /** The largest answer to a release: the vectors of all parts that an authority holds. */
+  answer: (policy: TaskPolicy): number =>
+    taskParts(policy).filter((part) => isHolder(part, 0)).length * vectorBytes(policy),
+  /**
+   * The limit for all requests of a task together, with the vectors of their answers: the largest request plus inspections, and two of the
+   * largest answers, because a server whose request took too long sends it again.
+   */
+  together: (policy: TaskPolicy): number =>
+    shotLimits.release(policy) + 2 * (shotLimits.inspection(policy) + shotLimits.answer(policy)),
 };
 
 /** Above every task's limit: the bound for Fastify before the task is known. */

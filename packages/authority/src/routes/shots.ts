@@ -13,6 +13,7 @@ import {
   inspectRequestCodec,
   type JoinTag,
   type Refused,
+  type ReleaseRequest,
   releaseAnswerCodec,
   releaseRequestCodec,
   shotOutcomeCodec,
@@ -43,11 +44,9 @@ import { type Released, releaseSums } from '../steps/release-sums.ts';
 import { BytesUnderWay } from './bytes-under-way.ts';
 import { named, ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
-import { SHOT_BODY_LIMIT, shotLimits } from './shot-limits.ts';
+import { SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
-
-const COME_BACK_MS = 1000;
 
 export function shotRoutes({ service, authority, shots, standings, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
@@ -65,21 +64,29 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
       const { task, policy } = await shotTask(request.params as TaskPath);
       needDeclaredLength(request, most(policy));
       checkSender(request, { audience: shots.signer.publicKey, publicKey: policy.serverKey });
-      const length = Number(request.headers['content-length']);
-      const over = underWay.take(task, length, shotLimits.together(policy));
-      if (over === undefined)
-        fail('overloaded', { detail: 'other long requests of this task are running', retryAfterMs: COME_BACK_MS });
-      reply.raw.once('close', over);
+      const bytes = Number(request.headers['content-length']);
+      underWay.hold(request, reply, { task, bytes, most: shotLimits.together(policy) });
     };
+
+  /** The vectors of an answer stay in memory until its receiver has taken all of them. */
+  const holdVectors = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { task, policy }: KnownTask,
+    { wanted }: ReleaseRequest,
+  ): void => {
+    const bytes = wanted.filter(({ vector }) => vector).length * vectorBytes(policy);
+    underWay.hold(request, reply, { task, bytes, most: shotLimits.together(policy) });
+  };
 
   const traced = <Answer extends object>(
     name: string,
-    { headers }: FastifyRequest,
+    request: FastifyRequest,
     batch: Batch,
     work: () => Promise<Answer | Refused>,
   ): Promise<Answer> => {
-    const of = { ctx: batchCtxOf(nodeSuite, batch), carrier: headers };
-    return watch.traces.step(name, of, async () => granted(await work()));
+    const of = { ctx: batchCtxOf(nodeSuite, batch), carrier: request.headers };
+    return watch.traces.step(name, of, async () => granted(await underWay.during(request, work())));
   };
 
   const ofServer = (
@@ -113,7 +120,8 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
     async (request, reply) => {
       const bytes = bytesOf(request);
       const asked = ofPathTask('inspectRequest', inspectRequestCodec.decode(bytes), request.params);
-      const answer = granted(await inspectUploads(shots, await shotTask(request.params), asked, bytes));
+      const known = await shotTask(request.params);
+      const answer = granted(await underWay.during(request, inspectUploads(shots, known, asked, bytes)));
       return sendBytes(reply, inspectAnswerCodec.encode(answer));
     },
   );
@@ -141,6 +149,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
       const asked = releaseRequestCodec.decode(bytes);
       ofPathTask('releaseRequest.batch', asked.batch, request.params);
       const known = await shotTask(request.params);
+      holdVectors(request, reply, known, asked);
       const work = () => releaseSums(shots, known, asked, bytes);
       return sendReleased(reply, await traced('release', request, asked.batch, work));
     },

@@ -48,7 +48,7 @@ export async function releaseSums(
   const parts = wanted.map(({ part }) => part);
   const noise = await noiseSource(tools, known, request, ctx);
   const work = await uploadsWork(tools, known, bytes, parts.length === 0 ? 0 : uploads.length);
-  const sums = await tools.threads.sum(work, parts, noise).finally(() => noise?.secret.fill(0));
+  const sums = await tools.threads.sum(known.task, work, parts, noise).finally(() => noise?.secret.fill(0));
   if ('kind' in sums) return sums;
   const named = sums.map(({ hash }, n) => ({ task: known.task, ctx, part: parts[n] as number, hash }));
   const vectors = sums.flatMap(({ packed }, n) => (wanted[n]?.vector === true ? [packed] : []));

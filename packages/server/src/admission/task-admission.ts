@@ -144,12 +144,12 @@ export class TaskAdmission {
   /** The device gave up its place, may not use it now, or has used it for an update that came too late. */
   async discard(user: UserId, how: PlaceEnd): Promise<void> {
     this.#toDeposit.forget(user);
-    if (how === 'returned') {
-      this.#versions.forget(user);
-      this.#returned.add(toHex(user));
-    }
-    const { tickets, task } = this.#options;
-    if (await tickets.endPlace(task, user, how)) this.#admission.freed(1, this.#options.clock());
+    if (how === 'returned') this.#versions.forget(user);
+    const { tickets, task, clock } = this.#options;
+    if (!(await tickets.endPlace(task, user, how))) return;
+    // Not before: anybody can give back a place that they do not have.
+    if (how === 'returned') this.#returned.add(toHex(user));
+    this.#admission.freed(1, clock());
   }
 
   track(buffer: SecureBuffer): void {

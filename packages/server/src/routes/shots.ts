@@ -193,7 +193,10 @@ function judgedUpload({ bodies, ...context }: RouteContext, task: RunningTask, s
     isAcceptedBefore: shot.status !== 'arriving',
     standing: () => bodies.standing(body),
     async take(piece) {
-      const result = await bodies.take(body, piece, () => shots.accepted(shot));
+      const result = await bodies.take(body, piece, async () => {
+        const ended = await shots.accept(shot);
+        if (ended !== undefined) answerRefusal(ended);
+      });
       if (result.accepted) tellTaken(context, task, shot);
       return result;
     },

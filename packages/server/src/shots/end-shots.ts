@@ -26,5 +26,7 @@ export async function endShots(
   const names = shots.map(({ name }) => name);
   for (const from of new Set<ShotStatus>(shots.map(({ status }) => status)))
     await store.decideShots(task, names, { from, ...end }, fence);
-  await blobs.removeBelow(...names.map(bodiesOf));
+  // Not the body of an upload that another request accepted or decided in the meantime.
+  const ended = (await store.shotsNamed(task, names)).filter(({ reason }) => reason !== undefined);
+  await blobs.removeBelow(...ended.map(({ name }) => bodiesOf(name)));
 }

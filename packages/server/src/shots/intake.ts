@@ -23,7 +23,8 @@ import {
   voteWindow,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
-import { bodyKey } from '../blobs/body-key.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { BegunShot, StoredShot } from '../store/shots.ts';
 import type { SmallBody } from '../store/small-bodies.ts';
@@ -36,6 +37,7 @@ export interface IntakeOptions {
   readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
   readonly ports: ServerPorts;
   readonly store: Store;
+  readonly blobs: BlobStore;
   readonly models: ModelKeeper;
   readonly standings: Standings;
 }
@@ -125,9 +127,14 @@ export class ShotIntake {
     return shotProblem(view, upload);
   }
 
-  /** Its body is durable. */
-  async accept({ name, upload }: StoredShot): Promise<void> {
-    const { store, task } = this.#options;
-    await store.acceptShot(task, name, upload.header.user);
+  /** Its body is durable. If the upload was ended while its body came, removes the body and returns the reason. */
+  async accept({ name, upload }: StoredShot): Promise<Refused | undefined> {
+    const { store, task, blobs } = this.#options;
+    const stored = await store.acceptShot(task, name, upload.header.user);
+    // A missing record is one that was ended so long ago that it was removed.
+    const reason = stored === undefined ? 'version-over' : stored.reason;
+    if (reason === undefined) return undefined;
+    await blobs.removeBelow(bodiesOf(name));
+    return refused(reason);
   }
 }

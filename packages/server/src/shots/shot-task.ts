@@ -86,10 +86,11 @@ export class ShotTask {
     await this.#batcher.look(fence);
   }
 
-  /** An upload is whole and durable. */
-  async accepted(shot: StoredShot): Promise<void> {
-    await this.intake.accept(shot);
-    this.#tellAccepted(shot);
+  /** The body of an upload is whole and durable. Returns the reason if the upload was ended in the meantime. */
+  async accept(shot: StoredShot): Promise<Refused | undefined> {
+    const ended = await this.intake.accept(shot);
+    if (ended === undefined) this.#tellAccepted(shot);
+    return ended;
   }
 
   /** The same for a small upload that is not recorded yet. */

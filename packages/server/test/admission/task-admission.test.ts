@@ -157,6 +157,13 @@ describe('a place', () => {
     }
   });
 
+  it('that a stranger does not have cannot be given back: it is not counted, and leaves nothing in memory', async () => {
+    const { admission } = await scene();
+    await admission.ask(ann);
+    await admission.discard(bob, 'returned');
+    expect(admission.view.returned).toBe(0);
+  });
+
   it('that was given back is counted until the next version', async () => {
     const { admission } = await scene({ places: 9 });
     const returned = () => admission.view.returned;

@@ -6,6 +6,7 @@ import { SERVER_PATH } from '@basa/protocol';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TaskAdmission } from '../../src/admission/task-admission.ts';
+import { ShotIntake } from '../../src/shots/intake.ts';
 
 let scene: ShotScene;
 afterEach(() => scene.close());
@@ -136,6 +137,18 @@ describe('updates that no batch can be made of', () => {
     await scene.reached(1);
     expect(await scene.fateIs(late as SentShot, 'version-over')).toEqual({ fate: 'version-over' });
     expect(await scene.send(late as SentShot, 10)).toMatchObject({ status: 410, ...problem('version-over') });
+  });
+
+  it('end while the last byte of one is recorded, which is then not acknowledged', async () => {
+    const [late, ...four] = (await shots(5, { policy: { maxStaleness: 0 } })) as [SentShot, ...SentShot[]];
+    await scene.send(late, 0, 10);
+    const { accept } = ShotIntake.prototype;
+    vi.spyOn(ShotIntake.prototype, 'accept').mockImplementationOnce(async function (this: ShotIntake, shot) {
+      for (const other of four) await scene.send(other);
+      await scene.fateIs(late, 'version-over');
+      return accept.call(this, shot);
+    });
+    expect(await scene.send(late, 10)).toMatchObject({ status: 410, offset: '0', ...problem('version-over') });
   });
 
   it('end with their epochs, when no authority can vote for them any more', async () => {

@@ -4,6 +4,7 @@ import {
   type Ctx,
   epochCodec,
   type RefusalReason,
+  type Refused,
   type ShotUpload,
   shotHeaderCodec,
   shotLayout,
@@ -12,6 +13,7 @@ import {
 } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
+import { endShots } from '../../src/shots/end-shots.ts';
 import { type NewShot, ShotIntake } from '../../src/shots/intake.ts';
 import { ShotTask, type ShotTaskOptions, type ShotTaskParts } from '../../src/shots/shot-task.ts';
 import { firstWords, type ShownTools, statementsOf } from '../../src/shots/shown.ts';
@@ -44,7 +46,9 @@ async function scene() {
     },
     of: async (ctx: Ctx) => (ctx[0] === 1 ? { version: 7 } : undefined),
   };
-  const options = { task, policy, store, models, ports: { suite }, standings: { epochs: async () => known } };
+  const removed: string[] = [];
+  const blobs = { removeBelow: async (...keys: readonly string[]) => void removed.push(...keys) };
+  const options = { task, policy, store, blobs, models, ports: { suite }, standings: { epochs: async () => known } };
   const signed = (change: object): ShotUpload => {
     const header = { ...upload.header, ...change };
     return { ...upload, header: { ...header, signature: device.own.signer.sign(shotHeaderCodec.statement(header)) } };
@@ -53,7 +57,18 @@ async function scene() {
     ...{ name: uploadNameOf(suite, one.header), upload: one },
     votes: { first: 1, last: 1 },
   });
-  return { world, task, store, upload, signed, named, models, options, intake: new ShotIntake(options as never) };
+  return {
+    world,
+    task,
+    store,
+    removed,
+    upload,
+    signed,
+    named,
+    models,
+    options,
+    intake: new ShotIntake(options as never),
+  };
 }
 
 const reasonOf = (answer: object): RefusalReason | undefined =>
@@ -212,5 +227,25 @@ describe('the status of an upload', () => {
     await decide('waiting', 'refused', 'body-mismatch');
     await shots.take(shot, body);
     expect(events).toHaveLength(1);
+  });
+
+  it('that was ended while its body came is not told to others: its body is removed, and its device gets the reason', async () => {
+    const { intake, shots, shot, events, decide, removed, signed, named } = await withTask();
+    const begun = (await intake.begin(shot)) as StoredShot;
+    await decide('arriving', 'over', 'version-over');
+    expect(reasonOf((await shots.accept(begun)) as Refused)).toBe('version-over');
+    const forgotten = { ...begun, name: named(signed({ joinTag: bytes(1) })).name };
+    expect(reasonOf((await shots.accept(forgotten)) as Refused)).toBe('version-over');
+    expect(removed).toEqual([begun, forgotten].map(({ name }) => `uploads/${toHex(name)}`));
+    expect(events).toEqual([]);
+  });
+
+  it('that is accepted while it is ended keeps its body', async () => {
+    const { intake, shots, shot, events, options, task, removed } = await withTask();
+    const begun = (await intake.begin(shot)) as StoredShot;
+    expect(await shots.accept(begun)).toBeUndefined();
+    expect(events).toHaveLength(1);
+    await endShots(options as never, [begun], { to: 'over', reason: 'version-over' }, undefined);
+    expect([await options.store.shot(task, shot.name), removed]).toMatchObject([{ status: 'waiting' }, []]);
   });
 });

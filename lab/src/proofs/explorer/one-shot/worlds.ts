@@ -135,8 +135,8 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     patches: [
       {
         file: `${AUTHORITY}/one-shot/vote.ts`,
-        find: 'if (state.batch(ctx) !== undefined) return unchanged(undefined, { vote: voteOf(at, ctx), held: undefined });',
-        replace: "if (state.batch(ctx) !== undefined) return declined(undefined, refused('upload-used'));",
+        find: 'if (known !== undefined) return unchanged(undefined, { vote: voteOf(at, ctx), held: undefined });',
+        replace: "if (known !== undefined) return declined(undefined, refused('upload-used'));",
       },
     ],
     problem: /2 updates wait, and nothing more can happen/,

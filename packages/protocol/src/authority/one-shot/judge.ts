@@ -1,9 +1,8 @@
 /** Judges an upload by the authority's own memory: revoked, used, expired, of an ended epoch or of an unknown version. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
-import { isEndorsed } from '../../wire/council.ts';
-import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
-import { batchCtxOf, givenNameOf, usedNameOf } from '../../wire/one-shot/batch.ts';
+import type { ModelEntry } from '../../wire/model-log.ts';
+import { givenNameOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import type { ShotHeader } from '../../wire/one-shot/upload.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
 import type { AuthorityRecord } from '../records.ts';
@@ -12,6 +11,7 @@ import type { AuthorityTask } from '../task.ts';
 import { batchOf } from './batches.ts';
 import { isOneShot } from './epochs.ts';
 import type { ExaminedUpload } from './examine.ts';
+import type { SharedWork } from './shared-work.ts';
 
 export interface Judgement {
   readonly suite: Suite;
@@ -29,6 +29,7 @@ export interface Judgement {
    * last minutes do not block the batch.
    */
   readonly isBacked: boolean;
+  readonly shared: SharedWork;
 }
 
 /** A certificate that ended, or a device that was revoked, within this time is tolerated if others voted before that. */
@@ -78,17 +79,15 @@ function budgetProblem({ state, task }: Judgement, { user }: ShotHeader): Refuse
 
 /** The entry must be in this authority's log, or be shown with enough signatures, and not be too old. */
 function entryProblem(
-  { suite, state, task, models, isBacked }: Judgement,
+  { state, task, models, isBacked, shared }: Judgement,
   { version, entry }: ShotHeader,
 ): Refused | undefined {
   const { id, policy, newest } = task;
-  const hashOf = (one: ModelEntry): Uint8Array => modelEntryCodec.statementHash(suite, one);
   const logged = newest?.version === version ? newest : state.model(id, version);
-  const shown = models.find((one) => one.version === version && equalBytes(hashOf(one), entry));
-  if (logged !== undefined && !equalBytes(hashOf(logged), entry)) return refused('other-model');
+  const shown = models.find((one) => one.version === version && equalBytes(shared.entryHash(one), entry));
+  if (logged !== undefined && !equalBytes(shared.entryHash(logged), entry)) return refused('other-model');
   const isKnown =
-    logged !== undefined ||
-    (shown !== undefined && equalBytes(shown.task, id) && isEndorsed(suite, modelEntryCodec, policy, shown));
+    logged !== undefined || (shown !== undefined && equalBytes(shown.task, id) && shared.isEndorsed(shown));
   if (!isKnown) return refused('model-not-logged');
   const age = (newest?.version ?? version) - version;
   return age > policy.maxStaleness && !isBacked ? refused('too-stale') : undefined;
@@ -102,19 +101,19 @@ function isExpired(entry: AuthorityRecord, authority: number, { epochs }: ShotHe
 
 /** One vote per upload, and one update of a device per entry of the model log. */
 function usedProblem(
-  { suite, state, task, authority }: Judgement,
+  { suite, state, task, authority, shared }: Judgement,
   header: ShotHeader,
   within: Uint8Array | undefined,
 ): Refused | undefined {
   const used = state.past.named(usedNameOf(suite, task.id, header));
   if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');
   const given = state.past.named(givenNameOf(suite, task.id, header.entry, header.user));
-  const isElsewhere = [...used, ...given].some((entry) => isOther(suite, entry, within));
+  const isElsewhere = [...used, ...given].some((entry) => isOther(shared, entry, within));
   return isElsewhere ? refused('upload-used') : undefined;
 }
 
 /** True if it belongs to a batch with another name. */
-function isOther(suite: Suite, entry: AuthorityRecord, ctx: Uint8Array | undefined): boolean {
+function isOther(shared: SharedWork, entry: AuthorityRecord, ctx: Uint8Array | undefined): boolean {
   const list = batchOf([entry])?.list;
-  return list !== undefined && (ctx === undefined || !equalBytes(batchCtxOf(suite, list.batch), ctx));
+  return list !== undefined && (ctx === undefined || !equalBytes(shared.batch(list.batch).ctx, ctx));
 }

@@ -2,7 +2,7 @@
  * Inspects uploads, votes for a batch once, and considers it final when enough authorities voted for it. Votes are for
  * the ordered list: no two different batches with a common upload can both get enough votes.
  */
-import { equalBytes } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, Millis } from '../../wire/brands.ts';
 import { type Endorsement, endorse, hasGoodEndorsements, indexOf, signInTerm } from '../../wire/council.ts';
 import { type Batch, batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
@@ -32,6 +32,7 @@ import type { AuthorityTask } from '../task.ts';
 import { batchOf } from './batches.ts';
 import type { ExaminedUpload } from './examine.ts';
 import { type Judgement, memoryProblem } from './judge.ts';
+import { sharedWork } from './shared-work.ts';
 
 interface At {
   readonly ports: AuthorityPorts;
@@ -62,7 +63,7 @@ export function inspectUploads(
 const ABSTAINING: readonly string[] = ['epoch-over', 'not-enrolled', 'model-not-logged'];
 
 function verdictOf(judgement: Judgement, upload: Ctx, examined: ExaminedUpload | Refused): Verdict {
-  const within = isRefused(examined) ? undefined : holderOf(judgement, examined.header);
+  const within = isRefused(examined) ? undefined : holderOf(judgement, upload, examined.header);
   const problem = isRefused(examined) ? examined : memoryProblem(judgement, examined, within);
   if (problem === undefined && !isRefused(examined))
     return { upload, verdict: 'good', reason: undefined, guards: examined.guards };
@@ -71,10 +72,10 @@ function verdictOf(judgement: Judgement, upload: Ctx, examined: ExaminedUpload |
 }
 
 /** The batch that holds this very upload: if it is inspected again for that batch, it is as good as before. */
-function holderOf({ suite, state, task }: Judgement, header: ShotHeader): Ctx | undefined {
+function holderOf({ suite, state, task, shared }: Judgement, upload: Ctx, header: ShotHeader): Ctx | undefined {
   const list = batchOf(state.past.named(usedNameOf(suite, task.id, header)))?.list;
-  const name = uploadNameOf(suite, header);
-  return list?.batch.uploads.some((one) => equalBytes(one, name)) ? batchCtxOf(suite, list.batch) : undefined;
+  const held = list && shared.batch(list.batch);
+  return held?.uploads.has(toHex(upload)) ? held.ctx : undefined;
 }
 
 /** Votes for the batch, records the vote, and repeats it on every request. */
@@ -164,7 +165,9 @@ function judgementOf(
   const authority = indexOf(task.policy, ports.signer.publicKey) as number;
   const others = votes.filter((vote) => vote.authority !== authority).length;
   const isBacked = others > (task.policy.oneShot?.tolerated ?? 0);
-  return { suite: ports.suite, state, task, authority, models, at: state.epochs.at(now), isBacked };
+  const { suite } = ports;
+  const shared = sharedWork(suite, task.policy);
+  return { suite, state, task, authority, models, at: state.epochs.at(now), isBacked, shared };
 }
 
 function memberProblem(judgement: Judgement, uploads: readonly ExaminedUpload[]): Refused | undefined {
