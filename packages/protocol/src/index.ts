@@ -108,6 +108,8 @@ export type { AskedSums, ClosingBatch, MaskSumOf } from './server/one-shot/closi
 export { agreedSum, batchVote, isMaskSumOf, sumPlan } from './server/one-shot/closing.ts';
 export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';
 export { distinctEpochs, guardVerdict, shotProblem, wrongVerdicts } from './server/one-shot/intake.ts';
+export type { SaidBy, Voters } from './server/one-shot/voters.ts';
+export { votersOf } from './server/one-shot/voters.ts';
 export type { KeysOf, Opening, OpeningInput, StoredUpload, SummedUpdates, SumVerdict } from './server/open-sum.ts';
 export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';

@@ -177,7 +177,7 @@ export class ShotOracle {
     device.drive(start, ({ upload: bytes, body }) => {
       const upload = shotUploadCodec.decode(bytes);
       const name = uploadNameOf(this.world.environment.tools.suite, upload.header);
-      this.world.shots.keep({ name, upload, body, verdict: 'waiting' });
+      this.world.shots.keep({ name, upload, body, verdict: 'waiting', voters: undefined });
       given = name;
       seen(name, expansions);
       return { kind: 'accepted' };
@@ -222,7 +222,7 @@ export class ShotOracle {
     const [{ length }] = [this.stored(this.#anyName()).body];
     const vector = new Uint8Array(length - sealed.length);
     const upload = { certificate: device.own.certificate, header };
-    this.world.shots.keep({ name, upload, body: concatBytes(vector, sealed), verdict: 'good' });
+    this.world.shots.keep({ name, upload, body: concatBytes(vector, sealed), verdict: 'good', voters: undefined });
     return name;
   }
 

@@ -8,6 +8,7 @@ import {
   type ShotBatch,
   type ShotHeader,
   type UserId,
+  type Voters,
   voteWindow,
 } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -16,10 +17,13 @@ import { describe, expect, it } from 'vitest';
 const { policy, task } = new ShotWorld();
 const bytes = (value: number): Uint8Array => new Uint8Array(32).fill(value);
 
-function shotOf(at: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 3]) {
+const ALL = 0b1111;
+const WILLING: Voters = { sure: 0b111111, backed: 0, isDoubted: false };
+
+function shotOf(at: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 3], voters = WILLING) {
   const epochs = named.map((authority) => ({ authority, statement: bytes(authority) }));
   const header = { user: bytes(at) as UserId, version: 1, entry: bytes(7), epochs, ...change } as ShotHeader;
-  return { at, upload: { header } as { readonly header: ShotHeader; readonly certificate: never } };
+  return { at, voters, upload: { header } as { readonly header: ShotHeader; readonly certificate: never } };
 }
 
 describe('a batch', () => {
@@ -51,6 +55,43 @@ describe('a batch', () => {
     const user = bytes(1) as UserId;
     const many = [11, 12, 13, 14, 15].map((at) => shotOf(at, { user }, [0, 1, 2]));
     expect(pickBatch(policy, [...many, ...rest.slice(1)]).map(({ at }) => at)).toEqual([5, 6, 7]);
+  });
+
+  /** One authority refuses it. */
+  const doubted = (at: number, refusing: number) =>
+    shotOf(at, {}, undefined, { sure: ALL & ~(1 << refusing), backed: 0, isDoubted: true });
+
+  it('holds only uploads for which the same t authorities would vote, and the others wait for another one', () => {
+    const honest = [3, 4].map((at) => shotOf(at));
+    const shots = [doubted(1, 0), doubted(2, 1), ...honest];
+    expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([3, 4, 1]);
+    const alike = [doubted(5, 1), doubted(6, 1)];
+    expect(pickBatch(policy, [doubted(1, 0), doubted(2, 1), ...alike]).map(({ at }) => at)).toEqual([2, 5, 6]);
+    expect(pickBatch(policy, [doubted(1, 0), doubted(2, 1), doubted(3, 2)])).toEqual([]);
+  });
+
+  it('takes uploads that an authority refuses last, however early they come', () => {
+    const honest = [3, 4, 5, 6].map((at) => shotOf(at));
+    expect(pickBatch(policy, [doubted(1, 0), doubted(2, 1), ...honest]).map(({ at }) => at)).toEqual([3, 4, 5, 6]);
+    const unnamed = shotOf(1, {}, [0, 1, 2]);
+    expect(pickBatch(policy, [unnamed, doubted(2, 3), ...honest]).map(({ at }) => at)).toEqual([1, 3, 4, 5]);
+  });
+
+  it('counts no authority that an upload does not name', () => {
+    const shots = [
+      [0, 1, 2],
+      [1, 2, 3],
+      [0, 1, 2],
+    ].map((named, n) => shotOf(n, {}, named));
+    expect(pickBatch(policy, shots)).toEqual([]);
+  });
+
+  it('counts authorities that do not know a device, if f + 1 others vote without them', () => {
+    const strange = (at: number, unknownTo: number) =>
+      shotOf(at, {}, undefined, { sure: ALL & ~unknownTo, backed: unknownTo, isDoubted: false });
+    const shots = [strange(1, 0b0001), strange(2, 0b0010), strange(3, 0b0010)];
+    expect(pickBatch(policy, shots)).toHaveLength(3);
+    expect(pickBatch(policy, [...shots, strange(4, 0b0100)]).map(({ at }) => at)).toEqual([1, 2, 3]);
   });
 
   it('is the largest one, also if the set that most devices name is too small for one', () => {

@@ -1,11 +1,31 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
-import { guardVerdict, oneShotOf, shotLayout, type Verdict, wrongVerdicts } from '@basa/protocol';
+import {
+  guardVerdict,
+  oneShotOf,
+  type RefusalReason,
+  shotLayout,
+  type Verdict,
+  votersOf,
+  wrongVerdicts,
+} from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, pair } from './scene.ts';
+
+it('the voters for an upload found it good or do not know its device, and a refusal makes it doubtful', () => {
+  const said = (authority: number, verdict: Verdict['verdict'], reason?: RefusalReason) => ({
+    authority,
+    verdict,
+    reason,
+  });
+  const [good, unknown] = [said(1, 'good'), said(2, 'abstain', 'not-enrolled')];
+  const voters = { sure: 0b0010, backed: 0b0100, isDoubted: false };
+  expect(votersOf([unknown, good, said(3, 'abstain', 'epoch-over')])).toEqual(voters);
+  expect(votersOf([good, said(0, 'bad', 'not-enrolled')])).toEqual({ ...voters, backed: 0, isDoubted: true });
+});
 
 describe('the guards', () => {
   /** The verdicts of all authorities about one upload. */
@@ -79,6 +99,19 @@ describe('the guards', () => {
     expect(guardVerdict(everyPart, words, withOneDown).kind).toBe('undecided');
     const stranger: Verdict = { ...spent, verdict: 'abstain', reason: 'not-enrolled' };
     expect(guardVerdict(everyPart, words, [...all.slice(0, 2), stranger]).kind).toBe('good');
+  });
+
+  it('count no authority whose epoch is over or not named, and none that does not know the version', () => {
+    const { world, own } = pair();
+    const all = answersFor(world, own);
+    const words = world.server.vectorOf(own).subarray(0, 4);
+    const four = { ...world.policy, threshold: 4 };
+    const judged = (reason: RefusalReason) => {
+      const last: Verdict = { ...(all[3] as Verdict), verdict: 'abstain', reason, guards: [] };
+      return guardVerdict(four, words, [...all.slice(0, 3), last]).kind;
+    };
+    expect([judged('epoch-over'), judged('model-not-logged')]).toEqual(['undecided', 'undecided']);
+    expect(judged('not-enrolled')).toBe('good');
   });
 
   it('count an authority once for each part, even if it repeats its answer', () => {

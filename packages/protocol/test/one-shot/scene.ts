@@ -66,7 +66,7 @@ export function forged(
   const header: ShotHeaderBody = { ...before, ...hashes, ...change };
   const signature = device.own.signer.sign(shotHeaderCodec.statement(header));
   const upload = { certificate: device.own.certificate, header: { ...header, signature } };
-  return { name: uploadNameOf(suite, header), upload, body, verdict: 'waiting' };
+  return { name: uploadNameOf(suite, header), upload, body, verdict: 'waiting', voters: undefined };
 }
 
 /** Seeds of one's own, sealed to the epochs of the upload for this name. */

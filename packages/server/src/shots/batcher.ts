@@ -1,6 +1,13 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
-import { toHex } from '@basa/masking';
-import { type OneShotPolicy, pickBatch, type TaskPolicy, type UserId } from '@basa/protocol';
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  type OneShotPolicy,
+  pickBatch,
+  type ShotBatch,
+  type TaskPolicy,
+  type UserId,
+  type Voters,
+} from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Pace } from '../closing/when-to-end.ts';
@@ -9,6 +16,7 @@ import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
 import { isBatchDue } from './batching.ts';
 import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
+import type { KnownVoters } from './known-voters.ts';
 
 /** The devices under way, as admission knows them. */
 export interface Coming {
@@ -25,6 +33,7 @@ export interface BatcherOptions extends EndTools {
   readonly batches: BatchKeeper;
   readonly models: ModelKeeper;
   readonly coming: Coming;
+  readonly voters: KnownVoters;
   readonly stallMs: number | undefined;
   readonly clock: () => number;
 }
@@ -45,6 +54,8 @@ export class Batcher {
   /** The last report to it, and the time of the next one. */
   #told = '';
   #tellAgainAt = Number.NEGATIVE_INFINITY;
+  /** Batches of a private task whose votes may be under way. */
+  #voting: readonly ShotBatch[] = [];
   /** As of the last look; undefined before it. */
   pending: PendingShots | undefined;
 
@@ -52,35 +63,70 @@ export class Batcher {
     this.#options = options;
   }
 
-  /** The store counts uploads; they are read only for a batch that is due. */
-  async look(fence: Fence): Promise<void> {
+  /** The store counts uploads; they are read only for a batch that is due. Returns true if some are to be inspected again for one. */
+  async look(fence: Fence): Promise<boolean> {
     const { store, task } = this.#options;
     const now = await store.now();
     const found = await store.shotGroups(task);
+    this.#forgetVoting();
     let isChanged = await this.#endHopeless(found, now, fence);
-    for (const group of found) if (await this.#batch(group, now, fence)) isChanged = true;
+    let isOutdated = false;
+    for (const group of found) {
+      const done = await this.#batch(group, now, fence);
+      if (done !== 'nothing') isChanged = true;
+      if (done === 'outdated') isOutdated = true;
+    }
     const left = isChanged ? await store.shotGroups(task) : found;
     this.pending = left.reduce(together, { arriving: 0, waiting: 0, good: 0 });
     await this.#track(left);
+    return isOutdated;
   }
 
-  /** Returns true if some are in batches from now on. */
-  async #batch(group: ShotGroup, now: number, fence: Fence): Promise<boolean> {
-    const { task, policy, store, batches } = this.#options;
+  /** `made`: some are in batches from now on. `outdated`: nobody knows any more which authorities would vote for some of them. */
+  async #batch(group: ShotGroup, now: number, fence: Fence): Promise<'made' | 'outdated' | 'nothing'> {
+    const { task, policy, store, voters } = this.#options;
     const marginMs = Math.min(MARGIN_MS, policy.oneShot.voteMs / 2);
     const pace = this.#pace(group, now);
-    if (!isBatchDue(policy, group.good, { pace, leftMs: group.votesFirst - now, marginMs })) return false;
-    let rest = await store.goodShots(task, group.entry, MOST);
+    if (!isBatchDue(policy, group.good, { pace, leftMs: group.votesFirst - now, marginMs })) return 'nothing';
+    const free = this.#free(await store.goodShots(task, group.entry, MOST));
+    const outdated = free.filter(({ name }) => voters.of(name) === undefined).map(({ name }) => name);
+    if (outdated.length > 0) {
+      await store.decideShots(task, outdated, { from: 'good', to: 'waiting' }, fence);
+      return 'outdated';
+    }
+    let rest = free.map((shot) => ({ ...shot, voters: voters.of(shot.name) as Voters }));
     for (let made = 0; ; made++) {
       const picked = pickBatch(policy, rest);
       const leftMs = earliest(picked.map(({ votes }) => votes.first)) - now;
-      if (!isBatchDue(policy, picked.length, { pace, leftMs, marginMs })) return made > 0;
-      const uploads = picked.map(({ name }) => name);
-      if ((await batches.add({ task, number: await store.nextBatch(task), uploads }, fence)) === undefined)
-        return made > 0;
-      const taken = new Set(picked);
+      const isDue = isBatchDue(policy, picked.length, { pace, leftMs, marginMs });
+      if (!isDue || !(await this.#make(picked, fence))) return made > 0 ? 'made' : 'nothing';
+      const taken = new Set<StoredShot>(picked);
       rest = rest.filter((shot) => !taken.has(shot));
     }
+  }
+
+  async #make(picked: readonly StoredShot[], fence: Fence): Promise<boolean> {
+    const { task, policy, store, batches } = this.#options;
+    const uploads = picked.map(({ name }) => name);
+    const sum = await batches.add({ task, number: await store.nextBatch(task), uploads }, fence);
+    if (sum !== undefined && policy.privacy !== undefined) this.#voting = [...this.#voting, sum];
+    return sum !== undefined;
+  }
+
+  /**
+   * A vote uses up budget of a device. So its other uploads are in no batch while authorities may be voting, and are inspected again
+   * afterwards: otherwise authorities that vote in different orders could refuse each of two batches.
+   */
+  #free(shots: readonly StoredShot[]): readonly StoredShot[] {
+    const users = new Set(this.#voting.flatMap((sum) => sum.users.map(toHex)));
+    return users.size === 0 ? shots : shots.filter(({ upload }) => !users.has(toHex(upload.header.user)));
+  }
+
+  #forgetVoting(): void {
+    const { task, policy, batches, voters } = this.#options;
+    if (policy.privacy === undefined) return;
+    voters.forgetUsers(this.#voting.flatMap(({ users }) => users));
+    this.#voting = batches.living.filter((sum) => sum.status === 'frozen' && equalBytes(sum.task, task));
   }
 
   #pace({ version, lastAt, arriving, waiting }: ShotGroup, now: number): Pace {

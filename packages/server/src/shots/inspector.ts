@@ -21,11 +21,13 @@ import type { NamedAt } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import { endShots } from './end-shots.ts';
+import type { KnownVoters } from './known-voters.ts';
 import { firstWords, type ShownTools, shownUploads, statementsOf } from './shown.ts';
 
 export interface InspectorOptions extends ShownTools {
   readonly store: Store;
   readonly authorities: TaskAuthorities;
+  readonly voters: KnownVoters;
   readonly clock: () => number;
   onEvent(event: BasaEvent): void;
   onTrouble(what: string, error: unknown): void;
@@ -107,13 +109,16 @@ export class Inspector {
 
   /** The verdicts of the authorities that answered, at most one of each about an upload. */
   async #inspect(shots: readonly StoredShot[]): Promise<readonly VerdictOf[]> {
-    const { authorities, onTrouble } = this.#options;
+    const { authorities, voters, onTrouble } = this.#options;
+    const hear = voters.inspect(shots);
     const request = await this.#request(shots);
     const verdicts: VerdictOf[] = [];
     const ask = async (authority: number, link: AuthorityLink): Promise<void> => {
       const answer = await link.inspect(request, this.#options.policy);
       const about = shots.flatMap(({ name }) => answer.verdicts.find(({ upload }) => equalBytes(upload, name)) ?? []);
-      verdicts.push(...about.map((verdict) => ({ ...verdict, authority })));
+      const said = about.map((verdict) => ({ ...verdict, authority }));
+      verdicts.push(...said);
+      hear(said); // also if it comes too late for a decision
     };
     const { members } = authorities;
     await gather(

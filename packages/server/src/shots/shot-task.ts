@@ -24,6 +24,7 @@ import type { ServerWatch } from '../watch/server-watch.ts';
 import { Batcher, type Coming } from './batcher.ts';
 import { Inspector } from './inspector.ts';
 import { type NewShot, ShotIntake } from './intake.ts';
+import { KnownVoters } from './known-voters.ts';
 import { Standings } from './standings.ts';
 
 export interface ShotTaskOptions {
@@ -63,16 +64,19 @@ export class ShotTask {
   readonly intake: ShotIntake;
   readonly inspector: Inspector;
   readonly #batcher: Batcher;
+  readonly #voters: KnownVoters;
 
   constructor(options: ShotTaskOptions, { authorities, models, coming, stallMs }: ShotTaskParts) {
     this.#options = options;
     this.#models = models;
     const parts = { ...options, authorities, models };
     this.standings = new Standings(parts);
+    this.#voters = new KnownVoters(options.clock);
     const { standings } = this;
+    const voters = this.#voters;
     this.intake = new ShotIntake({ ...parts, standings });
-    this.inspector = new Inspector({ ...parts, standings });
-    this.#batcher = new Batcher({ ...parts, coming, stallMs });
+    this.inspector = new Inspector({ ...parts, standings, voters });
+    this.#batcher = new Batcher({ ...parts, coming, stallMs, voters });
   }
 
   /** Uploads in no batch, as of the last look of this node. */
@@ -82,8 +86,10 @@ export class ShotTask {
 
   /** Has waiting uploads inspected, and makes batches of the good ones. */
   async look(fence: Fence): Promise<void> {
-    while (await this.inspector.look(fence));
-    await this.#batcher.look(fence);
+    this.#voters.forgetOld();
+    do {
+      while (await this.inspector.look(fence));
+    } while (await this.#batcher.look(fence));
   }
 
   /** The body of an upload is whole and durable. Returns the reason if the upload was ended in the meantime. */

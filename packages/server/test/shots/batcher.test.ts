@@ -11,6 +11,7 @@ import {
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { Batcher, type BatcherOptions } from '../../src/shots/batcher.ts';
+import { KnownVoters } from '../../src/shots/known-voters.ts';
 import type { ShotStatus } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
 import { volatileTickets } from '../support/volatile-tickets.ts';
@@ -22,6 +23,10 @@ interface Given {
   readonly version?: number;
   readonly votes?: { readonly first: number; readonly last: number };
   readonly named?: readonly number[];
+  /** The authorities that would vote for it, if it is good. */
+  readonly sure?: readonly number[];
+  /** Its device, if that has another number. */
+  readonly user?: number;
 }
 
 /** K = 4 and at least 3. Other devices keep coming, until a test says otherwise. */
@@ -33,8 +38,12 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
   const [made, told, removed]: [number[][], [number, number[]][], string[]] = [[], [], []];
   const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, isRefused: false, tellingMs: 0 };
   const numbers = (names: readonly Uint8Array[]): number[] => names.map((name) => name[0] as number);
+  const voters = new KnownVoters(() => now.node);
+  /** The device of each upload. */
+  const givers = new Map<number, number>();
+  const living: { task: Uint8Array; status: string; users: readonly UserId[] }[] = [];
   const batcher = new Batcher({
-    ...{ task, policy, stallMs: 60_000, clock: () => now.node },
+    ...{ task, policy, voters, stallMs: 60_000, clock: () => now.node },
     store: {
       ...store,
       waitingUsers: (of: typeof task) => {
@@ -54,27 +63,38 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
       trackWaiting: (version: number, users: readonly UserId[]) => told.push([version, numbers(users).sort()]),
     },
     batches: {
+      living,
       add: async ({ uploads }: { readonly uploads: readonly Ctx[] }) => {
         if (seen.isRefused) return undefined;
         made.push(numbers(uploads));
         await store.decideShots(task, uploads, { from: 'good', to: 'batched' });
-        return {};
+        const users = numbers(uploads).map((n) => bytes(givers.get(n) ?? n) as UserId);
+        return living[living.push({ task, status: 'frozen', users }) - 1];
       },
     },
   } as unknown as BatcherOptions);
+  /** As the inspector decides. */
+  const inspected = async (n: number, sure: readonly number[] = [0, 1, 2, 3]) => {
+    const name = bytes(n) as Ctx;
+    await store.decideShots(task, [name], { from: 'waiting', to: 'good' });
+    const header = { user: bytes(givers.get(n) ?? n) };
+    const hear = voters.inspect([{ name, upload: { header } as never }]);
+    hear(sure.map((authority) => ({ upload: name, authority, verdict: 'good', reason: undefined, guards: [] })));
+  };
   const give = async (
     n: number,
-    { status = 'good', version = 0, votes = { first: FAR, last: FAR }, named = [0] }: Given = {},
+    { status = 'good', version = 0, votes = { first: FAR, last: FAR }, named = [0], sure, user: giver = n }: Given = {},
   ) => {
-    const [name, user] = [bytes(n) as Ctx, bytes(n) as UserId];
+    const [name, user] = [bytes(n) as Ctx, bytes(giver) as UserId];
+    givers.set(n, giver);
     const certificate = { task, deviceKey: user, issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
     const epochs = named.map((authority) => ({ authority, statement: bytes(6) }));
     const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
-    const names = { task, joinTag: user as Uint8Array as JoinTag, user, version, entry: bytes(version) };
+    const names = { task, joinTag: name as Uint8Array as JoinTag, user, version, entry: bytes(version) };
     const upload: ShotUpload = { certificate, header: { ...names, epochs, ...hashes } };
     await store.beginShot(task, name, upload, votes);
     if (status !== 'arriving') await store.acceptShot(task, name, user);
-    if (status === 'good') await store.decideShots(task, [name], { from: 'waiting', to: 'good' });
+    if (status === 'good') await inspected(n, sure);
   };
   const look = () => batcher.look(undefined as never);
   const decide = (n: number, from: ShotStatus, to: ShotStatus) =>
@@ -83,7 +103,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     const { status, reason } = (await store.shot(task, bytes(n) as Ctx)) ?? {};
     return reason === undefined ? status : `${status} ${reason}`;
   };
-  return { now, seen, batcher, give, look, decide, fate, made, told, removed };
+  return { now, seen, batcher, voters, living, inspected, give, look, decide, fate, made, told, removed };
 }
 
 describe('a batch', () => {
@@ -165,6 +185,70 @@ describe('a batch', () => {
     stalled.now.store += 60_000;
     await stalled.look();
     expect(stalled.made).toEqual([[1, 2, 3]]);
+  });
+});
+
+describe('the authorities that would vote', () => {
+  const council = { authorities: [5, 6, 7, 8].map((n) => bytes(n)), threshold: 3 };
+  const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 2 };
+  const named = [0, 1, 2, 3];
+
+  it('are the same for all uploads of a batch', async () => {
+    const { give, look, made } = await scene({ tolerated: 1 }, council);
+    await give(1, { named, sure: [1, 2, 3] });
+    await give(2, { named, sure: [0, 2, 3] });
+    for (const n of [3, 4, 5]) await give(n, { named });
+    await look();
+    expect(made).toEqual([[1, 3, 4, 5]]);
+  });
+
+  it('are asked again for a batch that is due, if they are not known any more', async () => {
+    const { give, look, made, fate, voters, inspected, now } = await scene();
+    for (const n of [1, 2, 3]) await give(n);
+    now.node = 60_000;
+    voters.forgetOld();
+    expect([await look(), await fate(1)]).toEqual([false, 'good']); // no batch is due
+    await give(4);
+    expect([await look(), made]).toEqual([true, []]);
+    expect(await Promise.all([1, 2, 3, 4].map(fate))).toEqual(['waiting', 'waiting', 'waiting', 'good']);
+    for (const n of [1, 2, 3]) await inspected(n);
+    expect([await look(), made]).toEqual([false, [[1, 2, 3, 4]]]);
+  });
+
+  it('of a private task vote for one batch of a device at a time, and are asked again after each', async () => {
+    const { give, look, made, fate, living, inspected } = await scene({}, { privacy });
+    for (const n of [1, 2, 3, 4]) await give(n);
+    await give(11, { user: 1, version: 1 });
+    for (const n of [5, 6, 7]) await give(n, { version: 1 });
+    expect([await look(), made.splice(0)]).toEqual([false, [[1, 2, 3, 4]]]);
+    expect([await look(), await fate(11)]).toEqual([false, 'good']);
+    await inspected(11); // before the votes are known
+    living.splice(0, 1, { ...(living[0] as (typeof living)[number]), status: 'granted' });
+    expect([await look(), await fate(11), made]).toEqual([true, 'waiting', []]);
+    await inspected(11);
+    expect([await look(), made]).toEqual([false, [[5, 6, 7, 11]]]);
+  });
+
+  it('of a private task vote for a batch of a former leader before the next one of its devices', async () => {
+    const { give, look, made, living, inspected } = await scene({}, { privacy });
+    for (const n of [1, 2, 3, 4]) await give(n);
+    const users = [bytes(1) as UserId];
+    living.push({ task: bytes(9), status: 'frozen', users: [bytes(2) as UserId] }, { task, status: 'frozen', users });
+    await look();
+    expect(made).toEqual([]);
+    living.pop();
+    expect(await look()).toBe(true);
+    await inspected(1);
+    await look();
+    expect(made).toEqual([[1, 2, 3, 4]]);
+  });
+
+  it('of another task vote for several batches of a device', async () => {
+    const { give, look, made, living } = await scene();
+    for (const n of [1, 2, 3, 4]) await give(n);
+    living.push({ task, status: 'frozen', users: [bytes(1) as UserId] });
+    await look();
+    expect(made).toEqual([[1, 2, 3, 4]]);
   });
 });
 

@@ -163,6 +163,21 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(rest));
   });
 
+  it('that refuse different devices do not strand the others, although every upload was good when it came', async () => {
+    const five = await shots(5, { count: 4 });
+    const [first, second, third, ...rest] = five as [SentShot, SentShot, SentShot, ...SentShot[]];
+    await sendAll([first, second, third]);
+    await until(async () => (await (await scene.operatorGet('/metrics')).text()).includes('state="good"} 3'));
+    for (const [index, { upload }] of [first, second].entries()) {
+      const { base } = scene.authorities.all[index] as (typeof scene.authorities.all)[0];
+      base.persist(base.core.revoke(upload.header.user, scene.now));
+    }
+    scene.elapse(16 * 60_000); // after that, the votes of others do not excuse a revocation
+    await sendAll(rest);
+    expect([...(await scene.reached(1))]).toEqual(stepOf([first, third, ...rest]));
+    expect(await scene.fate(second)).toEqual({ fate: 'waiting' });
+  });
+
   it('that gave up the epochs of a final batch have a version leave it out, and its devices give on that version', async () => {
     const four = await shots(4);
     scene.authorities.blocked.add('releases');

@@ -17,6 +17,7 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { Inspector, type InspectorOptions } from '../../src/shots/inspector.ts';
+import { KnownVoters } from '../../src/shots/known-voters.ts';
 import type { NamedAt } from '../../src/store/pending-shots.ts';
 import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
@@ -76,8 +77,9 @@ function scene({
   const read = async function* (_: string, from: number, to: number) {
     yield new Uint8Array(to - from).fill(1, 0, 1);
   };
+  const voters = new KnownVoters(() => now.ms);
   const inspector = new Inspector({
-    ...{ task, store, clock: () => now.ms, onTrouble: (...trouble: unknown[]) => troubles.push(trouble) },
+    ...{ task, store, voters, clock: () => now.ms, onTrouble: (...trouble: unknown[]) => troubles.push(trouble) },
     onEvent: (event: BasaEvent) => events.push(event),
     policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
     blobs: { read, removeBelow: async () => undefined },
@@ -102,7 +104,7 @@ function scene({
     }
   };
   const look = () => inspector.look(undefined as never);
-  return { inspector, shots, asked, troubles, events, now, store, members, give, look };
+  return { inspector, voters, shots, asked, troubles, events, now, store, members, give, look };
 }
 
 const bad = async (uploads: readonly number[]) => uploads.map((n) => ({ n, verdict: 'bad' as const }));
@@ -205,6 +207,25 @@ describe('authorities', () => {
     give(3);
     await look();
     expect(events).toEqual([{ kind: 'authority-fault', task, authority: 2, subject: 'guard-words' }]);
+  });
+
+  it('that answer too late for a decision still say whether they would vote', async () => {
+    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 1 };
+    const good: Answer = async (uploads) => uploads.map((n) => ({ n, verdict: 'good' }));
+    const late: Answer = async (uploads) => {
+      await sleep(700);
+      return good(uploads);
+    };
+    const { shots, voters, give, look } = scene({
+      policy: { authorities: council(4), threshold: 3, oneShot },
+      answers: [bad, late, good, good],
+    });
+    give(1);
+    await look();
+    const [{ name }] = shots as [StoredShot];
+    expect(voters.of(name)).toEqual({ sure: 0b1100, backed: 0, isDoubted: true });
+    await sleep(400);
+    expect(voters.of(name)).toMatchObject({ sure: 0b1110 });
   });
 
   const council = (count: number) => Array.from({ length: count }, (_, n) => bytes(10 + n));

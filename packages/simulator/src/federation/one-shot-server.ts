@@ -17,6 +17,7 @@ import {
   pickBatch,
   type Refused,
   refused,
+  type SaidBy,
   type ShotHeader,
   type ShownUpload,
   type SumVerdict,
@@ -26,6 +27,7 @@ import {
   standingsCodec,
   uploadNameOf,
   type Verdict,
+  votersOf,
   voteWindow,
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
@@ -107,7 +109,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     if (known !== undefined) return refused('body-mismatch', { detail: 'another upload has this tag' });
     const problem = shotProblem(this.view, upload) ?? this.#bodyProblem(upload.header, body);
     if (problem !== undefined) return problem;
-    this.keep({ name, upload, body, verdict: 'waiting' });
+    this.keep({ name, upload, body, verdict: 'waiting', voters: undefined });
     return ACCEPTED;
   }
 
@@ -180,13 +182,13 @@ export class ShotServer implements ShotPeer, ClosingStore {
     for (const shot of waiting) {
       const found = verdicts.flatMap((some) => some.get(toHex(shot.name)) ?? []);
       const decided = guardVerdict(this.world.policy, this.#firstWords(shot), found);
-      if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good' });
+      if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good', voters: votersOf(found) });
       if (decided.kind === 'bad') this.keep({ ...shot, verdict: decided.reason });
     }
   }
 
   /** Returns the verdicts of each authority that is present, by the name of the upload. */
-  askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict>[] {
+  askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict & SaidBy>[] {
     const requests: Uint8Array[] = [];
     for (let n = 0; n < shots.length; n += MAX_INSPECTED)
       requests.push(inspectRequestCodec.encode(inspectRequest(this, shots.slice(n, n + MAX_INSPECTED))));
@@ -194,7 +196,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return there.map((keeper) => {
       const answers = requests.map((bytes) => this.world.call('inspect', () => keeper.inspect(bytes)));
       const verdicts = answers.flatMap((answer) => (isRefused(answer) ? [] : answer.verdicts));
-      return new Map(verdicts.map((verdict) => [toHex(verdict.upload), verdict]));
+      return new Map(verdicts.map((verdict) => [toHex(verdict.upload), { ...verdict, authority: keeper.base.index }]));
     });
   }
 
@@ -208,7 +210,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
   form(): Ctx | undefined {
     const { policy, task } = this.world;
     this.#endLate();
-    const free = this.#free().filter(({ verdict }) => verdict === 'good');
+    const free = this.#free().flatMap((shot) => (shot.voters === undefined ? [] : [{ ...shot, voters: shot.voters }]));
     const entries = [...new Set(free.map(({ upload }) => toHex(upload.header.entry)))];
     for (const entry of entries) {
       const chosen = pickBatch(

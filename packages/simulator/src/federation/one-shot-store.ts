@@ -1,5 +1,15 @@
 /** The disk of a one-shot federation's server: uploads with their verdicts, batches with their votes and sums of masks. */
-import type { Batch, Ctx, Endorsement, Epoch, ModelEntry, Part, RefusalReason, ShotUpload } from '@basa/protocol';
+import type {
+  Batch,
+  Ctx,
+  Endorsement,
+  Epoch,
+  ModelEntry,
+  Part,
+  RefusalReason,
+  ShotUpload,
+  Voters,
+} from '@basa/protocol';
 
 export interface StoredShot {
   readonly name: Ctx;
@@ -7,6 +17,8 @@ export interface StoredShot {
   readonly body: Uint8Array;
   /** `waiting` until enough authorities have examined it; then good, or the reason why it is not. */
   readonly verdict: 'waiting' | 'good' | RefusalReason;
+  /** As long as it is good. */
+  readonly voters: Voters | undefined;
 }
 
 /** The uploads of an `aborted` batch may be in another one. */

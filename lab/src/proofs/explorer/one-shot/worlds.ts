@@ -160,7 +160,7 @@ export const SHOT_RULES: readonly MissingShotRule[] = [
     patches: [
       {
         file: `${FEDERATION}/one-shot-server.ts`,
-        find: "this.keep({ name, upload, body, verdict: 'waiting' });",
+        find: "this.keep({ name, upload, body, verdict: 'waiting', voters: undefined });",
         replace: '',
       },
     ],

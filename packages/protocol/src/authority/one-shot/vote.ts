@@ -64,11 +64,22 @@ const ABSTAINING: readonly string[] = ['epoch-over', 'not-enrolled', 'model-not-
 
 function verdictOf(judgement: Judgement, upload: Ctx, examined: ExaminedUpload | Refused): Verdict {
   const within = isRefused(examined) ? undefined : holderOf(judgement, upload, examined.header);
-  const problem = isRefused(examined) ? examined : memoryProblem(judgement, examined, within);
+  const problem = isRefused(examined) ? examined : inspectionProblem(judgement, examined, within);
   if (problem === undefined && !isRefused(examined))
     return { upload, verdict: 'good', reason: undefined, guards: examined.guards };
   const reason = problem?.reason as Refused['reason'];
   return { upload, verdict: ABSTAINING.includes(reason) ? 'abstain' : 'bad', reason, guards: [] };
+}
+
+/** If votes of others excuse that the device is unknown, the server counts on this authority's vote. So it is told what they do not excuse. */
+function inspectionProblem(
+  judgement: Judgement,
+  examined: ExaminedUpload,
+  within: Ctx | undefined,
+): Refused | undefined {
+  const problem = memoryProblem(judgement, examined, within);
+  if (problem?.reason !== 'not-enrolled') return problem;
+  return memoryProblem({ ...judgement, isBacked: true }, examined, within) ?? problem;
 }
 
 /** The batch that holds this very upload: if it is inspected again for that batch, it is as good as before. */

@@ -1,64 +1,92 @@
 /** The choice of the uploads of a batch, and the time in which authorities vote for them. */
 import { toHex } from '@basa/masking';
-import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
+import { councilProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
+import { oneShotOf } from '../../wire/one-shot/parts.ts';
 import type { ShotHeader, ShotUpload } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import type { Refused } from '../../wire/refusals.ts';
+import type { Voters } from './voters.ts';
 
-type Named = { readonly upload: ShotUpload };
+interface Good {
+  readonly upload: ShotUpload;
+  readonly voters: Voters;
+}
 
 /** The number of sets of authorities around which a batch is tried. */
 const MAX_TRIED = 32;
 
 /**
- * Takes at most K uploads of distinct devices, in their order, such that all of them name enough authorities in common. Returns none if
- * they are too few for a batch. A device chooses the authorities that its upload names, so the sets that most devices name count first, and
- * the largest batch is taken: few uploads that name other authorities keep no others out, however early they come.
+ * Takes at most K uploads of distinct devices such that enough authorities would vote for all of them, in their order; those that an
+ * authority would refuse come last. Returns none if they are too few for a batch. A device chooses the authorities that its upload names, and
+ * can make some of them refuse it, so the sets that vote for most devices count first, and the largest batch is taken: few uploads with other
+ * authorities keep no others out, however early they come.
  */
-export function pickBatch<Shot extends Named>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
-  const groups = groupsOf(shots);
+export function pickBatch<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
+  const inTurn = [...shots].sort((a, b) => Number(a.voters.isDoubted) - Number(b.voters.isDoubted));
+  const groups = groupsOf(inTurn);
   let best: readonly Shot[] = [];
   for (const first of groups.slice(0, MAX_TRIED)) {
-    const names = namesAround(policy, [first, ...groups]);
-    const picked = distinct(shots.filter((shot) => names.has(namesOf(shot)))).slice(0, policy.bufferSize);
+    const sets = setsAround(policy, [first, ...groups]);
+    const picked = distinct(inTurn.filter((shot) => sets.has(nameOf(shot)))).slice(0, policy.bufferSize);
     if (picked.length > best.length) best = picked;
     if (best.length === policy.bufferSize) break;
   }
   return best.length < policy.minimum ? [] : best;
 }
 
-/** The uploads that name the same authorities, the sets of most devices first. */
-function groupsOf<Shot extends Named>(shots: readonly Shot[]): readonly (readonly Shot[])[] {
+/** The uploads for which the same authorities would vote, the sets of most devices first. */
+function groupsOf<Shot extends Good>(shots: readonly Shot[]): readonly (readonly Shot[])[] {
   const groups = new Map<string, Shot[]>();
   for (const shot of shots) {
-    const group = groups.get(namesOf(shot));
-    if (group === undefined) groups.set(namesOf(shot), [shot]);
+    const group = groups.get(nameOf(shot));
+    if (group === undefined) groups.set(nameOf(shot), [shot]);
     else group.push(shot);
   }
   return [...groups.values()].map(distinct).sort((a, b) => b.length - a.length);
 }
 
-/** The sets that fit into one batch: the first one, and each of the others that still leaves enough authorities in common. */
-function namesAround(policy: TaskPolicy, groups: readonly (readonly Named[])[]): ReadonlySet<string> {
+/** The sets that fit into one batch: the first one, and each of the others that still leaves enough common voters. */
+function setsAround(policy: TaskPolicy, groups: readonly (readonly Good[])[]): ReadonlySet<string> {
   const names = new Set<string>();
-  let common: ShotHeader | undefined;
+  let common: Council = { sure: -1, all: -1 };
   for (const [shot] of groups) {
     if (shot === undefined) continue;
-    const together = common === undefined ? shot.upload.header : namedByBoth(common, shot.upload.header);
-    if (batchProblem({ ...policy, minimum: 1 }, [together]) !== undefined) continue;
-    names.add(namesOf(shot));
+    const { sure, all } = councilOf(shot);
+    const together = { sure: common.sure & sure, all: common.all & all };
+    if (!isEnough(policy, together)) continue;
+    names.add(nameOf(shot));
     common = together;
   }
   return names;
 }
 
-function namesOf({ upload }: Named): string {
-  return upload.header.epochs.map(({ authority }) => authority).join();
+/** Bit masks of authorities that would vote: without the votes of others, and at all. */
+interface Council {
+  readonly sure: number;
+  readonly all: number;
+}
+
+/** Only an authority that the upload names can vote for it. */
+function councilOf({ upload, voters: { sure, backed } }: Good): Council {
+  const named = upload.header.epochs.reduce((mask, { authority }) => mask | (1 << authority), 0);
+  return { sure: sure & named, all: (sure | backed) & named };
+}
+
+/** The votes of f + 1 authorities bring those of the others that do not know a device. */
+function isEnough(policy: TaskPolicy, { sure, all }: Council): boolean {
+  const indicesIn = (mask: number) => [...policy.authorities.keys()].filter((index) => ((mask >> index) & 1) === 1);
+  const isBacked = indicesIn(sure).length > oneShotOf(policy).tolerated;
+  return isBacked && councilProblem(policy, indicesIn(all)) === undefined;
+}
+
+function nameOf(shot: Good): string {
+  const { sure, all } = councilOf(shot);
+  return `${sure} ${all}`;
 }
 
 /** The first upload of each device. */
-function distinct<Shot extends Named>(shots: readonly Shot[]): readonly Shot[] {
+function distinct<Shot extends Good>(shots: readonly Shot[]): readonly Shot[] {
   const users = new Set<string>();
   return shots.filter(({ upload }) => {
     const user = toHex(upload.header.user);
@@ -66,11 +94,6 @@ function distinct<Shot extends Named>(shots: readonly Shot[]): readonly Shot[] {
     users.add(user);
     return true;
   });
-}
-
-function namedByBoth(one: ShotHeader, other: ShotHeader): ShotHeader {
-  const names = new Set(other.epochs.map(({ authority }) => authority));
-  return { ...one, epochs: one.epochs.filter(({ authority }) => names.has(authority)) };
 }
 
 /** The times at which the first and the last authority that an upload names stop voting for it. */

@@ -13,6 +13,7 @@ import type { TaskPolicy } from '../../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
 import { isCertified } from '../../wire/term.ts';
+import { wouldVote } from './voters.ts';
 
 /** The server's knowledge when an upload arrives. */
 export interface IntakeView {
@@ -76,8 +77,8 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   const [worst] = bad;
   if (worst !== undefined && bad.length > oneShot.tolerated)
     return { kind: 'bad', reason: worst.reason ?? 'part-invalid' };
-  // An authority that calls it bad does not vote for its batch. With too few others, it would hold up the other uploads.
-  if (verdicts.length - bad.length < policy.threshold) return { kind: 'undecided' };
+  // Only these would vote for its batch. With too few votes, it would hold up the other uploads.
+  if (verdicts.filter(wouldVote).length < policy.threshold) return { kind: 'undecided' };
   const good = verdicts.filter(({ verdict }) => verdict === 'good');
   const agreed = taskParts(policy).map((part) => agreedWords(good, part, vouchersOf(oneShot)));
   if (agreed.includes(undefined)) return { kind: 'undecided' };

@@ -2,7 +2,7 @@
 import { equalBytes, toHex } from '@basa/masking';
 import type { TaskPolicy } from '../policy.ts';
 import { type Refused, refused } from '../refusals.ts';
-import { isHolder, taskParts } from './parts.ts';
+import { isHolder, oneShotOf, taskParts } from './parts.ts';
 import { vouchersOf } from './policy.ts';
 import type { ShotHeaderBody } from './upload.ts';
 
@@ -15,7 +15,7 @@ export function namedByAll(headers: readonly ShotHeaderBody[]): readonly number[
 
 /** Returns the positions of the wrong uploads, if there are any. */
 export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBody[]): Refused | undefined {
-  const { oneShot, minimum, bufferSize, threshold } = policy;
+  const { oneShot, minimum, bufferSize } = policy;
   const invalid = (detail: string, slots: readonly number[] = []): Refused =>
     refused('batch-invalid', { detail, slots });
   if (oneShot === undefined) return invalid('the task is not of the one-shot mode');
@@ -26,13 +26,18 @@ export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBod
   const { entry } = headers[0] as ShotHeaderBody;
   const others = headers.flatMap((header, n) => (equalBytes(header.entry, entry) ? [] : [n]));
   if (others.length > 0) return invalid('the uploads are of different versions of the model', others);
-  const named = namedByAll(headers);
-  if (named.length < threshold)
-    return invalid(`all uploads name only ${named.length} authorities, ${threshold} are needed`);
-  const lone = taskParts(policy).find(
-    (part) => named.filter((index) => isHolder(part, index)).length < vouchersOf(oneShot),
-  );
-  return lone === undefined ? undefined : invalid(`too few authorities hold part ${lone} of every upload`);
+  const problem = councilProblem(policy, namedByAll(headers));
+  return problem === undefined ? undefined : invalid(problem);
+}
+
+/** Returns a sentence that says why these authorities are too few for a batch: t vote for it, and f + 1 hold each part. */
+export function councilProblem(policy: TaskPolicy, authorities: readonly number[]): string | undefined {
+  const { length } = authorities;
+  if (length < policy.threshold)
+    return `only ${length} authorities can vote for all uploads, ${policy.threshold} are needed`;
+  const needed = vouchersOf(oneShotOf(policy));
+  const lone = taskParts(policy).find((part) => authorities.filter((index) => isHolder(part, index)).length < needed);
+  return lone === undefined ? undefined : `too few authorities hold part ${lone} of every upload`;
 }
 
 function repeats(names: readonly Uint8Array[]): readonly number[] {
