@@ -5,7 +5,7 @@ import { type Council, isEndorsed } from '../../wire/council.ts';
 import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { type Batch, batchCtxOf } from '../../wire/one-shot/batch.ts';
 
-export interface NamedBatch {
+interface NamedBatch {
   readonly ctx: Ctx;
   /** Its uploads, in hex. */
   readonly uploads: ReadonlySet<string>;
