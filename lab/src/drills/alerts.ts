@@ -37,6 +37,7 @@ const TROUBLES: readonly Trouble[] = [
 ];
 
 export async function runAlerts({ seed, engine, onLine }: TrialInput): Promise<AlertsReport> {
+  Prometheus.check();
   const policy = { ...POLICY, ...engineLines(engine) };
   const bundle = await bundleProcesses();
   const basa = await TestProcesses.open({ bundle, policy, specification: { stallMs: 500 } });

@@ -23,10 +23,14 @@ export class Prometheus {
     this.#url = url;
   }
 
+  /** Called before anything else is started. */
+  static check(): void {
+    if (spawnSync('prometheus', ['--version']).error !== undefined)
+      throw new MissingError('this drill needs Prometheus, which is not installed; install the package prometheus');
+  }
+
   /** `targets`: host and port of each service, by the name of its job. */
   static async start(folder: string, token: string, targets: Readonly<Record<string, string>>): Promise<Prometheus> {
-    if (spawnSync('prometheus', ['--version']).error !== undefined)
-      throw new MissingError('prometheus is not here, and this drill asks it; install the package prometheus');
     const jobs = Object.entries(targets).map(([name, target]) => ({
       job_name: name,
       authorization: { credentials: token },

@@ -253,7 +253,7 @@ describe('with `basa dev` in one terminal, another', () => {
   it('gets advice about a used token, a wrong pinned key and an unknown device', async () => {
     const used = await type('client', '--identity', join(folder, 'second'));
     expect(used.errors).toContain(
-      'A token enrols one device, once. Ask the operator for a new token (`basa keys enroll`).',
+      'A token enrols one device, once: ask the operator for a new one (`basa keys enroll`).',
     );
     const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
     expect(wrong.errors).toContain(

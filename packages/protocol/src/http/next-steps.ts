@@ -104,7 +104,8 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'method-not-allowed': 'The header `allow` of the response lists the supported methods.',
   'offset-mismatch': 'The device continues the upload at the right place by itself.',
   'task-exists': 'Use exactly the earlier settings, or give the new task another name.',
-  'task-finished': 'The device has nothing more to do. `basa task ls` lists the tasks that are still running.',
+  'task-finished':
+    'The model is ready; the device has nothing more to do. `basa task ls` lists the tasks that are still running.',
   'task-not-over': '`basa task finish` ends it; `basa task show` shows its open buffers.',
   'seat-missing': NEW_REQUEST,
   'body-too-large': 'Check that the client trains the model of this task: the policy limits the size of an update.',
