@@ -55,13 +55,16 @@ export async function runAlerts({ seed, engine, onLine }: TrialInput): Promise<A
   const fired: string[] = [];
   try {
     await backupAuthority(basa.placesOf('authority'), join(basa.folder, 'old'));
+    // In the one-shot mode the authority refuses the liar's uploads before they are in a sum.
+    const isExpected = ([alert]: Trouble): boolean => alert !== 'BasaQuarantined' || !engine.startsWith('one-shot');
     for (const [alert, provoke] of TROUBLES) {
       await provoke(basa, work);
+      if (!isExpected([alert, provoke])) continue;
       const isFiring = await prometheus.fires(alert, PATIENCE_MS);
       onLine(`${alert}: ${isFiring ? 'fires' : 'does not fire'}`);
       if (isFiring) fired.push(alert);
     }
-    const silent = TROUBLES.map(([alert]) => alert).filter((alert) => !fired.includes(alert));
+    const silent = TROUBLES.filter(isExpected).flatMap(([alert]) => (fired.includes(alert) ? [] : [alert]));
     return { fired: fired.join(', '), problems: silent.map((alert) => `${alert} does not fire`) };
   } finally {
     ending.abort();

@@ -51,6 +51,7 @@ const DROP_OUTS = 0.05;
 const DUPLICATES = 0.01;
 const RETRY = { attempts: 5, firstWaitMs: 50, longestWaitMs: 500 };
 const PAUSE_MS = 100;
+const MAX_LATE = 100;
 
 export class SoakDevice {
   readonly #work: SoakWork;
@@ -73,13 +74,14 @@ export class SoakDevice {
     await client.close();
   }
 
-  /** Services may be down, so a request without an answer is repeated. */
+  /** Services may be down, so a request without an answer is repeated; after the end, only for some time. */
   async #again<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (;;) {
+    for (let late = 0; ; ) {
       try {
         return await work();
       } catch (error) {
         if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) throw error;
+        if (this.#work.signal.aborted && ++late > MAX_LATE) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
