@@ -266,7 +266,7 @@ describe('with `basa dev` in one terminal, another', () => {
       'This device is not enrolled. Enrol it with a token from `basa keys enroll`; `basa device list` shows',
     );
     const unknown = await type('task', 'pause', 'ab'.repeat(32), '--token', 'x');
-    expect(unknown.errors).toContain('Add --token, or set the variable BASA_OPERATOR_TOKEN');
+    expect(unknown.errors).toContain('Give the token of this service: --token or BASA_OPERATOR_TOKEN for the server');
   });
 
   it('leaves no folder after a refused enrolment, and never removes an existing folder', async () => {

@@ -131,7 +131,9 @@ async function train(input: Input): Promise<CommandResult> {
     );
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
-    const summary = await device.run(trainer, await samples(), { rounds: input.flags.rounds, signal });
+    const data = await samples();
+    const wait = tellOfWait(device, terminal);
+    const summary = await device.run(trainer, data, { rounds: input.flags.rounds, signal }).finally(wait.end);
     terminal.line(await summaryText(summary));
     const { privacy } = device;
     return {
@@ -142,6 +144,24 @@ async function train(input: Input): Promise<CommandResult> {
     await device.close();
   }
 }
+
+/** `run` asks for a place without an event, so after a while this tells why nothing happens. */
+function tellOfWait(device: BasaClient, { line }: Pick<Input['terminal'], 'line'>): { readonly end: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => clearTimeout(timer);
+  const begin = (): void => {
+    end();
+    timer = setTimeout(() => line(WAITS), LONG_WAIT_MS);
+  };
+  for (const name of ['model', 'rejected', 'idle', 'retry'] as const) device.on(name, end);
+  device.on('accepted', begin);
+  begin();
+  return { end };
+}
+
+const LONG_WAIT_MS = 5000;
+const WAITS =
+  'waiting for a place: this device has contributed to the newest version, or other devices have all places; it continues by itself';
 
 function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;

@@ -9,9 +9,11 @@ export const PLAIN_HTTP_FLAGS = {
   'unsafe-plain-http': yes('allow plain http to another machine', 'BASA_UNSAFE_PLAIN_HTTP'),
 };
 
+export const SERVER_TOKEN = { help: "the operator's token of the server", variable: 'BASA_OPERATOR_TOKEN' };
+
 export const SERVER_FLAGS = {
   server: needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
-  token: text({ help: "the operator's token of the server", variable: 'BASA_OPERATOR_TOKEN' }),
+  token: text(SERVER_TOKEN),
   ...PLAIN_HTTP_FLAGS,
 };
 

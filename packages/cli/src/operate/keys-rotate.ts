@@ -1,5 +1,6 @@
 /** `basa keys rotate-vault`: changes the passphrase or key file of the authority's sealed keys. */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { CONFIG_FLAGS, placesOf } from '../flags/places.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
 import { text } from '../shell/flag.ts';
@@ -31,7 +32,7 @@ export const keysRotateVault: Command = command({
     const fresh = await secretOf(input);
     const { rotateVault } = await import('@basa/authority');
     const { masterKeys } = await rotateVault(placesOf(input), fresh);
-    const what = 'keyFile' in fresh ? `keyFile: ${fresh.keyFile}` : 'the new passphrase';
+    const what = 'keyFile' in fresh ? `"keyFile": "${resolve(fresh.keyFile)}"` : 'the new passphrase';
     input.terminal.line(
       `encrypted the signing key and ${counted(masterKeys, 'master key')} again; start the authority with ${what}`,
     );

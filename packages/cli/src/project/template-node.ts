@@ -49,7 +49,11 @@ if (!existsSync('task.json')) {
 }
 const { tokens, ...pins } = JSON.parse(readFileSync('task.json', 'utf8'));
 
-const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${pins.task.slice(0, 8)}/\${device}\` });
+const identity = \`devices/\${pins.task.slice(0, 8)}/\${device}\`;
+const client = await BasaClient.connect({ ...pins, token: tokens[device], identity }).catch((error: Error & { readonly next?: string }) => {
+  console.error(error.message, error.next ?? '');
+  process.exit(1);
+});
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
 client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted\${slot === undefined ? '' : \` in slot \${slot}\`}\`));
 client.on('rejected', ({ reason, detail }) => console.error(\`device \${device}: \${refusalText(reason, detail)}\`));

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
 import { sealedEngineFlag } from '../flags/engines.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
@@ -25,7 +25,7 @@ import { SUCCESSION_FLAGS, successionOf } from '../flags/succession.ts';
 import { thresholdFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
-import { choice, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
+import { choice, needed, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
 import type { PrivateRequest } from './private-plan.ts';
 
 const MAX_TOKENS = 1000;
@@ -94,6 +94,7 @@ const FLAGS = {
   ),
   'unsafe-paper': yes("use the paper's own mode, which is not safe; both services must allow it"),
   ...SERVER_FLAGS,
+  token: needed(SERVER_TOKEN), // checked before an authority has the task
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
   'unsafe-threshold': yes('allow a threshold that does not tolerate any colluding authority, such as 2 of 3'),

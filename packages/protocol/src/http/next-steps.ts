@@ -93,7 +93,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
     'Check that the device uses the folder of its enrolment (--identity), and that no proxy changes its requests.',
   'clock-skew': 'Correct the clock of this machine, then try again.',
   'operator-token-missing':
-    'Add --token, or set the variable BASA_OPERATOR_TOKEN; for an authority, --authority-token or BASA_AUTHORITY_TOKEN.',
+    'Give the token of this service: --token or BASA_OPERATOR_TOKEN for the server, --authority-token or BASA_AUTHORITY_TOKEN for an authority.',
   'role-missing': 'Use a token with that role; `operators` in the configuration of the service lists the roles.',
   'enrolment-token-invalid':
     'A token enrols one device, once: ask the operator for a new one (`basa keys enroll`). An enrolled device needs no token: use its folder with --identity.',

@@ -54,7 +54,8 @@ function chosen(
 ): Row {
   const found = rows.filter((row) => versionOf(row).task.startsWith(task));
   const tasks = new Set(found.map((row) => versionOf(row).task));
-  if (tasks.size > 1) throw noModel(folder, `it has several tasks; name one of ${[...tasks].join(', ')}`);
+  if (tasks.size > 1)
+    throw noModel(folder, `it has several tasks; add --task with the first digits of one of ${[...tasks].join(', ')}`);
   const row = version === undefined ? found[0] : found.find((one) => versionOf(one).version === version);
   if (row === undefined) throw noModel(folder, 'it does not have this version of this task');
   return row;
