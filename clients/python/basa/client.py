@@ -64,7 +64,7 @@ class Client:
         """
         self._progress = Progress(on_event)
         self._settings = Settings(
-            server, _texts(authority), [_from_hex(key, "authority_key") for key in _texts(authority_key)],
+            server, _texts(authority), [_hash_of(key, "key of an authority", "init") for key in _texts(authority_key)],
             _hash_of(task, "task", "task create"), Path(folder), token,
             None if term is None else _hash_of(term, "term", "succession show"), piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
