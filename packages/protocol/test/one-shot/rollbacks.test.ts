@@ -1,4 +1,4 @@
-/** What a rollback allows: each one begins one branch, and no branch ever keeps the next version from its signatures. */
+/** Each rollback begins one branch, and no branch ever keeps the next version from its signatures. */
 import { type Ctx, type Epoch, isRefused, type LiveEpoch, type ModelEntry, modelAppendCodec } from '@basa/protocol';
 import { granted, type ShotAuthority } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';

@@ -3,7 +3,7 @@ import type { Verdict } from '../../wire/one-shot/messages.ts';
 
 type Saying = Pick<Verdict, 'verdict' | 'reason'>;
 
-/** What an authority says about one upload. */
+/** The verdict of an authority on one upload. */
 export interface SaidBy extends Saying {
   readonly authority: number;
 }
