@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { CORE_RULES } from '../../src/proofs/explorer/missing-rules.ts';
+import { CORE_RULES, LOG_RULES } from '../../src/proofs/explorer/missing-rules.ts';
 import { SHOT_RULES } from '../../src/proofs/explorer/one-shot/worlds.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import type { SourcePatch } from '../../src/proofs/patched-core.ts';
@@ -15,6 +15,7 @@ function fromRoot(edit: SourcePatch): SourcePatch {
 
 const RULES: readonly { readonly name: string; readonly patches?: readonly SourcePatch[] }[] = [
   ...CORE_RULES,
+  ...LOG_RULES,
   ...SHOT_RULES,
   ...MUTANTS.map(({ name, edits }) => ({ name, patches: edits.map(fromRoot) })),
 ];

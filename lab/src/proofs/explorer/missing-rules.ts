@@ -216,8 +216,8 @@ export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world:
     patches: [
       {
         file: TASK,
-        find: 'const known = logged ?? (task.signed?.version === append.version ? task.signed : undefined);',
-        replace: 'const known = task.signed?.version === append.version ? undefined : logged;',
+        find: 'const known = appendTo.logged ?? (task.signed?.version === append.version ? task.signed : undefined);',
+        replace: 'const known = task.signed?.version === append.version ? undefined : appendTo.logged;',
       },
     ],
     problem: /one version has two entries that enough authorities signed/,
@@ -249,8 +249,8 @@ export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world:
     patches: [
       {
         file: TASK,
-        find: 'if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return',
-        replace: 'if (newest === undefined && append.version !== 0) return',
+        find: 'if (isPast || append.version !== (newest === undefined ? 0 : newest.version + 1))',
+        replace: 'if (newest === undefined && append.version !== 0)',
       },
     ],
     problem: /one sum made two versions/,
