@@ -71,16 +71,10 @@ export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { issuePaperKey } from './paper/authority.ts';
-export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
-export {
-  acceptPaperUpload,
-  connectPaper,
-  restorePaperBuffer,
-  tickPaper,
-  unsafePaperBuffer,
-} from './paper/buffer.ts';
-export type { PaperTicket, PaperUpload } from './paper/messages.ts';
+export type { PaperConnection, PaperTicket, PaperUpload } from './paper/messages.ts';
 export { paperMessages, paperTicketCodec } from './paper/messages.ts';
+export type { PaperBuffer, PaperOptions, PaperRecord } from './paper/server.ts';
+export { acceptPaperUpload, connectPaper, restorePaperBuffer, tickPaper, unsafePaperBuffer } from './paper/server.ts';
 export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
 export { contributePaper, paperInput } from './paper/user.ts';
 export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
@@ -100,6 +94,8 @@ export type { EnrolledFor } from './server/enrolled.ts';
 export { certificateProblem } from './server/enrolled.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
+export type { SummedUpdates, SumVerdict } from './server/judge-sum.ts';
+export { judgeCoordinates, judgeSum } from './server/judge-sum.ts';
 export type { ShotBatch, StoredBatch } from './server/one-shot/batch.ts';
 export { loseBatch, openShotBatch } from './server/one-shot/batch.ts';
 export type { VoteTime, VoteWindow } from './server/one-shot/batching.ts';
@@ -110,8 +106,9 @@ export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';
 export { distinctEpochs, guardVerdict, shotProblem, wrongVerdicts } from './server/one-shot/intake.ts';
 export type { SaidBy, Voters } from './server/one-shot/voters.ts';
 export { votersOf } from './server/one-shot/voters.ts';
-export type { KeysOf, Opening, OpeningInput, StoredUpload, SummedUpdates, SumVerdict } from './server/open-sum.ts';
-export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
+export type { KeysOf, Opening, OpeningInput, StoredUpload } from './server/open-sum.ts';
+export { openingTerms } from './server/open-sum.ts';
+export type { ServerPorts } from './server/ports.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type {
   BufferFact,
@@ -120,7 +117,6 @@ export type {
   BufferStep,
   DescribedBuffer,
   SecureBuffer,
-  ServerPorts,
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export type { SumFact, SumState, SumStep } from './server/sum-state.ts';
@@ -146,10 +142,10 @@ export {
 export type { NextVersion, VersionRule, VersionSum } from './server/version-sums.ts';
 export { nextVersion, versionRule } from './server/version-sums.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
+export { acknowledgeUpload } from './user/acknowledge.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';
-export type { ContributeAnswer, ContributeEnd, ContributeRequest } from './user/contribute.ts';
 export { contributeSteps } from './user/contribute.ts';
 export type { DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositSteps, depositToSign, prepareDeposit } from './user/deposit.ts';
@@ -165,6 +161,8 @@ export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
 export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
 export { EMPTY_LEDGER, judgeOutcome, restoreLedger, versionProblem } from './user/ledger.ts';
+export type { Pins } from './user/logged-model.ts';
+export { loggedVersion } from './user/logged-model.ts';
 export type { ShotOutcomeOf, ShotQuestion } from './user/one-shot/outcome.ts';
 export { agreedShotOutcome, isShotOutcomeOf } from './user/one-shot/outcome.ts';
 export type { ShotPorts, ShotStart } from './user/one-shot/shot.ts';
@@ -173,8 +171,9 @@ export type { Gathered, StandingsQuestion } from './user/one-shot/standings.ts';
 export { receiveStandings } from './user/one-shot/standings.ts';
 export { deviceRecordCodec } from './user/records.ts';
 export { releaseDelta, releaseSession, releaseShot } from './user/release.ts';
-export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
-export { checkDrawnBuffer, isDrawn, loggedVersion } from './user/seat.ts';
+export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
+export type { CheckedDescriptor, Seated } from './user/seat.ts';
+export { checkDrawnBuffer, isDrawn } from './user/seat.ts';
 export type {
   FrozenSession,
   Membership,
@@ -197,15 +196,7 @@ export {
   seenTermCodec,
   termPlaceCodec,
 } from './user/terms.ts';
-export type { Masking } from './user/upload.ts';
-export {
-  acknowledgeUpload,
-  freezeUpload,
-  headerToSign,
-  maskInput,
-  packMasked,
-  uploadHeaderMessage,
-} from './user/upload.ts';
+export { freezeUpload, headerToSign, maskInput, packMasked, uploadHeaderMessage } from './user/upload.ts';
 export { attributeIssuer, attributeSealing } from './wire/attribute-sealing.ts';
 export type {
   AbortRequest,
@@ -277,6 +268,8 @@ export type { DrawnBuffer, Offer } from './wire/drawn-buffer.ts';
 export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
 export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
+export type { AsyncX25519 } from './wire/key-agreement.ts';
+export { agreeOnKeys } from './wire/key-agreement.ts';
 export { KIND } from './wire/kinds.ts';
 export { MAX_BATCH, MAX_SLOTS, MAX_SUMS } from './wire/limits.ts';
 export type { MetricRange } from './wire/metrics.ts';
@@ -360,8 +353,8 @@ export {
   splitParts,
   uploadNameOf,
 } from './wire/one-shot/upload.ts';
-export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
-export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
+export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus } from './wire/outcome.ts';
+export { agreedOutcome, isOutcomeOf, outcomeCodec } from './wire/outcome.ts';
 export type { SuccessionPolicy, TaskPolicy, Versions } from './wire/policy.ts';
 export {
   DEFAULT_SUCCESSION_WAIT_MS,
@@ -401,8 +394,7 @@ export type { SlotKeyIssuer } from './wire/slot-sealing.ts';
 export { slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
 export type { IssuedKey, Receipt, Ticket } from './wire/slot-statements.ts';
 export { issuedKeyCodec, receiptCodec, ticketCodec } from './wire/slot-statements.ts';
-export type { AsyncX25519 } from './wire/slot-work.ts';
-export { agreeOnKeys, slotWork } from './wire/slot-work.ts';
+export { slotWork } from './wire/slot-work.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';
@@ -433,16 +425,9 @@ export {
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING, TASK_LOSSES } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';
+export { frameHeader, unframeHeader } from './wire/upload-frame.ts';
 export type { SealedParts, UploadLayout } from './wire/upload-layout.ts';
-export {
-  bodyHashOf,
-  bodyOf,
-  frameHeader,
-  readSealedParts,
-  unframeHeader,
-  uploadLayout,
-  viewVector,
-} from './wire/upload-layout.ts';
+export { bodyHashOf, bodyOf, readSealedParts, uploadLayout, viewVector } from './wire/upload-layout.ts';
 export type {
   Deposit,
   DepositAnswer,
@@ -458,3 +443,5 @@ export {
   seatRequestCodec,
   userMessages,
 } from './wire/user-messages.ts';
+export type { Vote } from './wire/vote.ts';
+export { voteCodec } from './wire/vote.ts';

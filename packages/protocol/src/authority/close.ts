@@ -13,13 +13,13 @@ import {
 import type { Millis, Slot } from '../wire/brands.ts';
 import { closingOf, type HashedClosing, type ListedSlot, listedSlots } from '../wire/closing.ts';
 import { type Endorsement, endorse, hasGoodEndorsements, indexOf, othersOf, signInTerm } from '../wire/council.ts';
-import { type Vote, voteCodec } from '../wire/outcome.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSelfName } from '../wire/sealing.ts';
 import { isSigned } from '../wire/signed.ts';
 import { isSameSlot, type Receipt, receiptCodec } from '../wire/slot-statements.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';
+import { type Vote, voteCodec } from '../wire/vote.ts';
 import {
   type AuthorityBuffer,
   type AuthorityPorts,

@@ -4,13 +4,13 @@ import { type ModelAppend, modelAppendCodec } from '../wire/authority-messages.t
 import type { Ctx, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
 import { type ModelEntry, type ModelEntryBody, modelEntryCodec } from '../wire/model-log.ts';
-import { voteCodec } from '../wire/outcome.ts';
 import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { policyProblem } from '../wire/policy-problem.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { councilsBefore, type Term } from '../wire/term.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
+import { voteCodec } from '../wire/vote.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 

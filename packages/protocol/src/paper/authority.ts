@@ -1,4 +1,7 @@
-/** The attribute authority of `paper` mode: gives the key of a position to any holder of the server's ticket for it. */
+/**
+ * The attribute authority (AA) of the paper: it answers line 3 of Algorithm 2. The paper does not say how it learns who holds position k;
+ * here the server signs a ticket for the position.
+ */
 import { type AttributeKeyIssuer, equalBytes, type Suite } from '@basa/masking';
 import type { UserId } from '../wire/brands.ts';
 import { paperAttribute } from '../wire/naming.ts';
@@ -6,7 +9,11 @@ import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { type PaperTicket, paperTicketCodec } from './messages.ts';
 
-/** UNSAFE: a second user at the same position gets the same key, which the paper's time-out requires (attack A1). */
+/**
+ * SK_k, the key of attribute a_k, for the user that the server's ticket names.
+ *
+ * UNSAFE: a second user at the same position gets the same key, which the paper's time-out requires (attack A1).
+ */
 export function issuePaperKey(
   {
     suite,

@@ -1,6 +1,6 @@
 /** The messages of `paper` mode. Deviates: the paper does not specify how the AA learns who holds k; a ticket tells it. */
 import type { SeedSealing } from '@basa/masking';
-import type { Ctx, Slot, UserId } from '../wire/brands.ts';
+import type { Attribute, Ctx, Slot, UserId } from '../wire/brands.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
 import { fixed, list, positive, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
@@ -30,11 +30,15 @@ export interface PaperUpload {
   readonly ciphertexts: readonly Uint8Array[];
 }
 
-interface PaperConnectAnswer {
+/** The message to a connecting user: A, k with the ticket for it, C_k and t. The attributes are not sent: they follow from the ticket. */
+export interface PaperConnection {
+  readonly attributes: readonly Attribute[];
   readonly ticket: PaperTicket;
   readonly inbox: readonly Uint8Array[];
   readonly version: number;
 }
+
+type PaperConnectAnswer = Omit<PaperConnection, 'attributes'>;
 
 export interface PaperMessages {
   readonly connectAnswer: Codec<PaperConnectAnswer>;

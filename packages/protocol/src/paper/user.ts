@@ -1,4 +1,10 @@
-/** Algorithm 2 (BASA-User) of the paper: open the seeds of earlier users, make seeds for later ones, mask, upload. */
+/**
+ * Algorithm 2 of the paper (BASA-User): comments name its lines. Open the seeds of earlier users, make seeds for later ones, mask, send.
+ *
+ *     y_k = x_k - sum_{i<k} PRG(s_ik) + sum_{j>k} PRG(s_kj)
+ *
+ * UNSAFE outside experiments (attacks A1 to G1 of the threat model).
+ */
 import {
   type MaskPlan,
   type MaskTerm,
@@ -11,57 +17,16 @@ import {
   type SeedSealing,
   type Suite,
 } from '@basa/masking';
-import type { Ctx, JoinTag } from '../wire/brands.ts';
+import type { Attribute, Ctx, JoinTag } from '../wire/brands.ts';
 import { sealingContext } from '../wire/naming.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { type Staleness, stalenessWeight } from '../wire/staleness.ts';
-import type { PaperConnection } from './buffer.ts';
-import type { PaperUpload } from './messages.ts';
+import type { PaperConnection, PaperUpload } from './messages.ts';
 
-export interface PaperUserPorts {
-  readonly suite: Suite;
-  readonly randomBytes: RandomBytes;
-  readonly sealing: SeedSealing;
-}
-
-/** Public-key ciphertexts of the paper have no sender; the context only names buffer and position. */
-const NOBODY = new Uint8Array(32) as JoinTag;
-
-export interface PaperContribution {
-  readonly kind: 'contribution';
-  readonly plan: MaskPlan;
-  readonly upload: PaperUpload;
-}
-
-/** `key` is SK_k, from the attribute authority; alpha goes to the server in clear. */
-export function contributePaper(
-  ports: PaperUserPorts,
-  connection: PaperConnection,
-  key: Uint8Array,
-  { alpha, modulus }: { readonly alpha: number; readonly modulus: Modulus },
-): PaperContribution | Refused {
-  const { ctx, slot } = connection.ticket;
-  const terms: MaskTerm[] = [];
-  // Algorithm 2, lines 4-7, with i = 0 .. k-1 (decision 002).
-  for (const ciphertext of connection.inbox) {
-    const seed = ports.sealing.open(ciphertext, key, contextOf(ctx, slot));
-    if (seed === undefined) return refused('key-invalid');
-    terms.push({ seed: new Secret(seed), sign: -1 });
-  }
-  // Lines 8-12, j = k+1 .. K-1.
-  const ciphertexts = connection.attributes.slice(slot + 1).map((attribute, n) => {
-    const seed = ports.randomBytes(SEED_BYTES);
-    terms.push({ seed: new Secret(seed), sign: 1 });
-    return ports.sealing.seal(seed, attribute, contextOf(ctx, slot + 1 + n));
-  });
-  return { kind: 'contribution', plan: { modulus, salt: ctx, terms }, upload: { slot, alpha, ciphertexts } };
-}
-
-function contextOf(ctx: Ctx, slot: number): Uint8Array {
-  return sealingContext(ctx, 'paper', NOBODY, slot);
-}
-
-/** x_k = Quant(alpha_k * clip(delta_k)), quantised once; alpha_k = S(t - tau_k) with the t sent on connect. */
+/**
+ * The user's input: x_k = Quant(alpha_k * clip(Delta_k)), quantised once, with alpha_k = S(t - tau_k). The paper multiplies a vector that is
+ * quantised already, which is not defined in the group.
+ */
 export function paperInput(
   delta: Float32Array,
   { level, clip, modulus, staleness }: { level: number; clip: number; modulus: Modulus; staleness: Staleness },
@@ -72,4 +37,59 @@ export function paperInput(
   const quantized = quantize(delta, { level, clip, modulus }, randomWords, alpha);
   if (quantized.kind === 'refused') return refused('not-finite', { detail: `entry ${quantized.index}` });
   return { kind: 'input', vector: quantized.vector, alpha };
+}
+
+export interface PaperUserPorts {
+  readonly suite: Suite;
+  readonly randomBytes: RandomBytes;
+  readonly sealing: SeedSealing;
+}
+
+/** Lines 13-14: x_k with the masks of the plan is y_k; it is sent with the upload. */
+export interface PaperContribution {
+  readonly kind: 'contribution';
+  readonly plan: MaskPlan;
+  readonly upload: PaperUpload;
+}
+
+/**
+ * Line 1: k, A and C_k are in the connection. Line 3: `key` is SK_k, which the user requested from the authority. alpha goes to the server
+ * in clear.
+ */
+export function contributePaper(
+  { randomBytes, sealing }: PaperUserPorts,
+  { attributes, inbox, ticket }: PaperConnection,
+  key: Uint8Array,
+  { alpha, modulus }: { readonly alpha: number; readonly modulus: Modulus },
+): PaperContribution | Refused {
+  const { ctx, slot: k } = ticket;
+  // Line 2: y_k <- x_k. The terms are added to x_k by a kernel, all of them in one pass.
+  const terms: MaskTerm[] = [];
+  // Line 4: for i = 0 .. k-1 (printed: from 1, which would leave the masks of user 0 in the sum).
+  for (const ciphertext of inbox) {
+    // Line 5: s_ik <- Dec(c_ik, SK_k).
+    const seed = sealing.open(ciphertext, key, contextOf(ctx, k));
+    if (seed === undefined) return refused('key-invalid');
+    // Line 6: y_k <- y_k - PRG(s_ik).
+    terms.push({ seed: new Secret(seed), sign: -1 });
+  }
+  const ciphertexts: Uint8Array[] = [];
+  // Line 8: for j = k+1 .. K-1 (printed: to K).
+  for (let j = k + 1; j < attributes.length; j++) {
+    // Line 9: s_kj <- a random seed.
+    const seed = randomBytes(SEED_BYTES);
+    // Line 10: y_k <- y_k + PRG(s_kj).
+    terms.push({ seed: new Secret(seed), sign: 1 });
+    // Line 11: c_kj = Enc(s_kj, a_j).
+    ciphertexts.push(sealing.seal(seed, attributes[j] as Attribute, contextOf(ctx, j)));
+  }
+  // Lines 13-14: send y_k and {c_kj | k < j < K}.
+  return { kind: 'contribution', plan: { modulus, salt: ctx, terms }, upload: { slot: k, alpha, ciphertexts } };
+}
+
+/** Public-key ciphertexts of the paper have no sender; the context only names buffer and position. */
+const NOBODY = new Uint8Array(32) as JoinTag;
+
+function contextOf(ctx: Ctx, position: number): Uint8Array {
+  return sealingContext(ctx, 'paper', NOBODY, position);
 }

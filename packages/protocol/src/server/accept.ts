@@ -10,13 +10,13 @@ import { isSigned } from '../wire/signed.ts';
 import { isSameSlot, receiptCodec } from '../wire/slot-statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { uploadLayout } from '../wire/upload-layout.ts';
+import type { ServerPorts } from './ports.ts';
 import {
   type BufferRecord,
   type BufferSlot,
   type BufferStep,
   evolveSecureBuffer,
   type SecureBuffer,
-  type ServerPorts,
 } from './secure-buffer.ts';
 
 export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;

@@ -11,16 +11,17 @@ import type { Millis, Slot } from '../wire/brands.ts';
 import { closingOf, type HashedClosing, listedSlots } from '../wire/closing.ts';
 import { type Endorsement, isEndorsedByOne, isSignedBySeat, joined } from '../wire/council.ts';
 import type { BasaEvent, FreezeReason } from '../wire/events.ts';
-import { agreedOutcome, isOutcomeOf, type Outcome, type OutcomeOf, type Vote, voteCodec } from '../wire/outcome.ts';
+import { agreedOutcome, isOutcomeOf, type Outcome, type OutcomeOf } from '../wire/outcome.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { declined, unchanged } from '../wire/transition.ts';
+import { type Vote, voteCodec } from '../wire/vote.ts';
+import type { ServerPorts } from './ports.ts';
 import {
   type BufferRecord,
   type BufferSlot,
   type BufferStep,
   evolveSecureBuffer,
   type SecureBuffer,
-  type ServerPorts,
 } from './secure-buffer.ts';
 import { decided, isGranted, isLost } from './sum-state.ts';
 import { slotsToLeaveOut, type VoidEdge } from './void-edges.ts';

@@ -9,13 +9,8 @@ import { type Ticket, type TicketBody, ticketCodec } from '../wire/slot-statemen
 import { declined, unchanged } from '../wire/transition.ts';
 import { type Deposit, depositRootOf, depositStatementCodec } from '../wire/user-messages.ts';
 import { certificateProblem } from './enrolled.ts';
-import {
-  type BufferSlot,
-  type BufferStep,
-  evolveSecureBuffer,
-  type SecureBuffer,
-  type ServerPorts,
-} from './secure-buffer.ts';
+import type { ServerPorts } from './ports.ts';
+import { type BufferSlot, type BufferStep, evolveSecureBuffer, type SecureBuffer } from './secure-buffer.ts';
 
 /**
  * The slot is durable before the user gets it, with the deposit (in the record, not in the state) and its entries for later inboxes

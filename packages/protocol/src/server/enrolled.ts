@@ -5,7 +5,7 @@ import type { Certificate } from '../wire/certificate.ts';
 import type { Council } from '../wire/council.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isCertified } from '../wire/term.ts';
-import type { ServerPorts } from './secure-buffer.ts';
+import type { ServerPorts } from './ports.ts';
 
 /** A task and its authorities, as a descriptor names them too. */
 export interface EnrolledFor extends Council {

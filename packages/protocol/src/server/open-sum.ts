@@ -1,14 +1,11 @@
 /** Opens the sum of a closed buffer: the seeds that the released keys open, as a mask plan over the sum of the uploads. */
-import { equalBytes, firstOutOfRange, type MaskTerm, Secret, type Suite, type VectorKernel } from '@basa/masking';
+import { equalBytes, type MaskTerm, Secret, type Suite } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import { toleratedOf } from '../wire/council.ts';
 import type { Descriptor } from '../wire/descriptor.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
-import { judgePrefix, type PrefixVerdict, prefixElements } from '../wire/prefix.ts';
-import { sumBound } from '../wire/privacy.ts';
 import type { BufferSealing, EdgeUse, OpenedSelf, PartKey } from '../wire/sealing.ts';
-import type { SumRules } from '../wire/sum-rules.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
 import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
 import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
@@ -188,46 +185,4 @@ function wantedSeeds(
     return [{ commitment, sealed, slot: earlier, use: { role: 'backup', joinTag }, sign: 1, by: slot }];
   });
   return [...edges, ...mended];
-}
-
-type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
-
-export type SumVerdict = (Extract<PrefixVerdict, { kind: 'good' }> & { readonly sum: Uint32Array }) | Quarantine;
-
-/** The words before the coordinates must be correct, and every coordinate in range. */
-export function judgeSum(rules: SumRules, total: Uint32Array, accepted: number): SumVerdict {
-  const prefix = judgePrefix(rules, total, accepted);
-  if (prefix.kind === 'quarantine') return prefix;
-  const sum = total.subarray(prefixElements(rules));
-  return judgeCoordinates(rules, sum, { accepted, weightSum: prefix.weightSum }) ?? { ...prefix, sum };
-}
-
-/** The number of updates in a sum, and its divisor. */
-export interface SummedUpdates {
-  readonly accepted: number;
-  readonly weightSum: number;
-}
-
-/** Coordinates from number `first` on; undefined if all of them are in range. */
-export function judgeCoordinates(
-  rules: SumRules,
-  coordinates: Uint32Array,
-  updates: SummedUpdates,
-  first = 0,
-  kernel?: VectorKernel,
-): Quarantine | undefined {
-  const offender = firstOutOfRange(coordinates, rules.modulus, coordinateBound(rules, updates), kernel);
-  return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
-}
-
-/**
- * An honest update is clipped, then weighted, then rounded: |x| <= c clip w/W + 1, and so for a sum. This keeps the
- * mean of the sum within the clip, even if a liar makes the sum of weights small: otherwise that would multiply the
- * step by up to W. With noise this bound is weak; there the smallest weight of a device is bounded instead.
- */
-function coordinateBound(rules: SumRules, { accepted, weightSum }: SummedUpdates): number {
-  const { level, clip, weightScale, privacy } = rules;
-  const plain = sumBound(rules, accepted);
-  if (privacy !== undefined) return plain;
-  return Math.min(plain, Math.ceil((level * clip * weightSum) / weightScale) + accepted);
 }

@@ -9,7 +9,7 @@
  *     a slot:  assigned --accept--> accepted          (its bytes are durable)
  *                  \--lease over--> dropped            (single-use: never given to another)
  */
-import type { Signer, Suite } from '@basa/masking';
+import type { Suite } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot, UserId } from '../wire/brands.ts';
 import { ctxOf, type Descriptor } from '../wire/descriptor.ts';
@@ -19,11 +19,6 @@ import type { Ticket } from '../wire/slot-statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import type { Deposit } from '../wire/user-messages.ts';
 import { evolveSum, type SumFact, type SumState } from './sum-state.ts';
-
-export interface ServerPorts {
-  readonly suite: Suite;
-  readonly signer: Signer;
-}
 
 export interface BufferSlot {
   readonly user: UserId;

@@ -3,77 +3,18 @@
  * driver answers synchronously or asynchronously. It continues from the device's records, so a crash makes no difference. A driver that
  * cannot answer drops the coroutine and starts a new one later.
  */
-import { equalBytes, type KeyResult, type KeyWork } from '@basa/masking';
-import type { KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
-import type { ShotUpload } from '../wire/one-shot/upload.ts';
+import { equalBytes } from '@basa/masking';
 import { isRefused, type RefusalReason, type Refused } from '../wire/refusals.ts';
-import type { SealingResult, SealingSteps, SealingWork } from '../wire/sealing-work.ts';
+import type { SealingSteps } from '../wire/sealing-work.ts';
 import { bodyHashOf, bodyOf } from '../wire/upload-layout.ts';
-import type { Deposit, DepositAnswer } from '../wire/user-messages.ts';
+import { acknowledgeUpload } from './acknowledge.ts';
 import { depositMessage, depositToSign } from './deposit.ts';
-import type { Device, DeviceStep } from './device.ts';
-import { type KeyAnswerOf, keySteps } from './key.ts';
+import type { Device } from './device.ts';
+import { keySteps } from './key.ts';
+import { ask, type ContributeEnd, type Steps } from './requests.ts';
 import type { FrozenSession, SlottedSession, UserPorts } from './session.ts';
 import { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './slot.ts';
-import {
-  acknowledgeUpload,
-  freezeUpload,
-  headerToSign,
-  type Masking,
-  maskInput,
-  packMasked,
-  uploadHeaderMessage,
-} from './upload.ts';
-
-/** The requests to the driver, each with its answer. */
-interface Requests {
-  /** With the device's key, for the message that follows. */
-  sign: { readonly asked: { readonly statement: Uint8Array; readonly of: Sent }; readonly answer: Uint8Array };
-  /** Stores all records of the step or no record, before anything else happens. */
-  durable: { readonly asked: { readonly step: DeviceStep<object> }; readonly answer: undefined };
-  /** To the server. */
-  deposit: { readonly asked: { readonly message: Deposit }; readonly answer: DepositAnswer | Refused };
-  /** To every authority with a part in the buffer: the answers of as many as are needed. */
-  key: { readonly asked: { readonly message: KeyRequest }; readonly answer: readonly KeyAnswerOf[] | Refused };
-  /** Seeds to seal or to open. */
-  sealing: { readonly asked: { readonly work: SealingWork }; readonly answer: SealingResult };
-  /** One-shot: agreements on keys, one result for each work. */
-  keys: { readonly asked: { readonly work: readonly KeyWork[] }; readonly answer: readonly KeyResult[] };
-  /** x', as it was fixed before the deposit. It is copied. */
-  input: { readonly asked: object; readonly answer: Uint32Array };
-  /** The plan, applied to the vector in place. */
-  mask: { readonly asked: { readonly masking: Masking }; readonly answer: undefined };
-  /** To the server; `isResumed` if bytes of it may have left before. */
-  upload: {
-    readonly asked: { readonly header: UploadHeader; readonly body: Uint8Array; readonly isResumed: boolean };
-    readonly answer: { readonly kind: 'accepted' } | Refused;
-  };
-  /** One-shot: the only message to the server. */
-  shot: {
-    readonly asked: { readonly upload: ShotUpload; readonly body: Uint8Array; readonly isResumed: boolean };
-    readonly answer: { readonly kind: 'accepted' } | Refused;
-  };
-}
-
-type Sent = 'deposit' | 'key' | 'upload';
-
-export type ContributeRequest = {
-  [Kind in keyof Requests]: { readonly kind: Kind } & Requests[Kind]['asked'];
-}[keyof Requests];
-
-export type ContributeAnswer = Requests[keyof Requests]['answer'];
-
-/**
- * `left`: the device has left the buffer for good and gave nothing of the update away. `held`: the server refused bytes that were already
- * offered, so only the authority's outcome frees the update. `damaged`: the stored state is not the state that the device wrote.
- */
-export type ContributeEnd =
-  | { readonly kind: 'acknowledged' }
-  | { readonly kind: 'left'; readonly reason: RefusalReason }
-  | { readonly kind: 'held'; readonly reason: RefusalReason }
-  | { readonly kind: 'damaged'; readonly problem: string };
-
-export type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
+import { freezeUpload, headerToSign, maskInput, packMasked, uploadHeaderMessage } from './upload.ts';
 
 /** Starts from a session that is prepared, slotted or frozen. */
 export function* contributeSteps(ports: UserPorts, start: Device): Steps<ContributeEnd> {
@@ -148,12 +89,4 @@ function* bodyAgain(ports: UserPorts, session: FrozenSession): Steps<Uint8Array 
 function* leave(ports: UserPorts, device: Device, reason: RefusalReason): Steps<ContributeEnd> {
   yield* ask('durable', { step: abandonSession(ports, device, reason) });
   return { kind: 'left', reason };
-}
-
-export function* ask<Kind extends keyof Requests>(
-  kind: Kind,
-  asked: Requests[Kind]['asked'],
-): Steps<Requests[Kind]['answer']> {
-  // The driver pairs them: an answer of another kind is its fault.
-  return (yield { kind, ...asked } as ContributeRequest) as Requests[Kind]['answer'];
 }

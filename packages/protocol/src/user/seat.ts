@@ -4,15 +4,10 @@ import type { Ctx, Millis } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
 import { ctxOf, type Descriptor, descriptorCodec, type SignedDescriptor, withPolicy } from '../wire/descriptor.ts';
 import { type DrawnBuffer, slotKeysProblem } from '../wire/drawn-buffer.ts';
-import { type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { SeenModel } from './ledger.ts';
-
-/** Values that a client was given out of band and trusts over any server. */
-export interface Pins {
-  readonly policy: TaskPolicy;
-}
+import type { Pins } from './logged-model.ts';
 
 declare const isChecked: unique symbol;
 /** A descriptor that names the pinned policy, by its authorities, with that policy. */
@@ -65,21 +60,4 @@ export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: SignedDesc
     parts.length === endorsements.length &&
     parts.every(({ authority }, n) => authority === endorsements[n]?.authority)
   );
-}
-
-/**
- * A user trains only on a model of the authority's log, one hash per version. The version is tau: it comes from the
- * log, never from the server. Undefined if the model is not the logged one.
- */
-export function loggedVersion(
-  suite: Suite,
-  { policy }: Pins,
-  entry: ModelEntry,
-  modelHash: Uint8Array,
-): number | undefined {
-  const isLogged =
-    isEndorsed(suite, modelEntryCodec, policy, entry) &&
-    equalBytes(entry.task, taskIdOf(suite, policy)) &&
-    equalBytes(entry.modelHash, modelHash);
-  return isLogged ? entry.version : undefined;
 }

@@ -1,24 +1,18 @@
 /** The user masks its input and freezes the upload. After that, only these bytes are ever sent. */
-import { equalBytes, type MaskPlan, type MaskTerm, packVector } from '@basa/masking';
+import { equalBytes, type MaskTerm, packVector } from '@basa/masking';
 import { authorityMessages, type UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { declined, unchanged } from '../wire/transition.ts';
+import { declined } from '../wire/transition.ts';
 import { bodyHashOf } from '../wire/upload-layout.ts';
 import { budgetProblem } from './budget.ts';
 import type { ToSign } from './deposit.ts';
-import { type Device, type DeviceStep, recorded, restoreDevice } from './device.ts';
+import { type Device, type DeviceStep, restoreDevice } from './device.ts';
 import { inputDigestOf } from './input.ts';
 import type { UploadDraft } from './key.ts';
 import { commitmentProblem, versionProblem } from './ledger.ts';
+import type { Masking } from './requests.ts';
 import type { FrozenSession, SlottedSession, UserPorts, UserRecord, UserSession } from './session.ts';
-
-/** The work of a kernel: the plan, applied to the vector in place, turns x' into y. */
-export interface Masking {
-  readonly kind: 'masking';
-  readonly vector: Uint32Array;
-  readonly plan: MaskPlan;
-}
 
 /**
  * y = x' + PRG(b) - sum_{i<l, not void} PRG(s_il) + sum_{j>l} PRG(s_lj). The input must be the one that was fixed before the deposit. It
@@ -102,15 +96,4 @@ export function packMasked(
   vector: Uint32Array,
 ): Uint8Array {
   return packVector(vector, member.descriptor.modulus, kernel);
-}
-
-/** The server has the bytes, durably: the seeds are not needed any more; wipe the session once this is recorded. */
-export function acknowledgeUpload(
-  ports: Pick<UserPorts, 'suite'>,
-  device: Device,
-): DeviceStep<{ readonly kind: 'acknowledged' }> {
-  const step = device.session?.step;
-  if (step === 'acknowledged') return unchanged(device, { kind: 'acknowledged' });
-  if (step !== 'frozen' && step !== 'shot') return declined(device, refused('wrong-step'));
-  return recorded(ports.suite, device, [{ kind: 'acknowledged' }], { kind: 'acknowledged' });
 }

@@ -9,7 +9,7 @@ import { KIND } from './kinds.ts';
 import { MAX_SUMS } from './limits.ts';
 import { MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec, sumsFields } from './model-log.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
-import { type Outcome, outcomeCodec, type Vote, voteCodec } from './outcome.ts';
+import { type Outcome, outcomeCodec } from './outcome.ts';
 import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
 import {
   type IssuedKey,
@@ -19,6 +19,7 @@ import {
   type Ticket,
   ticketCodec,
 } from './slot-statements.ts';
+import { type Vote, voteCodec } from './vote.ts';
 
 /** Bytes that fit a key of any engine, bare or in its envelope. */
 const KEY = 1024;

@@ -1,20 +1,12 @@
 /** The status of a buffer, as authorities vote for it and state it. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
-import type { Ctx, JoinTag, Slot, TaskId } from './brands.ts';
-import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage, isSignedBySeat } from './council.ts';
+import type { Ctx, JoinTag, Slot } from './brands.ts';
+import { type Council, isSignedBySeat } from './council.ts';
 import { list, oneOf, record } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { MAX_SLOTS } from './limits.ts';
 import { field } from './named-fields.ts';
 import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
-
-/** The authority votes for this close and, in this buffer, for no other. */
-export interface VoteBody {
-  readonly task: TaskId;
-  readonly ctx: Ctx;
-  readonly closing: Uint8Array;
-}
-export type Vote = VoteBody & Endorsed;
 
 const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
 export type OutcomeStatus = (typeof OUTCOMES)[number];
@@ -27,13 +19,7 @@ export interface OutcomeBody {
 }
 export type Outcome = OutcomeBody & Signature;
 
-const { ctx, hash, joinTag, slot, task } = field;
-
-export const voteCodec: EndorsedCodec<VoteBody> = endorsedMessage(KIND.vote, 'vote', {
-  task,
-  ctx,
-  closing: hash,
-});
+const { ctx, joinTag, slot } = field;
 
 export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome, 'outcome', {
   ctx,

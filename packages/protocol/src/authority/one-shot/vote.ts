@@ -21,10 +21,10 @@ import {
   type Verdict,
 } from '../../wire/one-shot/messages.ts';
 import { type ShotHeader, uploadNameOf } from '../../wire/one-shot/upload.ts';
-import { type Vote, type VoteBody, voteCodec } from '../../wire/outcome.ts';
 import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../../wire/transition.ts';
+import { type Vote, type VoteBody, voteCodec } from '../../wire/vote.ts';
 import type { AuthorityPorts } from '../buffer.ts';
 import type { AuthorityRecord, BatchList } from '../records.ts';
 import type { AuthorityState } from '../state.ts';

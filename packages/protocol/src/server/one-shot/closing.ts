@@ -7,8 +7,8 @@ import { type MaskSum, maskSumCodec, type WantedSum } from '../../wire/one-shot/
 import { isHolder, oneShotOf, type Part, taskParts } from '../../wire/one-shot/parts.ts';
 import { vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { ShotHeaderBody } from '../../wire/one-shot/upload.ts';
-import { type Vote, voteCodec } from '../../wire/outcome.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
+import { type Vote, voteCodec } from '../../wire/vote.ts';
 
 /** A batch that is voted for and released. */
 export interface ClosingBatch {

@@ -21,12 +21,12 @@ import { heldParts, type ShotHeaderBody, shotHeaderCodec } from '../../wire/one-
 import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
 import { isRefused, type Refused } from '../../wire/refusals.ts';
 import { declined } from '../../wire/transition.ts';
+import { acknowledgeUpload } from '../acknowledge.ts';
 import { budgetProblem } from '../budget.ts';
-import { ask, type ContributeEnd, type Steps } from '../contribute.ts';
 import { type Device, type DeviceStep, recorded, restoreDevice } from '../device.ts';
 import { commitmentProblem, versionProblem } from '../ledger.ts';
+import { ask, type ContributeEnd, type Steps } from '../requests.ts';
 import type { ShotSession, UserPorts, UserRecord } from '../session.ts';
-import { acknowledgeUpload } from '../upload.ts';
 
 export type ShotPorts = Pick<UserPorts, 'suite' | 'randomBytes' | 'kernel'>;
 

@@ -1,38 +1,44 @@
 /**
- * Algorithm 1 (BASA-Server) of the paper, with its slips corrected: one user at a time holds position k under a lease.
- * UNSAFE outside experiments: a key that was issued cannot be taken back, and a time-out gives the position to another
- * (attacks A1 to G1 of the threat model). It exists to reproduce the paper and to be attacked by our tests.
+ * Algorithm 1 of the paper (BASA-Server): comments name its lines. One user at a time holds position k, under a lease of t_out.
+ * Corrected as docs/paper-map.md lists: positions are 0 .. K-1, a time-out skips lines 13-20, and after line 22 a fresh buffer begins.
  *
- *     free --connect--> leased --upload--> free at k + 1 .. until k = K: full
- *       ^------ t_out ------/
+ *     free --connect (8)--> leased --upload (13)--> free at k + 1, until k = K: full (21)
+ *       ^---- t_out (10) ----/
+ *
+ * UNSAFE outside experiments: a key that was issued cannot be taken back, and a time-out gives the position to another user
+ * (attacks A1 to G1 of the threat model). It exists to reproduce the paper and to be attacked by our tests.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import type { Attribute, Ctx, Millis, Slot, UserId } from '../wire/brands.ts';
+import type { Ctx, Millis, Slot, UserId } from '../wire/brands.ts';
 import { paperAttribute } from '../wire/naming.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
-import { type PaperTicket, type PaperUpload, paperTicketCodec } from './messages.ts';
+import { type PaperConnection, type PaperUpload, paperTicketCodec } from './messages.ts';
 
+/** Line 1. */
 export interface PaperOptions {
-  /** K and t_out. */
+  /** K. */
   readonly bufferSize: number;
+  /** t_out. */
   readonly leaseMs: number;
 }
 
+/** The state of the loop. The caller keeps the running sum, because it is a vector. */
 export interface PaperBuffer {
   readonly options: PaperOptions;
-  /** Fresh for every buffer: the attributes {a_k | k < K} are derived from it, so that no key outlives its buffer. */
+  /** Fresh for every buffer: the attributes A = {a_k | k < K} are derived from it, so that no key outlives its buffer. */
   readonly ctx: Ctx;
   /** t: the version of the model when the buffer was opened. */
   readonly version: number;
   /** k: uploads taken so far. */
   readonly position: Slot;
+  /** The user that is connected, and the time at which its connection is aborted. */
   readonly lease?: { readonly user: UserId; readonly until: Millis };
-  /** C_j: ciphertexts for position j. */
+  /** C_j: the ciphertexts for position j. */
   readonly inboxes: readonly (readonly Uint8Array[])[];
   /** The users that uploaded: one position per user and buffer. */
   readonly users: readonly UserId[];
-  /** Sum of the staleness weights alpha_k. */
+  /** The sum of the staleness weights alpha_k (Algorithm 3 divides by it, or by K). */
   readonly alphaSum: number;
 }
 
@@ -46,26 +52,21 @@ export type PaperRecord =
       readonly ciphertexts: readonly Uint8Array[];
     };
 
-/** The message to a connecting user: attributes, k, C_k and t. */
-export interface PaperConnection {
-  readonly attributes: readonly Attribute[];
-  readonly ticket: PaperTicket;
-  readonly inbox: readonly Uint8Array[];
-  readonly version: number;
-}
-
 type Step<Answer> = Transition<PaperBuffer, PaperRecord, Answer>;
 
 export function unsafePaperBuffer(options: PaperOptions, ctx: Ctx, version: number): PaperBuffer {
+  // Line 3: k <- 0, A <- {a_k | k < K}.
+  const position = 0 as Slot;
+  // Lines 4-6: C_i is empty for i = 0 .. K-1 (printed: 0 to K).
   const inboxes = Array.from({ length: options.bufferSize }, () => []);
-  return { options, ctx, version, position: 0 as Slot, inboxes, users: [], alphaSum: 0 };
+  return { options, ctx, version, position, inboxes, users: [], alphaSum: 0 };
 }
 
 export function restorePaperBuffer(fresh: PaperBuffer, records: readonly PaperRecord[]): PaperBuffer {
   return records.reduce(evolve, fresh);
 }
 
-/** Algorithm 1, lines 8-12. */
+/** Line 8: a user connects. */
 export function connectPaper(
   ports: { suite: Suite; signer: Signer },
   before: PaperBuffer,
@@ -89,51 +90,26 @@ export function connectPaper(
   };
 }
 
+/** One user at a time, and one position per user and buffer; the paper excludes neither. */
+function connectProblem({ lease, options, position, users }: PaperBuffer, user: UserId): Refused | undefined {
+  if (position >= options.bufferSize) return refused('buffer-full');
+  if (lease !== undefined) return refused('lease-taken');
+  return users.some((other) => equalBytes(other, user)) ? refused('second-slot') : undefined;
+}
+
+/** Line 9: send A, k and C_k to the user; and t, from which the user computes alpha_k. */
 function connectionOf(
   { suite, signer }: { suite: Suite; signer: Signer },
   { ctx, inboxes, options, position, version }: PaperBuffer,
   user: UserId,
 ): PaperConnection {
+  const attributes = Array.from({ length: options.bufferSize }, (_, k) => paperAttribute(suite, ctx, k as Slot));
   const body = { ctx, slot: position, user };
-  return {
-    attributes: Array.from({ length: options.bufferSize }, (_, k) => paperAttribute(suite, ctx, k as Slot)),
-    ticket: { ...body, signature: signer.sign(paperTicketCodec.statement(body)) },
-    inbox: inboxes[position] ?? [],
-    version,
-  };
+  const ticket = { ...body, signature: signer.sign(paperTicketCodec.statement(body)) };
+  return { attributes, ticket, inbox: inboxes[position] ?? [], version };
 }
 
-/** Algorithm 1, lines 13-19: the caller, who keeps the running sum, adds the vector itself; not for a repeat. */
-export function acceptPaperUpload(
-  before: PaperBuffer,
-  user: UserId,
-  upload: PaperUpload,
-  now: Millis,
-): Step<{ readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean }> {
-  const timedOut = timeOutRecords(before, now);
-  const buffer = timedOut.reduce(evolve, before);
-  const earlier = buffer.users[upload.slot];
-  if (earlier !== undefined && equalBytes(earlier, user)) {
-    const isFull = buffer.position === buffer.options.bufferSize;
-    return { ...unchanged(buffer, { kind: 'accepted', isFull, isRepeat: true } as const), records: timedOut };
-  }
-  // Deviates: the paper's time-out falls through to reading y_k; here a late upload is discarded (decision 002).
-  if (buffer.lease === undefined || !equalBytes(buffer.lease.user, user))
-    return { ...declined(buffer, refused('lease-over')), records: timedOut };
-  const expected = buffer.options.bufferSize - 1 - buffer.position;
-  if (upload.ciphertexts.length !== expected || upload.slot !== buffer.position)
-    return { ...declined(buffer, refused('body-mismatch')), records: timedOut };
-  const uploaded: PaperRecord = { kind: 'uploaded', user, alpha: upload.alpha, ciphertexts: upload.ciphertexts };
-  const state = evolve(buffer, uploaded);
-  return {
-    state,
-    records: [...timedOut, uploaded],
-    answer: { kind: 'accepted', isFull: state.position === buffer.options.bufferSize, isRepeat: false },
-    events: [{ kind: 'upload-accepted', ctx: buffer.ctx, slot: buffer.position, voids: 0 }],
-  };
-}
-
-/** Ends an overdue lease, and returns the time of the next call. */
+/** Lines 10-12: aborts an overdue connection, and returns the time of the next call. */
 export function tickPaper(buffer: PaperBuffer, now: Millis): Step<{ readonly nextAt: Millis | undefined }> {
   const records = timeOutRecords(buffer, now);
   const state = records.reduce(evolve, buffer);
@@ -144,10 +120,42 @@ function timeOutRecords({ lease }: PaperBuffer, now: Millis): readonly PaperReco
   return lease !== undefined && now >= lease.until ? [{ kind: 'timed-out' }] : [];
 }
 
-function connectProblem({ lease, options, position, users }: PaperBuffer, user: UserId): Refused | undefined {
-  if (position >= options.bufferSize) return refused('buffer-full');
-  if (lease !== undefined) return refused('lease-taken');
-  return users.some((other) => equalBytes(other, user)) ? refused('second-slot') : undefined;
+/**
+ * Lines 13-22. The caller adds y_k to its running sum (line 18), unless the upload is a repeat, and puts the sum out (line 22) once the
+ * buffer is full.
+ */
+export function acceptPaperUpload(
+  before: PaperBuffer,
+  user: UserId,
+  upload: PaperUpload,
+  now: Millis,
+): Step<{ readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean }> {
+  const timedOut = timeOutRecords(before, now);
+  const buffer = timedOut.reduce(evolve, before);
+  const { bufferSize } = buffer.options;
+  const earlier = buffer.users[upload.slot];
+  if (earlier !== undefined && equalBytes(earlier, user)) {
+    const isFull = buffer.position === bufferSize;
+    return { ...unchanged(buffer, { kind: 'accepted', isFull, isRepeat: true } as const), records: timedOut };
+  }
+  // Deviates: the paper's time-out falls through to line 13; here a late upload is discarded (decision 002).
+  if (buffer.lease === undefined || !equalBytes(buffer.lease.user, user))
+    return { ...declined(buffer, refused('lease-over')), records: timedOut };
+  // Lines 13-14: y_k, and c_kj for j = k+1 .. K-1.
+  const expected = bufferSize - 1 - buffer.position;
+  if (upload.ciphertexts.length !== expected || upload.slot !== buffer.position)
+    return { ...declined(buffer, refused('body-mismatch')), records: timedOut };
+  // Lines 15-19.
+  const uploaded: PaperRecord = { kind: 'uploaded', user, alpha: upload.alpha, ciphertexts: upload.ciphertexts };
+  const state = evolve(buffer, uploaded);
+  // Lines 21-22: k == K.
+  const isFull = state.position === bufferSize;
+  return {
+    state,
+    records: [...timedOut, uploaded],
+    answer: { kind: 'accepted', isFull, isRepeat: false },
+    events: [{ kind: 'upload-accepted', ctx: buffer.ctx, slot: buffer.position, voids: 0 }],
+  };
 }
 
 function evolve(buffer: PaperBuffer, entry: PaperRecord): PaperBuffer {
@@ -158,14 +166,13 @@ function evolve(buffer: PaperBuffer, entry: PaperRecord): PaperBuffer {
     case 'timed-out':
       return unleased;
     case 'uploaded': {
-      const { position, inboxes, users, alphaSum } = buffer;
+      const { position: k, inboxes, users, alphaSum } = buffer;
       return {
         ...unleased,
-        position: (position + 1) as Slot,
-        // C_j <- C_j u {c_kj} for j > k.
-        inboxes: inboxes.map((inbox, j) =>
-          j > position ? [...inbox, entry.ciphertexts[j - position - 1] as Uint8Array] : inbox,
-        ),
+        // Lines 15-17: C_j <- C_j u {c_kj} for j = k+1 .. K-1 (printed: to K).
+        inboxes: inboxes.map((inbox, j) => (j > k ? [...inbox, entry.ciphertexts[j - k - 1] as Uint8Array] : inbox)),
+        // Line 19: k <- k + 1.
+        position: (k + 1) as Slot,
         users: [...users, entry.user],
         alphaSum: alphaSum + entry.alpha,
       };
