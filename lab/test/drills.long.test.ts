@@ -1,19 +1,19 @@
-/** The drills as operators type them, in both modes that are offered for real tasks. */
+/** The drills as operators type them. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 
-async function drill(name: string, engine: string): Promise<Readonly<Record<string, unknown>>> {
-  const words = [...FROM_SOURCE, join(ROOT, 'lab/src/main.ts'), 'drill', name, '--engine', engine, '--json'];
+async function drill(name: string): Promise<Readonly<Record<string, unknown>>> {
+  const words = [...FROM_SOURCE, join(ROOT, 'lab/src/main.ts'), 'drill', name, '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: ROOT, maxBuffer: 2 ** 24 });
   const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Record<string, Record<string, unknown>>;
   return last[name] ?? {};
 }
 
 it('troubles that can be provoked make a real Prometheus fire, if this machine has one', async () => {
-  const { error, problems } = await drill('alerts', 'slot-keys').catch((failed: { readonly stdout?: string }) => {
+  const { error, problems } = await drill('alerts').catch((failed: { readonly stdout?: string }) => {
     const { error: sentence = '' } = JSON.parse(failed.stdout?.trimEnd().split('\n').at(-1) ?? '{}') as {
       error?: string;
     };
@@ -23,19 +23,8 @@ it('troubles that can be provoked make a real Prometheus fire, if this machine h
   else expect([error, problems]).toEqual([undefined, []]);
 });
 
-it.each([
-  ['upgrade', 'slot-keys'],
-  ['upgrade', 'one-shot'],
-  ['restore', 'slot-keys'],
-  ['restore', 'one-shot'],
-  ['rotation', 'slot-keys'],
-  ['rotation', 'one-shot'],
-  ['succession', 'slot-keys'],
-  ['succession', 'one-shot'],
-  ['server-key', 'slot-keys'],
-  ['server-key', 'one-shot'],
-])('the drill %s with %s loses nothing and counts nothing twice', async (name, engine) => {
-  const report = await drill(name, engine);
+it.each(['restore', 'rotation'])('the drill %s loses nothing and counts nothing twice', async (name) => {
+  const report = await drill(name);
   expect(report).toMatchObject({ lost: 0, doubled: 0, stuck: 0, problems: [] });
   expect(report['acknowledged']).toBeGreaterThan(0);
 });

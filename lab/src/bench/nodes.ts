@@ -1,7 +1,8 @@
-/** Deposits and durable uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server in the same run. */
+/** Durable uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server in the same run. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { type Bundle, bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -26,7 +27,6 @@ interface Size {
 interface Measured {
   readonly place: Place;
   readonly size: Size;
-  readonly depositsPerSecond: number;
   readonly uploadsPerSecond: number;
   /** Processor time of an upload: at the nodes, and at the database. */
   readonly nodeMs: number;
@@ -34,7 +34,6 @@ interface Measured {
 }
 
 interface Round {
-  readonly deposits: number;
   readonly uploads: number;
   readonly nodeMs: number;
   readonly databaseMs: number;
@@ -52,10 +51,8 @@ const SIZES: readonly Size[] = [
   { name: '1M (4 MB)', dimension: 1_000_000 },
 ];
 const ROUNDS = 2;
-const BUFFERS = 2;
-const BUFFER_SIZE = 12;
+const UPLOADS = 24;
 const AT_ONCE = 6;
-const HOUR_MS = 3_600_000;
 
 export async function benchNodes(): Promise<BenchResult> {
   const bundle = await bundleProcesses();
@@ -82,14 +79,11 @@ async function measure(
   database: { readonly url: string; readonly pid: number },
 ): Promise<Measured> {
   const policy = {
-    dimension,
-    bufferSize: BUFFER_SIZE,
-    uploadLeaseMs: HOUR_MS,
-    openMs: 2 * HOUR_MS,
-    closeMs: 2 * HOUR_MS,
+    ...{ dimension, bufferSize: UPLOADS, minimum: UPLOADS, engine: ENGINE.oneShot },
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 0 },
   };
   const nodes = place.nodes === 0 ? {} : { nodes: { count: place.nodes, databaseUrl: database.url, random: () => 0 } };
-  const server = { tickMs: 1000, seatMs: HOUR_MS, ...(place.nodes > 0 && { blobs: place.blobs }) };
+  const server = { tickMs: 1000, ...(place.nodes > 0 && { blobs: place.blobs }) };
   const processes = await TestProcesses.open({ bundle, policy, server, ...nodes });
   try {
     const rounds: Round[] = [];
@@ -99,7 +93,6 @@ async function measure(
     return {
       place,
       size: { dimension, ...size },
-      depositsPerSecond: best(({ deposits }) => deposits),
       uploadsPerSecond: best(({ uploads }) => uploads),
       nodeMs: least(({ nodeMs }) => nodeMs),
       databaseMs: least(({ databaseMs }) => databaseMs),
@@ -116,15 +109,13 @@ async function playRound(processes: TestProcesses, databasePid: number): Promise
     requests.map((one, n) => ({ ...one, url: new URL(new URL(one.url).pathname, urls[n % urls.length]).href }));
   const devices = new HeldDevices(processes);
   try {
-    await devices.enrol(BUFFERS * BUFFER_SIZE);
-    const deposits = await loadHttp(spread(await devices.until(/deposits$/)), AT_ONCE);
-    const requests = spread(await devices.until(/upload$/));
+    await devices.enrol(UPLOADS);
+    const requests = spread(await devices.uploads());
     const pids = processes.servers.map((name) => processes.children.get(name)?.pid ?? 0);
     const before = { node: cpuSeconds(pids, 'alone'), database: cpuSeconds([databasePid], 'with children') };
     const uploads = await loadHttp(requests, AT_ONCE);
     const perUpload = (seconds: number): number => (1000 * seconds) / requests.length;
     return {
-      deposits: deposits.perSecond,
       uploads: uploads.perSecond,
       nodeMs: perUpload(cpuSeconds(pids, 'alone') - before.node),
       databaseMs: perUpload(cpuSeconds([databasePid], 'with children') - before.database),
@@ -143,7 +134,6 @@ function tableOf(results: readonly Measured[]): string {
     return [
       one.size.name,
       one.place.name,
-      one.depositsPerSecond.toFixed(0),
       one.uploadsPerSecond.toFixed(1),
       (one.uploadsPerSecond / embedded.uploadsPerSecond).toFixed(2),
       perNode.toFixed(2),
@@ -151,7 +141,7 @@ function tableOf(results: readonly Measured[]): string {
       one.databaseMs.toFixed(1),
     ];
   });
-  const header = ['d', 'server', 'deposits/s', 'uploads/s', 'of embedded', 'a node', 'node CPU ms', 'database CPU ms'];
+  const header = ['d', 'server', 'uploads/s', 'of embedded', 'a node', 'node CPU ms', 'database CPU ms'];
   return formatTable(header, rows, 2);
 }
 

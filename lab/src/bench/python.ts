@@ -14,41 +14,31 @@ const TURNS = 4;
 const BUFFER = 10;
 const HOUR_MS = 3_600_000;
 const model = defineModel('million', { height: 1, width: 1, channels: 999 }, [dense(1000)]);
-const MODES = ['sealed', 'one-shot'] as const;
-
 /** Milliseconds of the processor, the median of the turns. */
 interface Times {
-  readonly mode: (typeof MODES)[number];
   readonly node: number;
   readonly python: number;
 }
 
 export async function benchPython(): Promise<BenchResult> {
   const versions = foundPython();
-  const times: Times[] = [];
-  for (const mode of MODES) times.push(await measureMode(mode));
-  const rows = times.map(({ mode, node, python }) => [
-    mode,
-    node.toFixed(0),
-    python.toFixed(0),
-    (python / node).toFixed(2),
-  ]);
+  const times = await measure();
+  const { node, python } = times;
   const text = [
     `Processor time of one contribution of ${model.dimension} parameters, K = ${BUFFER}, from the update to the acknowledgement, of the`,
     `device's process, medians of ${TURNS}. ${versions}. The goal is at most twice the time of Node.`,
     '',
-    formatTable(['mode', 'Node, ms', 'Python, ms', 'times Node'], rows),
+    formatTable(['Node, ms', 'Python, ms', 'times Node'], [[node.toFixed(0), python.toFixed(0), (python / node).toFixed(2)]]),
   ].join('\n');
-  return { text, json: { dimension: model.dimension, bufferSize: BUFFER, times } };
+  return { text, json: { dimension: model.dimension, bufferSize: BUFFER, ...times } };
 }
 
-async function measureMode(mode: Times['mode']): Promise<Times> {
+async function measure(): Promise<Times> {
   const folder = await mkdtemp(join(tmpdir(), 'basa-bench-python-'));
   const services = await startLocalServices({ folder, signal: new AbortController().signal });
   try {
     const { authority, serverUrl, authorityUrl, authorityKey } = services;
-    const openMs = HOUR_MS;
-    const { task } = await createTaskAt(services, { model, bufferSize: BUFFER, minimum: BUFFER, mode, openMs });
+    const { task } = await createTaskAt(services, { model, bufferSize: BUFFER, minimum: BUFFER, mode: 'one-shot' });
     const tokens = await authority.tokens(task, 2 * TURNS, Date.now() + HOUR_MS);
     const common = { server: serverUrl, authority: authorityUrl, authorityKey, task };
     const node: number[] = [];
@@ -62,7 +52,7 @@ async function measureMode(mode: Times['mode']): Promise<Times> {
     };
     const words = ['-m', 'tests.contribution', join(folder, 'python'), ...tokens.slice(0, TURNS)];
     const { stdout } = await runPython(words, variables);
-    return { mode, node: median(node), python: median(JSON.parse(stdout) as number[]) };
+    return { node: median(node), python: median(JSON.parse(stdout) as number[]) };
   } finally {
     await services.stop();
     await rm(folder, { recursive: true, force: true });

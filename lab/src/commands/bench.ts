@@ -5,8 +5,7 @@ import { MissingError } from '@basa/testkit/programs/missing.ts';
 import type { BenchResult } from '../bench/result.ts';
 
 const FLAGS = {
-  quick: yes('measure fewer sizes (buffers, server and protocols only)'),
-  whole: yes('also measure K = 1000 (buffers only): takes 15 minutes on one core'),
+  quick: yes('measure fewer sizes (batches and protocols only)'),
 };
 type BenchOptions = CommandInput<typeof FLAGS>['flags'];
 
@@ -14,29 +13,24 @@ type Benchmark = (options: BenchOptions) => BenchResult | Promise<BenchResult>;
 
 const ABOUT = {
   abe: 'attribute-based encryption, compared with the bare operations of its library',
+  batches: 'cost of one batch of K = 1,000 and K = 10,000 for a user, the server and the authority',
   browser: 'masking in a Chromium worker, compared with Node',
-  buffers:
-    'cost for users, server and authority with buffers of K = 10 to 300 and one-shot batches of up to K = 10,000, and a close compared with its mask expansions',
   masking: 'expanding and adding masks, compared with openssl speed on the same bytes',
-  messages: 'size of every message of a user, by K and width',
-  nodes: 'deposits and uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server',
+  nodes: 'durable uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server',
   protocols:
     'computation and traffic of a user and of the server: BASA compared with plain, SecAgg, SecAgg+ and LightSecAgg',
   python: 'one contribution of a Python device, compared with a Node device',
-  sealing:
-    'sealing and opening one seed with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
-  server:
-    'durable uploads, compared with node:http and bare TCP servers that discard the data; also deposits, keys and closes',
+  sealing: 'sealing and opening the parts of one upload, with and without ML-KEM',
+  server: 'durable uploads, compared with a node:http server that discards the data; also the steps of a batch',
   training: 'training samples per second of the four models, compared with the matrix product of the same kernel',
 } as const;
 
 /** Each benchmark is loaded only when it runs. */
 const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
   abe: async () => (await import('../bench/abe.ts')).benchAbe,
+  batches: async () => (await import('../bench/batches.ts')).benchBatches,
   browser: async () => (await import('../bench/browser.ts')).benchBrowser,
-  buffers: async () => (await import('../bench/buffers.ts')).benchBuffers,
   masking: async () => (await import('../bench/masking.ts')).benchMasking,
-  messages: async () => (await import('../bench/messages.ts')).benchMessages,
   nodes: async () => (await import('../bench/nodes.ts')).benchNodes,
   protocols: async () => (await import('../bench/protocols.ts')).benchProtocols,
   python: async () => (await import('../bench/python.ts')).benchPython,

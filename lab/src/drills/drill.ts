@@ -1,25 +1,15 @@
 /** Both services with devices at work, as every drill has them: from the first version to the verdict from outside. */
 import type { ChildProcess } from 'node:child_process';
 import { randomStream } from '@basa/learning';
-import type { TaskPolicy } from '@basa/protocol';
-import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import { type ProcessName, TestProcesses, type TestProcessesOptions } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
-import { CrashDatabase } from '../trials/crash/crash-database.ts';
-import type { Retired } from '../trials/crash/ending.ts';
 import { Fleet } from '../trials/crash/fleet.ts';
 import { gone, grown, settle } from '../trials/crash/settle.ts';
 import { judge, type Verdict } from '../trials/crash/verdict.ts';
-import { engineLines, type TrialEngine } from '../trials/engines.ts';
+import { oneShotLines } from '../trials/one-shot.ts';
 
-export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'authority' | 'authorities'> {
+export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'authority'> {
   readonly seed: number;
-  readonly engine: TrialEngine;
-  /** Further lines of the policy. */
-  readonly policy?: Partial<TaskPolicy>;
-  /** The number of server nodes that share one PostgreSQL. By default there is one server with its own folder. */
-  readonly nodes?: number;
-  onExchange?(exchange: Exchange): void;
   onLine(line: string): void;
 }
 
@@ -35,79 +25,51 @@ export class Drill {
   /** The devices whose updates the verdict is about. */
   fleet: Fleet;
   readonly #seed: number;
-  readonly #database: CrashDatabase | undefined;
   readonly #devices: ChildProcess[] = [];
   readonly #onLine: (line: string) => void;
-  /** The authorities of an earlier term, whose logs have what their successors do not know. */
-  #retired: Retired | undefined;
 
   private constructor(
-    {
-      bundle,
-      basa,
-      fleet,
-      database,
-    }: Pick<Drill, 'bundle' | 'basa' | 'fleet'> & { database: CrashDatabase | undefined },
+    { bundle, basa, fleet }: Pick<Drill, 'bundle' | 'basa' | 'fleet'>,
     { seed, onLine }: DrillOptions,
   ) {
     this.#seed = seed;
     this.bundle = bundle;
     this.basa = basa;
     this.fleet = fleet;
-    this.#database = database;
     this.#onLine = onLine;
   }
 
   /** Starts devices, waits for a version, does `work` while the devices continue, and returns the verdict. */
   static async run<Result>(options: DrillOptions, work: (drill: Drill) => Promise<Result>): Promise<Result & Verdict> {
-    const database = options.nodes === undefined ? undefined : await CrashDatabase.open();
+    const drill = await Drill.#open(options);
     try {
-      const drill = await Drill.#open(options, database);
-      try {
-        await drill.startDevices();
-        await drill.versions(1);
-        const result = await work(drill);
-        return { ...result, ...(await drill.#verdict()) };
-      } finally {
-        for (const child of drill.#devices) child.kill('SIGKILL');
-        await drill.basa.close();
-      }
+      await drill.startDevices();
+      await drill.versions(1);
+      const result = await work(drill);
+      return { ...result, ...(await drill.#verdict()) };
     } finally {
-      await database?.close();
+      for (const child of drill.#devices) child.kill('SIGKILL');
+      await drill.basa.close();
     }
   }
 
-  static async #open(options: DrillOptions, database: CrashDatabase | undefined): Promise<Drill> {
-    const { seed, engine, nodes: count = 1, server, authority, authorities = 1, policy, onExchange } = options;
-    const chance = randomStream(seed, 'drill');
-    const nodes = database && {
-      count,
-      databaseUrl: database.url,
-      random: () => chance.unit(),
-      ...(onExchange && { onExchange }),
-    };
+  static async #open(options: DrillOptions): Promise<Drill> {
+    const { seed, server, authority } = options;
     const bundle = await bundleTrial();
     const basa = await TestProcesses.open({
       bundle,
-      policy: { dimension: DIMENSION, ...engineLines(engine, authorities), ...policy },
-      authorities,
+      policy: { dimension: DIMENSION, ...oneShotLines() },
       specification: { stallMs: STALL_MS },
       ...(server && { server }),
       ...(authority && { authority }),
-      ...(nodes && { nodes }),
     });
     const fleet = await enrolled({ basa, bundle, seed, folder: 'devices' });
-    return new Drill({ bundle, basa, fleet, database }, options);
+    return new Drill({ bundle, basa, fleet }, options);
   }
 
   /** Replaces the devices with devices in new folders. */
   async newDevices(folder: string): Promise<void> {
     this.fleet = await enrolled({ basa: this.basa, bundle: this.bundle, seed: this.#seed, folder });
-  }
-
-  /** Of the PostgreSQL of its nodes. */
-  get databaseUrl(): string {
-    return this.#database?.url ?? '';
   }
 
   /** Stopped in order, and started with what holds now. */
@@ -133,11 +95,6 @@ export class Drill {
     await grown(this.basa, count);
   }
 
-  /** Another authority has a seat from now on. */
-  retire(retired: Retired): void {
-    this.#retired = retired;
-  }
-
   say(line: string): void {
     this.#onLine(line);
   }
@@ -154,23 +111,19 @@ export class Drill {
     await this.stopDevices();
     this.say(`${this.fleet.acknowledged.length} updates were acknowledged; waiting for their ends`);
     const { acknowledged, faults } = this.fleet;
-    await settle(this.basa, acknowledged, { clockAhead: this.bundle.file('clock-ahead'), database: this.#database });
-    const { problems, ...verdict } = await judge(this.basa, acknowledged, this.#retired);
+    await settle(this.basa, acknowledged, { clockAhead: this.bundle.file('clock-ahead') });
+    const { problems, ...verdict } = await judge(this.basa, acknowledged);
     return { ...verdict, problems: [...problems, ...faults] };
   }
 }
 
 /** The counts of a drill that is run twice, in different worlds. */
-export type BothVerdicts = Pick<
-  Verdict,
-  'acknowledged' | 'included' | 'unknown' | 'lost' | 'doubled' | 'stuck' | 'problems'
->;
+export type BothVerdicts = Pick<Verdict, 'acknowledged' | 'included' | 'lost' | 'doubled' | 'stuck' | 'problems'>;
 
 export function bothVerdicts(first: BothVerdicts, second: BothVerdicts): BothVerdicts {
   return {
     acknowledged: first.acknowledged + second.acknowledged,
     included: first.included + second.included,
-    unknown: first.unknown + second.unknown,
     lost: first.lost + second.lost,
     doubled: first.doubled + second.doubled,
     stuck: first.stuck + second.stuck,

@@ -16,13 +16,12 @@ import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
 export interface RestoreReport extends BothVerdicts {
   /** The move: from the stop of both services until a version was made at the new place. */
   readonly awayMs: number;
-  /** The loss: updates that were acknowledged after the backup. Their devices keep them as held permanently. */
+  /** The loss: updates that were acknowledged after the backup. */
   readonly forgotten: number;
 }
 
 /**
- * The authority is restored first. A server that knows less than the authority aborts buffers and continues. A server that knows a newer
- * model does not continue.
+ * The authority is restored first. A server that knows less than the authority continues. A server that knows a newer model does not.
  */
 const SERVICES = {
   authority: { backup: backupAuthority, restore: restoreAuthority },
@@ -45,7 +44,7 @@ async function move(drill: Drill): Promise<{ readonly awayMs: number }> {
   await drill.stopServices('stop');
   await backUp(drill, 'moved');
   await drill.stopDevices();
-  await restore(drill, 'moved', drill.basa.policy.oneShot === undefined ? 'backup' : 'copy');
+  await restore(drill, 'moved', 'copy');
   await drill.startDevices();
   await drill.versions(1);
   const awayMs = Date.now() - begun;
@@ -85,7 +84,7 @@ async function backUp({ basa }: Drill, name: string): Promise<void> {
 
 /**
  * Moves the services to other folders and ports. The witness belongs to neither folder and stays in its place. No backup has the secrets of
- * epochs of the one-shot mode: an authority that is moved with them takes a copy of its stopped folder along.
+ * epochs: an authority that is moved with them takes a copy of its stopped folder along.
  */
 async function restore({ basa }: Drill, name: string, authorityFrom: 'backup' | 'copy' = 'backup'): Promise<void> {
   const place = (role: Role) => ({ dataFolder: join(basa.folder, `${role}-${name}`), port: 0 });

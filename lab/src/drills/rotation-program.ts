@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ANY_ENGINE, runTrial } from '../trials/program.ts';
+import { runTrial } from '../trials/program.ts';
 import { makeCertificateAuthority } from './certificates.ts';
 
 const ABOUT = `Gives both services new certificates and the authority's vault a new secret, and lets key epochs pass, while devices contribute
@@ -13,7 +13,7 @@ over TLS. The certificates are made with openssl.`;
 const FOLDER = 'BASA_DRILL_FOLDER';
 const folder = process.env[FOLDER];
 if (folder !== undefined || process.argv.includes('--help')) {
-  await runTrial({ name: 'drill rotation', usage: ANY_ENGINE, about: ABOUT }, async (input) => {
+  await runTrial({ name: 'drill rotation', about: ABOUT }, async (input) => {
     const { runRotation } = await import('./rotation.ts');
     return runRotation({ ...input, folder: folder ?? '' });
   });

@@ -12,9 +12,9 @@ import { Drill } from './drill.ts';
 
 export interface RotationReport extends Verdict {
   readonly certificates: number;
-  /** The number of master keys that were sealed again with the vault. */
+  /** The number of keys that were sealed again with the vault. */
   readonly resealed: number;
-  /** Key epochs that updates were sealed in. */
+  /** Epochs that the authority opened. */
   readonly epochs: number;
 }
 
@@ -65,7 +65,7 @@ async function rotateSecret(drill: Drill): Promise<number> {
   return masterKeys;
 }
 
-/** Waits until updates were sealed in this number of epochs. */
+/** Waits until the authority has opened this number of epochs. */
 async function followEpochs(drill: Drill): Promise<number> {
   const { basa } = drill;
   const count = async (): Promise<number> => epochsOfLogs(basa.policy.engine, await basa.authority.logs()).size;

@@ -11,7 +11,6 @@ const PROGRAMS = {
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
   discard: pathOf('../bench/server/discard.ts'),
   'load-process': pathOf('../bench/server/load-process.ts'),
-  steps: pathOf('../bench/server/steps.ts'),
 } as const;
 
 const WATCHERS = { sqlite: pathOf('crash/watched-sqlite.ts'), postgres: pathOf('crash/watched-postgres.ts') };

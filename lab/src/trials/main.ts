@@ -18,12 +18,8 @@ await runNamed('lab -- trial', {
     program: at('powercut/main.ts'),
   },
   soak: {
-    about: '1000 buffers with drop-outs, liars and restarts, and the memory and disk that they use',
+    about: '1000 batches with drop-outs, liars and restarts, and the memory and disk that they use',
     program: at('soak/main.ts'),
-  },
-  suspicion: {
-    about: 'only the rule of suspicion: fleets of several sizes against several kinds of liars',
-    program: at('suspicion/main.ts'),
   },
   overload: {
     about:
@@ -32,8 +28,7 @@ await runNamed('lab -- trial', {
   },
   hostile: { about: '10^5 hostile requests to the routes of both services', program: at('hostile/main.ts') },
   large: {
-    about:
-      'one buffer with 50 million parameters, or one batch of 10,000 updates with --mode one-shot; the sum must be exact',
+    about: 'one batch of 10,000 updates, or of a few with 50 million parameters; the sum must be exact',
     program: at('large/main.ts'),
   },
   s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },

@@ -3,19 +3,17 @@ import { parseArgs } from 'node:util';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import { isTrialEngine, type TrialEngine, WRONG_ENGINE } from './engines.ts';
 
 export interface TrialInput {
   readonly seed: number;
-  readonly engine: TrialEngine;
   onLine(line: string): void;
 }
 
 interface TrialProgram<Numbers extends string, Words extends string> {
   /** The words after `npm run lab --`. */
   readonly name: `${'trial' | 'drill'} ${string}`;
-  /** Its engines and its own options, for the first line of its help. */
-  readonly usage: string;
+  /** Its own options, for the first line of its help. */
+  readonly usage?: string;
   /** In sentences, for its help. */
   readonly about: string;
   /** Options that take a whole number, with their defaults. */
@@ -33,9 +31,6 @@ interface TrialReport {
 
 export type TrialRun = (input: TrialInput) => Promise<TrialReport>;
 
-/** For the usage of a program that can run with each of them. */
-export const ANY_ENGINE = '[--engine slot-keys|cp-abe|one-shot|one-shot-groups]';
-
 export async function runTrial<Numbers extends string = never, Words extends string = never>(
   program: TrialProgram<Numbers, Words>,
   run: (
@@ -46,14 +41,15 @@ export async function runTrial<Numbers extends string = never, Words extends str
 ): Promise<void> {
   const values = readValues(program);
   const { name, usage, about } = program;
-  if (values.help) return console.log(`npm run lab -- ${name} ${usage} [--seed N] [--json]\n\n${about}`);
-  const { engine, seed, numbers, words } = chosenIn(program, values);
-  const settings = { ...words, seed, engine };
+  const words = [name, ...(usage === undefined ? [] : [usage]), '[--seed N] [--json]'].join(' ');
+  if (values.help) return console.log(`npm run lab -- ${words}\n\n${about}`);
+  const { seed, numbers, words: given } = chosenIn(program, values);
+  const settings = { ...given, seed };
   const lines = Object.entries<number | string>({ ...numbers, ...settings });
   console.log(lines.map(([key, value]) => `${key} ${value}`).join(', '));
   const begun = Date.now();
-  const input = { seed, engine, onLine: (line: string) => console.log(line) };
-  const { problems, details, ...counts } = await run(input, numbers, words);
+  const input = { seed, onLine: (line: string) => console.log(line) };
+  const { problems, details, ...counts } = await run(input, numbers, given);
   for (const [what, count] of Object.entries(counts)) console.log(`${what.padEnd(20)}${count}`);
   for (const problem of problems) console.log(`WRONG: ${problem}`);
   const result = { ...settings, seconds: secondsSince(begun), ...counts, problems, ...details };
@@ -69,7 +65,6 @@ function readValues({ numbers, words = [] }: TrialProgram<string, string>) {
   const { values } = parseArgs({
     options: {
       ...Object.fromEntries(own),
-      engine: { type: 'string', default: 'slot-keys' },
       seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
       ...SWITCHES,
     },
@@ -79,14 +74,12 @@ function readValues({ numbers, words = [] }: TrialProgram<string, string>) {
 
 function chosenIn<Numbers extends string, Words extends string>(
   { numbers, words = [] }: TrialProgram<Numbers, Words>,
-  { engine, seed, ...given }: ReturnType<typeof readValues>,
+  { seed, ...given }: ReturnType<typeof readValues>,
 ) {
-  if (!isTrialEngine(engine)) throw new MissingError(WRONG_ENGINE);
   const own: Readonly<Record<string, unknown>> = given;
   const counted = Object.keys(numbers ?? {}).map((key) => [key, wholeNumber(key, own[key])]);
   const worded = words.flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]]]));
   return {
-    engine,
     seed: wholeNumber('seed', seed),
     numbers: Object.fromEntries(counted) as Record<Numbers, number>,
     words: Object.fromEntries(worded) as Partial<Record<Words, string>>,

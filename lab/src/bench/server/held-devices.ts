@@ -1,4 +1,4 @@
-/** Devices of the SDK whose requests of one kind are held back, so that all can be sent at the same time and measured. */
+/** Devices of the SDK whose uploads are held back, so that all can be sent at the same time and measured. */
 import { setTimeout } from 'node:timers/promises';
 import type { BasaClient } from '@basa/client/internal/basa-client.ts';
 import { connect } from '@basa/client/internal/connect.ts';
@@ -13,6 +13,7 @@ export interface HeldRequest {
   readonly body: Uint8Array;
 }
 
+const UPLOAD = /\/shots\/[0-9a-f]{64}$/;
 const TRIES = 3;
 const RETRY = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 600_000 };
 
@@ -20,7 +21,6 @@ export class HeldDevices {
   readonly #processes: TestProcesses;
   readonly #clients: BasaClient[] = [];
   readonly #held: HeldRequest[] = [];
-  #holds: RegExp = /deposits$/;
 
   constructor(processes: TestProcesses) {
     this.#processes = processes;
@@ -34,7 +34,7 @@ export class HeldDevices {
       const transport: typeof real.transport = {
         close: () => real.transport.close(),
         send: async (request) => {
-          if (!(this.#holds.test(request.url) && request.body !== undefined)) return real.transport.send(request);
+          if (!(UPLOAD.test(request.url) && request.body !== undefined)) return real.transport.send(request);
           this.#held.push({ ...request, body: request.body.slice() });
           throw new Error('held back');
         },
@@ -50,9 +50,8 @@ export class HeldDevices {
     }
   }
 
-  /** Runs every device until it makes the request that is held back. Returns these requests. */
-  async until(holds: RegExp): Promise<readonly HeldRequest[]> {
-    this.#holds = holds;
+  /** Runs every device until it sends its upload. Returns these requests. */
+  async uploads(): Promise<readonly HeldRequest[]> {
     this.#held.length = 0;
     const delta = new Float32Array(this.#processes.policy.dimension);
     for (const [n, client] of this.#clients.entries()) {
@@ -63,7 +62,7 @@ export class HeldDevices {
   }
 
   /**
-   * A connection that was idle for too long may be closed: its request is sent again. While buffers of the previous round wait to be
+   * A connection that was idle for too long may be closed: its request is sent again. While a batch of the previous round waits to be
    * opened, the server has no place, and says when to come back.
    */
   async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {

@@ -1,6 +1,5 @@
 /** Sends requests over persistent connections, a fixed number at the same time, and measures each. */
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
 import type { HeldRequest } from './held-devices.ts';
 
 export interface Load {
@@ -31,32 +30,7 @@ function send(agent: Agent, { method, url, headers, body }: HeldRequest): Promis
   });
 }
 
-/** The same bytes over bare TCP. */
-export async function loadTcp(port: number, bodies: readonly Uint8Array[], atOnce: number): Promise<Load> {
-  const sockets = await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      const socket = connect(port, '127.0.0.1');
-      await new Promise((resolve) => socket.once('connect', resolve));
-      return socket;
-    }),
-  );
-  const free = [...sockets];
-  const load = await timed(bodies, atOnce, async (body) => {
-    const socket = free.pop();
-    if (socket === undefined) throw new Error('more at once than sockets');
-    const answered = new Promise((resolve) => socket.once('data', resolve));
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(body.length);
-    socket.write(length);
-    socket.write(body);
-    await answered;
-    free.push(socket);
-  });
-  for (const socket of sockets) socket.destroy();
-  return load;
-}
-
-export async function timed<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<Load> {
+async function timed<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<Load> {
   const left = [...items];
   const ms: number[] = [];
   const began = performance.now();
@@ -70,8 +44,4 @@ export async function timed<T>(items: readonly T[], atOnce: number, work: (item:
   await Promise.all(Array.from({ length: atOnce }, worker));
   const seconds = (performance.now() - began) / 1000;
   return { perSecond: items.length / seconds, ms: ms.sort((a, b) => a - b) };
-}
-
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -4,7 +4,7 @@ import { runTrial, tellMoments } from '../program.ts';
 await runTrial(
   {
     name: 'trial authorities',
-    usage: '[--engine cp-abe|one-shot] [--kills N]',
+    usage: '[--kills N]',
     about: `Runs four authorities, of which three are needed, a server and devices, each as a process. First, random authorities are killed and
 restarted N times (default: 60). Then one authority stays down while devices continue and other processes are killed. Then a second
 authority is down: devices get a clear message, wait, and continue when it is back. Nothing may be lost.

@@ -13,13 +13,11 @@ import { Fleet } from '../crash/fleet.ts';
 import { Plan } from '../crash/plan.ts';
 import { gone, grown, isAlive, settle } from '../crash/settle.ts';
 import { judge, type Verdict } from '../crash/verdict.ts';
-import { engineLines, type TrialEngine } from '../engines.ts';
+import { oneShotLines } from '../one-shot.ts';
 
 export interface AuthoritiesOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Slot keys by default. */
-  readonly engine?: TrialEngine | undefined;
   onLine?(line: string): void;
 }
 
@@ -52,7 +50,6 @@ const LOOK_MS = 100;
 export async function runAuthorities({
   kills,
   seed,
-  engine,
   onLine = () => {},
 }: AuthoritiesOptions): Promise<AuthoritiesReport> {
   const bundle = await bundleTrial({ watched: true });
@@ -62,7 +59,7 @@ export async function runAuthorities({
     policy: {
       dimension: Math.max(MIN_PLACES, kills * PLACES_PER_KILL),
       threshold: THRESHOLD,
-      ...engineLines(engine, AUTHORITIES),
+      ...oneShotLines({ authorities: AUTHORITIES }),
     },
     specification: { stallMs: STALL_MS },
   });

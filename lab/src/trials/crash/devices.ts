@@ -41,8 +41,8 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
     return client.contribute(delta, { trainedOn: version });
   });
   if (result.kind === 'accepted') {
-    const { ctx, joinTag, slot } = result;
-    tell({ kind: 'acknowledged', device, place, ctx, joinTag, slot });
+    const { ctx, joinTag } = result;
+    tell({ kind: 'acknowledged', device, place, ctx, joinTag });
   } else {
     const { reason, update } = result;
     tell({ kind: 'rejected', device, place, reason, update });

@@ -9,8 +9,6 @@ export interface Acknowledged {
   readonly place: number;
   readonly ctx: string;
   readonly joinTag: string;
-  /** Missing in the one-shot mode. */
-  readonly slot: number | undefined;
 }
 
 export interface FleetOptions {
@@ -84,11 +82,11 @@ export class Fleet {
     if (news.kind === 'fault') this.faults.push(`device ${news.device}: ${news.what}`);
     if (news.kind === 'idle') send({ kind: 'offer', device: news.device, place: this.#placeOf(news.device) });
     if (news.kind === 'acknowledged') {
-      const { place, ctx, joinTag, slot } = news;
-      this.acknowledged.push({ place, ctx, joinTag, slot });
+      const { place, ctx, joinTag } = news;
+      this.acknowledged.push({ place, ctx, joinTag });
       if (this.#options.chance.unit() >= OFFERED_AGAIN) this.#places.delete(news.device);
     }
-    // Free: the device offers the coordinate until a buffer accepts it. Held: a buffer may have it, so the device takes the next
+    // Free: the device offers the coordinate until it is accepted. Held: a batch may have it, so the device takes the next
     // coordinate.
     if (news.kind === 'rejected' && news.update === 'held') this.#places.delete(news.device);
   }

@@ -25,7 +25,6 @@ export type FromDevices =
       readonly place: number;
       readonly ctx: string;
       readonly joinTag: string;
-      readonly slot: number | undefined;
     }
   | {
       readonly kind: 'rejected';

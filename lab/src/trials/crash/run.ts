@@ -9,15 +9,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
-import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import { type ProcessName, TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial } from '../bundle.ts';
-import { engineLines, type TrialEngine } from '../engines.ts';
+import { oneShotLines } from '../one-shot.ts';
 import { PowerCuts } from '../powercut/shim.ts';
 import { CrashDatabase } from './crash-database.ts';
 import { Fleet } from './fleet.ts';
 import { Plan } from './plan.ts';
-import { Recorder } from './recorder.ts';
 import { gone, grown, isAlive, settle } from './settle.ts';
 import { judge, type Verdict } from './verdict.ts';
 
@@ -26,8 +24,8 @@ export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
-  /** The sealing of seeds; slot keys by default. */
-  readonly engine?: TrialEngine | undefined;
+  /** The number of batches that make a version (1). */
+  readonly sums?: number | undefined;
   /** Each kill is a power cut: data that the process had not flushed is lost. Not with PostgreSQL. */
   readonly isPowerCut?: boolean;
   onKill?(line: string): void;
@@ -69,27 +67,20 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 }
 
 async function crash(
-  { kills, seed, engine, isPowerCut = false, onKill = () => {} }: CrashOptions,
+  { kills, seed, sums, isPowerCut = false, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
   const bundle = await bundleTrial({ watched: true });
   const dimension = Math.max(2048, kills * PLACES_PER_KILL);
   const chance = randomStream(seed, 'crash');
   const balancing = randomStream(seed, 'balancing');
-  const recorder = new Recorder();
-  const nodes = database && {
-    count: NODES,
-    databaseUrl: database.url,
-    random: () => balancing.unit(),
-    onExchange: (exchange: Exchange): void => recorder.note(exchange),
-  };
+  const nodes = database && { count: NODES, databaseUrl: database.url, random: () => balancing.unit() };
   const basa: TestProcesses = await TestProcesses.open({
     bundle,
-    policy: { dimension, ...engineLines(engine) },
+    policy: { dimension, ...oneShotLines({ sums }) },
     specification: { stallMs: STALL_MS },
     ...(nodes && { nodes, server: { leaseMs: LEASE_MS } }),
   });
-  recorder.policy = basa.policy;
   const running = new Set<ChildProcess>();
   const cutting = randomStream(seed, 'power cuts');
   const cutsFolder = `${basa.folder}-cuts`;
@@ -104,7 +95,6 @@ async function crash(
       chance,
     });
     const plan = new Plan(chance);
-    const watching = database === undefined ? undefined : recorder.watch(basa);
     let left = kills;
 
     /** Waits until the fleet has taken this number of steps, or cannot. */
@@ -201,14 +191,8 @@ async function crash(
       await gone(child);
     }
     await settle(basa, fleet.acknowledged, { clockAhead: bundle.file('clock-ahead'), database });
-    recorder.stop();
-    await watching;
     const verdict = await judge(basa, fleet.acknowledged);
-    const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(basa.policy)];
-    if (database !== undefined)
-      onKill(
-        `${recorder.calls} calls are in the history; ${recorder.explained(basa.policy)} are out of order but for having been asked before without an answer`,
-      );
+    const problems = [...verdict.problems, ...fleet.faults];
     return {
       kills: kills - left,
       ...verdict,

@@ -1,4 +1,4 @@
-/** Waits in a crash run until processes have ended, versions are made, or every buffer or upload has ended. */
+/** Waits in a crash run until processes have ended, versions are made, or every upload has ended. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskPolicy } from '@basa/protocol';
@@ -6,7 +6,7 @@ import { batchesOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { CrashDatabase } from './crash-database.ts';
 import type { Acknowledged } from './fleet.ts';
-import { stuckNames } from './verdict.ts';
+import { stuckUploads } from './shot-verdict.ts';
 
 const LOOKS = 1500;
 const LOOK_MS = 200;
@@ -26,40 +26,25 @@ export async function settle(
   told: readonly Acknowledged[],
   { clockAhead, database }: { readonly clockAhead: string; readonly database?: CrashDatabase | undefined },
 ): Promise<void> {
-  await (basa.policy.oneShot === undefined ? buffersOpened(basa) : shotsQuiet(basa, told));
+  await quiet(basa, told);
   for (const name of [...basa.servers, ...basa.authorities]) await basa.stop(name);
   const aheadMs = deadlinesMs(basa.policy);
   await database?.goAhead(aheadMs);
   const ahead = { BASA_AHEAD_MS: String(aheadMs) };
   for (const name of [...basa.authorities, ...basa.servers]) await basa.start(name, ahead, [clockAhead]);
-  for (let look = 0; look < LOOKS && (await stuckNames(basa, told)).length > 0; look++) await sleep(LOOK_MS);
+  for (let look = 0; look < LOOKS && (await stuckUploads(basa, told)).length > 0; look++) await sleep(LOOK_MS);
 }
 
-/** Beyond the end of every buffer, or of every time to vote. */
-function deadlinesMs({ openMs, closeMs, oneShot }: TaskPolicy): number {
-  return 1000 + (oneShot === undefined ? openMs + closeMs : oneShot.epochMs + oneShot.voteMs);
+/** Beyond the end of every time to vote. */
+function deadlinesMs({ oneShot }: TaskPolicy): number {
+  return 1000 + (oneShot === undefined ? 0 : oneShot.epochMs + oneShot.voteMs);
 }
 
-async function buffersOpened(basa: TestProcesses): Promise<void> {
-  const { minimum } = basa.policy;
-  const isOpenable = async (ctx: string): Promise<boolean> => {
-    const buffer = await basa.server.buffer(ctx).catch(() => undefined); // a buffer that the server never knew
-    if (buffer === undefined) return false;
-    const accepted = buffer.slots.filter(({ status }) => status === 'accepted').length;
-    return buffer.status !== 'filling' || accepted >= minimum;
-  };
-  for (let look = 0; look < LOOKS; look++) {
-    const waiting = await Promise.all((await stuckNames(basa, [])).map(isOpenable));
-    if (!waiting.includes(true)) return;
-    await sleep(LOOK_MS);
-  }
-}
-
-/** One-shot: until no batch waits for its end, and what else waits has been the same for a while, because it is too few for a batch. */
-async function shotsQuiet(basa: TestProcesses, told: readonly Acknowledged[]): Promise<void> {
+/** Until no batch waits for its end, and what else waits has been the same for a while, because it is too few for a batch. */
+async function quiet(basa: TestProcesses, told: readonly Acknowledged[]): Promise<void> {
   let before = '';
   for (let look = 0, same = 0; look < LOOKS && same < QUIET_LOOKS; look++) {
-    const waiting = await stuckNames(basa, told);
+    const waiting = await stuckUploads(basa, told);
     if (waiting.length === 0) return;
     const listed = batchesOfLogs(await basa.authority.logs()).listed;
     const isQuiet = waiting.join() === before && !waiting.some((name) => listed.has(name));

@@ -1,27 +1,24 @@
-/** Checks the outcome of one-shot uploads with the lists that authorities signed, the models, and the answers of the server. */
+/** Checks the outcome of uploads with the lists that authorities signed, the models, and the answers of the server. */
 import { SERVER_PATH } from '@basa/protocol';
 import { batchesOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import type { Ended, Ending, Evidence, Retired } from './ending.ts';
+import type { Ended, Ending, Evidence } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
 
 const LEFT_OUT = ['refused', 'version-over'];
 
 /** An update must be in exactly one final batch and counted once in its version, or in no batch and not counted. */
-export async function shotEndingOf(
+export async function endingOf(
   basa: TestProcesses,
   { batches: { final, expired }, counts, versions }: Evidence,
   { place, ctx: name, joinTag }: Acknowledged,
-  retired: Retired | undefined,
 ): Promise<Ended> {
   const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
   const version = versions.get(holders[0]?.ctx ?? '');
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
-  const { fate, reason } = await shotFateOf(basa, name);
+  const { fate, reason } = await fateOf(basa, name);
   const isExpired = (expired.get(joinTag) ?? 0) >= basa.policy.threshold;
   const facts = `in ${holders.length} final batches, ${counted} times in version ${version}${isExpired ? ', called expired' : ''}; the server says ${fate}`;
-  if (retired !== undefined && fate === 'unknown' && counted === 0 && version === undefined)
-    return { ending: 'unknown', facts };
   const said: Ending = LEFT_OUT.includes(fate) ? (isExpired ? 'expired' : 'discarded') : toldEnding(fate);
   const isIn = said === 'included' || said === 'quarantined';
   const isSo = holders.length === (isIn ? 1 : 0) && counted === (said === 'included' ? 1 : 0) && !(isIn && isExpired);
@@ -59,11 +56,11 @@ export function batchProblems({ batches: { final }, counts, versions }: Evidence
 }
 
 /** Uploads that were acknowledged, or that an authority voted for, and wait. */
-export async function stuckShots(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
+export async function stuckUploads(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
   const { listed } = batchesOfLogs(await basa.authority.logs());
   const stuck: string[] = [];
   for (const name of new Set([...told.map(({ ctx }) => ctx), ...listed]))
-    if ((await shotFateOf(basa, name)).fate === 'waiting') stuck.push(name);
+    if ((await fateOf(basa, name)).fate === 'waiting') stuck.push(name);
   return stuck;
 }
 
@@ -73,7 +70,7 @@ interface ToldFate {
 }
 
 /** The server's answer, or `not known` for an upload that is not in its database. */
-async function shotFateOf({ task, urls }: TestProcesses, name: string): Promise<ToldFate> {
+async function fateOf({ task, urls }: TestProcesses, name: string): Promise<ToldFate> {
   const response = await fetch(new URL(SERVER_PATH.shotFate(task, name), urls.server));
   if (response.status === 404) return { fate: 'not known' };
   return { fate: `problem ${response.status}`, ...((await response.json()) as Partial<ToldFate>) };

@@ -1,6 +1,7 @@
-/** One batch of the one-shot mode through a real server and a real authority, with the senders in processes of their own. */
+/** One batch through a real server and a real authority, with the senders in processes of their own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -13,6 +14,8 @@ export interface BatchSize {
   readonly dimension: number;
   readonly users: number;
   readonly workers: number;
+  /** The number of devices that contribute at the same time. */
+  readonly atOnce: number;
 }
 
 /** Seconds by the clock, unless they are called processor seconds. */
@@ -36,11 +39,10 @@ export interface OneBatch extends BatchSize {
 }
 
 const SENDERS = 2;
-const AT_ONCE = 4;
 const TOKENS_AT_ONCE = 1000;
 const DAY_MS = 86_400_000;
 
-export async function runOneBatch(size: BatchSize, peakMiB: (pid: number) => number): Promise<OneBatch> {
+export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
   const bundle = await bundleTrial();
   const { dimension, users, workers } = size;
   const policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'> = {
@@ -84,16 +86,17 @@ export async function runOneBatch(size: BatchSize, peakMiB: (pid: number) => num
 async function enrolAll(
   { authority, task, services }: TestProcesses,
   senders: readonly ChildProcess[],
-  { users, dimension }: BatchSize,
+  { users, dimension, atOnce }: BatchSize,
 ): Promise<void> {
   const tokens: string[] = [];
   for (let left = users; left > 0; left -= TOKENS_AT_ONCE)
     tokens.push(...(await authority.tokens(task, Math.min(left, TOKENS_AT_ONCE), Date.now() + DAY_MS)));
   const share = Math.ceil(users / senders.length);
+  const atOncePerSender = Math.ceil(atOnce / senders.length);
   await Promise.all(
     senders.map((sender, n) => {
       const own = tokens.slice(n * share, (n + 1) * share);
-      const work: SendersWork = { services, dimension, first: n * share, tokens: own, atOnce: AT_ONCE };
+      const work: SendersWork = { services, dimension, first: n * share, tokens: own, atOnce: atOncePerSender };
       return answerTo(sender, work);
     }),
   );
@@ -116,4 +119,10 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
   const began = performance.now();
   await work();
   return (performance.now() - began) / 1000;
+}
+
+/** The peak memory of the process with all its threads. */
+function peakMiB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
 }

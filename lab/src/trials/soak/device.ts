@@ -8,13 +8,7 @@ import { userIdOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
-export interface Given {
-  readonly ctx: string;
-  readonly slot: number;
-  readonly place: number;
-}
-
-/** One-shot: the update that a device offered. The authorities say whether it is in a batch. */
+/** The update that a device offered. The authorities say whether it is in a batch. */
 export interface Offered {
   readonly user: string;
   readonly version: number;
@@ -28,19 +22,15 @@ export interface Tally {
   droppedOut: number;
   duplicates: number;
   lies: number;
-  suspendedHonest: number;
-  suspendedLiars: number;
 }
 
 export function emptyTally(): Tally {
-  const answers = { accepted: 0, rejected: 0, droppedOut: 0, duplicates: 0 };
-  return { ...answers, lies: 0, suspendedHonest: 0, suspendedLiars: 0 };
+  return { accepted: 0, rejected: 0, droppedOut: 0, duplicates: 0, lies: 0 };
 }
 
 export interface SoakWork {
   readonly processes: TestProcesses;
   readonly chance: RandomStream;
-  readonly given: Given[];
   readonly offered: Offered[];
   readonly tally: Tally;
   readonly latencies: number[];
@@ -60,7 +50,6 @@ export class SoakDevice {
   readonly #user = toHex(userIdOf(nodeSuite, this.#signer.publicKey));
   /** For a whole contribution: a repeated upload must have the same bytes. Otherwise it is unknown which bytes were accepted. */
   #isLying = false;
-  #wasSuspended = false;
 
   constructor(work: SoakWork, isLiar: boolean) {
     this.#work = work;
@@ -87,13 +76,17 @@ export class SoakDevice {
     }
   }
 
-  /** A liar masks something else than it promised in about every second contribution: no number in its sum can be trusted. */
+  /**
+   * A liar changes a number of about every second contribution: a guard, for which the authorities refuse it, or one in the middle, which
+   * spoils the sum.
+   */
   #connect(token: string): Promise<BasaClient> {
     const { processes } = this.#work;
     const real = nodeOutside();
     const lie: typeof real.mask = async (vector, plan) => {
       await real.mask(vector, plan);
-      if (this.#isLying) vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
+      const place = this.#work.chance.unit() < 0.5 ? 1 : vector.length >> 1;
+      if (this.#isLying) vector[place] = ((vector[place] ?? 0) + 2 ** 31) >>> 0;
     };
     return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
       ...processes.services,
@@ -103,7 +96,7 @@ export class SoakDevice {
   }
 
   async #contribute(client: BasaClient): Promise<void> {
-    const { processes, chance, tally, given, offered, latencies } = this.#work;
+    const { processes, chance, tally, offered, latencies } = this.#work;
     const place = Math.floor(chance.unit() * processes.policy.dimension);
     const delta = new Float32Array(processes.policy.dimension);
     delta[place] = 1 - chance.unit() / 1e5; // a different update for each device, and 1 after quantising
@@ -112,21 +105,15 @@ export class SoakDevice {
     if (this.#isLying) tally.lies++;
     offered.push({ user: this.#user, version, place, isLie: this.#isLying });
     const leaving = new AbortController();
-    const steps = processes.policy.oneShot === undefined ? (['key', 'mask'] as const) : (['mask', 'upload'] as const);
-    const leavesAt = chance.unit() < DROP_OUTS ? steps[chance.unit() < 0.5 ? 0 : 1] : undefined;
-    const forgets = [
-      client.on('progress', ({ step }) => step === leavesAt && leaving.abort()),
-      // Every slot it had, not those acknowledged: whether an upload that was cut off is in a sum, the server tells.
-      client.on('slotted', (seat) => given.push({ ...seat, place })),
-    ];
+    const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'mask' : 'upload') : undefined;
+    const forget = client.on('progress', ({ step }) => step === leavesAt && leaving.abort());
     const began = performance.now();
     try {
       const { signal } = leaving;
       const result = await this.#again(() => client.contribute(delta, { trainedOn: version, signal }));
       if (result.kind === 'rejected') {
         tally.rejected++;
-        if (result.reason === 'suspended') this.#suspended();
-        // A device that dropped out twice waits until a lease is over, and a suspect until it may sit down.
+        // A device that dropped out twice waits until a lease is over.
         await sleep(result.retryAfterMs ?? 0, undefined, { signal: this.#work.signal }).catch(() => undefined);
         return;
       }
@@ -138,17 +125,11 @@ export class SoakDevice {
       await client.discard();
       tally.droppedOut++;
     } finally {
-      for (const forget of forgets) forget();
+      forget();
     }
   }
 
-  /** Each device is counted once. */
-  #suspended(): void {
-    if (!this.#wasSuspended) this.#work.tally[this.#isLiar ? 'suspendedLiars' : 'suspendedHonest']++;
-    this.#wasSuspended = true;
-  }
-
-  /** The same update once more: it is refused, or goes elsewhere by the authority's word. */
+  /** The same update once more: it is refused. */
   async #repeat(client: BasaClient, delta: Float32Array, trainedOn: number): Promise<void> {
     this.#work.tally.duplicates++;
     await this.#again(() => client.contribute(delta, { trainedOn }));

@@ -23,8 +23,8 @@ export function plotOf(samples: readonly Sample[]): string {
 <polyline fill="none" stroke="#1f5fa8" points="${points.filter((point) => !point.includes('NaN')).join(' ')}"/>
 <line x1="${LEFT}" x2="${WIDTH - 10}" y1="${HEIGHT - 10}" y2="${HEIGHT - 10}" stroke="#999"/></g>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT * PANELS.length + 20}" font-family="sans-serif" font-size="12"><title>What a soak of ${last} buffers held over time</title>
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT * PANELS.length + 20}" font-family="sans-serif" font-size="12"><title>What a soak of ${last} batches held over time</title>
 ${panels.join('\n')}
-<text x="${LEFT}" y="${HEIGHT * PANELS.length + 12}">0 to ${last} buffers</text></svg>
+<text x="${LEFT}" y="${HEIGHT * PANELS.length + 12}">0 to ${last} batches</text></svg>
 `;
 }

@@ -1,4 +1,4 @@
-/** Buffers without end: devices that drop out, repeat themselves and lie, services that are restarted; every sum is checked. */
+/** Batches without end: devices that drop out, repeat themselves and lie, services that are restarted; every sum is checked. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyLog } from '@basa/authority';
@@ -7,23 +7,19 @@ import { randomStream } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import { engineLines, type TrialEngine } from '../engines.ts';
+import { oneShotLines } from '../one-shot.ts';
 import { emptyTally, SoakDevice, type SoakWork, type Tally } from './device.ts';
 import { type Life, longestLives, restartsAt } from './lives.ts';
 import { type Sample, sampleOf } from './samples.ts';
 import { ShotSums } from './shot-sums.ts';
-import { SlotSums } from './slot-sums.ts';
-import type { SoakSums } from './soak-sums.ts';
 
 export interface SoakOptions {
   readonly buffers: number;
   readonly seed: number;
-  /** 10 by default, of which one lies, in buffers of 4. */
+  /** 10 by default, of which one lies, in batches of 4. */
   readonly devices?: number;
   readonly liars?: number;
   readonly bufferSize?: number;
-  /** Slot keys by default. */
-  readonly engine?: TrialEngine | undefined;
   /** The most restarts of services; 8 by default. */
   readonly restarts?: number;
   onSample?(sample: Sample): void;
@@ -54,20 +50,18 @@ export async function runSoak({
   devices: count = DEFAULTS.devices,
   liars = DEFAULTS.liars,
   bufferSize = DEFAULTS.bufferSize,
-  engine,
   onSample = () => {},
 }: SoakOptions): Promise<SoakReport> {
   const sizes = { dimension: DIMENSION, bufferSize, minimum: Math.ceil(bufferSize / 2) };
-  const policy = { ...sizes, uploadLeaseMs: 5000, ...engineLines(engine) };
+  const policy = { ...sizes, uploadLeaseMs: 5000, ...oneShotLines() };
   const bundle = await bundleProcesses();
   const processes = await TestProcesses.open({ bundle, policy, specification: { stallMs: STALL_MS } });
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
   const tally = emptyTally();
   const chance = randomStream(seed, 'soak');
-  const shared = { processes, chance, given: [], offered: [], tally, latencies: [], signal: ending.signal };
-  const work: SoakWork = shared;
-  const sums: SoakSums = policy.oneShot === undefined ? new SlotSums(work) : new ShotSums(work);
+  const work: SoakWork = { processes, chance, offered: [], tally, latencies: [], signal: ending.signal };
+  const sums = new ShotSums(work);
   try {
     const tokens = await processes.authority.tokens(processes.task, count, Date.now() + 86_400_000);
     const devices = tokens.map((token, n) => new SoakDevice(work, n < liars).live(token));

@@ -1,22 +1,24 @@
-/** The cost of one batch of the one-shot mode by its size: run in full at 64 elements, with masks and hashes charged at the real dimension. */
+/** The cost of one batch by its size: run in full at 64 elements, with masks and hashes charged at the real dimension. */
 import type { AggregationTools } from '@basa/baselines';
 import { RING_32 } from '@basa/masking';
-import { priceOf } from '../protocols/composed.ts';
-import { ONE_SHOTS, type OneShotShape, oneShot } from '../protocols/contenders.ts';
-import type { Amounts } from '../protocols/cost.ts';
-import { vectorPrices } from '../protocols/prices.ts';
-import { formatTable } from '../table.ts';
+import { nodeTools } from '@basa/virtual-time';
+import { priceOf } from './protocols/composed.ts';
+import { ONE_SHOTS, type OneShotShape, oneShot } from './protocols/contenders.ts';
+import type { Amounts } from './protocols/cost.ts';
+import { vectorPrices } from './protocols/prices.ts';
+import type { BenchResult } from './result.ts';
+import { formatTable } from './table.ts';
 
 const DROPOUTS = 0.1;
 const WARM_UP_USERS = 30;
 
 /** The number of devices, and the dimension. */
-export interface ShotSize {
+interface BatchSize {
   readonly bufferSize: number;
   readonly dimension: number;
 }
 
-export interface ShotCost extends Amounts, ShotSize {
+interface BatchCost extends Amounts, BatchSize {
   readonly protocol: string;
   /** The work until every upload is in the store and inspected. */
   readonly intake: Pick<Amounts, 'serverMs' | 'authorityMs'>;
@@ -24,10 +26,18 @@ export interface ShotCost extends Amounts, ShotSize {
   readonly close: Pick<Amounts, 'serverMs' | 'authorityMs'>;
 }
 
-export function costsOfShots(sizes: readonly ShotSize[], tools: AggregationTools): readonly ShotCost[] {
+const SIZES: readonly BatchSize[] = [
+  { bufferSize: 1000, dimension: 1_000_000 },
+  { bufferSize: 10_000, dimension: 7850 },
+];
+const QUICK_SIZES: readonly BatchSize[] = [{ bufferSize: 100, dimension: 1_000_000 }];
+
+export function benchBatches({ quick }: { readonly quick: boolean }): BenchResult {
+  const tools = nodeTools();
   const [alone] = ONE_SHOTS;
   runOf(tools, alone, WARM_UP_USERS);
-  return sizes.map((size) => costOfShot(tools, alone, size));
+  const batches = (quick ? QUICK_SIZES : SIZES).map((size) => costOf(tools, alone, size));
+  return { text: textOf(batches), json: { batches } };
 }
 
 function runOf(tools: AggregationTools, shape: OneShotShape, users: number) {
@@ -35,7 +45,7 @@ function runOf(tools: AggregationTools, shape: OneShotShape, users: number) {
   return priceOf(users, DROPOUTS, counted, charged);
 }
 
-function costOfShot(tools: AggregationTools, shape: OneShotShape, size: ShotSize): ShotCost {
+function costOf(tools: AggregationTools, shape: OneShotShape, size: BatchSize): BatchCost {
   const run = runOf(tools, shape, size.bufferSize);
   if (run === undefined) throw new Error(`a batch of ${size.bufferSize} was not opened`);
   const { phases, ...cost } = run(size.dimension, vectorPrices(size.dimension, tools, RING_32));
@@ -44,15 +54,15 @@ function costOfShot(tools: AggregationTools, shape: OneShotShape, size: ShotSize
   return { protocol: shape.name, ...size, ...cost, intake: upload, close };
 }
 
-export function shotsText(shots: readonly ShotCost[]): string {
+function textOf(batches: readonly BatchCost[]): string {
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
   return [
-    `One batch of the one-shot mode, one authority, ${100 * DROPOUTS} % of its devices never there; processor time of one thread, measured as above.`,
+    `One batch, one authority, ${100 * DROPOUTS} % of its devices never there; processor time of one thread, measured as above.`,
     'The intake ends when every upload is in the store and inspected. The close lasts from the batch to its sum. y is added during the intake.',
     '',
     formatTable(
       ['K', 'd', 'user ms', 'sends B', 'server intake s', 'close s', 'authority intake s', 'close s'],
-      shots.map(({ bufferSize, dimension, userMs, bytesUp, intake, close }) => [
+      batches.map(({ bufferSize, dimension, userMs, bytesUp, intake, close }) => [
         bufferSize.toLocaleString('en'),
         dimension.toLocaleString('en'),
         userMs.toFixed(1),

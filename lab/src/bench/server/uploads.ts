@@ -1,4 +1,4 @@
-/** Intake of the one-shot mode: many uploads that are ready, sent by processes of their own, and what becomes of them. */
+/** Many uploads that are ready, sent by processes of their own, and the steps until they are a version. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -9,7 +9,7 @@ import { HeldDevices } from './held-devices.ts';
 import { LoadProcesses } from './load-processes.ts';
 import { cpuSeconds } from './processor.ts';
 
-export interface ShotsSize {
+export interface Size {
   readonly name: string;
   readonly dimension: number;
   /** Of one batch. */
@@ -17,7 +17,7 @@ export interface ShotsSize {
   readonly rounds: number;
 }
 
-export interface ShotsMeasured {
+export interface Measured {
   readonly name: string;
   readonly durablePerSecond: number;
   readonly discardPerSecond: number;
@@ -35,14 +35,14 @@ type Question = (typeof QUESTIONS)[number];
 const SENDERS = 2;
 const LOOK_MS = 5;
 
-interface ShotsRound extends Omit<ShotsMeasured, 'name' | 'perSecond'> {}
+interface Round extends Omit<Measured, 'name' | 'perSecond'> {}
 
-export async function measureShots(
+export async function measureUploads(
   bundle: TrialBundle,
   discardUrl: string,
-  { name, dimension, uploads, rounds }: ShotsSize,
+  { name, dimension, uploads, rounds }: Size,
   atOnce: number,
-): Promise<ShotsMeasured> {
+): Promise<Measured> {
   const policy = {
     ...{ dimension, bufferSize: uploads, minimum: uploads, engine: ENGINE.oneShot },
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 0 },
@@ -50,9 +50,9 @@ export async function measureShots(
   const processes = await TestProcesses.open({ bundle, policy, server: { tickMs: 1000 } });
   const senders = new LoadProcesses(bundle.file('load-process'), { count: SENDERS, atOnce });
   try {
-    const played: ShotsRound[] = [];
+    const played: Round[] = [];
     // The first one warms everything up.
-    for (let round = 0; round <= rounds; round++) played.push(await playShots(processes, senders, discardUrl, uploads));
+    for (let round = 0; round <= rounds; round++) played.push(await playRound(processes, senders, discardUrl, uploads));
     const counted = played.slice(1);
     const best = counted.reduce((one, other) => (other.toDiscard > one.toDiscard ? other : one));
     const least = (key: 'cpuMs' | 'wholeCpuMs'): number => Math.min(...counted.map((round) => round[key]));
@@ -66,19 +66,19 @@ export async function measureShots(
   }
 }
 
-async function playShots(
+async function playRound(
   processes: TestProcesses,
   senders: LoadProcesses,
   discardUrl: string,
   uploads: number,
-): Promise<ShotsRound> {
+): Promise<Round> {
   const { server, task } = processes;
   const pidOf = (name: 'server' | 'authority'): number => processes.children.get(name)?.pid ?? 0;
   const cpuOf = (...names: readonly ('server' | 'authority')[]): number => cpuSeconds(names.map(pidOf), 'alone');
   const { version: before = 0 } = await server.task(task);
   const devices = new HeldDevices(processes);
   await devices.enrol(uploads);
-  const requests = await devices.until(/\/shots\/[0-9a-f]{64}$/);
+  const requests = await devices.uploads();
   const discard = await senders.load(requests.map((one) => ({ ...one, url: discardUrl })));
   const [began, beganBoth] = [cpuOf('server'), cpuOf('server', 'authority')];
   const durable = await senders.load(requests);
@@ -90,9 +90,9 @@ async function playShots(
   return { durablePerSecond: durable.perSecond, discardPerSecond: discard.perSecond, toDiscard, cpuMs, wholeCpuMs };
 }
 
-export function shotsTable(results: readonly ShotsMeasured[]): string {
+export function uploadsTable(results: readonly Measured[]): string {
   const head = [
-    ...['one-shot, d', 'durable/s', 'node:http/s', 'ratio', 'server ms', 'server + authority ms'],
+    ...['d', 'durable/s', 'node:http/s', 'ratio', 'server ms', 'server + authority ms'],
     ...QUESTIONS.map((question) => `${question}/s`),
   ];
   return formatTable(
