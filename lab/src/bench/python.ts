@@ -28,7 +28,10 @@ export async function benchPython(): Promise<BenchResult> {
     `Processor time of one contribution of ${model.dimension} parameters, K = ${BUFFER}, from the update to the acknowledgement, of the`,
     `device's process, medians of ${TURNS}. ${versions}. The goal is at most twice the time of Node.`,
     '',
-    formatTable(['Node, ms', 'Python, ms', 'times Node'], [[node.toFixed(0), python.toFixed(0), (python / node).toFixed(2)]]),
+    formatTable(
+      ['Node, ms', 'Python, ms', 'times Node'],
+      [[node.toFixed(0), python.toFixed(0), (python / node).toFixed(2)]],
+    ),
   ].join('\n');
   return { text, json: { dimension: model.dimension, bufferSize: BUFFER, ...times } };
 }
