@@ -7,14 +7,9 @@ import { backupAuthority, backupServer, restoreAuthority, restoreServer } from '
 import { configCheck, configPrint } from './operate/config.ts';
 import { doctor } from './operate/doctor.ts';
 import { init } from './operate/init.ts';
-import { authorityVerifyLog, inspectBuffer } from './operate/inspect.ts';
 import { keysRotateVault } from './operate/keys-rotate.ts';
-import { migrateAuthority, migrateServer } from './operate/migrate.ts';
-import { migrateModel } from './operate/migrate-model.ts';
 import { authority, server } from './operate/services.ts';
-import { successionKey, successionPropose, successionPublish, successionShow } from './operate/succession.ts';
-import { successionDestroy } from './operate/succession-destroy.ts';
-import { successionRecover, successionSign } from './operate/succession-sign.ts';
+import { authorityVerifyLog } from './operate/verify-log.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
 import { runProgram, type Streams } from './shell/cli.ts';
@@ -29,7 +24,6 @@ import { taskExport } from './tasks/task-export.ts';
 import { taskList } from './tasks/task-list.ts';
 import { taskShow } from './tasks/task-show.ts';
 import { taskDelete, taskFinish, taskPause, taskResume } from './tasks/task-state.ts';
-import { taskSuspects } from './tasks/task-suspects.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
@@ -43,9 +37,6 @@ export const COMMANDS: readonly Command[] = [
   configCheck,
   configPrint,
   doctor,
-  migrateServer,
-  migrateAuthority,
-  migrateModel,
   backupServer,
   backupAuthority,
   restoreServer,
@@ -60,19 +51,10 @@ export const COMMANDS: readonly Command[] = [
   taskFinish,
   taskDelete,
   taskExport,
-  taskSuspects,
   deviceList,
   keysEnroll,
   keysRevoke,
   keysRotateVault,
-  successionKey,
-  successionPropose,
-  successionSign,
-  successionRecover,
-  successionPublish,
-  successionShow,
-  successionDestroy,
-  inspectBuffer,
   completionOf(() => COMMANDS),
 ];
 

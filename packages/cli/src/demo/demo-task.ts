@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
 import type { MetricRange, TaskTraining } from '@basa/protocol';
-import type { Way } from '../flags/engines.ts';
 import { MNIST_BLOCK_FLOOR } from '../flags/models.ts';
-import type { VersionSettings } from '../flags/modes.ts';
+import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
@@ -20,10 +19,10 @@ export const SERVER_STEP: ServerStepOptions = { kind: 'fedbuff', rate: 1 };
  * points.
  */
 const SKEW = 5;
-/** As many places as two buffers: while one of them is summed, the other fills, and updates are one version old. */
-const PLACES_A_SLOT = 2;
+/** As many places as two batches: while one of them is summed, the other fills, and updates are one version old. */
+const PLACES_AN_UPDATE = 2;
 const PAUSE_MS = 200;
-/** Long enough for a slow machine; a buffer with enough updates does not wait for it. */
+/** Long enough for a slow machine; a batch with enough updates does not wait for it. */
 const LEASE_MS = 60_000;
 const STALL_MS = 1500;
 
@@ -33,8 +32,8 @@ const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
-  /** Sealed mode with slot keys by default. */
-  readonly way?: Way;
+  /** One-shot by default. */
+  readonly mode?: ModeChoice;
   /** One-shot: the number of batches that make a version, and their combination. */
   readonly version?: VersionSettings | undefined;
   /** The number of authorities that every step needs. */
@@ -51,14 +50,15 @@ export interface DemoTaskOptions {
  */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, way = 'slot-keys', version, threshold, seed, stop, target }: DemoTaskOptions,
+  { name, bufferSize, mode = 'one-shot', version, threshold, seed, stop, target }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
     name,
     model: logisticRegression(),
     bufferSize,
-    ...(way === 'one-shot' ? { mode: way, ...version } : { engine: way }),
+    mode,
+    ...version,
     ...(threshold !== undefined && { threshold }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,
@@ -67,7 +67,7 @@ export async function createDemoTask(
     initial: { seed },
     serverStep: SERVER_STEP,
     // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
-    admission: { places: PLACES_A_SLOT * bufferSize * (version?.sumsPerVersion ?? 1), hold: 'version' },
+    admission: { places: PLACES_AN_UPDATE * bufferSize * (version?.sumsPerVersion ?? 1), hold: 'version' },
     stop,
     ...(target !== undefined && { target }),
     stallMs: STALL_MS,

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sealedEngineFlag } from '../flags/engines.ts';
-import { bufferWithin, MOST_UPDATES, modeFlag, modeOf, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
+import { MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { text, whole, within, yes } from '../shell/flag.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
@@ -20,9 +19,7 @@ export const demo: Command = command({
       max: MOST_UPDATES['one-shot'],
       default: 10,
     }),
-    mode: modeFlag,
     ...VERSION_FLAGS,
-    engine: sealedEngineFlag('cp-abe'),
     target: whole({ value: 'percent', help: 'accuracy to reach', min: 1, max: 100, default: 88 }),
     further: whole({ help: 'number of buffers to run after the target is reached', max: 1000, default: 5 }),
     buffers: whole({ help: 'stop after n buffers', min: 1, default: 100 }),
@@ -44,11 +41,10 @@ export const demo: Command = command({
   opening: 'Loading MNIST',
   async run({ flags, terminal, signal }) {
     const { folder: given, further } = flags;
-    const bufferSize = bufferWithin(flags.buffer, flags.mode);
-    const chosen = modeOf(flags, 'cp-abe');
+    const { buffer: bufferSize } = flags;
     const version = versionSettings(flags);
     // A device gives at most one update on a version.
-    const usualDevices = Math.max(24, 2 * bufferSize * (version?.sumsPerVersion ?? 1));
+    const usualDevices = Math.max(24, 2 * bufferSize * version.sumsPerVersion);
     const goal = { target: flags.target / 100, further };
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(
@@ -64,7 +60,6 @@ export const demo: Command = command({
         ...goal,
         bufferSize,
         version,
-        way: chosen.mode === 'sealed' ? chosen.engine : chosen.mode,
         devices: within(flags.devices ?? usualDevices, 'devices', { min: bufferSize, max: 10_000 }),
         maxBuffers: flags.buffers,
         maxSeconds: flags.seconds,

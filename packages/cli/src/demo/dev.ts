@@ -1,7 +1,7 @@
 /** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bufferWithin, MOST_UPDATES, modeFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
+import { MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { text, texts, whole } from '../shell/flag.ts';
@@ -29,7 +29,6 @@ export const dev: Command = command({
       max: MOST_UPDATES['one-shot'],
       default: 10,
     }),
-    mode: modeFlag,
     ...VERSION_FLAGS,
     nodes: whole({
       help: 'run n server nodes behind a load balancer, with a local PostgreSQL',
@@ -52,8 +51,7 @@ export const dev: Command = command({
   },
   opening: 'Loading MNIST, then starting the authority and the server (a few seconds)',
   async run({ flags, terminal, signal }) {
-    const { authorities, folder, mode, nodes, threshold } = flags;
-    const bufferSize = bufferWithin(flags.buffer, mode);
+    const { authorities, buffer: bufferSize, folder, nodes, threshold } = flags;
     const version = versionSettings(flags);
     const corsOrigins = originsOf(flags.cors);
     const { loadMnist } = await import('@basa/datasets');
@@ -81,7 +79,6 @@ export const dev: Command = command({
         {
           name: 'dev',
           bufferSize,
-          ...(mode === 'one-shot' && { way: mode }),
           version,
           ...(threshold !== undefined && { threshold }),
           seed: 1,

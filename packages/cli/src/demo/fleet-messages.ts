@@ -28,9 +28,8 @@ export interface AcceptedNews {
   readonly device: number;
   readonly round: number;
   readonly trainedOn: number;
-  /** The name of the buffer, or in the one-shot mode of the upload, which has no slot. */
+  /** The name of the upload. */
   readonly ctx: string;
-  readonly slot: number | undefined;
   readonly costs: Costs;
 }
 

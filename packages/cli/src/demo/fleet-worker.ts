@@ -50,8 +50,7 @@ async function contributeOnce(
   chance: RandomStream,
 ): Promise<boolean> {
   const leaving = new AbortController();
-  const early = client.policy.oneShot === undefined ? 'key' : 'mask';
-  const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? early : 'upload') : undefined;
+  const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? 'mask' : 'upload') : undefined;
   let trainedOn = 0;
   const forget = [
     client.on('progress', ({ step }) => {
@@ -60,9 +59,7 @@ async function contributeOnce(
     client.on('trained', ({ version }) => {
       trainedOn = version;
     }),
-    client.on('accepted', ({ ctx, slot, costs }) =>
-      tell({ kind: 'accepted', device: number, round, trainedOn, ctx, slot, costs }),
-    ),
+    client.on('accepted', ({ ctx, costs }) => tell({ kind: 'accepted', device: number, round, trainedOn, ctx, costs })),
   ];
   try {
     const signal = AbortSignal.any([ending.signal, leaving.signal]);

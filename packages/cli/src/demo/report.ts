@@ -1,12 +1,10 @@
 /** The demo's display while it runs, and its report at the end. */
 import type { Step } from '@basa/client/node';
-import { WAY_TITLE } from '../flags/engines.ts';
 import { counted, plot, table } from '../shell/terminal.ts';
-import type { WayCost } from './contribution.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
 
-const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'mask', 'upload'];
+const STEPS: readonly Step[] = ['mask', 'upload'];
 
 /** The usual number of buffers to the target, for the estimate of the remaining time. */
 const USUAL_BUFFERS = 10;
@@ -74,9 +72,6 @@ export function jsonOf(result: DemoResult): object {
     trainingLosses: result.versions.flatMap(({ metrics }) => metrics?.['loss'] ?? []),
     accuracies: result.versions.map(({ accuracy }) => accuracy),
     steps: Object.fromEntries(costs.map(({ step, ...cost }) => [step, cost])),
-    mode: result.way === 'one-shot' ? 'one-shot' : 'sealed',
-    engine: result.way,
-    engines: Object.fromEntries(result.wayCosts.map(({ way, ...cost }) => [way, cost])),
   };
 }
 
@@ -107,41 +102,13 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     `Largest drop below the best accuracy so far: ${largestDropOf(versions).toFixed(1)} points.`,
     `Mean training loss: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last. The server saw only sums of it.`,
     `The same run without security reached ${percent(result.plainAccuracy)} (same devices, seeds and buffers; updates added in clear).`,
-    `${counted(tally.dropped, 'contribution')} dropped out ${result.way === 'one-shot' ? 'before the upload' : 'after the deposit'}; every buffer could still be opened.`,
+    `${counted(tally.dropped, 'contribution')} dropped out before the upload; every batch could still be summed.`,
     '',
     'Average cost of one contribution for a device:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
     '',
-    ...waysOf(result),
-    '',
     'Next: `basa dev` starts a server and an authority for your own clients; `basa new my-project` creates your own project.',
   ].join('\n');
-}
-
-/** The cost of only the cryptography, without network and disk: of the mode of this run, and of the alternatives. */
-function waysOf({ way, wayCosts }: DemoResult): readonly string[] {
-  const row = (title: string, cell: (cost: WayCost) => string): readonly string[] => [title, ...wayCosts.map(cell)];
-  return [
-    'Each device encrypts the seeds of its masks. This is the cost of one contribution on this machine for each way to do',
-    'that. In sealed mode it is measured for the last device of a buffer, which has the most work:',
-    table([
-      row('', (cost) => (cost.way === 'one-shot' ? WAY_TITLE[cost.way] : `sealed, ${WAY_TITLE[cost.way]}`)),
-      row('ms to seal and open seeds', ({ sealingMs }) => sealingMs.toFixed(1)),
-      row('ms to mask the update', ({ maskingMs }) => maskingMs.toFixed(1)),
-      row('bytes of sealed seeds', ({ sealedBytes }) => sealedBytes.toFixed(0)),
-      row('requests', ({ requests }) => requests.toFixed(0)),
-    ]),
-    'CP-ABE is the scheme of the paper. New tasks use slot keys by default: X25519 keys that the authority publishes.',
-    'In one-shot mode a contribution costs the same for every buffer size K. If the task has only one authority, that',
-    'authority could shift a sum, but it never sees one.',
-    usedLine(way),
-  ];
-}
-
-function usedLine(way: DemoResult['way']): string {
-  if (way === 'one-shot') return 'This run used one-shot mode. To try sealed mode: npm start';
-  const other = way === 'cp-abe' ? 'slot-keys' : 'cp-abe';
-  return `This run used sealed mode with ${WAY_TITLE[way]}. To try ${WAY_TITLE[other]}: npm start -- --engine ${other}. To try one-shot mode: npm start -- --mode one-shot`;
 }
 
 /** The reason why the target was missed, and the advice. */

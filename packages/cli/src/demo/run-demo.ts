@@ -4,11 +4,9 @@ import type { VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
 import { versionRule } from '@basa/protocol';
-import { WAY_TITLE, type Way } from '../flags/engines.ts';
 import type { VersionSettings } from '../flags/modes.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';
-import { compareWays, type WayCost } from './contribution.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import { Fleet, type FleetTally } from './fleet.ts';
 import { runPlainTwin } from './plain-twin.ts';
@@ -19,8 +17,7 @@ export interface DemoOptions {
   readonly folder: string;
   readonly devices: number;
   readonly bufferSize: number;
-  readonly way: Way;
-  readonly version: VersionSettings | undefined;
+  readonly version: VersionSettings;
   readonly target: number;
   /** Versions after the target, to show that it stays reached. */
   readonly further: number;
@@ -50,9 +47,6 @@ export interface DemoResult extends DemoProgress {
   readonly accuracy: number;
   readonly plainAccuracy: number;
   readonly ending: DemoEnding;
-  readonly way: Way;
-  /** The cost of one contribution with each. */
-  readonly wayCosts: readonly WayCost[];
 }
 
 const LOOK_MS = 250;
@@ -68,11 +62,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   const [services, { train, test }] = await Promise.all([starting, loading]);
   try {
-    const { seed, bufferSize, way, version, maxBuffers, target } = options;
-    const choice = { name: 'demo', bufferSize, way, version, seed, stop: { version: maxBuffers }, target };
+    const { seed, bufferSize, version, maxBuffers, target } = options;
+    const choice = { name: 'demo', bufferSize, version, seed, stop: { version: maxBuffers }, target };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
-    terminal.line(`Enrolling ${options.devices} devices: ${modeTitle(way)}, K = ${bufferSize}.`);
+    terminal.line(`Enrolling ${options.devices} devices, K = ${bufferSize}.`);
     if (services.hasPages) terminal.line(`Watch it: ${services.serverUrl}/`);
     const began = performance.now();
     const seconds = (): number => (performance.now() - began) / 1000;
@@ -94,7 +88,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       combine: versionRule(policy).combine,
       versions: await twinVersions(services.server, {
         task,
-        way,
         versions: ended.versions,
         accepted: fleet.tally.accepted,
       }),
@@ -102,7 +95,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     });
     const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy ?? Number.NaN;
     const accuracy = ended.versions.at(-1)?.accuracy ?? 0;
-    return { ...ended, accuracy, plainAccuracy, way, wayCosts: await compareWays(policy) };
+    return { ...ended, accuracy, plainAccuracy };
   } finally {
     await services.stop();
   }
@@ -141,8 +134,4 @@ function hasStayed(
 ): boolean {
   const reached = versions.findIndex(({ accuracy }) => accuracy >= target);
   return reached >= 0 && versions.length - 1 - reached >= further;
-}
-
-function modeTitle(way: Way): string {
-  return way === 'one-shot' ? 'one-shot mode' : `sealed mode, ${WAY_TITLE[way]}`;
 }

@@ -1,12 +1,10 @@
 /** Finds the updates of the fleet that made each version, from the records of the server and of the fleet. */
 import type { ServerOperator, VersionState } from '@basa/client/operator';
-import type { Way } from '../flags/engines.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { TwinBuffer } from './plain-twin.ts';
 
 export interface DemoBooks {
   readonly task: string;
-  readonly way: Way;
   readonly versions: readonly VersionState[];
   /** All acceptances that the fleet reported. */
   readonly accepted: readonly AcceptedNews[];
@@ -17,7 +15,7 @@ export async function twinVersions(
   server: ServerOperator,
   books: DemoBooks,
 ): Promise<readonly (readonly TwinBuffer[])[]> {
-  const sumOf = books.way === 'one-shot' ? await batches(server, books) : buffers(server, books);
+  const sumOf = await batches(server, books);
   return Promise.all(
     books.versions.slice(1).map(async ({ sums, accepted }) => {
       const found = await Promise.all(sums.map(sumOf));
@@ -30,14 +28,7 @@ export async function twinVersions(
 
 type SumOf = (ctx: string) => Promise<TwinBuffer>;
 
-function buffers(server: ServerOperator, { accepted: all }: DemoBooks): SumOf {
-  return async (ctx) => {
-    const { version, accepted } = await server.buffer(ctx);
-    return { version, updates: all.filter((news) => news.ctx === ctx && accepted.includes(news.slot ?? -1)) };
-  };
-}
-
-/** One-shot: the server gives the batch of each upload. All updates of a batch are trained on one version. */
+/** The server gives the batch of each upload. All updates of a batch are trained on one version. */
 async function batches(server: ServerOperator, { task, accepted }: DemoBooks): Promise<SumOf> {
   const found = new Map<string, AcceptedNews[]>();
   for (const news of accepted) {

@@ -13,7 +13,7 @@ import {
   command,
   EXIT_CODE,
 } from '../shell/command.ts';
-import { digits, needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
+import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
 import { counted } from '../shell/terminal.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
@@ -30,10 +30,6 @@ const FLAGS = {
     variable: 'BASA_AUTHORITY_KEY',
   }),
   task: pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
-  term: digits({
-    help: 'hash of the newest term of the task that you trust, for a device that was away for long; `basa succession show` lists the terms',
-    variable: 'BASA_TERM',
-  }),
   identity: needed({
     value: 'folder',
     help: 'folder for the key and the state of the device',
@@ -54,11 +50,7 @@ const FLAGS = {
   ...METRIC_FLAGS,
   minimum: whole({ help: 'take part only if a sum contains at least n updates', without: '2' }),
   'max-staleness': whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
-  'unsafe-mixed-versions': yes(
-    'take part even if a sum mixes versions of the model; its server can then single out an update',
-  ),
-  'checked-sums': yes('take part in one-shot tasks only if at least two authorities confirm every sum'),
-  'forbid-succession': yes('take part only if the keys of the task cannot be replaced'),
+  'checked-sums': yes('take part only if at least two authorities confirm every sum'),
   'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
@@ -94,11 +86,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
     const { version } = await device.model({ signal });
     const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, metrics, signal });
     const { refusalText } = await import('@basa/protocol');
-    terminal.line(
-      result.kind === 'accepted'
-        ? `accepted${placeOf(result)}`
-        : `rejected: ${refusalText(result.reason, result.detail)}`,
-    );
+    terminal.line(result.kind === 'accepted' ? 'accepted' : `rejected: ${refusalText(result.reason, result.detail)}`);
     return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
   } finally {
     await device.close();
@@ -119,9 +107,7 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('trained', ({ version, loss }) =>
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
     );
-    device.on('accepted', ({ ctx, slot }) =>
-      terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
-    );
+    device.on('accepted', ({ ctx }) => terminal.line(`accepted: upload ${short(ctx)}`));
     device.on('rejected', ({ reason, detail }) => {
       if (problemOf(reason).nothingNew !== undefined) return; // `idle` reports it
       terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`);
@@ -189,7 +175,7 @@ async function whyEnded(ended: RunSummary['ended']): Promise<string> {
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
   const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
-  const { server, authority, identity, task, term, enrol: token, minimum, 'max-staleness': maxStaleness } = flags;
+  const { server, authority, identity, task, enrol: token, minimum, 'max-staleness': maxStaleness } = flags;
   const pieceBytes = Number(environment['BASA_PIECE_BYTES'] ?? 0);
   const privacy = privacyFloor(flags);
   return Clients.connect({
@@ -202,20 +188,12 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
     floor: {
       minimum: minimum ?? DEFAULT_FLOOR.minimum,
       maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
-      unsafeMixedVersions: flags['unsafe-mixed-versions'],
       checkedSums: flags['checked-sums'],
       deviceNoise: flags['device-noise'],
-      ...(flags['forbid-succession'] && { succession: 'forbidden' }),
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],
-    ...(term !== undefined && { term }),
     ...(token !== undefined && { token }),
     ...(pieceBytes > 0 && { pieceBytes }),
   });
-}
-
-/** In the one-shot mode an update has no place. */
-function placeOf({ slot }: { readonly slot: number | undefined }): string {
-  return slot === undefined ? '' : ` in slot ${slot}`;
 }

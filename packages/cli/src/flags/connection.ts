@@ -17,29 +17,25 @@ export const SERVER_FLAGS = {
   ...PLAIN_HTTP_FLAGS,
 };
 
-/** For requests that anybody may make: no token is read, so none is sent. */
-export const OPEN_AUTHORITY_FLAGS = {
-  authority: needed({
-    value: 'url',
-    help: 'address of the authority, or several separated by commas',
-    variable: 'BASA_AUTHORITY',
-  }),
-  ...PLAIN_HTTP_FLAGS,
-};
-
 export const AUTHORITY_TOKEN = {
   help: "the operator's token of the authority; for several authorities, one each, separated by commas",
   variable: 'BASA_AUTHORITY_TOKEN',
 };
 
 export const AUTHORITY_FLAGS = {
-  ...OPEN_AUTHORITY_FLAGS,
+  authority: needed({
+    value: 'url',
+    help: 'address of the authority, or several separated by commas',
+    variable: 'BASA_AUTHORITY',
+  }),
+  ...PLAIN_HTTP_FLAGS,
   'authority-token': needed(AUTHORITY_TOKEN),
 };
 
 type ServerInput = CommandInput<typeof SERVER_FLAGS>;
-type OpenInput = CommandInput<typeof OPEN_AUTHORITY_FLAGS>;
-type AuthorityInput = OpenInput & { readonly flags: { readonly 'authority-token'?: string | undefined } };
+type AuthorityInput = CommandInput<Omit<typeof AUTHORITY_FLAGS, 'authority-token'>> & {
+  readonly flags: { readonly 'authority-token'?: string | undefined };
+};
 
 export async function serverOperator({ flags, signal }: ServerInput): Promise<ServerOperator> {
   const { server: url, token } = flags;

@@ -25,7 +25,7 @@ export const LEARNING_FLAGS = {
   damping: dampingFlag,
   'divide-by': choice(['count', 'weights'], {
     value: 'what',
-    help: 'divide a sum by the count of its updates or by their weights; only with --unsafe-paper',
+    help: 'divide a sum by the count of its updates or by their weights; only with --mode paper',
     without: 'count',
   }),
   places: parsed<number | 'auto'>(

@@ -5,7 +5,6 @@ import type { ServiceName } from './places.ts';
 export interface TaskPreset {
   readonly bufferSize: number;
   readonly leaseSeconds: number;
-  readonly openSeconds: number;
   readonly stallSeconds: number;
   readonly maxStaleness: number;
 }
@@ -16,7 +15,6 @@ const TASK: Readonly<Record<string, () => Promise<TaskPreset>>> = {
     return {
       bufferSize: TASK_DEFAULTS.bufferSize,
       leaseSeconds: TASK_DEFAULTS.uploadLeaseMs / 1000,
-      openSeconds: TASK_DEFAULTS.openMs / 1000,
       stallSeconds: TASK_DEFAULTS.stallMs / 1000,
       maxStaleness: TASK_DEFAULTS.maxStaleness,
     };
@@ -26,7 +24,6 @@ const TASK: Readonly<Record<string, () => Promise<TaskPreset>>> = {
     return {
       bufferSize: 32,
       leaseSeconds: 900,
-      openSeconds: 21_600,
       stallSeconds: 300,
       maxStaleness: DEFAULT_MAX_STALENESS,
     };

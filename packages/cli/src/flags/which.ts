@@ -1,4 +1,4 @@
-/** Finds the task, device or buffer of a command, by its name or its first digits. */
+/** Finds the task or device of a command, by its name or its first digits. */
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { CommandError, type CommandInput } from '../shell/command.ts';
@@ -91,13 +91,4 @@ async function deviceNamed(text: string, by: 'user' | 'deviceKey', authority: Au
     return [...new Set(known.map((device) => device[by]))].map((hex) => ({ hex }));
   });
   return by === 'user' ? whole : (known.find(({ deviceKey }) => deviceKey === whole)?.user ?? whole);
-}
-
-/** A buffer that is in a version of some task, or was left out of one. */
-export function bufferNamed(text: string, server: ServerOperator): Promise<string> {
-  const list = async (): Promise<readonly Named[]> => {
-    const versions = await Promise.all((await server.tasks()).map(({ task }) => server.versions(task)));
-    return versions.flat().flatMap(({ sums, spoilt }) => [...sums, ...spoilt].map((hex) => ({ hex })));
-  };
-  return wholeName(text, { kind: 'buffer', listed: '`basa task show <task>`' }, list);
 }

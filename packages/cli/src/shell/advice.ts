@@ -9,5 +9,4 @@ export const INSTEAD: Readonly<Record<string, string>> = {
   'below-floor':
     'ask for less with --minimum, --max-staleness or --max-epsilon, or take part in a task that meets them',
   'wrong-clock': 'correct the clock of this machine, then run the same command again',
-  'not-paper-mode': 'leave out --unsafe-paper',
 };

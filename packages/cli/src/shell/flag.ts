@@ -97,22 +97,15 @@ export function positive(told: Told<number>): Flag<number | undefined> {
   });
 }
 
-/** The words that belong to another flag, with that flag. */
-interface Elsewhere {
-  readonly elsewhere?: Readonly<Record<string, string>>;
-}
-
 /** One of some words. */
-export function choice<T extends string>(names: readonly T[], told: WithDefault<T> & Elsewhere): Flag<T>;
-export function choice<T extends string>(names: readonly T[], told: Told<T> & Elsewhere): Flag<T | undefined>;
-export function choice<T extends string>(names: readonly T[], told: Told<T> & Elsewhere): Flag<T | undefined> {
-  const { elsewhere = {}, ...rest } = told;
+export function choice<T extends string>(names: readonly T[], told: WithDefault<T>): Flag<T>;
+export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined>;
+export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined> {
   const words = names.length === 2 ? names.join(' or ') : names.join(', ');
-  return flagOf({ value: 'name', ...rest }, (given, name) => {
+  return flagOf({ value: 'name', ...told }, (given, name) => {
     const value = names.find((one) => one === given);
     if (value !== undefined) return value;
-    const other = Object.hasOwn(elsewhere, given) ? `; write ${elsewhere[given]} ${given}` : '';
-    throw new CommandError(`--${name} takes ${words}, got "${given}"${other}`);
+    throw new CommandError(`--${name} takes ${words}, got "${given}"`);
   });
 }
 
@@ -132,13 +125,6 @@ const PINNED = /^[0-9a-f]{64}$/;
 /** 64 hexadecimal digits, complete: a pinned name must not be shortened. */
 export function pinned(told: Told<string> & { readonly variable: string }): Flag<string> {
   return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
-}
-
-/** The same if it may be left out. */
-export function digits(told: Told<string>): Flag<string | undefined> {
-  return parsed({ value: 'hex', ...told }, '64 hexadecimal digits', (given) =>
-    PINNED.test(given.toLowerCase()) ? given.toLowerCase() : undefined,
-  );
 }
 
 /** One or several of them, comma-separated. */

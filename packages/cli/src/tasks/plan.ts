@@ -1,23 +1,13 @@
 /** `basa plan`: the costs of a task before it is created, by buffer size, or with the effects of its noise. */
 import { chosenModel } from '../flags/models.ts';
-import {
-  bufferWithin,
-  MOST_UPDATES,
-  type ModeChoice,
-  modeFlag,
-  sealingFlag,
-  sealingOf,
-  uncheckedSumsFlag,
-  VERSION_FLAGS,
-  versionSettings,
-} from '../flags/modes.ts';
+import { MOST_UPDATES, sealingFlag, uncheckedSumsFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
-import type { ModeCost, ModeCosts, SealingCosts, SizeCosts } from './mode-costs.ts';
 import { planPrivacy } from './private-plan.ts';
+import type { SealingCosts, SizeCost, UploadCost } from './upload-costs.ts';
 
 export const plan: Command = command({
   name: 'plan',
@@ -31,7 +21,6 @@ export const plan: Command = command({
       max: MOST_UPDATES['one-shot'],
       default: 100,
     }),
-    mode: modeFlag,
     ...VERSION_FLAGS,
     sealing: sealingFlag,
     authorities: whole({ help: 'number of authorities for the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
@@ -44,30 +33,28 @@ export const plan: Command = command({
   },
   async run({ flags, terminal }) {
     const { elementBits } = await import('@basa/masking');
-    const { costsBySize, modeCosts, sealingCosts } = await import('./mode-costs.ts');
+    const { costsBySize, sealingCosts, uploadCost } = await import('./upload-costs.ts');
     const privacy = privacyChoice(flags);
     const dimension = await dimensionOf(flags);
-    const { clip, mode } = flags;
-    const bufferSize = bufferWithin(flags.buffer, mode);
-    const { sumsPerVersion = 1 } = versionSettings(flags) ?? {};
-    sealingOf(flags);
+    const { buffer: bufferSize, clip, minimum: least, 'unsafe-unchecked-sums': unchecked } = flags;
+    const { sumsPerVersion } = versionSettings(flags);
     if (privacy === undefined) {
-      const sizes = costsBySize({ ...flags, unchecked: flags['unsafe-unchecked-sums'], bufferSize, dimension });
+      const sizes = costsBySize({ ...flags, unchecked, bufferSize, dimension });
       terminal.line(sizesTable(sizes));
       terminal.line(
         '\nFor a private task, add --noise <z> and --participations <n>, for example --noise 1 --participations 20.',
       );
       return { json: { dimension, sizes } };
     }
-    const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: flags.minimum, clip, mode });
+    const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip });
     if (typeof planned === 'string') {
       terminal.line(`this task is not possible: ${planned}`);
       return { json: { works: false, refused: planned }, exitCode: EXIT_CODE.failed };
     }
     const { minimum, colluders, delta, works, advice } = planned;
     const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
-    const modes = modeCosts({ ...flags, unchecked: flags['unsafe-unchecked-sums'], bufferSize, dimension, modulus });
-    const { bytesPerUpload } = costsOfMode(modes, mode);
+    const upload = uploadCost({ ...flags, unchecked, dimension, modulus });
+    const { bytesPerUpload } = upload;
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
     terminal.line(
       table([
@@ -86,11 +73,9 @@ export const plan: Command = command({
         ['upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
       ]),
     );
-    terminal.line(
-      `\nCost of one contribution for a device with K = ${bufferSize}, in each mode:\n${modesTable(modes)}`,
-    );
-    const sealings = sealingCosts(flags, modes);
-    if (sealings !== undefined) terminal.line(sealingsTable(sealings));
+    terminal.line(`\nCost of one contribution for a device, which does not depend on K:\n${uploadTable(upload)}`);
+    const sealings = sealingCosts(flags.authorities, upload);
+    terminal.line(sealingsTable(sealings));
     for (const sentence of advice) terminal.line(sentence);
     const json = {
       works,
@@ -109,8 +94,7 @@ export const plan: Command = command({
       colluders,
       sumsPerVersion,
       combine: flags.combine,
-      mode,
-      modes,
+      upload,
       sealing: flags.sealing,
       sealings,
       advice,
@@ -119,42 +103,22 @@ export const plan: Command = command({
   },
 });
 
-function costsOfMode(modes: ModeCosts, mode: ModeChoice): ModeCost {
-  const cost = modes[mode];
-  if ('impossible' in cost) throw new CommandError(`this task is not possible: ${cost.impossible}`);
-  return cost;
-}
-
-function sizesTable(sizes: readonly SizeCosts[]): string {
-  const cells = (modes: ModeCosts): readonly string[] =>
-    Object.values(modes).flatMap((cost) =>
-      'impossible' in cost ? ['-', '-'] : [String(cost.masks), String(cost.bytesPerUpload)],
-    );
+function sizesTable(sizes: readonly SizeCost[]): string {
   const rows = [
-    ['', '', 'sealed mode', '', 'one-shot mode', ''],
-    ['K', 'bits of an entry', 'masks', 'upload bytes', 'masks', 'upload bytes'],
-    ...sizes.map(({ bufferSize, bits, modes }) => [String(bufferSize), String(bits), ...cells(modes)]),
+    ['K', 'bits of an entry', 'masks', 'upload bytes'],
+    ...sizes.map(({ bufferSize, bits, masks, bytesPerUpload }) =>
+      [bufferSize, bits, masks, bytesPerUpload].map(String),
+    ),
   ];
-  const whys = sizes.flatMap(({ modes }) => impossibleIn(modes));
-  return ['Cost of one contribution for a device, by buffer size K:', table(rows), ...new Set(whys)].join('\n');
+  return ['Cost of one contribution for a device, by buffer size K:', table(rows)].join('\n');
 }
 
-function impossibleIn(modes: ModeCosts): readonly string[] {
-  return Object.entries(modes).flatMap(([mode, cost]) => ('impossible' in cost ? `${mode}: ${cost.impossible}` : []));
-}
-
-function modesTable(modes: ModeCosts): string {
-  const row = (title: string, cell: (cost: ModeCost) => number): readonly string[] => [
-    title,
-    ...Object.values(modes).map((cost) => ('impossible' in cost ? '-' : String(cell(cost)))),
-  ];
-  const rows = [
-    ['', ...Object.keys(modes)],
-    row('masks to expand', ({ masks }) => masks),
-    row('bytes of encrypted seeds', ({ sealedBytes }) => sealedBytes),
-    row('bytes of the upload', ({ bytesPerUpload }) => bytesPerUpload),
-  ];
-  return [table(rows), ...impossibleIn(modes)].join('\n');
+function uploadTable({ masks, sealedBytes, bytesPerUpload }: UploadCost): string {
+  return table([
+    ['masks to expand', String(masks)],
+    ['bytes of encrypted seeds', String(sealedBytes)],
+    ['bytes of the upload', String(bytesPerUpload)],
+  ]);
 }
 
 function sealingsTable(sealings: SealingCosts): string {
@@ -164,7 +128,7 @@ function sealingsTable(sealings: SealingCosts): string {
     `${sealMs.toFixed(2)} ms to encrypt`,
     `${openMs.toFixed(2)} ms for an authority to decrypt`,
   ]);
-  return `\nEncrypted seeds of an upload in one-shot mode, by --sealing, measured on this machine:\n${table(rows)}`;
+  return `\nEncrypted seeds of an upload, by --sealing, measured on this machine:\n${table(rows)}`;
 }
 
 async function dimensionOf(flags: {

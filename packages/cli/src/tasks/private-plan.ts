@@ -1,7 +1,7 @@
 /** A private task before it is created: its plan, whether it can learn, and advice. `plan` and `task create` print the same. */
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { PrivatePlan } from '@basa/masking';
-import { MOST_UPDATES, type ModeChoice } from '../flags/modes.ts';
+import { MOST_UPDATES } from '../flags/modes.ts';
 import { within } from '../shell/flag.ts';
 
 /** Logistic regression on MNIST still learns at 13, 23 points worse (docs/privacy.md); averaging 50 away takes 2,500 buffers for one. */
@@ -13,7 +13,6 @@ export interface PrivateRequest {
   readonly bufferSize: number;
   readonly minimum: number | undefined;
   readonly clip: number;
-  readonly mode: ModeChoice;
 }
 
 export interface PlannedPrivacy {
@@ -30,7 +29,7 @@ export interface PlannedPrivacy {
 export async function planPrivacy(request: PrivateRequest): Promise<PlannedPrivacy | string> {
   const { bufferForSignal, planPrivate } = await import('@basa/masking');
   const { defaultMinimum } = await import('@basa/protocol');
-  const { privacy, bufferSize, mode } = request;
+  const { privacy, bufferSize } = request;
   const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
   const usual = Math.min(bufferSize, defaultMinimum(bufferSize, colluders));
   const minimum = within(request.minimum ?? usual, 'minimum', { min: 2, max: bufferSize });
@@ -38,7 +37,7 @@ export async function planPrivacy(request: PrivateRequest): Promise<PlannedPriva
   const planned = planPrivate({ ...privacy, ...request, delta, colluders, minimum });
   if (planned.kind === 'refused') return planned.sentence;
   const { plan } = planned;
-  const enough = { needed: bufferForSignal(plan, bufferSize), max: MOST_UPDATES[mode] };
+  const enough = { needed: bufferForSignal(plan, bufferSize), max: MOST_UPDATES['one-shot'] };
   const works = plan.noiseToSignal <= HOPELESS;
   return { plan, minimum, colluders, delta, works, advice: adviceOf(plan, privacy.noiseMultiplier, enough) };
 }

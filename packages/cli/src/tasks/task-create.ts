@@ -3,16 +3,13 @@ import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
-import { sealedEngineFlag } from '../flags/engines.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
 import {
   bufferWithin,
   MOST_UPDATES,
   modeFlag,
-  modeOf,
   sealingFlag,
-  sealingOf,
   uncheckedSumsFlag,
   VERSION_FLAGS,
   versionSettings,
@@ -21,7 +18,6 @@ import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
 import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
-import { SUCCESSION_FLAGS, successionOf } from '../flags/succession.ts';
 import { thresholdFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
@@ -44,7 +40,7 @@ const FLAGS = {
     without: 'the test set of mnist or model.ts',
   }),
   preset: choice(PRESET_NAMES, {
-    help: `${PRESET_NAMES.join(' or ')}: sets the defaults of --buffer, --lease, --open, --stall and --max-staleness`,
+    help: `${PRESET_NAMES.join(' or ')}: sets the defaults of --buffer, --lease, --stall and --max-staleness`,
     default: 'paper',
   }),
   buffer: whole({
@@ -57,7 +53,6 @@ const FLAGS = {
   mode: modeFlag,
   ...VERSION_FLAGS,
   sealing: sealingFlag,
-  engine: sealedEngineFlag('slot-keys'),
   target: whole({
     value: 'percent',
     help: 'finish the task at this score (accuracy, or R2 for the loss mse); needs a test set',
@@ -65,10 +60,9 @@ const FLAGS = {
     max: 100,
   }),
   versions: whole({ help: 'finish the task after n versions', min: 1 }),
-  lease: seconds('time that a device has from its deposit to its upload', 'paper 600, production 900'),
-  open: seconds('time for which a buffer accepts devices', 'paper 3600, production 21600'),
+  lease: seconds('time that a device has for its upload', 'paper 600, production 900'),
   stall: seconds(
-    'close a buffer that has enough updates after this time without another update',
+    'sum a batch that has enough updates after this time without another update',
     'paper 60, production 300',
   ),
   'max-staleness': whole({ help: 'number of versions that an update may be behind', without: '15' }),
@@ -89,19 +83,14 @@ const FLAGS = {
   seed: whole({ help: 'random seed for the initial parameters', default: 1 }),
   initial: text({ value: 'file', help: 'safetensors file with the initial parameters, instead of --seed' }),
   tokens: whole({ help: 'also create n enrolment tokens, valid for a day', max: MAX_TOKENS, default: 0 }),
-  'unsafe-mixed-versions': yes(
-    'allow a sum to mix versions of the model, as in the paper; the server can then single out an update',
-  ),
-  'unsafe-paper': yes("use the paper's own mode, which is not safe; both services must allow it"),
   ...SERVER_FLAGS,
   token: needed(SERVER_TOKEN), // checked before an authority has the task
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
   'unsafe-threshold': yes('allow a threshold that does not tolerate any colluding authority, such as 2 of 3'),
   'unsafe-unchecked-sums': uncheckedSumsFlag,
-  ...SUCCESSION_FLAGS,
   'authority-noise': yes(
-    'one-shot, with --noise and one authority: the authority adds the noise to each sum, instead of the devices',
+    'with --noise and one authority: the authority adds the noise to each sum, instead of the devices',
   ),
 };
 
@@ -129,7 +118,7 @@ export const taskCreate: Command = command({
     const privacy = privacyChoice(flags);
     if (privacy !== undefined) {
       const { dimension } = model;
-      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, mode: flags.mode });
+      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip });
     }
     const { training, ...floor } = trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) });
     const { SCORE_OF_LOSS } = await import('@basa/protocol');
@@ -142,8 +131,6 @@ export const taskCreate: Command = command({
       unsafeThreshold: flags['unsafe-threshold'],
       ...modeSettings(flags),
       ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
-      // The paper has no versions of buffers.
-      versions: flags['unsafe-mixed-versions'] || flags['unsafe-paper'] ? 'unsafeMixed' : 'one',
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
       clip: flags.clip,
       ...(bits !== 'auto' && { bits }),
@@ -151,9 +138,7 @@ export const taskCreate: Command = command({
       ...floor,
       metrics: flags.metrics ?? [],
       ...(privacy !== undefined && { privacy }),
-      ...(await successionOf(flags)),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
-      openMs: 1000 * (flags.open ?? preset.openSeconds),
       stallMs: 1000 * (flags.stall ?? preset.stallSeconds),
       initial: await initialOf(input, model),
       serverStep: serverStepOf(flags),
@@ -181,30 +166,22 @@ async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request
   for (const sentence of planned.advice) terminal.warn(`warning: ${sentence}`);
 }
 
-function modeSettings(
-  flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<
-  TaskSettings,
-  'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine' | 'sealing'
-> {
-  const version = versionSettings(flags);
-  const sealing = sealingOf(flags);
-  const chosen = modeOf(flags, 'slot-keys');
-  if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
-    throw new CommandError('--unsafe-paper and --mode one-shot cannot be combined; choose one');
-  if (flags['unsafe-unchecked-sums'] && chosen.mode !== 'one-shot')
-    throw new CommandError('--unsafe-unchecked-sums needs --mode one-shot; add it, or remove --unsafe-unchecked-sums');
-  if (flags['authority-noise'] && chosen.mode !== 'one-shot')
-    throw new CommandError('--authority-noise needs --mode one-shot; add it, or remove --authority-noise');
-  if (chosen.mode === 'one-shot')
-    return {
-      ...chosen,
-      ...version,
-      ...(sealing !== undefined && { sealing }),
-      unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
-      authorityNoise: flags['authority-noise'],
-    };
-  return { engine: chosen.engine, ...(flags['unsafe-paper'] && { mode: 'paper' as const }) };
+/** The flags that paper mode does not have, with the values that they have by default. */
+const ONLY_ONE_SHOT = {
+  'sums-per-version': 1,
+  combine: 'mean',
+  sealing: 'x25519',
+  noise: undefined,
+  'authority-noise': false,
+  'unsafe-unchecked-sums': false,
+} as const;
+
+function modeSettings(flags: CommandInput<typeof FLAGS>['flags']): Partial<TaskSettings> {
+  const { mode, sealing, 'unsafe-unchecked-sums': unsafeUncheckedSums, 'authority-noise': authorityNoise } = flags;
+  if (mode === 'one-shot') return { mode, ...versionSettings(flags), sealing, unsafeUncheckedSums, authorityNoise };
+  const [name] = Object.entries(ONLY_ONE_SHOT).find(([key, usual]) => flags[key as 'noise'] !== usual) ?? [];
+  if (name === undefined) return { mode };
+  throw new CommandError(`--${name} needs --mode one-shot; remove it, or --mode paper`);
 }
 
 /** The data on which the server evaluates versions: a file that `encodeDataset` wrote, or the test set of the model. */

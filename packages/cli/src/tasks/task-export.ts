@@ -1,14 +1,16 @@
-/** `basa task export`: a version of the model, or the curves of a task, as files for other tools. */
-import { join } from 'node:path';
+/** `basa task export`: a version of the model, or the curves of a task, as a file for other tools. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { VersionState } from '@basa/client/operator';
+import type { Model } from '@basa/learning';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { loadModel } from '../flags/own-model.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { choice, needed, text, whole } from '../shell/flag.ts';
 import { counted } from '../shell/terminal.ts';
-import { MODEL_FORMATS, modelFiles, modelOf, type OutFile, writeAll } from './model-files.ts';
 
-const FORMATS = [...MODEL_FORMATS, 'csv', 'tensorboard'] as const;
+const FORMATS = ['safetensors', 'onnx', 'csv'] as const;
 type Format = (typeof FORMATS)[number];
 
 export const taskExport: Command = command({
@@ -16,10 +18,10 @@ export const taskExport: Command = command({
   summary: 'write a version of the model, or the training curves of a task, in a format for other tools',
   takes: TAKES_TASK,
   flags: {
-    out: needed({ value: 'path', help: 'file to write; a folder for tfjs and tensorboard' }),
+    out: needed({ value: 'path', help: 'file to write' }),
     format: choice(FORMATS, {
-      help: 'safetensors, npz, onnx or tfjs for the model; csv or tensorboard for the curves',
-      without: 'the extension of --out: .safetensors, .npz, .onnx or .csv',
+      help: 'safetensors or onnx for the model; csv for the curves',
+      without: 'the extension of --out: .safetensors, .onnx or .csv',
     }),
     version: whole({ help: 'version of the model', without: 'the newest' }),
     model: text({ value: 'file', help: 'file with the network, net.json or model.ts, if the server does not know it' }),
@@ -31,20 +33,19 @@ export const taskExport: Command = command({
     const format = flags.format ?? formatOf(out);
     const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
-    if (format === 'csv' || format === 'tensorboard') {
+    if (format === 'csv') {
       const versions = await server.versions(task.task);
-      const file = await (format === 'csv' ? curvesAsCsv(versions, out) : curvesAsEvents(versions, out));
-      const files = await writeAll([file]);
-      input.terminal.line(`wrote ${counted(versions.length, 'version')} of ${task.name} to ${files.join(', ')}`);
-      return { json: { task: task.task, format, versions: versions.length, files } };
+      await write(out, await curvesAsCsv(versions));
+      input.terminal.line(`wrote ${counted(versions.length, 'version')} of ${task.name} to ${out}`);
+      return { json: { task: task.task, format, versions: versions.length, file: out } };
     }
     const model = await modelOf(flags.model, task.model);
     const version = flags.version ?? task.version ?? 0;
     const parameters = await server.parameters(task.task, version);
     const about = { task: task.task, version: String(version) };
-    const files = await writeAll(await modelFiles({ format, out, model, parameters, about }));
-    input.terminal.line(`wrote version ${version} (${parameters.length} parameters) to ${files.join(', ')}`);
-    return { json: { task: task.task, format, version, parameters: parameters.length, files } };
+    await write(out, await modelFile({ format, model, parameters, about }));
+    input.terminal.line(`wrote version ${version} (${parameters.length} parameters) to ${out}`);
+    return { json: { task: task.task, format, version, parameters: parameters.length, file: out } };
   },
 });
 
@@ -52,34 +53,60 @@ function formatOf(out: string): Format {
   const byName = FORMATS.find((format) => out.endsWith(`.${format}`));
   if (byName !== undefined) return byName;
   throw new CommandError(
-    `the format does not follow from --out ${out}; end it with .safetensors, .npz, .onnx or .csv, or add --format`,
+    `the format does not follow from --out ${out}; end it with .safetensors, .onnx or .csv, or add --format`,
   );
 }
 
-async function curvesAsCsv(versions: readonly VersionState[], path: string): Promise<OutFile> {
-  const { csvOf } = await import('@basa/learning/files');
-  const rows = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics }) => ({
-    version,
-    at: new Date(at).toISOString(),
-    ...(r2 === undefined ? { accuracy } : { r2 }),
-    loss,
-    updates: accepted,
-    dropped,
-    meanAge,
-    ...metrics,
-  }));
-  return { path, content: csvOf(rows) };
+/** `described`: the server's description of the network, if it has one. */
+async function modelOf(file: string | undefined, described: unknown): Promise<Model> {
+  if (file !== undefined) return (await loadModel(file)).model;
+  if (described === undefined)
+    throw new CommandError(
+      'the server does not know the network of this task; add --model with the file of the network, net.json or model.ts',
+    );
+  const { readModelJson } = await import('@basa/learning');
+  return readModelJson(described);
 }
 
-/** TensorBoard finds the file by its name in its folder. The same task always has the same name. */
-async function curvesAsEvents(versions: readonly VersionState[], folder: string): Promise<OutFile> {
-  const { encodeTensorboard } = await import('@basa/learning/files');
-  const points = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics = {} }) => {
-    const told = { accuracy, r2, loss, 'task/updates': accepted, 'task/dropped': dropped, 'task/mean age': meanAge };
-    const sums = Object.entries(metrics).map(([metric, value]) => [`metrics/${metric}`, value] as const);
-    const known = Object.entries(told).filter((entry): entry is [string, number] => entry[1] !== undefined);
-    return { step: version, atMs: at, values: Object.fromEntries([...known, ...sums]) };
-  });
-  const startedSeconds = Math.floor((points[0]?.atMs ?? 0) / 1000);
-  return { path: join(folder, `events.out.tfevents.${startedSeconds}.basa`), content: encodeTensorboard(points) };
+async function modelFile({
+  format,
+  model,
+  parameters,
+  about,
+}: {
+  readonly format: 'safetensors' | 'onnx';
+  readonly model: Model;
+  readonly parameters: Float32Array;
+  readonly about: Readonly<Record<string, string>>;
+}): Promise<Uint8Array> {
+  const { encodeSafetensors } = await import('@basa/learning');
+  const { encodeOnnx } = await import('@basa/learning/files');
+  try {
+    return (format === 'onnx' ? encodeOnnx : encodeSafetensors)(model, parameters, about);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new CommandError(`${model.name} cannot be written as ${format}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function curvesAsCsv(versions: readonly VersionState[]): Promise<string> {
+  const { csvOf } = await import('@basa/learning/files');
+  return csvOf(
+    versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics }) => ({
+      version,
+      at: new Date(at).toISOString(),
+      ...(r2 === undefined ? { accuracy } : { r2 }),
+      loss,
+      updates: accepted,
+      dropped,
+      meanAge,
+      ...metrics,
+    })),
+  );
+}
+
+async function write(path: string, content: Uint8Array | string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
 }

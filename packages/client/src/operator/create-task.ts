@@ -18,7 +18,6 @@ import type { TaskSpecification } from './task-specification.ts';
 export const TASK_DEFAULTS = {
   bufferSize: 10,
   uploadLeaseMs: 600_000,
-  openMs: 3_600_000,
   stallMs: 60_000,
   maxStaleness: DEFAULT_MAX_STALENESS,
   training: POLICY_DEFAULTS.training,
@@ -97,7 +96,6 @@ export async function createTaskAt(
   const policy = await makePolicy({
     ...TASK_DEFAULTS,
     name: model.name,
-    closeMs: settings.openMs ?? TASK_DEFAULTS.openMs,
     ...settings,
     training,
     serverKey: fromHex(publicKey) ?? new Uint8Array(),
@@ -108,8 +106,8 @@ export async function createTaskAt(
     policy: toHex(encodePolicy(policy)),
     ...(canServerBuild && { model: modelJson(model) }),
     initial: initialOf(settings, canServerBuild),
-    // The policy itself says that a task is in the one-shot mode.
-    ...(mode !== undefined && mode !== 'one-shot' && { mode }),
+    // The policy itself says that a task is in one-shot mode.
+    ...(mode === 'paper' && { mode }),
     ...(serverStep !== undefined && { serverStep }),
     ...(divideBy !== undefined && { divideBy }),
     ...(admission !== undefined && { admission }),

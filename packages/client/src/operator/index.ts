@@ -12,8 +12,6 @@ export {
   type TaskSettings,
 } from './create-task.ts';
 export {
-  ENGINES,
-  type EngineName,
   type ModeName,
   mostTolerated,
   type PolicyChoice,
@@ -21,11 +19,9 @@ export {
   quantizerOf,
 } from './policy.ts';
 export {
-  type BufferState,
   ServerOperator,
   type ServerTask,
   type ShotState,
-  type SuspectState,
   type TaskPrivacy,
   type VersionState,
 } from './server-operator.ts';

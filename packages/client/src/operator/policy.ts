@@ -17,11 +17,9 @@ import {
   policyProblem,
   type Sealing,
   type Staleness,
-  type SuccessionPolicy,
   type TaskPolicy,
   type TaskTraining,
   toleratedOf,
-  type Versions,
 } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 
@@ -37,7 +35,7 @@ export interface PolicyChoice {
   readonly unsafeThreshold?: boolean;
   readonly bufferSize: number;
   readonly minimum?: number;
-  /** The mode by which updates reach a sum; `sealed` by default. */
+  /** The protocol by which updates reach a sum; `one-shot` by default. */
   readonly mode?: ModeName;
   /** One-shot: allows sums that only one authority vouches for. That authority could change the model unnoticed. */
   readonly unsafeUncheckedSums?: boolean;
@@ -52,8 +50,6 @@ export interface PolicyChoice {
   readonly combine?: Combination;
   /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
   readonly sealing?: Sealing;
-  /** The sealing of seeds in the other modes; slot keys by default. */
-  readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
@@ -64,20 +60,12 @@ export interface PolicyChoice {
   readonly metrics?: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
   readonly privacy?: PrivacyChoice;
-  /**
-   * `one` if all updates of a sum must be trained on one version of the model; `unsafeMixed` lets a server single out
-   * an update.
-   */
-  readonly versions?: Versions;
-  /** With mixed versions: the weight that a device gives an update of a certain age. */
+  /** Paper mode: the weight that a device gives an update of a certain age. */
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly training: TaskTraining;
+  /** The time within which a device should upload after it got a place; in paper mode the time-out of a position. */
   readonly uploadLeaseMs: number;
-  readonly openMs: number;
-  readonly closeMs: number;
-  /** Allows authorities to be replaced while the task runs. Not allowed by default. */
-  readonly succession?: SuccessionPolicy;
 }
 
 /** By default a tenth of K may reveal their noise, and delta is 10^-6. */
@@ -98,21 +86,20 @@ function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'p
   return { colluders: Math.floor(bufferSize / 10), delta: DEFAULT_DELTA, ...privacy };
 }
 
-export const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
-export type EngineName = keyof typeof ENGINES;
-
 /** `paper` is the paper's protocol, which hides less; both services must allow it. */
-export type ModeName = 'sealed' | 'paper' | 'one-shot';
+export type ModeName = 'one-shot' | 'paper';
+
+/** No longer than this after its last upload, the facts of a sum are still needed. */
+const SUM_MS = 3_600_000;
 
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
-  const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
+  const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs } = choice;
   const privacy = privacyOf(choice);
   const council = {
     authorities,
     threshold: choice.threshold ?? defaultThreshold(authorities.length),
     unsafeThreshold: choice.unsafeThreshold ?? false,
   };
-  const versions = choice.versions ?? POLICY_DEFAULTS.versions;
   const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
   const quantizer =
     privacy === undefined
@@ -130,16 +117,13 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     blockFloor: choice.blockFloor ?? (privacy === undefined ? DEFAULT_BLOCK_FLOOR * quantizer.clip : 0),
     metrics: choice.metrics ?? [],
     privacy,
-    versions,
-    staleness: choice.staleness ?? (versions === 'one' ? { kind: 'constant' } : { kind: 'polynomial', exponent: 0.5 }),
     maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,
     manifestHash: new Uint8Array(await crypto.subtle.digest('SHA-256', ascii(manifestText(model)).slice())),
     training: choice.training,
     serverKey,
     uploadLeaseMs,
-    openMs,
-    closeMs,
-    ...(choice.succession !== undefined && { succession: choice.succession }),
+    openMs: SUM_MS,
+    closeMs: SUM_MS,
   };
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
@@ -148,20 +132,37 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
 
 type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThreshold'>;
 
-function modeOf(choice: PolicyChoice, council: ChosenCouncil): Pick<TaskPolicy, 'engine' | 'oneShot'> {
-  const { mode, engine, unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false } = choice;
+type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'versions'>;
+
+function modeOf(choice: PolicyChoice, council: ChosenCouncil): ModePolicy {
+  if (choice.mode === 'paper') return paperPolicy(choice);
+  const { unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false } = choice;
   const { sumsPerVersion, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
-  if (authorityNoise && mode !== 'one-shot') throw new SettingsError('authorityNoise needs one-shot mode');
-  if (sumsPerVersion > 1 && mode !== 'one-shot')
-    throw new SettingsError(
-      'several sums per version need one-shot mode: in the other modes, every buffer makes a version',
-    );
-  if (sealing !== ONE_SHOT_DEFAULTS.sealing && mode !== 'one-shot')
-    throw new SettingsError(`the sealing ${sealing} needs one-shot mode`);
-  if (mode !== 'one-shot') return { engine: ENGINES[engine ?? 'slot-keys'], oneShot: undefined };
-  if (engine !== undefined) throw new SettingsError('engine is only for sealed mode; leave it out in one-shot mode');
   const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise, sumsPerVersion, combine, sealing };
-  return { engine: ENGINE.oneShot, oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) } };
+  return {
+    engine: ENGINE.oneShot,
+    oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) },
+    versions: 'one',
+    staleness: { kind: 'constant' },
+  };
+}
+
+/** The settings that the paper's protocol does not have. */
+const ONLY_ONE_SHOT = [
+  'authorityNoise',
+  'combine',
+  'privacy',
+  'sealing',
+  'sumsPerVersion',
+  'unsafeUncheckedSums',
+] as const;
+
+function paperPolicy(choice: PolicyChoice): ModePolicy {
+  const name = ONLY_ONE_SHOT.find((key) => choice[key] !== undefined);
+  if (name !== undefined) throw new SettingsError(`${name} needs one-shot mode; leave it out in paper mode`);
+  if (choice.authorities.length > 1) throw new SettingsError('a task in paper mode has one authority');
+  const { staleness = { kind: 'polynomial', exponent: 0.5 } } = choice;
+  return { engine: ENGINE.cpAbe, oneShot: undefined, versions: 'unsafeMixed', staleness };
 }
 
 /**

@@ -6,7 +6,7 @@ export interface TaskSpecification {
   /** In hexadecimal, as the authorities know it. */
   readonly policy: string;
   /** `paper` is the paper's protocol, which hides less; both services must allow it. */
-  readonly mode?: 'sealed' | 'paper';
+  readonly mode?: 'one-shot' | 'paper';
   /** A server evaluates only networks that it can build. */
   readonly model?: ModelJson;
   /** The first parameters: drawn with a seed, or given in hexadecimal. */

@@ -1,54 +1,10 @@
-/** `basa inspect buffer` and `basa authority verify-log`: inspect past events. */
+/** `basa authority verify-log`: checks an authority's log. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { LogReport } from '@basa/authority';
-import {
-  AUTHORITY_FLAGS,
-  AUTHORITY_TOKEN,
-  authorityOperator,
-  SERVER_FLAGS,
-  serverOperator,
-} from '../flags/connection.ts';
-import { short } from '../flags/names.ts';
-import { bufferNamed } from '../flags/which.ts';
+import { AUTHORITY_FLAGS, AUTHORITY_TOKEN, authorityOperator } from '../flags/connection.ts';
 import { type Command, CommandError, type CommandInput, command, EXIT_CODE } from '../shell/command.ts';
 import { pinnedList, text } from '../shell/flag.ts';
-import { type Terminal, table } from '../shell/terminal.ts';
-
-export const inspectBuffer: Command = command({
-  name: 'inspect buffer',
-  summary: 'show the state of a buffer or batch, and its slots or updates',
-  takes: {
-    '<buffer>': 'all digits of the buffer, or the first digits if it made a version; `basa task show` lists those',
-  },
-  flags: SERVER_FLAGS,
-  async run(input) {
-    const [name] = input.positionals;
-    if (name === undefined)
-      throw new CommandError('name a buffer, by its digits; `basa task show <task>` lists the buffers of each version');
-    const server = await serverOperator(input);
-    const buffer = await server.buffer(await bufferNamed(name, server));
-    const { terminal } = input;
-    const isBatch = buffer.expiry === 0;
-    terminal.line(
-      isBatch
-        ? `${buffer.status}, a batch of ${buffer.slots.length} updates trained on version ${buffer.version} (a batch has ${buffer.minimum} to ${buffer.bufferSize})`
-        : `${buffer.status}, opened at version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots are taken, at least ${buffer.minimum} are needed`,
-    );
-    if (isBatch) {
-      terminal.line(table([['place', 'user'], ...buffer.slots.map(({ slot, user }) => [String(slot), short(user)])]));
-      return { json: buffer };
-    }
-    const rows = buffer.slots.map(({ slot, user, status, voids }) => [
-      String(slot),
-      short(user),
-      status,
-      buffer.accepted.includes(slot) ? 'in the sum' : '',
-      voids.join(' '),
-    ]);
-    terminal.line(table([['slot', 'user', 'state', '', 'void edges'], ...rows]));
-    return { json: buffer };
-  },
-});
+import type { Terminal } from '../shell/terminal.ts';
 
 const VERIFY_FLAGS = {
   key: pinnedList({
