@@ -10,7 +10,7 @@ import {
 } from '@basa/client/operator';
 import { defineModel, dense, initialParameters, type Model, manifestText, relu } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
-import { SERVER_PATH } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
@@ -53,8 +53,7 @@ it('a model is all it needs: the policy has the defaults and the hash of the net
     name: ascii('mine'),
     bufferSize: TASK_DEFAULTS.bufferSize,
     uploadLeaseMs: TASK_DEFAULTS.uploadLeaseMs,
-    openMs: TASK_DEFAULTS.openMs,
-    closeMs: TASK_DEFAULTS.openMs,
+    oneShot: ONE_SHOT_DEFAULTS,
     training: TASK_DEFAULTS.training,
     dimension: model.dimension,
     manifestHash: nodeSuite.sha256(ascii(manifestText(model))),

@@ -1,4 +1,4 @@
-/** Checks the client in Python: its own tests, sums with Node devices in both modes, and the conformance kit. */
+/** Checks the client in Python: its own tests, sums with Node devices, and the conformance kit. */
 import { spawnSync } from 'node:child_process';
 import { runLab } from '../commands/lab.ts';
 import { learnTogether, type Together, type TrainerName } from './learn-together.ts';
@@ -35,8 +35,8 @@ export async function runAll(): Promise<Ended> {
   if ((await followsItsTerms()).length > 0) return failed('succession');
   for (const together of plan()) {
     const { accuracy, loss } = await learnTogether(together);
-    const { engine, authorities, trainer } = together;
-    const what = `${trainer}, ${engine}${authorities > 1 ? ` of ${authorities} authorities` : ''}`;
+    const { authorities, trainer } = together;
+    const what = `${trainer}${authorities > 1 ? `, ${authorities} authorities` : ''}`;
     const score = `${(100 * accuracy).toFixed(0)} % after three sums, mean loss ${loss.toFixed(2)}`;
     console.log(`with two Node devices in each sum, ${what}: ${score}`);
     learned.push({ ...together, accuracy });
@@ -54,15 +54,8 @@ async function isQuickStartGood(): Promise<boolean> {
   return percent >= 88;
 }
 
-/** Every mode with the command, and every trainer that can run here in both modes. */
+/** The command with one authority and with four, and every trainer that can run here. */
 function plan(): readonly Together[] {
-  const modes = [
-    { engine: 'slot-keys', authorities: 1 },
-    { engine: 'slot-keys', authorities: 4 },
-    { engine: 'cp-abe', authorities: 1 },
-    { engine: 'one-shot', authorities: 1 },
-    { engine: 'one-shot', authorities: 4 },
-  ] as const;
   const optional = (['torch', 'sklearn'] as const).filter((name) => {
     const isThere = hasModule(name);
     if (!isThere)
@@ -71,11 +64,8 @@ function plan(): readonly Together[] {
   });
   const trainers: readonly TrainerName[] = ['numpy', 'asyncio', 'flower', ...optional];
   return [
-    ...modes.map((mode) => ({ ...mode, trainer: 'command' as const })),
-    ...trainers.flatMap((trainer) => [
-      { engine: 'slot-keys' as const, authorities: 1, trainer },
-      { engine: 'one-shot' as const, authorities: 1, trainer },
-    ]),
+    ...[1, 4].map((authorities) => ({ authorities, trainer: 'command' as const })),
+    ...trainers.map((trainer) => ({ authorities: 1, trainer })),
   ];
 }
 

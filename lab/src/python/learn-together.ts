@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
 import { BasaClient } from '@basa/client/node';
-import { createTaskAt, type EngineName } from '@basa/client/operator';
+import { createTaskAt } from '@basa/client/operator';
 import { until } from '@basa/conformance/until.ts';
 import { createReferenceBackend, createTrainer, defineModel, dense, randomStream, type Samples } from '@basa/learning';
 import { runPython } from './python.ts';
@@ -27,14 +27,12 @@ const PROGRAMS: Readonly<Record<TrainerName, readonly string[]>> = {
 };
 
 export interface Together {
-  readonly engine: EngineName | 'one-shot';
   readonly authorities: number;
   readonly trainer: TrainerName;
 }
 
 /** The accuracy at the end, by the server's own evaluation, and the mean loss that devices told. */
 export async function learnTogether({
-  engine,
   authorities,
   trainer,
 }: Together): Promise<{ readonly accuracy: number; readonly loss: number }> {
@@ -48,7 +46,6 @@ export async function learnTogether({
       model,
       bufferSize: 3,
       minimum: 3,
-      ...(engine === 'one-shot' ? { mode: engine } : { engine }),
       clip: 8,
       metrics: [{ name: 'loss', low: 0, high: 4 }],
       evaluationSet: clusters(0).dataset,

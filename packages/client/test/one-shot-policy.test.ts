@@ -8,14 +8,11 @@ function choiceOf(authorities: number, more: Partial<PolicyChoice> = {}): Policy
   return {
     name: 'one shot',
     model: tinyModel,
-    mode: 'one-shot',
     serverKey: new Uint8Array(32).fill(200),
     authorities: Array.from({ length: authorities }, (_, n) => new Uint8Array(32).fill(n + 1)),
     bufferSize: 10,
     training: POLICY_DEFAULTS.training,
     uploadLeaseMs: 60_000,
-    openMs: 60_000,
-    closeMs: 60_000,
     ...more,
   };
 }
@@ -39,9 +36,9 @@ describe('a one-shot task', () => {
     expect(partsOf(count, f).length).toBe(parts);
   });
 
-  it('may have sums of ten thousand updates, and a sealed one may not', async () => {
+  it('may have sums of ten thousand updates, and one in paper mode may not', async () => {
     expect((await makePolicy(choiceOf(1, { bufferSize: MAX_BATCH }))).bufferSize).toBe(MAX_BATCH);
-    await expect(makePolicy(choiceOf(1, { bufferSize: MAX_BATCH, mode: 'sealed' }))).rejects.toThrow(/from 2 to 1024/);
+    await expect(makePolicy(choiceOf(1, { bufferSize: MAX_BATCH, mode: 'paper' }))).rejects.toThrow(/from 2 to 1024/);
   });
 
   it('of two authorities has unchecked sums, and is possible only if the operator accepts this', async () => {
@@ -59,12 +56,9 @@ describe('a one-shot task', () => {
     expect(devices?.oneShot?.authorityNoise).toBe(false);
     await expect(makePolicy(choiceOf(4, { privacy, authorityNoise: true }))).rejects.toThrow(/with one authority/);
     await expect(makePolicy(choiceOf(1, { authorityNoise: true }))).rejects.toThrow(/needs a private task/);
-    await expect(makePolicy(choiceOf(1, { mode: 'sealed', privacy, authorityNoise: true }))).rejects.toThrow(
-      /one-shot/,
-    );
   });
 
-  it('may make a version of several sums, and no other task may', async () => {
+  it('may make a version of several sums', async () => {
     expect((await makePolicy(choiceOf(1, { sumsPerVersion: 3 }))).oneShot).toMatchObject({
       sumsPerVersion: 3,
       combine: 'mean',
@@ -72,17 +66,34 @@ describe('a one-shot task', () => {
     const trimmed = choiceOf(1, { sumsPerVersion: 5, combine: 'trimmed' });
     expect((await makePolicy(trimmed)).oneShot).toMatchObject({ sumsPerVersion: 5, combine: 'trimmed' });
     await expect(makePolicy({ ...trimmed, sumsPerVersion: 4 })).rejects.toThrow(/at least 5 with a trimmed mean/);
-    await expect(makePolicy(choiceOf(1, { mode: 'sealed', sumsPerVersion: 3 }))).rejects.toThrow(/one-shot mode/);
   });
 
-  it('may seal with ML-KEM as well, and no other task may', async () => {
+  it('may seal with ML-KEM as well', async () => {
     expect((await makePolicy(choiceOf(1))).oneShot?.sealing).toBe('x25519');
     const hybrid = choiceOf(4, { sealing: 'x25519+mlkem768' });
     expect((await makePolicy(hybrid)).oneShot).toMatchObject({ sealing: 'x25519+mlkem768', tolerated: 1 });
-    await expect(makePolicy({ ...hybrid, mode: 'sealed' })).rejects.toThrow(/needs one-shot mode/);
+  });
+});
+
+describe('a task in paper mode', () => {
+  it('uses CP-ABE, mixes versions, and weighs updates by their age', async () => {
+    expect(await makePolicy(choiceOf(1, { mode: 'paper' }))).toMatchObject({
+      engine: ENGINE.cpAbe,
+      oneShot: undefined,
+      versions: 'unsafeMixed',
+      staleness: { kind: 'polynomial', exponent: 0.5 },
+    });
   });
 
-  it('has no engine to choose', async () => {
-    await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/engine is only for sealed mode/);
+  it.each([
+    [{ sumsPerVersion: 3 }, /sumsPerVersion needs one-shot mode/],
+    [{ sealing: 'x25519' }, /sealing needs one-shot mode/],
+    [{ privacy: { noiseMultiplier: 4, participations: 3 } }, /privacy needs one-shot mode/],
+  ] as const)('does not have %j', async (more, sentence) => {
+    await expect(makePolicy(choiceOf(1, { mode: 'paper', ...more }))).rejects.toThrow(sentence);
+  });
+
+  it('has one authority', async () => {
+    await expect(makePolicy(choiceOf(4, { mode: 'paper' }))).rejects.toThrow(/has one authority/);
   });
 });
