@@ -193,14 +193,14 @@ it('the paper is played beside sealed mode, and drop-outs delay only the paper',
 });
 
 describe('the page Sees', () => {
-  it('shows noise for each upload and an exact sum without a click, and no attack succeeds in either mode', async () => {
+  it('shows noise for each upload and an exact sum without a click, and no attack succeeds against one-shot mode', async () => {
     const page = await open('/sees.html');
     await shows(page, '#sum-text').toMatch(/exact in every value/);
     expect(await page.locator('#uploads li').count()).toBe(10);
     expect(await page.textContent('#evenness')).toMatch(/look like pure noise/);
     await page.click('#play-attacks');
     await shows(page, '#attack-status').toMatch(
-      `${ONE_SHOT_ATTACKS.length} on one-shot mode and ${ATTACKS.length} on sealed mode. None of them succeeded.`,
+      `All ${ONE_SHOT_ATTACKS.length + ATTACKS.length} attacks have run. None of them succeeded against one-shot mode.`,
     );
     expect(await page.locator('.verdicts').count()).toBe(ATTACKS.length + ONE_SHOT_ATTACKS.length);
     expect(await page.locator('.verdict:first-child[data-learned="no"]').count()).toBe(0);

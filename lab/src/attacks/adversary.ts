@@ -20,13 +20,6 @@ export interface SeenUpload {
   readonly terms: readonly NamedTerm[];
 }
 
-/** The number of different keys, of seeds that it drew, got or opened, and of uploads that it saw. */
-export interface Held {
-  readonly keys: number;
-  readonly seeds: number;
-  readonly uploads: number;
-}
-
 /** A sealed seed that was seen. */
 export interface SeenCiphertext {
   /** The name of the seed. */
@@ -67,11 +60,6 @@ export class Adversary {
 
   knowInput(name: string, vector: Uint32Array): void {
     this.#ownInputs.set(name, vector);
-  }
-
-  /** The adversary's material. */
-  get held(): Held {
-    return { keys: this.#keys.size, seeds: this.#seeds.size, uploads: this.#uploads.size };
   }
 
   /** Returns every upload without the masks it knows, and the colluders' own inputs. */

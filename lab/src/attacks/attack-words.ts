@@ -57,62 +57,6 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     story:
       'Devices that believe it send their update again. Two sums that differ by one device reveal that device’s update.',
   },
-  J1: {
-    title: 'A spy copies a victim’s identifier and leaves',
-    story: 'The authority releases the keys of devices that left. The same keys would open the victim’s messages.',
-  },
-  K1: {
-    title: 'All devices but one are told to learn very slowly',
-    story:
-      'A tiny learning rate turns their updates into zeros. The sum is then the update of the one remaining device.',
-  },
-  L1: {
-    title: 'A model in which only one device can change a certain part',
-    story:
-      'The server prepares the model so that all other devices leave this part unchanged. This part of the sum is then that one device’s update.',
-  },
-  M1: {
-    title: 'All devices but one are given an old model',
-    story:
-      'The server has chosen an old model from which nothing can be learned, so their updates are zeros. The sum is then the update of the one remaining device.',
-  },
-  N1: {
-    title: 'A device runs twice',
-    story:
-      'Two copies of the device give the same update to two groups. Comparing the two sums reveals the update of another device.',
-  },
-  O1: {
-    title: 'All devices but one get a model from which nothing can be learned',
-    story:
-      'Their updates are almost zero. If the server could add the update of the one device with a normal model to them, the sum would be that device’s update.',
-  },
-  P1: {
-    title: 'Devices give nearly the same update to two groups',
-    story:
-      'A device that trains twice on the same model gets nearly the same update. The server can then subtract the sums of groups that overlap.',
-  },
-  Q1: {
-    title: 'One of four authorities lies to every device',
-    story: 'It tries to stop devices with false rules of the task, a false time, and a false outcome of a group.',
-  },
-  Q2: {
-    title: 'One of four authorities lies, and another one is slow',
-    story: 'Too few authorities agree in time, so no sum can be opened.',
-  },
-  Q3: {
-    title: 'An answer that never ends',
-    story: 'The authority sends one byte every two seconds, so that a device never stops waiting.',
-  },
-  R1: {
-    title: 'The authority is restored from yesterday’s backup',
-    story:
-      'It no longer knows that a sum was opened, and opens it again without one device. The difference between the two sums is that device’s update.',
-  },
-  T1: {
-    title: 'A device comes back from a long holiday',
-    story:
-      'Its authorities were replaced meanwhile, and their old keys are stolen. The thief and the server pretend that nothing has changed.',
-  },
   S1: {
     title: 'A spy copies a victim’s sealed secrets',
     story:
@@ -234,13 +178,11 @@ export interface Outcome {
   readonly hasSum: boolean;
 }
 
-/** `isStop`: the attack tries to stop the service, not to learn anything. */
-export function resultText({ findings, isSumWrong, hasSum }: Outcome, isStop = false): string {
+export function resultText({ findings, isSumWrong, hasSum }: Outcome): string {
   const learned = findings.filter(isUpdate).map(findingText);
   const others = findings.filter((finding) => !isUpdate(finding));
   const found = [...(learned.length === 0 ? [] : [`the server learns ${learned.join(', ')}`]), ...others];
   if (found.length > 0) return found.join('; ');
-  if (isStop) return 'the task continues';
   if (isSumWrong) return 'the sum is wrong';
   return hasSum ? 'the server learns only the sum of a whole group' : 'the server learns nothing';
 }

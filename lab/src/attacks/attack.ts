@@ -1,44 +1,30 @@
-/** The type of an attack: one schedule of the threat model, played against the mode it breaks and against `sealed`. */
-import type { RefusalReason } from '@basa/protocol';
-import type { Environment, PaperSealings, Sealings } from '@basa/simulator';
-import type { Held } from './adversary.ts';
+/** The type of an attack of the threat model: one schedule, played against `paper` and against `one-shot`. */
+import type { Environment, PaperSealings } from '@basa/simulator';
+import type { AttackRefusal } from './judgement.ts';
 
 /** The environment of an attack. Every run asks for its own sealings: real cryptography, or a simulation of it. */
 export interface AttackSetting {
   readonly environment: Environment;
-  sealings(): Sealings;
   paperSealings(): PaperSealings;
 }
 
-/** A refusal that protects, by the user or by the authority. Refusals of the adversary itself do not count. */
-export interface AttackRefusal {
-  readonly by: 'user' | 'authority';
-  readonly reason: RefusalReason;
-}
-
 export interface AttackResult {
-  /**
-   * Computed from the adversary's knowledge and the inputs the referee knows: `x of U2`, `x of Ua - x of Ub`. For an
-   * attack on the service, the part that no longer works: `no buffer closes`.
-   */
+  /** The updates, and differences of two updates, that the adversary computes: `x of U2`, `x of Ua - x of Ub`. */
   readonly findings: readonly string[];
-  readonly held: Held;
   /** In the order they occurred, each once. */
   readonly refusals: readonly AttackRefusal[];
+  /** True if the adversary got the sum of a batch, as the server should. */
+  readonly hasSum: boolean;
   /** H1: the expected sum, and the actual one. */
   readonly wrongSum?: { readonly expected: readonly number[]; readonly got: readonly number[] };
 }
 
 export interface Attack {
   readonly id: string;
+  /** The schedule against `paper`. */
   readonly schedule: string;
-  /** `paper` mode, or `sealed` mode without one of its rules; `mutant` names the rule. */
-  readonly mutant?: string;
-  /**
-   * The rule that keeps the service running, for an attack that tries to stop the service and that no check refuses. These attacks use
-   * several authorities, with slot keys.
-   */
-  readonly stoppedBy?: string;
-  broken(setting: AttackSetting): AttackResult;
-  sealed(setting: AttackSetting): AttackResult;
+  /** What the same adversary tries in `one-shot`. */
+  readonly inOneShot: string;
+  paper(setting: AttackSetting): AttackResult;
+  oneShot(setting: AttackSetting): AttackResult;
 }

@@ -25,7 +25,7 @@ export class PaperScene {
   readonly adversary: Adversary;
   readonly #inputs: HonestInput[] = [];
   readonly #words: (seed: number) => Float32Array;
-  #updates = 0;
+  readonly #updates: [string, Float32Array][] = [];
 
   constructor(
     { environment, paperSealings }: AttackSetting,
@@ -98,6 +98,15 @@ export class PaperScene {
     return prepared.input;
   }
 
+  /** The same for a user that gives its last update once more: it believes that the update is in no sum. */
+  contributeAgain(name: string): void {
+    const [, update] = this.#updates.filter(([user]) => user === name).at(-1) as [string, Float32Array];
+    const connection = this.connect(name);
+    const prepared = this.world.contribute(this.user(name), connection, update);
+    this.arrive(connection, prepared);
+    granted(this.world.upload(this.user(name), prepared));
+  }
+
   /** A colluder's whole turn. */
   contributeAsColluder(name: string): void {
     const connection = this.connect(name);
@@ -126,12 +135,14 @@ export class PaperScene {
 
   result(more: Pick<AttackResult, 'wrongSum'> = {}): AttackResult {
     const size = modulusSize(this.world.quantizer.modulus);
-    const findings = findingsOf(this.adversary.vectors(), this.#inputs, { size, skip: 0 });
-    return { findings, held: this.adversary.held, refusals: [], ...more };
+    const findings = findingsOf(this.adversary.vectors(), this.#inputs, size);
+    return { findings, refusals: [], hasSum: false, ...more };
   }
 
   #prepare(name: string, connection: PaperConnection): PaperPrepared {
-    return this.world.contribute(this.user(name), connection, this.#words(1000 + this.#updates++));
+    const update = this.#words(1000 + this.#updates.length);
+    this.#updates.push([name, update]);
+    return this.world.contribute(this.user(name), connection, update);
   }
 
   /** A seed of the paper is named by its ciphertext. */

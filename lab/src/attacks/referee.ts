@@ -19,13 +19,12 @@ const MIN_COORDINATES = 8;
 
 /**
  * Names of every x and every x_a - x_b among all combinations of the vectors with coefficients -1, 0 and 1, in the
- * group of `size` elements. `skip` elements of every vector come before x. Vectors may be cut off: the part that is
- * there must agree.
+ * group of `size` elements. Vectors may be cut off: the part that is there must agree.
  */
 export function findingsOf(
   vectors: readonly Uint32Array[],
   inputs: readonly HonestInput[],
-  { size, skip }: { readonly size: number; readonly skip: number },
+  size: number,
 ): readonly string[] {
   const byFirst = new Map<number, Target[]>();
   for (const target of targetsOf(inputs, size)) {
@@ -38,7 +37,7 @@ export function findingsOf(
     let total = 0;
     for (let n = 0; n < vectors.length; n++) {
       const coefficient = coefficients[n] as number;
-      if (coefficient !== 0) total += coefficient * (vectors[n]?.[skip + k] as number);
+      if (coefficient !== 0) total += coefficient * (vectors[n]?.[k] as number);
     }
     return residue(total, size);
   };
@@ -54,7 +53,7 @@ export function findingsOf(
     if (coefficients.every((coefficient) => coefficient === 0)) return;
     const candidates = byFirst.get(coordinate(0)) ?? [];
     if (candidates.length === 0) return;
-    const length = Math.min(...vectors.filter((_, m) => coefficients[m] !== 0).map((vector) => vector.length - skip));
+    const length = Math.min(...vectors.filter((_, m) => coefficients[m] !== 0).map((vector) => vector.length));
     if (length < MIN_COORDINATES) return;
     for (const { name, vector } of candidates) {
       if (vector.slice(0, length).every((value, k) => coordinate(k) === value)) found.add(name);
@@ -67,40 +66,6 @@ export function findingsOf(
     return ends.length > 1 && ends.every((end) => found.has(end));
   };
   return [...found].filter((name) => !isImplied(name)).sort();
-}
-
-/** A vector with at least this cosine reveals an update. */
-const NEAR = 0.99;
-
-/** Names of every x that the sum of some of the vectors nearly is, with the cosine between them. */
-export function nearFindingsOf(
-  vectors: readonly Uint32Array[],
-  inputs: readonly HonestInput[],
-  { size, skip }: { readonly size: number; readonly skip: number },
-): readonly string[] {
-  const signed = (value: number): number => (value < size / 2 ? value : value - size);
-  const whole = inputs.map(({ name, vector }) => ({ name, entries: Array.from(vector, signed) }));
-  const best = new Map<string, number>();
-  for (let subset = 1; subset < 2 ** vectors.length; subset++) {
-    const chosen = vectors.filter((_, n) => (subset >> n) & 1);
-    for (const { name, entries } of whole) {
-      const sum = entries.map((_, k) =>
-        signed(
-          residue(
-            chosen.reduce((total, vector) => total + (vector[skip + k] as number), 0),
-            size,
-          ),
-        ),
-      );
-      const cosine = dot(sum, entries) / Math.sqrt(dot(sum, sum) * dot(entries, entries));
-      if (cosine >= NEAR) best.set(name, Math.max(cosine, best.get(name) ?? 0));
-    }
-  }
-  return [...best].map(([name, cosine]) => `x of ${name}, cosine ${cosine.toFixed(4)}`).sort();
-}
-
-function dot(a: readonly number[], b: readonly number[]): number {
-  return a.reduce((sum, value, k) => sum + value * (b[k] as number), 0);
 }
 
 /** Every honest x and every difference of two, without zero, which is no secret. */

@@ -1,75 +1,65 @@
 /**
- * `npm run lab -- attacks`: runs every attack of docs/threat-model.md with real cryptography and the real state machines, against the mode
- * that it breaks and against `sealed` with both engines. Then it runs the attacks of a server that colludes with one of four authorities,
- * and the attacks on the one-shot mode. The result of an attack is computed from the data that the adversary holds.
+ * `npm run lab -- attacks`: runs every attack of docs/threat-model.md with real cryptography and the real state machines, against the
+ * paper's protocol and against the one-shot mode. Then it runs the attacks on the one-shot mode, each also against a core without the
+ * rule that stops it. The result of an attack is computed from the data that the adversary holds.
  */
 
 import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
 import type { Terminal } from '@basa/cli/internal/shell/terminal.ts';
 import { REFUSALS } from '@basa/protocol';
-import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
+import type { Attack, AttackResult } from '../attacks/attack.ts';
 import { ATTACK_WORDS, resultText } from '../attacks/attack-words.ts';
-import type { Mutant } from '../proofs/mutants/mutant.ts';
 import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 
 interface Played {
   readonly attack: Attack;
-  readonly broken: AttackResult;
-  /** With both engines, if the attack supports more than one. */
-  readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe?: AttackResult };
+  readonly paper: AttackResult;
+  readonly oneShot: AttackResult;
 }
 
 export const attacks: Command = command({
   name: 'attacks',
-  summary: 'run the attacks on the protocol of the paper, and show the checks that stop them in sealed mode',
+  summary: 'run the attacks on the protocol of the paper, and show the checks that stop them in one-shot mode',
   flags: {},
   notes: [
-    'Runs attacks A1 to R1 against paper mode (or against a mutant of sealed mode) and against sealed mode. Then runs the attacks of a server that colludes with one of four authorities, and the attacks on the one-shot mode. Each attack takes a second or two.',
+    'Runs attacks A1 to I1 against the protocol of the paper and against one-shot mode. Then runs the attacks on one-shot mode, each against the real code and against a copy of it without the rule that stops the attack. Each attack takes a second or two.',
   ],
   opening: 'preparing the attacks',
   async run({ terminal, signal }) {
     const { ATTACKS } = await import('../attacks/registry.ts');
     const { nodeEnvironment } = await import('@basa/virtual-time/simulation');
-    const { abeSealings, paperAbeSealings, slotKeySealings } = await import('@basa/virtual-time/real-sealings');
-    const settings = [slotKeySealings, abeSealings].map((sealings) => ({
-      environment: nodeEnvironment,
-      sealings,
-      paperSealings: paperAbeSealings,
-    })) as [AttackSetting, AttackSetting];
+    const { paperAbeSealings } = await import('@basa/virtual-time/real-sealings');
+    const setting = { environment: nodeEnvironment, paperSealings: paperAbeSealings };
     const played: Played[] = [];
     for (const attack of ATTACKS) {
       signal.throwIfAborted();
-      const slotKeys = attack.sealed(settings[0]);
-      const cpAbe = attack.stoppedBy === undefined ? { cpAbe: attack.sealed(settings[1]) } : {};
-      const one = { attack, broken: attack.broken(settings[0]), sealed: { slotKeys, ...cpAbe } };
+      const one = { attack, paper: attack.paper(setting), oneShot: attack.oneShot(setting) };
       played.push(one);
       for (const line of linesOf(one)) terminal.line(line);
     }
-    const broken = played.filter((one) => allFindings(one).length > 0);
+    const onPaper = played.filter(({ paper }) => paper.findings.length > 0 || isWrong(paper.wrongSum));
+    const onOneShot = played.filter(({ oneShot }) => oneShot.findings.length > 0);
     terminal.line(
-      `\n${broken.length} of ${played.length} attacks succeed against sealed mode, with slot keys and CP-ABE.`,
+      `\n${onPaper.length} of ${played.length} attacks succeed against the paper’s protocol, and ${onOneShot.length} against one-shot mode.`,
     );
-    const councils = await playCouncils(terminal);
-    const oneShot = await playOneShot(terminal);
-    const isGood = broken.length === 0 && [...councils, ...oneShot].every(isStopped);
+    const oneShot = await playMutants(terminal, signal);
+    const isGood = onOneShot.length === 0 && oneShot.every(isStopped);
     return {
-      json: { attacks: played.map(toJson), councils, oneShot },
+      json: { attacks: played.map(toJson), oneShot },
       exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   },
 });
 
-/** Runs each attack against the unmodified core, and against a core without the rule that stops the attack. */
-async function playMutants(
-  terminal: Terminal,
-  { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },
-  tell: (mutant: Mutant) => void = ({ caughtBy }) => terminal.line(`\n${caughtBy}`),
-): Promise<readonly MutantVerdict[]> {
+/** Runs each attack on the one-shot mode against the unmodified core, and against a core without the rule that stops it. */
+async function playMutants(terminal: Terminal, signal: AbortSignal): Promise<readonly MutantVerdict[]> {
   const { judgeMutant } = await import('../proofs/mutants/runs.ts');
-  terminal.line(`\n${heading}`);
+  const { MUTANTS } = await import('../proofs/mutants/list.ts');
+  terminal.line('\nAttacks on one-shot mode, and the rules that stop them (docs/evidence.md):');
   const verdicts: MutantVerdict[] = [];
-  for (const mutant of mutants) {
-    tell(mutant);
+  for (const mutant of MUTANTS) {
+    signal.throwIfAborted();
+    for (const line of wordsOf(mutant.attack)) terminal.line(line);
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
     const { name, unpatchedHolds, learned: without, broken } = verdict;
@@ -79,24 +69,8 @@ async function playMutants(
     terminal.line(`    with the mutant "${name}": ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
   const stopped = verdicts.filter(isStopped).length;
-  terminal.line(`\n${stopped} of ${verdicts.length} attacks on ${of} are stopped, each by the named rule.`);
+  terminal.line(`\n${stopped} of ${verdicts.length} attacks on one-shot mode are stopped, each by the named rule.`);
   return verdicts;
-}
-
-async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[]> {
-  const { MUTANTS_OF_COUNCILS: mutants } = await import('../proofs/mutants/of-councils.ts');
-  const heading = 'Four authorities, three of them needed, one of them colluding with the server:';
-  return playMutants(terminal, { heading, of: 'several authorities', mutants });
-}
-
-async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
-  const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
-  const { ONE_SHOT_ATTACKS } = await import('../attacks/one-shot/registry.ts');
-  const heading = 'The one-shot mode. Rules S1 to S26 stop these attacks (docs/evidence.md):';
-  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants }, ({ caughtBy }) => {
-    const attack = ONE_SHOT_ATTACKS.find(({ schedule }) => schedule === caughtBy);
-    for (const line of attack === undefined ? [] : wordsOf(attack)) terminal.line(line);
-  });
 }
 
 /** Returns the texts that the page "What the server sees" shows. */
@@ -110,59 +84,36 @@ function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {
 }
 
 /** Returns the texts of the page, then the checks that refused a step of the attack. */
-export function linesOf(one: Played): readonly string[] {
-  const { attack, broken, sealed } = one;
-  const { mutant, stoppedBy } = attack;
-  const isStop = stoppedBy !== undefined;
-  const weaker = mutant === undefined ? 'The paper’s protocol' : `Sealed mode without the rule against it (${mutant})`;
-  const weak = { findings: broken.findings, isSumWrong: isWrong(broken.wrongSum), hasSum: false };
-  const strong = { findings: allFindings(one), isSumWrong: false, hasSum: false };
+export function linesOf({ attack, paper, oneShot }: Played): readonly string[] {
   return [
     ...wordsOf(attack),
-    `    ${weaker}: ${resultText(weak, isStop)}.`,
-    `    Sealed mode: ${resultText(strong, isStop)}.`,
-    ...refusalsOf(sealed).map(({ by, reason }) => `      The ${by} refuses: ${REFUSALS[reason].sentence}`),
-    ...(isStop ? [`      This rule keeps the task running: ${stoppedBy}.`] : []),
+    `    in one-shot mode: ${attack.inOneShot}`,
+    `    The paper’s protocol: ${outcomeOf(paper)}.`,
+    `    One-shot mode: ${outcomeOf(oneShot)}.`,
+    ...oneShot.refusals.map(({ by, reason }) => `      The ${by} refuses: ${REFUSALS[reason].sentence}`),
   ];
+}
+
+function outcomeOf({ findings, hasSum, wrongSum }: AttackResult): string {
+  return resultText({ findings, hasSum, isSumWrong: isWrong(wrongSum) });
 }
 
 function isWrong(sum: AttackResult['wrongSum']): boolean {
   return sum?.expected.some((value, k) => value !== sum.got[k]) ?? false;
 }
 
-function allFindings({ sealed: { slotKeys, cpAbe } }: Played): readonly string[] {
-  return [...new Set([...slotKeys.findings, ...(cpAbe?.findings ?? [])])];
-}
-
-function refusalsOf({ slotKeys, cpAbe }: Played['sealed']): AttackResult['refusals'] {
-  const isNew = ({ by, reason }: AttackResult['refusals'][number]): boolean =>
-    !slotKeys.refusals.some((known) => known.by === by && known.reason === reason);
-  return [...slotKeys.refusals, ...(cpAbe?.refusals ?? []).filter(isNew)];
-}
-
-function toJson(one: Played): object {
-  const { attack, broken, sealed } = one;
-  const [findings, refusals] = [allFindings(one), refusalsOf(sealed)];
-  const { wrongSum: wrong } = broken;
+function toJson({ attack: { id, schedule, inOneShot }, paper, oneShot }: Played): object {
+  const { findings, wrongSum } = paper;
   return {
-    id: attack.id,
-    schedule: attack.schedule,
-    paper: {
-      learned: broken.findings.length > 0,
-      findings: broken.findings,
-      ...(attack.mutant === undefined ? {} : { mutant: true, rule: attack.mutant }),
-      ...(wrong === undefined ? {} : { wrongSum: wrong }),
-    },
-    sealed: {
-      learned: findings.length > 0,
-      findings,
-      refusal: refusals[0]?.reason ?? null,
-      refusals,
-      ...(attack.stoppedBy === undefined ? {} : { stoppedBy: attack.stoppedBy }),
-      engines: {
-        slotKeys: { learned: sealed.slotKeys.findings.length > 0 },
-        ...(sealed.cpAbe === undefined ? {} : { cpAbe: { learned: sealed.cpAbe.findings.length > 0 } }),
-      },
+    id,
+    schedule,
+    inOneShot,
+    paper: { learned: findings.length > 0, findings, ...(wrongSum === undefined ? {} : { wrongSum }) },
+    oneShot: {
+      learned: oneShot.findings.length > 0,
+      findings: oneShot.findings,
+      refusal: oneShot.refusals[0]?.reason ?? null,
+      refusals: oneShot.refusals,
     },
   };
 }

@@ -13,7 +13,7 @@ const LAB: Program = {
   commands: [attacks, bench, experiment, summary, conformanceClient, conformanceServer, sizes],
   closing: [
     'Groups of programs (each prints its own list):',
-    '  npm run lab -- prove [part]       long checks of the protocol: explorer, oracle, faults, mutants and more',
+    '  npm run lab -- prove [part]       long checks of the protocol: the oracle, faults, mutants and more',
     '  npm run lab -- trial <name>       the product as real processes, under load, with faults and under attack',
     '  npm run lab -- python             the Python client: its tests, together with Node devices, and the conformance kit',
     '  npm run lab -- drill <name>       operations under load: upgrade, restore and rotation without losing data',

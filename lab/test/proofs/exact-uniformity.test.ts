@@ -1,5 +1,5 @@
-import { maskInput, type UserId, type UserSession } from '@basa/protocol';
-import { Federation, granted, PaperFederation } from '@basa/simulator';
+import { isHolder, taskParts, type UserId } from '@basa/protocol';
+import { granted, OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,32 +13,34 @@ import {
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 
 describe('in a tiny group, over every value of every mask,', () => {
-  /** The mask plans of a full buffer of the real code, slot by slot; `self` names the self masks. */
-  interface Plans {
-    readonly equations: readonly MaskEquation[];
-    readonly self: ReadonlySet<string>;
-  }
-
-  function paperPlans(K: number): Plans {
+  /** The mask plans of a full buffer of the real code. */
+  function paperPlans(K: number): readonly MaskEquation[] {
     const world = new PaperFederation(nodeEnvironment, { bufferSize: K });
-    const equations = Array.from({ length: K }, (_, k) => {
+    return Array.from({ length: K }, (_, k) => {
       const prepared = world.prepare(user(k), [0, 0, 0, 0]);
       granted(world.upload(user(k), prepared));
       return equationOf(prepared.plan);
     });
-    return { equations, self: new Set() };
   }
 
-  function sealedPlans(K: number): Plans {
-    const world = new Federation(nodeEnvironment, { bufferSize: K });
-    const equations = Array.from({ length: K }, () => {
-      const device = world.device();
-      granted(device.contribute('key'));
-      device.receiveKeyAndFreeze('upload');
-      const masking = granted(maskInput(device.ports, device.session as UserSession, device.input as Uint32Array));
-      return equationOf(masking.plan);
+  /** The masks of the uploads of a batch that a server does not know if the authorities with these indices collude with it. */
+  function oneShotPlans(K: number, options: Partial<OneShotOptions> = {}, colluding: readonly number[] = []) {
+    const world = new OneShotFederation(nodeEnvironment, { bufferSize: K, ...options });
+    const isOpened = taskParts(world.policy).map((part) => colluding.some((index) => isHolder(part, index)));
+    return Array.from({ length: K }, () => {
+      let equation: MaskEquation = [];
+      const device = world.shooter();
+      device.onMask = ({ plan }) => {
+        equation = equationOf(plan).filter((_, n) => !isOpened[n]);
+      };
+      granted(device.contribute());
+      return equation;
     });
-    return { equations, self: new Set(equations.map(([first]) => first?.seed ?? '')) };
+  }
+
+  /** Minus the sum of masks that the authorities release: together with the uploads it adds up to the sum of the inputs. */
+  function withRelease(equations: readonly MaskEquation[]): readonly MaskEquation[] {
+    return [...equations, equations.flat().map(({ seed }) => ({ seed, sign: -1 as const }))];
   }
 
   const SIZES = [
@@ -68,65 +70,44 @@ describe('in a tiny group, over every value of every mask,', () => {
   it.each(SIZES)(
     'K = %d, q = %d: any proper subset of paper uploads is uniform, and all of them show the sum alone',
     (K, q) => {
-      const { equations } = paperPlans(K);
-      const counts = jointCounts(equations, someInputs(K, q), q);
+      const counts = jointCounts(paperPlans(K), someInputs(K, q), q);
       expect(unevenSubsets(counts, K, q)).toEqual([positions(K)]);
       expectOnlyTheSum(counts, someInputs(K, q), q);
     },
   );
 
-  it.each(SIZES)('K = %d, q = %d: before close even all sealed uploads together are uniform', (K, q) => {
-    const { equations } = sealedPlans(K);
-    expect(unevenSubsets(jointCounts(equations, someInputs(K, q), q), K, q)).toEqual([]);
+  it.each(SIZES)('K = %d, q = %d: before a release all one-shot uploads of a batch together are uniform', (K, q) => {
+    expect(unevenSubsets(jointCounts(oneShotPlans(K), someInputs(K, q), q), K, q)).toEqual([]);
   });
 
-  it.each(SIZES)(
-    'K = %d, q = %d: after close any proper subset of sealed uploads is uniform, and all show the sum alone',
-    (K, q) => {
-      const { equations, self } = sealedPlans(K);
-      const left = withoutSeeds(equations, (seed) => self.has(seed));
-      const counts = jointCounts(left, someInputs(K, q), q);
-      expect(unevenSubsets(counts, K, q)).toEqual([positions(K)]);
-      expectOnlyTheSum(counts, someInputs(K, q), q);
-    },
-  );
+  it.each(SIZES)('K = %d, q = %d: uploads and released masks of a one-shot batch show the sum alone', (K, q) => {
+    const inputs = [...someInputs(K, q), 0];
+    const counts = jointCounts(withRelease(oneShotPlans(K)), inputs, q);
+    expect(unevenSubsets(counts, K + 1, q)).toEqual([positions(K + 1)]);
+    expectOnlyTheSum(counts, inputs, q);
+  });
 
-  it.each([
-    [3, 3],
-    [4, 3],
-    [5, 2],
-  ])(
-    'K = %d, q = %d: whichever slot drops out after its upload was seen, only the sum of the others comes out',
-    (K, q) => {
-      const { equations } = sealedPlans(K);
-      for (const dropped of positions(K)) {
-        const [self, ...edges] = equations[dropped] ?? [];
-        const others = positions(K).filter((l) => l !== dropped);
-        // Close releases the self masks of the others, and every edge of the slot that is left out.
-        const released = new Set([...others.map((l) => equations[l]?.[0]?.seed), ...edges.map(({ seed }) => seed)]);
-        expect(released.has(self?.seed)).toBe(false);
-        const left = withoutSeeds(equations, (seed) => released.has(seed));
-        const uneven = unevenSubsets(jointCounts(left, someInputs(K, q), q), K, q);
-        expect(uneven).toHaveLength(2);
-        expect(uneven).toEqual(expect.arrayContaining([others, positions(K)]));
-      }
-    },
-  );
+  it.each([0, 1, 2, 3])('one of four authorities that colludes changes nothing (authority %d)', (colluder) => {
+    const council = { council: { authorities: 4, threshold: 3 }, tolerated: 1 };
+    const equations = oneShotPlans(3, council, [colluder]);
+    expect(equations.map(({ length }) => length)).toEqual([1, 1, 1]);
+    const inputs = [...someInputs(3, 3), 0];
+    const counts = jointCounts(withRelease(equations), inputs, 3);
+    expect(unevenSubsets(counts, 4, 3)).toEqual([positions(4)]);
+    expectOnlyTheSum(counts, inputs, 3);
+  });
 
-  it('without a self mask, a user whose earlier edges are known is exposed', () => {
-    const { equations } = paperPlans(4);
+  it('a paper user whose edges are known is exposed', () => {
+    const equations = paperPlans(4);
     const last = equations[3] ?? [];
     const left = withoutSeeds(equations, (seed) => last.some((term) => term.seed === seed));
     expect(unevenSubsets(jointCounts(left, [1, 2, 0, 1], 3), 4, 3)).toContainEqual([3]);
   });
 
-  it('a seed that is used for both edges of a user is detected', () => {
-    const { equations, self } = sealedPlans(3);
-    const [a, b] = (equations[0] ?? []).slice(1).map(({ seed }) => seed);
-    const reused = withoutSeeds(equations, (seed) => self.has(seed)).map((equation) =>
-      equation.map((term) => (term.seed === b ? { ...term, seed: a ?? '' } : term)),
-    );
-    // y0 = x0 + 2a: its parity is bare.
-    expect(unevenSubsets(jointCounts(reused, [1, 0, 1], 2), 3, 2)).toContainEqual([0]);
+  it('a seed that two one-shot uploads share is detected', () => {
+    const equations = oneShotPlans(3);
+    const [first] = equations;
+    const reused = [first, first, equations[2]] as readonly MaskEquation[];
+    expect(unevenSubsets(jointCounts(reused, [1, 0, 1], 3), 3, 3)).toContainEqual([0, 1]);
   });
 });

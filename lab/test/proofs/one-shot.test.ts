@@ -3,11 +3,9 @@ import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { ONE_SHOT_ATTACKS } from '../../src/attacks/one-shot/registry.ts';
 import { playShot } from '../../src/attacks/one-shot/shot-scene.ts';
-import { runShotFaults } from '../../src/proofs/faults/one-shot.ts';
-import { MUTANTS_OF_ONE_SHOT } from '../../src/proofs/mutants/of-one-shot.ts';
-import { judgeMutant, runPatched } from '../../src/proofs/mutants/runs.ts';
-import { runShotSchedule, runShotSchedules } from '../../src/proofs/oracle/one-shot/shot-schedule.ts';
-import { runEveryCourse } from '../../src/proofs/oracle/one-shot/shot-situations.ts';
+import { runEveryCourse } from '../../src/proofs/oracle/shot-courses.ts';
+import { runShotFaults } from '../../src/proofs/oracle/shot-faults.ts';
+import { runShotSchedule, runShotSchedules } from '../../src/proofs/oracle/shot-schedule.ts';
 
 describe('the unmodified core', () => {
   it.each(ONE_SHOT_ATTACKS)('reveals at most the sum of a final batch when $schedule [$id]', (attack) => {
@@ -49,24 +47,5 @@ describe('the unmodified core', () => {
     expect(runs.flatMap(({ broken }) => broken)).toEqual([]);
     expect(runs.reduce((sum, { ends }) => sum + ends.included, 0)).toBeGreaterThan(50);
     expect(runs.reduce((sum, { ends }) => sum + ends.expired, 0)).toBeGreaterThan(0);
-  });
-});
-
-describe('a mutant of the one-shot mode', () => {
-  it.each(['S1', 'S24', 'S25', 'S26'])('is caught, and each of its checks alone stops the attack [%s]', async (id) => {
-    const mutant = MUTANTS_OF_ONE_SHOT.find(({ name }) => name.endsWith(`[${id}]`));
-    if (mutant === undefined) throw new Error('no mutant');
-    expect(await judgeMutant(mutant)).toMatchObject({ unpatchedHolds: true, caught: true, eachAloneStops: true });
-  });
-
-  it('is found by generated schedules as well', async () => {
-    const mutant = MUTANTS_OF_ONE_SHOT.find(({ name }) => name.includes('[S3]'));
-    if (mutant === undefined) throw new Error('no mutant');
-    const { generated } = await runPatched(mutant.edits, mutant.caughtBy, { schedules: 60 });
-    expect(generated?.leaked.length).toBeGreaterThan(0);
-  });
-
-  it('exists for every attack', () => {
-    expect(MUTANTS_OF_ONE_SHOT.filter(({ edits }) => edits.length === 0)).toEqual([]);
   });
 });

@@ -1,24 +1,25 @@
-/** The model of the rules: its small worlds keep every promise, and each rule that is left out breaks one. */
-import { describe, expect, it } from 'vitest';
-import { MISSING_RULES, RULE_WORLDS } from '../../src/proofs/rules/worlds.ts';
+/** A rule is tied to the code by the mutant that removes it, and to the page Sees by its words. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '@basa/testkit/root.ts';
+import { expect, it } from 'vitest';
+import { ATTACK_WORDS } from '../../src/attacks/attack-words.ts';
+import { ONE_SHOT_ATTACKS } from '../../src/attacks/one-shot/registry.ts';
+import { type Edit, MUTANTS } from '../../src/proofs/mutants/list.ts';
 
-describe('the rules', () => {
-  it.each(RULE_WORLDS.filter(({ isSmall }) => isSmall))('keep every promise in every state: $name', ({ run }) => {
-    const { counterexample, complete, states } = run();
-    expect(counterexample).toBeUndefined();
-    expect(complete).toBe(true);
-    expect(states).toBeGreaterThan(20);
-  });
+it('every rule of the one-shot mode has one attack with words of its own, and a mutant that removes the rule', () => {
+  const ids = ONE_SHOT_ATTACKS.map(({ id }) => id);
+  expect(ids).toEqual(ids.map((_, n) => `S${n + 1}`));
+  expect(ids.filter((id) => ATTACK_WORDS[id] === undefined)).toEqual([]);
+  expect(MUTANTS.filter(({ edits }) => edits.length === 0)).toEqual([]);
+});
 
-  it.each(MISSING_RULES.filter(({ problem }) => problem !== undefined))('break without "$name"', ({ run, problem }) => {
-    expect(run().counterexample?.problem).toBe(problem);
-  });
+/** Files of mutants are below the protocol unless they give a full path. */
+function textOf({ file }: Edit): string {
+  return readFileSync(join(ROOT, file.startsWith('packages/') ? file : `packages/protocol/src/${file}`), 'utf8');
+}
 
-  it.each(MISSING_RULES.filter(({ problem }) => problem === undefined))(
-    'hold without "$name", which is a second line',
-    ({ run }) => {
-      const { counterexample, complete } = run();
-      expect({ counterexample, complete }).toEqual({ counterexample: undefined, complete: true });
-    },
-  );
+// The long test that runs the mutants would notice a patch that no longer fits only days later.
+it.each(MUTANTS)('every text that is changed for "$name" is in its file once', ({ edits }) => {
+  for (const edit of edits) expect(textOf(edit).split(edit.find)).toHaveLength(2);
 });

@@ -1,7 +1,6 @@
 /** Attacks of the one-shot mode on the membership of batches: overlapping batches, too few devices, several models, too few votes. */
 import type { Ctx } from '@basa/protocol';
-import type { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack, twoUploads } from './shot-scene.ts';
 
 export const ATTACKS_ON_BATCHES: readonly ShotAttack[] = [
   {
@@ -116,11 +115,3 @@ export const ATTACKS_ON_BATCHES: readonly ShotAttack[] = [
     },
   },
 ];
-
-/** Two uploads of one colluder, the second under another tag. */
-function twoUploads(oracle: ShotOracle): readonly [Ctx, Ctx] {
-  const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
-  const { header } = oracle.stored(name).upload;
-  const other = { ...header, joinTag: header.joinTag.map((byte) => byte ^ 1) as typeof header.joinTag };
-  return [name, oracle.forge(device, other, oracle.ownParts({ ...other, user: device.own.user }))];
-}

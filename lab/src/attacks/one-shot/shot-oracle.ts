@@ -62,6 +62,8 @@ export interface ReleaseLie {
   readonly votes?: readonly Endorsement[];
   /** By the name of the upload, as hex. */
   readonly sealed?: ReadonlyMap<string, Uint8Array>;
+  /** Uploads that it does not show. */
+  readonly withheld?: readonly Ctx[];
 }
 
 export class ShotOracle {
@@ -108,9 +110,8 @@ export class ShotOracle {
   }
 
   #noteRefusals(keeper: ShotAuthority): void {
-    const { refusals } = this.trace;
     const noted = <Answer>(answer: Answer | Refused): Answer | Refused => {
-      if (isRefused(answer)) refusals.add(answer.reason);
+      if (isRefused(answer)) this.trace.refused('authority', answer.reason);
       return answer;
     };
     const inspect = keeper.inspect.bind(keeper);
@@ -118,7 +119,8 @@ export class ShotOracle {
     const release = keeper.release.bind(keeper);
     keeper.inspect = (bytes) => {
       const answer = noted(inspect(bytes));
-      if (!isRefused(answer)) for (const { reason } of answer.verdicts) if (reason !== undefined) refusals.add(reason);
+      const reasons = isRefused(answer) ? [] : answer.verdicts.flatMap(({ reason }) => reason ?? []);
+      for (const reason of reasons) this.trace.refused('authority', reason);
       return answer;
     };
     keeper.vote = (bytes) => noted(vote(bytes));
@@ -127,7 +129,10 @@ export class ShotOracle {
 
   /** An honest device contributes its update; the adversary has the upload. Undefined if the device refuses. */
   give(device: ShotDevice, standings: Uint8Array = this.world.shots.standings()): Ctx | undefined {
-    return this.#given(device, standings, (name, expansions) => this.#saw(device, name, expansions));
+    const given = this.#given(device, standings, (name, expansions) => this.#saw(device, name, expansions));
+    if (given === undefined || !isRefused(given)) return given;
+    this.trace.refused('user', given.reason);
+    return undefined;
   }
 
   /** The same, but the device crashes before it gets the answer. */
@@ -156,9 +161,10 @@ export class ShotOracle {
 
   /** Undefined if no authority has a statement for it. */
   tryColluder(device: ShotDevice): Ctx | undefined {
-    return this.#given(device, this.world.shots.standings(), (_, expansions) => {
+    const given = this.#given(device, this.world.shots.standings(), (_, expansions) => {
       for (const { seed } of expansions) this.trace.knows(seed);
     });
+    return given === undefined || isRefused(given) ? undefined : given;
   }
 
   /** The server keeps every upload, even if an honest server would refuse it. */
@@ -166,15 +172,15 @@ export class ShotOracle {
     device: ShotDevice,
     standings: Uint8Array,
     seen: (name: Ctx, expansions: readonly Expansion[]) => void,
-  ): Ctx | undefined {
+  ): Ctx | Refused | undefined {
     let [given, expansions]: [Ctx | undefined, readonly Expansion[]] = [undefined, []];
     device.onMask = ({ plan }) => {
       expansions = plan.terms.map(expansionOf);
     };
     const start = device.own.session === undefined ? device.gather(standings) : undefined;
-    if (start !== undefined && isRefused(start)) return undefined;
+    if (start !== undefined && isRefused(start)) return start;
     if (device.own.session !== undefined && device.own.session.step !== 'shot') return undefined;
-    device.drive(start, ({ upload: bytes, body }) => {
+    const answer = device.drive(start, ({ upload: bytes, body }) => {
       const upload = shotUploadCodec.decode(bytes);
       const name = uploadNameOf(this.world.environment.tools.suite, upload.header);
       this.world.shots.keep({ name, upload, body, verdict: 'waiting', voters: undefined });
@@ -182,7 +188,7 @@ export class ShotOracle {
       seen(name, expansions);
       return { kind: 'accepted' };
     });
-    return given;
+    return given ?? (answer as Refused);
   }
 
   #saw(device: ShotDevice, name: Ctx, expansions: readonly Expansion[]): void {
@@ -298,7 +304,9 @@ export class ShotOracle {
   /** Returns all sums that this authority can make of the batch. */
   release(keeper: ShotAuthority, names: readonly Ctx[], number = 0, lie: ReleaseLie = {}): ReleasedSums | Refused {
     const { shots, policy } = this.world;
-    const uploads = names.map((name): ShownUpload => {
+    const withheld = (lie.withheld ?? []).map(toHex);
+    const shown = names.filter((name) => !withheld.includes(toHex(name)));
+    const uploads = shown.map((name): ShownUpload => {
       const sealed = lie.sealed?.get(toHex(name));
       return { ...shots.shown(this.stored(name)), ...(sealed === undefined ? {} : { sealed }) };
     });

@@ -59,6 +59,14 @@ export function colluders(oracle: ShotOracle, count: number): readonly Colluder[
   });
 }
 
+/** Two uploads of one colluder, the second under another tag. */
+export function twoUploads(oracle: ShotOracle): readonly [Ctx, Ctx] {
+  const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
+  const { header } = oracle.stored(name).upload;
+  const other = { ...header, joinTag: header.joinTag.map((byte) => byte ^ 1) as typeof header.joinTag };
+  return [name, oracle.forge(device, other, oracle.ownParts({ ...other, user: device.own.user }))];
+}
+
 /** Uploads of honest devices. */
 export function honestUploads(oracle: ShotOracle, count: number): readonly Ctx[] {
   return Array.from({ length: count }, () => oracle.give(oracle.world.shooter()) as Ctx);

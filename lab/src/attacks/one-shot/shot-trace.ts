@@ -5,7 +5,7 @@
  */
 import { type MaskTerm, toHex } from '@basa/masking';
 import type { RefusalReason } from '@basa/protocol';
-import type { AttackReport } from '../judgement.ts';
+import type { AttackRefusal, AttackReport } from '../judgement.ts';
 import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from '../solve.ts';
 
 /** An expansion, named by its salt and seed. */
@@ -38,7 +38,7 @@ export class ShotTrace {
   readonly #finals = new Map<string, FinalBatch>();
   readonly #names: string[] = [];
   readonly broken = new Set<string>();
-  readonly refusals = new Set<RefusalReason>();
+  readonly #refusals: AttackRefusal[] = [];
 
   /** Takes over everything that another trace has seen. */
   continue(from: ShotTrace): void {
@@ -48,7 +48,13 @@ export class ShotTrace {
     this.#rows.push(...from.#rows);
     this.#names.push(...from.#names);
     for (const promise of from.broken) this.broken.add(promise);
-    for (const reason of from.refusals) this.refusals.add(reason);
+    this.#refusals.push(...from.#refusals);
+  }
+
+  /** An honest party refused a request of the adversary. */
+  refused(by: AttackRefusal['by'], reason: RefusalReason): void {
+    if (!this.#refusals.some((known) => known.by === by && known.reason === reason))
+      this.#refusals.push({ by, reason });
   }
 
   /** A new honest update; it has one symbol in every batch. */
@@ -83,9 +89,8 @@ export class ShotTrace {
       closed: this.#finals.size,
       sums: allowed.length,
       sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
-      sumsWithheld: 0,
       broken: [...this.broken],
-      refusals: [...this.refusals],
+      refusals: this.#refusals,
     };
   }
 

@@ -1,12 +1,13 @@
 /** Runs inside a bundle of a patched core: plays one attack, then generated schedules until one leaks. */
-import { playAttack, shotAttack } from '../oracle/attacks.ts';
-import { runSchedules } from '../oracle/many.ts';
-import { runShotSchedules } from '../oracle/one-shot/shot-schedule.ts';
-import type { OracleEngine } from '../world/symbolic-federation.ts';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { ONE_SHOT_ATTACKS } from '../../attacks/one-shot/registry.ts';
+import { playShot } from '../../attacks/one-shot/shot-scene.ts';
+import { runShotSchedules } from '../oracle/shot-schedule.ts';
 
-const [attack = '', schedules = '0', engine] = process.argv.slice(2);
-const report = playAttack(attack, engine as OracleEngine);
-const run = shotAttack(attack) === undefined ? runSchedules : runShotSchedules;
-const [leak] = run(1, Number(schedules), { untilLeak: true }).leaks;
+const [id = '', schedules = '0'] = process.argv.slice(2);
+const attack = ONE_SHOT_ATTACKS.find((one) => one.id === id);
+if (attack === undefined) throw new Error(`no attack "${id}"`);
+const report = playShot(attack, nodeEnvironment);
+const [leak] = runShotSchedules(1, Number(schedules), { untilLeak: true }).leaks;
 const generated = leak === undefined ? undefined : { seed: leak.seed, leaked: leak.leaked };
 process.stdout.write(`${JSON.stringify({ ...report, generated })}\n`);

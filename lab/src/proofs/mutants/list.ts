@@ -1,19 +1,209 @@
 /**
- * Cores that lack one rule each, as patches of the source. `find` must occur exactly once in its file, so that the list stays in step with
- * the code. If two or three checks enforce one rule, the mutant leaves out all of them. Any one of these checks is enough to stop the
+ * Cores that lack one rule each, as patches of the source: for each attack on the one-shot mode, the edits that remove the check
+ * which stops it (docs/evidence.md). `find` must occur exactly once in its file, so that the list stays in step with the code.
+ * If two or three checks enforce one rule, the mutant leaves out all of them. Any one of these checks is enough to stop the
  * attack: `npm run lab -- prove mutants` and the tests verify this for every edit.
  */
-import type { Mutant } from './mutant.ts';
-import { MUTANTS_OF_COUNCILS } from './of-councils.ts';
-import { MUTANTS_OF_ONE_SHOT } from './of-one-shot.ts';
-import { MUTANTS_OF_SUCCESSION } from './of-succession.ts';
-import { MUTANTS_OF_THE_CORES } from './of-the-cores.ts';
-import { MUTANTS_OF_THE_PROTOCOL } from './of-the-protocol.ts';
+import { ONE_SHOT_ATTACKS } from '../../attacks/one-shot/registry.ts';
+import type { ShotAttack } from '../../attacks/one-shot/shot-scene.ts';
 
-export const MUTANTS: readonly Mutant[] = [
-  ...MUTANTS_OF_THE_PROTOCOL,
-  ...MUTANTS_OF_THE_CORES,
-  ...MUTANTS_OF_COUNCILS,
-  ...MUTANTS_OF_ONE_SHOT,
-  ...MUTANTS_OF_SUCCESSION,
-];
+export interface Edit {
+  /** Below packages/protocol/src, or from the root if it starts with packages/. */
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutant {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** The attack that then succeeds. */
+  readonly attack: ShotAttack;
+}
+
+/** By the id of the rule. */
+const EDITS: Readonly<Record<string, readonly Edit[]>> = {
+  S1: [
+    {
+      file: 'wire/one-shot/part-sealing.ts',
+      find: 'salt: suite.sha256(context), ',
+      replace: 'salt: new Uint8Array(32), ',
+    },
+    { file: 'wire/one-shot/part-sealing.ts', find: ', context };', replace: ', context: Uint8Array.of(part) };' },
+    {
+      file: 'wire/one-shot/part-sealing.ts',
+      find: 'salt: contextLayout.hash(suite, { ...pick(name), part })',
+      replace: 'salt: suite.sha256(Uint8Array.of(part))',
+    },
+  ],
+  S2: [
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: "return isElsewhere ? refused('upload-used') : undefined;",
+      replace: 'return isElsewhere ? undefined : undefined;',
+    },
+  ],
+  S3: [
+    {
+      file: 'authority/one-shot/vote.ts',
+      find: 'if (good.length < threshold) return',
+      replace: 'if (good.length < 0) return',
+    },
+  ],
+  S4: [
+    {
+      file: 'wire/one-shot/policy.ts',
+      find: 'if (2 * threshold <= count + tolerated)',
+      replace: 'if (2 * threshold <= 0)',
+    },
+  ],
+  S5: [
+    {
+      file: 'wire/one-shot/batch-rules.ts',
+      find: 'if (headers.length < minimum)',
+      replace: 'if (headers.length < 1)',
+    },
+  ],
+  S6: [{ file: 'wire/one-shot/batch-rules.ts', find: 'if (repeated.length > 0)', replace: 'if (repeated.length < 0)' }],
+  S7: [
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: '[...used, ...given].some(',
+      replace: '[...used, ...given.slice(given.length)].some(',
+    },
+  ],
+  S8: [
+    {
+      file: 'authority/one-shot/examine.ts',
+      find: "return equalBytes(suite.sha256(sealed), partsHash) ? undefined : refused('body-mismatch');",
+      replace: "return suite.sha256(sealed).length === partsHash.length ? undefined : refused('body-mismatch');",
+    },
+  ],
+  S9: [{ file: 'wire/one-shot/batch-rules.ts', find: 'if (others.length > 0)', replace: 'if (others.length < 0)' }],
+  S10: [{ file: 'wire/one-shot/parts.ts', find: 'if (tolerated === 0) return [0];', replace: 'return [0];' }],
+  S11: [
+    {
+      file: 'packages/masking/src/slot-keys.ts',
+      find: 'isSame = equalBytes(xor(again[place] as Uint8Array, pad), paddedShare(sealed, place)) && isSame;',
+      replace: 'isSame = pad.length > 0 && isSame;',
+    },
+  ],
+  S12: [
+    {
+      file: 'wire/one-shot/policy.ts',
+      find: 'return uncheckedSums ? 1 : tolerated + 1;',
+      replace: 'return uncheckedSums ? 1 : tolerated + 1 - tolerated;',
+    },
+  ],
+  S13: [
+    {
+      file: 'authority/rollback.ts',
+      find: '...deadEpochs(state.epochs, state.epochs.all, now),',
+      replace: '...deadEpochs(state.epochs, [], now),',
+    },
+  ],
+  S14: [
+    {
+      file: 'user/one-shot/outcome.ts',
+      find: 'equalBytes(outcome.statement, named.statement) &&',
+      replace: '',
+    },
+  ],
+  S15: [
+    {
+      file: 'authority/one-shot/epoch-book.ts',
+      find: 'return millis(Math.max(now, this.#floor));',
+      replace: 'return millis(now);',
+    },
+  ],
+  S16: [
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: "if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');",
+      replace: '',
+    },
+  ],
+  S17: [
+    {
+      file: 'authority/one-shot/epochs.ts',
+      find: 'const isOver = oneShot !== undefined && at >= epochEnd(oneShot, live.epoch);',
+      replace: 'const isOver = oneShot !== undefined && at < 0;',
+    },
+  ],
+  S18: [
+    {
+      file: 'authority/one-shot/noise.ts',
+      find: 'suite.hkdf({ secret, salt: ctx,',
+      replace: 'suite.hkdf({ secret: secret.map(() => 0), salt: ctx,',
+    },
+  ],
+  S19: [
+    {
+      file: 'authority/one-shot/examine.ts',
+      find: 'salt: header.joinTag, terms: [term] }, tools);',
+      replace: 'salt: header.joinTag, terms: [term], firstWord: 16 }, tools);',
+    },
+  ],
+  S20: [
+    {
+      file: 'user/one-shot/shot.ts',
+      find: "yield* ask('durable', { step });\n  return { device: step.state, body: concatBytes(vector, sealed) };",
+      replace: 'return { device: step.state, body: concatBytes(vector, sealed) };',
+    },
+  ],
+  S21: [
+    {
+      file: 'user/one-shot/outcome.ts',
+      find: 'if (alike.size >= question.council.threshold) return status;',
+      replace: 'if (alike.size >= 1) return status;',
+    },
+  ],
+  S22: [
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: `if (epoch === undefined || !isOneShot(task.policy)) return refused('epoch-over');
+  const isInTime = isBacked || at < epoch.closes +`,
+      replace: `if ((epoch === undefined && !isBacked) || !isOneShot(task.policy)) return refused('epoch-over');
+  const isInTime = isBacked || at < (epoch?.closes ?? 0) +`,
+    },
+    {
+      file: 'packages/simulator/src/federation/one-shot-authority.ts',
+      find: 'this.examined.clear();',
+      replace: '',
+    },
+  ],
+  S23: [
+    {
+      file: 'wire/one-shot/batch.ts',
+      find: 'return batchCodec.hash(suite, batch) as Ctx;',
+      replace: 'return batchCodec.hash(suite, { ...batch, uploads: [] }) as Ctx;',
+    },
+  ],
+  S24: [
+    {
+      file: 'packages/masking/src/hybrid-sealing.ts',
+      find: 'if (equalBytes(again as Uint8Array, sealed)) return seed;',
+      replace: 'if (equalBytes((again as Uint8Array).subarray(0, 32), sealed.subarray(0, 32))) return seed;',
+    },
+  ],
+  S25: [
+    {
+      file: 'packages/masking/src/hybrid-sealing.ts',
+      find: 'return suite.hkdf({ secret: seed, salt, info, length: SEED_BYTES });',
+      replace: 'return suite.hkdf({ secret: seed.map(() => 0), salt, info, length: SEED_BYTES });',
+    },
+  ],
+  S26: [
+    {
+      file: 'wire/one-shot/epoch.ts',
+      find: 'kemKey !== undefined && isKemKey(kemKey)',
+      replace: 'kemKey !== undefined && (isKemKey(kemKey) || kemKey.length > 0)',
+    },
+  ],
+};
+
+export const MUTANTS: readonly Mutant[] = ONE_SHOT_ATTACKS.map((attack) => ({
+  name: `${attack.without} [${attack.id}]`,
+  edits: EDITS[attack.id] ?? [],
+  attack,
+}));

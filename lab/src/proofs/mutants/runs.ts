@@ -2,26 +2,21 @@
 import { spawn } from 'node:child_process';
 import type { AttackReport } from '../../attacks/judgement.ts';
 import { withPatchedBundle } from '../patched-core.ts';
-import type { OracleEngine } from '../world/symbolic-federation.ts';
-import type { Edit, Mutant } from './mutant.ts';
+import type { Edit, Mutant } from './list.ts';
 
 export interface MutantRun extends AttackReport {
   /** The first generated schedule that leaks as well, if one does. */
   readonly generated?: { readonly seed: number; readonly leaked: readonly string[] };
 }
 
-/** Returns the information that the attack gets from the core with these edits. */
-export async function runPatched(
-  edits: readonly Edit[],
-  attack: string,
-  { engine = 'attributes', schedules = 0 }: { readonly engine?: OracleEngine; readonly schedules?: number } = {},
-): Promise<MutantRun> {
+/** Returns the information that the attack with this id gets from the core with these edits. */
+export async function runPatched(edits: readonly Edit[], attack: string, schedules = 0): Promise<MutantRun> {
   const patches = edits.map((edit) => ({
     ...edit,
     file: edit.file.startsWith('packages/') ? edit.file : `packages/protocol/src/${edit.file}`,
   }));
   return withPatchedBundle('lab/src/proofs/mutants/entry.ts', patches, async (bundle) => {
-    return JSON.parse(await outputOf(bundle, [attack, String(schedules), engine])) as MutantRun;
+    return JSON.parse(await outputOf(bundle, [attack, String(schedules)])) as MutantRun;
   });
 }
 
@@ -33,7 +28,7 @@ export function isCaught({ leaked, broken }: AttackReport): boolean {
 export interface MutantVerdict {
   readonly name: string;
   readonly attack: string;
-  /** The unmodified core gives the same attack at most the honest sum. */
+  /** The unmodified core gives the same attack at most the sums of final batches. */
   readonly unpatchedHolds: boolean;
   readonly caught: boolean;
   readonly learned: readonly string[];
@@ -47,14 +42,14 @@ export interface MutantVerdict {
 
 /** Runs the unpatched core under the same attack, the mutant, and the mutant with each of its edits reverted. */
 export async function judgeMutant(mutant: Mutant, schedules = 0): Promise<MutantVerdict> {
-  const { name, edits, caughtBy, engine = 'attributes' } = mutant;
-  const unpatched = await runPatched([], caughtBy, { engine });
-  const run = await runPatched(edits, caughtBy, { engine, schedules });
+  const { name, edits, attack } = mutant;
+  const unpatched = await runPatched([], attack.id);
+  const run = await runPatched(edits, attack.id, schedules);
   const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
-  const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, caughtBy, { engine }))));
+  const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, attack.id))));
   return {
     name,
-    attack: caughtBy,
+    attack: attack.schedule,
     unpatchedHolds: !isCaught(unpatched),
     caught: isCaught(run),
     learned: run.leaked,

@@ -1,4 +1,4 @@
-/** `npm run lab -- prove mutants [--only TEXT] [--schedules N] [--json]`: every mutant of the core, with the verdict of the oracle. */
+/** `npm run lab -- prove mutants [--only TEXT] [--schedules N] [--json]`: every mutant of the core, with the attack that it lets succeed. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { MUTANTS } from '../mutants/list.ts';

@@ -1,8 +1,8 @@
 /** The tasks of `prove shots`: schedules, courses or faults by their numbers. */
-import { runShotFaults, type ShotFaults } from '../faults/one-shot.ts';
-import type { Share, Tally } from '../oracle/exhaustive.ts';
-import { runShotSchedules, type ShotAuthorities, type ShotTally } from '../oracle/one-shot/shot-schedule.ts';
-import { type Courses, runEveryCourse } from '../oracle/one-shot/shot-situations.ts';
+
+import { type Courses, runEveryCourse, type Share, type Tally } from '../oracle/shot-courses.ts';
+import { runShotFaults, type ShotFaults } from '../oracle/shot-faults.ts';
+import { runShotSchedules, type ShotAuthorities, type ShotTally } from '../oracle/shot-schedule.ts';
 
 export type ShotTask =
   | {

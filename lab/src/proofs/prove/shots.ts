@@ -4,14 +4,9 @@ import { parseArgs } from 'node:util';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import { SHOT_ENDS, type ShotFaults } from '../faults/one-shot.ts';
-import { addSituations, NO_SITUATIONS, type Tally } from '../oracle/exhaustive.ts';
-import {
-  addShotTallies,
-  NO_SHOT_SCHEDULES,
-  SHOT_AUTHORITIES,
-  type ShotTally,
-} from '../oracle/one-shot/shot-schedule.ts';
+import { addSituations, NO_SITUATIONS, type Tally } from '../oracle/shot-courses.ts';
+import { SHOT_ENDS, type ShotFaults } from '../oracle/shot-faults.ts';
+import { addShotTallies, NO_SHOT_SCHEDULES, SHOT_AUTHORITIES, type ShotTally } from '../oracle/shot-schedule.ts';
 import { forEachTask, Gapless } from './numbered-tasks.ts';
 import { runShotTask, type ShotAnswer, type ShotTask } from './shots-tasks.ts';
 

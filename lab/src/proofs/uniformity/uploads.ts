@@ -1,8 +1,7 @@
-/** The server's store for one full buffer, for tests that look for a pattern in it: both modes, three groups. */
-
+/** The server's store for one full buffer or batch, for tests that look for a pattern in it: both modes, three groups. */
 import { FIELD, type Modulus, RING_32, ring } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
-import { type Environment, Federation, type FederationDevice, granted, PaperFederation } from '@basa/simulator';
+import { type Environment, granted, OneShotFederation, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 
 const K = 3;
@@ -14,11 +13,10 @@ export interface UploadsOf {
   /** Updates that are the same number throughout, or random ones. */
   readonly isFixed?: boolean;
   readonly seed?: number;
-  readonly makeDevice?: (world: Federation, number: number) => FederationDevice;
 }
 
 export const MODES = [
-  ['sealed', sealedUploads],
+  ['one-shot', oneShotUploads],
   ['paper', paperUploads],
 ] as const;
 export const GROUPS: readonly Modulus[] = [RING_32, ring(20), FIELD];
@@ -38,12 +36,11 @@ export function deltaOf(isFixed: boolean, number: number): Float32Array {
   return Float32Array.from(words, (word) => (isFixed ? (number + 1) / 8 : word / 2 ** 31 - 1));
 }
 
-export function sealedUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: UploadsOf): Uint32Array[] {
+function oneShotUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: UploadsOf): Uint32Array[] {
   const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
-  const world = new Federation(run.environment ?? nodeEnvironment, options);
-  const devices = Array.from({ length: K }, (_, n) => run.makeDevice?.(world, n) ?? world.device());
-  for (const [n, device] of devices.entries()) granted(device.contribute('upload', deltaOf(isFixed, n)));
-  return devices.map((device, l) => world.server.vector(device.ctx, l as never));
+  const world = new OneShotFederation(run.environment ?? nodeEnvironment, options);
+  for (let n = 0; n < K; n++) granted(world.shooter().contribute(deltaOf(isFixed, n)));
+  return [...world.shots.uploads.values()].map((shot) => world.shots.vector(shot));
 }
 
 function paperUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: UploadsOf): Uint32Array[] {

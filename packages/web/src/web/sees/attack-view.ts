@@ -3,34 +3,31 @@ import { ATTACK_WORDS, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { make } from '../shared/dom.ts';
 import type { AttackNews, Played } from './sees-messages.ts';
 
-const MODE_NAME = { sealed: 'Sealed mode', 'one-shot': 'One-shot mode' } as const;
-
 export function attackView(attack: AttackNews): HTMLElement {
   const { title, story } = ATTACK_WORDS[attack.id] ?? { title: attack.id, story: '' };
-  const mode = MODE_NAME[attack.mode];
-  const weaker = attack.mutant === undefined ? 'The paper’s protocol' : `${mode} without the rule against it`;
+  const weaker = attack.on === 'paper' ? 'The paper’s protocol' : 'One-shot mode without the rule against it';
   return make(
     'article',
     { class: 'attack', 'data-id': attack.id },
     make('h4', {}, title),
     make('p', {}, story),
-    make('div', { class: 'verdicts' }, verdict(weaker, attack, attack.broken), verdict(mode, attack, attack.asItIs)),
+    make('div', { class: 'verdicts' }, verdict(weaker, attack.broken), verdict('One-shot mode', attack.asItIs)),
     detailsOf(attack),
   );
 }
 
-function verdict(against: string, { stoppedBy }: AttackNews, played: Played): HTMLElement {
+function verdict(against: string, played: Played): HTMLElement {
   const isBroken = played.findings.length > 0 || played.isSumWrong;
   return make(
     'p',
     { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
     make('b', {}, against),
-    `: ${resultText(played, stoppedBy !== undefined)}.`,
+    `: ${resultText(played)}.`,
   );
 }
 
 /** The schedule, the rule that was left out, and the checks that refused something. */
-function detailsOf({ id, schedule, mode, mutant, stoppedBy, asItIs }: AttackNews): HTMLElement {
+function detailsOf({ id, schedule, inOneShot, mutant, asItIs }: AttackNews): HTMLElement {
   const checks = asItIs.refusals.map(({ by, reason, sentence }) =>
     make('li', {}, make('code', {}, reason), ` (the ${by}): ${sentence}`),
   );
@@ -38,16 +35,15 @@ function detailsOf({ id, schedule, mode, mutant, stoppedBy, asItIs }: AttackNews
     'details',
     {},
     make('summary', {}, `Details of attack ${id}`),
-    make('ol', {}, ...schedule.split('; ').map((step) => make('li', {}, step))),
+    steps(schedule),
+    ...(inOneShot === undefined ? [] : [make('p', { class: 'hint' }, 'In one-shot mode:'), steps(inOneShot)]),
     ...(mutant === undefined ? [] : [make('p', { class: 'hint' }, `The attack works against: ${mutant}.`)]),
     ...(checks.length === 0
-      ? [make('p', { class: 'hint' }, noChecks(stoppedBy))]
-      : [make('p', { class: 'hint' }, `Checks of ${mode} mode that stopped the attack:`), make('ul', {}, ...checks)]),
+      ? [make('p', { class: 'hint' }, 'No check is needed, because the attackers learn nothing useful.')]
+      : [make('p', { class: 'hint' }, 'Checks of one-shot mode that stopped the attack:'), make('ul', {}, ...checks)]),
   );
 }
 
-function noChecks(stoppedBy: string | undefined): string {
-  return stoppedBy === undefined
-    ? 'No check is needed, because the attackers learn nothing useful.'
-    : `This rule keeps the task running: ${stoppedBy}.`;
+function steps(schedule: string): HTMLElement {
+  return make('ol', {}, ...schedule.split('; ').map((step) => make('li', {}, step)));
 }

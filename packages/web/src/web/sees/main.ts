@@ -8,7 +8,7 @@ import type { AttackedMode, AttackNews, FromSees, ToSees } from './sees-messages
 
 const SIDE = 48;
 const DEVICES = 10;
-const LIST_OF: Readonly<Record<AttackedMode, string>> = { 'one-shot': 'shot-attacks', sealed: 'sealed-attacks' };
+const LIST_OF: Readonly<Record<AttackedMode, string>> = { 'one-shot': 'shot-attacks', paper: 'paper-attacks' };
 const worker = new Worker('/sees-worker.js', { type: 'module' });
 const tell = (message: ToSees): void => worker.postMessage(message);
 startPage();
@@ -94,7 +94,7 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
 }
 
 function showAttack(attack: AttackNews): void {
-  element(LIST_OF[attack.mode]).append(attackView(attack));
+  element(LIST_OF[attack.on]).append(attackView(attack));
 }
 
 function sumUpAttacks(): void {
@@ -102,7 +102,7 @@ function sumUpAttacks(): void {
   const lost = document.querySelectorAll('.verdict:last-child[data-learned="yes"]').length;
   say(
     element('attack-status'),
-    `All attacks have run: ${played('one-shot')} on one-shot mode and ${played('sealed')} on sealed mode. ${lost === 0 ? 'None' : lost} of them succeeded.`,
+    `All ${played('one-shot') + played('paper')} attacks have run. ${lost === 0 ? 'None' : lost} of them succeeded against one-shot mode.`,
   );
   element<HTMLButtonElement>('play-attacks').disabled = false;
 }

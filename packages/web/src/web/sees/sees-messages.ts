@@ -18,18 +18,19 @@ export interface Played {
   readonly hasSum: boolean;
 }
 
-export type AttackedMode = 'sealed' | 'one-shot';
+/** The protocol that the attack was made for: that of the paper, or the one-shot mode without one of its rules. */
+export type AttackedMode = 'paper' | 'one-shot';
 
 export interface AttackNews {
   readonly id: string;
-  /** The mode that must withstand it. */
-  readonly mode: AttackedMode;
+  readonly on: AttackedMode;
   readonly schedule: string;
+  /** What the same attackers try in the one-shot mode. */
+  readonly inOneShot?: string;
   readonly mutant?: string;
-  readonly stoppedBy?: string;
-  /** Against the paper's protocol, or against the mode without the rule that stops it. */
+  /** Against the paper's protocol, or against the one-shot mode without the rule that stops it. */
   readonly broken: Played;
-  /** Against the unmodified mode. */
+  /** Against the unmodified one-shot mode. */
   readonly asItIs: Played;
 }
 

@@ -32,37 +32,36 @@ async function run(pictures: readonly Float32Array[]): Promise<void> {
 async function playAttacks(): Promise<void> {
   const environment = pageEnvironment(await webSuiteWithKem());
   for (const attack of ONE_SHOT_ATTACKS) tell({ kind: 'attack', attack: playOneShot(attack, environment) });
-  const setting = { environment, sealings: slotKeySealings, paperSealings: await loaded };
-  for (const attack of ATTACKS) tell({ kind: 'attack', attack: playSealed(attack, setting) });
+  const setting = { environment, paperSealings: await loaded };
+  for (const attack of ATTACKS) tell({ kind: 'attack', attack: playOnBoth(attack, setting) });
   tell({ kind: 'attacks-over' });
 }
 
-function playSealed(attack: Attack, setting: AttackSetting): AttackNews {
-  const { id, schedule, mutant, stoppedBy } = attack;
+function playOnBoth(attack: Attack, setting: AttackSetting): AttackNews {
+  const { id, schedule, inOneShot } = attack;
   return {
     id,
-    mode: 'sealed',
+    on: 'paper',
     schedule,
-    broken: playedOf(attack.broken(setting)),
-    asItIs: playedOf(attack.sealed(setting)),
-    ...(mutant !== undefined && { mutant }),
-    ...(stoppedBy !== undefined && { stoppedBy }),
+    inOneShot,
+    broken: playedOf(attack.paper(setting)),
+    asItIs: playedOf(attack.oneShot(setting)),
   };
 }
 
-function playedOf({ findings, refusals, wrongSum }: AttackResult): Played {
+function playedOf({ findings, refusals, wrongSum, hasSum }: AttackResult): Played {
   const isSumWrong = wrongSum?.expected.some((value, k) => value !== wrongSum.got[k]) ?? false;
-  return { findings, refusals: refusals.map(({ by, reason }) => checkOf(by, reason)), isSumWrong, hasSum: false };
+  return { findings, refusals: refusals.map(({ by, reason }) => checkOf(by, reason)), isSumWrong, hasSum };
 }
 
 /** The leak of the mode without the rule is quoted from the tests of the mutants: this tab has no such core. */
 function playOneShot(attack: ShotAttack, environment: Environment): AttackNews {
   const { id, schedule, without, learned } = attack;
   const report = playShot(attack, environment);
-  const refusals = (report.refusals ?? []).map((reason) => checkOf('authority', reason));
+  const refusals = report.refusals.map(({ by, reason }) => checkOf(by, reason));
   return {
     id,
-    mode: 'one-shot',
+    on: 'one-shot',
     schedule,
     mutant: without,
     broken: { findings: learned, refusals: [], isSumWrong: false, hasSum: false },
