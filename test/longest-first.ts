@@ -23,7 +23,6 @@ const LONGEST = [
   'shots/several-sums',
   'timed/golden',
   'proofs/one-shot.test',
-  'proofs/oracle',
   'services/tasks',
   'services/contributions',
   'test/commands',
