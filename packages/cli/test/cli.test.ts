@@ -12,7 +12,7 @@ describe('basa', () => {
   it('without arguments lists its commands, and ends with the code of a wrong command line', async () => {
     const { code, out } = await basa([]);
     expect(code).toBe(2);
-    for (const name of ['demo', 'dev', 'server', 'authority', 'client', 'task create', 'keys enroll', 'inspect buffer'])
+    for (const name of ['demo', 'dev', 'server', 'authority', 'client', 'task create', 'keys enroll'])
       expect(out).toContain(`basa ${name}`);
     expect((await basaProcess(['--help'])).code).toBe(0);
   });

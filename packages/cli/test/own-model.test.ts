@@ -269,7 +269,7 @@ describe('with `basa dev` in one terminal, another', () => {
   it.each(['node', 'tfjs'])('goes through the README of a new project to an opened sum: %s', async (template) => {
     expect(await npm(template, ['create'], environment)).toContain('3 tokens');
     const devices = await Promise.all(['0', '1', '2'].map((n) => npm(template, ['device', '--', n], environment)));
-    for (const said of devices) expect(said).toMatch(/trained on version 0, loss \d.*\n.*accepted in slot [0-2]\n/);
+    for (const said of devices) expect(said).toMatch(/trained on version 0, loss \d.*\n.*accepted\n/);
     const { task } = JSON.parse(readFileSync(join(inProject(template), 'task.json'), 'utf8')) as { task: string };
     const { versions } = await reached(task);
     expect((versions as { accepted: number }[])[1]?.accepted).toBe(3);
@@ -404,15 +404,10 @@ describe('with `basa dev` in one terminal, another', () => {
     const exported = async (...words: readonly string[]) => {
       const { code, out: said, errors } = await type('task', 'export', task, ...words, '--json');
       expect([code, errors]).toEqual([0, expect.any(String)]);
-      return (lastLine(said) as { files: string[] }).files;
+      return (lastLine(said) as { file: string }).file;
     };
-    for (const name of ['m.onnx', 'm.npz', 'm.safetensors', 'c.csv'])
-      expect(await exported('--out', join(out, name))).toEqual([join(out, name)]);
-    const tfjs = await exported('--format', 'tfjs', '--out', join(out, 'tfjs'));
-    expect(tfjs).toEqual([join(out, 'tfjs/model.json'), join(out, 'tfjs/weights.bin')]);
-    const [events = ''] = await exported('--format', 'tensorboard', '--out', join(out, 'events'));
-    expect(events).toMatch(/events\/events\.out\.tfevents\.\d+\.basa$/);
-    expect(readFileSync(events).includes('accuracy')).toBe(true);
+    for (const name of ['m.onnx', 'm.safetensors', 'c.csv'])
+      expect(await exported('--out', join(out, name))).toBe(join(out, name));
     expect(readFileSync(join(out, 'c.csv'), 'utf8')).toMatch(/^version,at,accuracy,loss,updates,dropped,meanAge\r\n0,/);
     expect((await type('task', 'export', task, '--out', 'm.txt')).errors).toContain('or add --format');
     expect((await type('task', 'export', task, '--out', 'm', '--format', 'txt')).errors).toContain('--format takes');

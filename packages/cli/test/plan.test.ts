@@ -25,7 +25,7 @@ describe('basa plan', () => {
       delta: 1e-6,
       noiseToSignal: expect.closeTo(1.1, 1),
       bits: 16,
-      bytesPerUpload: 2 * 7855 + 100 * 64,
+      bytesPerUpload: 2 * 7855 + 64,
       advice: [],
     });
   });
@@ -42,36 +42,28 @@ describe('basa plan', () => {
       '1',
     );
     expect(code).toBe(1);
-    expect(out).toContain('use a smaller model: this one needs --buffer 1233');
+    expect(out).toContain('increase --buffer to 1233');
   });
 
-  it('shows the cost of K for a device in each mode, up to 10,000 in one-shot mode', async () => {
+  it('shows the cost of an upload, which has a seed for each part', async () => {
     const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1'];
     const small = lastLine((await plan(...asked, '--buffer', '100', '--json')).out);
-    expect(small).toMatchObject({
-      mode: 'sealed',
-      modes: {
-        sealed: { masks: 100, sealedBytes: 100 * 64 },
-        'one-shot': { masks: 1, parts: 1, sealedBytes: 64, bytesPerUpload: 2 * 7855 + 64 },
-      },
-    });
-    const large = ['--mode', 'one-shot', '--buffer', '10000', '--authorities', '4'];
-    const { code, out } = await plan(...asked, ...large, '--json');
+    expect(small).toMatchObject({ upload: { masks: 1, sealedBytes: 64, bytesPerUpload: 2 * 7855 + 64 } });
+    const { code, out } = await plan(...asked, '--buffer', '10000', '--authorities', '4', '--json');
     expect(code).toBe(0);
-    const told = lastLine(out) as { bytesPerUpload: number; modes: Record<string, object> };
-    expect(told.modes['sealed']).toEqual({ impossible: 'a buffer has at most 1024 slots' });
-    expect(told.modes['one-shot']).toMatchObject({ masks: 4, parts: 4, tolerated: 1, sealedBytes: 4 * (32 + 3 * 32) });
-    expect(told.modes['one-shot']).toMatchObject({ bytesPerUpload: told.bytesPerUpload });
+    const told = lastLine(out) as { bytesPerUpload: number; upload: object };
+    expect(told.upload).toMatchObject({ masks: 4, tolerated: 1, sealedBytes: 4 * (32 + 3 * 32) });
+    expect(told.upload).toMatchObject({ bytesPerUpload: told.bytesPerUpload });
   });
 
   it('shows the cost of the seeds with each sealing, in bytes and milliseconds', async () => {
-    const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1', '--mode', 'one-shot'];
+    const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1'];
     const hybrid = [...asked, '--sealing', 'x25519+mlkem768', '--authorities', '4'];
     const { out } = await plan(...hybrid, '--json');
     const measured = { sealMs: expect.any(Number), openMs: expect.any(Number) };
     expect(lastLine(out)).toMatchObject({
       sealing: 'x25519+mlkem768',
-      modes: { 'one-shot': { sealedBytes: 4 * (32 + 3 * 1120) } },
+      upload: { sealedBytes: 4 * (32 + 3 * 1120) },
       sealings: {
         x25519: { sealedBytes: 4 * (32 + 3 * 32), ...measured },
         'x25519+mlkem768': { sealedBytes: 4 * (32 + 3 * 1120), ...measured },
@@ -81,29 +73,20 @@ describe('basa plan', () => {
     expect(told).toMatch(/x25519\+mlkem768 +13568 bytes +[\d.]+ ms to encrypt +[\d.]+ ms for an authority to decrypt/);
   });
 
-  it.each([
-    [['--sealing', 'x25519+mlkem768'], '--sealing needs --mode one-shot'],
-    [['--buffer', '2000'], '--buffer takes a whole number from 2 to 1024'],
-    [['--mode', 'one-shot', '--authorities', '2'], 'nobody could check a sum of masks'],
-  ])('refuses %s with a sentence', async (more, sentence) => {
-    const { code, errors } = await plan('--dimension', '10', '--noise', '1', '--participations', '1', ...more);
-    expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
+  it('refuses two authorities with a sentence', async () => {
+    const { code, errors } = await plan('--dimension', '10', '--authorities', '2');
+    expect([code, errors]).toEqual([2, expect.stringContaining('nobody could check a sum of masks')]);
   });
 
   it('without noise compares the costs of buffer sizes', async () => {
     const { code, out } = await plan('--dimension', '7850', '--buffer', '40');
     expect(code).toBe(0);
-    expect(out).toMatch(/^K +bits of an entry +masks +upload bytes +masks +upload bytes$/m);
-    expect(out).toMatch(/^40 +24 +40 +26\d{3} +1 +23\d{3}$/m);
-    expect(out).toMatch(/^10000 +32 +- +- +1 +31\d{3}$/m);
-    expect(out).toContain('sealed: a buffer has at most 1024 slots');
+    expect(out).toMatch(/^K +bits of an entry +masks +upload bytes$/m);
+    expect(out).toMatch(/^40 +24 +1 +23\d{3}$/m);
+    expect(out).toMatch(/^10000 +32 +1 +31\d{3}$/m);
     expect(out).toContain('add --noise <z> and --participations <n>');
     const { sizes } = lastLine((await plan('--dimension', '7850', '--json')).out) as { sizes: object[] };
-    expect(sizes[0]).toMatchObject({
-      bufferSize: 10,
-      bits: 20,
-      modes: { sealed: { masks: 10 }, 'one-shot': { masks: 1 } },
-    });
+    expect(sizes[0]).toMatchObject({ bufferSize: 10, bits: 20, masks: 1 });
   });
 
   it('refuses an impossible plan, and suggests a possible one', async () => {

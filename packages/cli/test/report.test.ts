@@ -15,8 +15,7 @@ it.each([
     dropped: 0,
   }));
   const tally = { ready: 0, accepted: [], dropped: many, rejected: 0, retries: 0 };
-  const way = 'slot-keys' as const;
-  const result = { versions, tally, seconds: 2, accuracy: 0.5, plainAccuracy: 0.5, way, wayCosts: [] };
+  const result = { versions, tally, seconds: 2, accuracy: 0.5, plainAccuracy: 0.5 };
   const missed = summaryOf({ ...result, ending: 'buffers' }, { target: 0.8, further: 5 });
   const reached = summaryOf({ ...result, ending: 'reached' }, { target: 0.5, further: 0 });
   expect(missed).toContain(buffers);

@@ -81,20 +81,9 @@ const CASES: readonly Case[] = [
     says: 'signingKey',
   },
   {
-    name: 'a wrong next signing key in a variable',
-    args: CHECK_SERVER,
-    environment: { BASA_SERVER_NEXT_SIGNING_KEY: 'zz' },
-    says: 'nextSigningKey is not a key',
-  },
-  {
     name: 'a missing folder for a log',
     args: ['authority', 'verify-log', '--key', HEX, '--file', missing],
     says: missing,
-  },
-  {
-    name: 'a missing term',
-    args: ['succession', 'recover', '--term', missing, '--recovery-key', file],
-    says: `basa: ${missing} does not exist; check the path and its folder`,
   },
   {
     name: 'a flag where a value belongs',
@@ -102,14 +91,9 @@ const CASES: readonly Case[] = [
     says: '--noise needs a value, but another flag follows it (write a value that begins with a dash as --noise=-value); see `basa plan --help`',
   },
   {
-    name: 'a mode in place of an engine',
-    args: ['demo', '--engine', 'one-shot'],
-    says: '--engine takes cp-abe or slot-keys, got "one-shot"; write --mode one-shot',
-  },
-  {
-    name: 'an engine in place of a mode',
-    args: ['demo', '--mode', 'cp-abe'],
-    says: '--mode takes sealed or one-shot, got "cp-abe"; write --engine cp-abe',
+    name: 'a mode that does not exist',
+    args: ['task', 'create', '--mode', 'cp-abe'],
+    says: '--mode takes one-shot or paper, got "cp-abe"',
   },
   { name: 'a negative number that is too small', args: ['demo', '--seed', '-1'], says: '--seed takes a whole number' },
   { name: 'a negative number behind what takes no value', args: ['plan', '--json', '-1'], says: "Unknown option '-1'" },

@@ -21,12 +21,12 @@ const APART: Readonly<Record<ServiceName, string>> = {
 const FORGETS: Readonly<Record<ServiceName, readonly string[]>> = {
   server: [
     'A restore is a rollback: everything since the backup is forgotten.',
-    'The authority aborts the forgotten buffers when their time is over; devices contribute their updates again elsewhere.',
+    'Updates that the server acknowledged since then are lost. Their devices train again on the next version.',
     'If the backup is older than the newest model in the log of the authority, the task cannot continue: create a new task from its newest model.',
   ],
   authority: [
     'A restore is a rollback: everything since the backup is forgotten.',
-    'When the authority starts, it aborts every buffer that was open in the backup. Leave its witness in place: it detects the rollback.',
+    'Updates that wait for a sum are lost, because the secrets that open them are in no backup. Leave the witness in place: it detects the rollback.',
     'Revocations since the backup are forgotten: revoke those devices again. A task whose newest model is missing from the restored log cannot continue.',
   ],
 };

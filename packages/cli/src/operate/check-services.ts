@@ -75,20 +75,20 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   ];
 }
 
-/** Fewer devices than a sum needs never close a buffer; with fewer than two buffers' worth, buffers fill one after the other. */
+/** Fewer devices than a sum needs never make one; with fewer than two batches' worth, batches fill one after the other. */
 function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
   const check = `devices of ${name}`;
-  const says = `${devices} enrolled, a buffer has ${bufferSize} slots and closes with ${minimum} updates`;
+  const says = `${devices} enrolled; a sum needs ${minimum} to ${bufferSize} updates`;
   if (devices < minimum)
     return warning(
       check,
       says,
-      `enrol ${minimum - devices} more; until then, no buffer closes and no version of the model is made`,
+      `enrol ${minimum - devices} more; until then, there is no sum and no new version of the model`,
     );
   const isSmall = devices < 2 * bufferSize;
   return fine(
     check,
-    isSmall ? `${says}; with fewer than ${2 * bufferSize} devices, only one buffer fills at a time` : says,
+    isSmall ? `${says}; with fewer than ${2 * bufferSize} devices, only one batch fills at a time` : says,
   );
 }
 
@@ -97,13 +97,13 @@ function witnessFinding(logLength: number, witnessed: number | undefined): Findi
     return warning(
       'witness',
       'there is no witness',
-      'when the authority starts, it aborts every open buffer; for a new node of a running authority, set newNode',
+      'when the authority starts, it assumes a rollback; for a new node of a running authority, set newNode',
     );
   if ((witnessed ?? 0) > logLength)
     return warning(
       'witness',
       `it has seen ${witnessed} records, but the log has ${logLength}`,
-      'the log was rolled back; when the authority starts, it aborts every open buffer',
+      'the log was rolled back; when the authority starts, it gives up what waits for a sum',
     );
   return fine('witness', `it has seen ${witnessed ?? 0} records`);
 }

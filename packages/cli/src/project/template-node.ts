@@ -55,7 +55,7 @@ const client = await BasaClient.connect({ ...pins, token: tokens[device], identi
   process.exit(1);
 });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
-client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted\${slot === undefined ? '' : \` in slot \${slot}\`}\`));
+client.on('accepted', () => console.log(\`device \${device}: accepted\`));
 client.on('rejected', ({ reason, detail }) => console.error(\`device \${device}: \${refusalText(reason, detail)}\`));
 const { accepted, idle } = await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
 await client.close();

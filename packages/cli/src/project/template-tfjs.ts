@@ -36,7 +36,7 @@ export const test = (): Promise<Dataset> => load('data/test.csv');
 
 /** The server knows the tensors of this network, not its layers. */
 const TAKEN = `\`\`\`sh
-npm run basa -- task export my-network --model model.ts --out model.safetensors      # or .npz; --format csv, tensorboard
+npm run basa -- task export my-network --model model.ts --out model.safetensors      # or curves.csv
 \`\`\`
 
 The file contains every weight of the network under its name. \`decodeSafetensors\` of \`@basa/learning\` reads it.

@@ -143,7 +143,7 @@ export function exampleLines(seed: number, count: number): string {
 }
 
 const EXPORTED = `\`\`\`sh
-npm run basa -- task export my-network --out model.onnx      # or .safetensors, .npz; --format tfjs, csv, tensorboard
+npm run basa -- task export my-network --out model.onnx      # or .safetensors; .csv for the curves
 \`\`\`
 `;
 

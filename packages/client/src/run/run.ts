@@ -76,7 +76,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** The device comes again: its update was not rejected. */
-const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-over']);
+const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-given', 'version-over']);
 
 export interface RunSteps {
   /** Returns the reason why the device may not train any more: its privacy budget is spent. */
