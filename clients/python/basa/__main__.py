@@ -28,8 +28,7 @@ def main() -> int:
     try:
         floor = _floor(parser, options)
         told = _metrics(options.metric)
-        named = {} if options.term is None else {"term": options.term}
-        with Client.from_environment(options.identity, floor=floor, **named) as client:
+        with Client.from_environment(options.identity, floor=floor) as client:
             made = _contributed(client, options.examples, update, told)
     except Unreachable as error:
         print(error, file=sys.stderr)
@@ -68,12 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max-staleness", type=int, help="take part only if updates may be at most n versions behind (variable: BASA_MAX_STALENESS; default: 15)"
     )
     parser.add_argument("--checked-sums", action="store_true", help="take part only if at least two authorities confirm every sum")
-    parser.add_argument("--forbid-succession", action="store_true", help="take part only if the keys of the task cannot be replaced")
-    parser.add_argument("--term", help="follow the terms of the authorities up to the term with this hash (variable: BASA_TERM)")
     parser.add_argument("--device-noise", action="store_true", help="take part in private tasks only if the devices add the noise")
-    parser.add_argument(
-        "--unsafe-mixed-versions", action="store_true", help="take part even if a sum mixes versions of the model; its server can then single out an update"
-    )
     parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose total epsilon is at most this")
     parser.add_argument("--delta", type=float, help="delta for --max-epsilon; the delta of the task does not matter (default: 1e-6)")
     parser.add_argument("--colluders", type=int, help="number of colluding devices that the noise must tolerate (default: 0)")
@@ -109,9 +103,7 @@ def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
         private = PrivacyFloor(asked.max_epsilon, 1e-6 if asked.delta is None else asked.delta, asked.colluders or 0)
     elif asked.delta is not None or asked.colluders is not None:
         parser.error("--delta and --colluders need --max-epsilon; add it, or remove them")
-    return Floor(
-        minimum, staleness, private, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise, asked.forbid_succession
-    )
+    return Floor(minimum, staleness, private, asked.checked_sums, asked.device_noise)
 
 
 def _path(variable: str) -> Optional[Path]:

@@ -51,22 +51,17 @@ class Client:
         folder: Union[str, Path] = "my-device",
         *,
         token: Optional[str] = None,
-        term: Optional[str] = None,
         floor: Floor = Floor(),
         on_event: Optional[Listener] = None,
         piece_bytes: int = 1 << 20,
         unsafe_allow_plain_http: bool = False,
     ) -> None:
-        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys, task and term are in hex.
-
-        `term` is the hash of a term, or the name of the task for its first term, if the keys of the task may be replaced. The
-        device follows the terms up to this one without a wait. A device that was away for long takes part only up to this one.
-        """
+        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys and task are in hex."""
         self._progress = Progress(on_event)
         self._settings = Settings(
             server, _texts(authority), [_hash_of(key, "key of an authority", "init") for key in _texts(authority_key)],
             _hash_of(task, "task", "task create"), Path(folder), token,
-            None if term is None else _hash_of(term, "term", "succession show"), piece_bytes, floor, unsafe_allow_plain_http, self._progress,
+            piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
         self._lock = threading.RLock()
         self._connected: Optional[Device] = None
@@ -83,7 +78,6 @@ class Client:
         usual = {
             "folder": folder or os.environ.get("BASA_IDENTITY", "my-device"),
             "token": os.environ.get("BASA_ENROLMENT_TOKEN"),
-            "term": os.environ.get("BASA_TERM") or None,
             "piece_bytes": int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
             "unsafe_allow_plain_http": os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         }
@@ -98,7 +92,7 @@ class Client:
 
     @property
     def policy(self) -> Message:
-        """The policy of the task, in the term that the device is in."""
+        """The policy of the task."""
         with self._device() as device:
             return device.policy
 

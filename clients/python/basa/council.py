@@ -1,57 +1,46 @@
-"""The authorities of a task, and what they say together: a statement counts if t of them signed the same words in the same term."""
+"""The authorities of a task, and what they say together: a statement counts if t of them signed the same words."""
 from __future__ import annotations
 
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 from .fields import ENDORSEMENTS, Message
-from .layouts import Layout, header
+from .layouts import Layout
 from .suite import verifies
 
 
 class Council(NamedTuple):
-    #: Their public keys: the index of an authority is its name, also called its seat.
+    #: Their public keys: the index of an authority is its name.
     keys: Sequence[bytes]
     #: t.
     threshold: int
-    #: The hash of their term; None in the first term, whose keys are those of the policy.
-    term: Optional[bytes] = None
 
 
-def council_of(named: Message) -> Council:
-    """Of a policy in its term, or of a descriptor that was held to it."""
-    term = named.get("term")
-    return Council(named.authorities, named.threshold, None if term is None else term.hash)
-
-
-def words_of(council: Council, statement: bytes) -> bytes:
-    """The bytes that an authority signs. In a later term they begin with its hash, so a statement counts in one term only."""
-    return statement if council.term is None else header(76) + council.term + statement
+def council_of(policy: Message) -> Council:
+    return Council(policy.authorities, policy.threshold)
 
 
 def is_signed_by(statement: Message, council: Council, authority: int) -> bool:
-    """By this authority, in the term of the council."""
-    return _is_of_seat(statement, council, authority, statement.signature)
+    """By this authority."""
+    return _is_of(statement, council, authority, statement.signature)
 
 
 def is_endorsed(statement: Message, council: Council) -> bool:
     """By t of the council at least, and by nobody else."""
-    return len(statement.endorsements) >= council.threshold and is_well_endorsed(statement, council)
+    return len(statement.endorsements) >= council.threshold and _is_well_endorsed(statement, council)
 
 
 def is_endorsed_by(statement: Message, council: Council, authority: int) -> bool:
     """By this one, and by nobody else."""
-    return [one.authority for one in statement.endorsements] == [authority] and is_well_endorsed(statement, council)
+    return [one.authority for one in statement.endorsements] == [authority] and _is_well_endorsed(statement, council)
 
 
-def is_well_endorsed(statement: Message, council: Council) -> bool:
+def _is_well_endorsed(statement: Message, council: Council) -> bool:
     """Every signature on it is one of the council. There may be too few."""
-    return all(_is_of_seat(statement, council, one.authority, one.signature) for one in statement.endorsements)
+    return all(_is_of(statement, council, one.authority, one.signature) for one in statement.endorsements)
 
 
-def _is_of_seat(statement: Message, council: Council, authority: int, signature: bytes) -> bool:
-    if authority >= len(council.keys):
-        return False
-    return verifies(council.keys[authority], words_of(council, statement.statement), signature)
+def _is_of(statement: Message, council: Council, authority: int, signature: bytes) -> bool:
+    return authority < len(council.keys) and verifies(council.keys[authority], statement.statement, signature)
 
 
 def agreed(layout: Layout, council: Council, statements: Iterable[Message]) -> Optional[Message]:

@@ -3,26 +3,22 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Optional, Tuple, Union
+from typing import Optional, Tuple
 
 import numpy as np
 
-from .checks import check_drawn_buffer, check_one_hash
-from .errors import BasaError, Refused, SettingsError, Unreachable, row_of
+from .errors import BasaError, Refused, SettingsError, Unreachable
 from .fields import Message
 from .given import Given
 from .link import Problem
 from .membership import Membership
 from .network import Network
 from .quantised import quantised
-from .session import Session, begin_session
+from .session import Session, Shot, freeze_shot
 from .settings import Contribution, Model, Settings, Training, Update
-from .shot_session import Shot, ShotSession, freeze_shot
+from .shots import delta_id
 from .state import DeviceState
-from .steps import delta_id
-from .task_numbers import weight_scale
 
-_MAX_SEATS = 3
 #: A device trains on at most this many models for one contribution.
 _MAX_TURNS = 8
 _FIRST_WAIT_S = 0.2
@@ -54,7 +50,6 @@ class Device:
 
     @property
     def policy(self) -> Message:
-        """In the term that the device is in."""
         return self._member.policy
 
     @property
@@ -63,7 +58,6 @@ class Device:
         return len(self._state.all_given())
 
     def model(self) -> Model:
-        self._member.follow()
         return self._member.newest.model()
 
     @property
@@ -86,7 +80,6 @@ class Device:
 
     def resume(self) -> Optional[Contribution]:
         """Continues an interrupted session; None if there is none."""
-        self._member.follow()
         return None if self._state.session is None else self._finish()
 
     def _finish(self) -> Contribution:
@@ -96,12 +89,11 @@ class Device:
         return Contribution(place, -1 if given is None else int(given["version"]))
 
     def _finish_interrupted(self) -> _Interrupted:
-        self._member.follow()
         pending = None if self._state.session is None else self._session().delta_id
         try:
             return pending, None if pending is None else self._finish()
         except Refused:
-            return pending, None  # that buffer is over for this device; the update may go into another
+            return pending, None  # that upload is over for this device
 
     def offer(self, model: Model, update: Update) -> Contribution:
         """Offers a finished update that was trained on this model. The server takes it if there is room."""
@@ -155,16 +147,8 @@ class Device:
             return finished
         self._given.free_or_refuse(name)
         self._given.version_or_refuse(model.version, name)
-        enter = self._enter if self.policy.one_shot is None else self._freeze
-        for seats in range(1, _MAX_SEATS + 1):
-            try:
-                enter(model, update, name)
-                return self._finish()
-            except Refused as no:
-                is_free = self._state.given(name) is None
-                if seats == _MAX_SEATS or not is_free or "anotherSeat" not in row_of(no.code):
-                    raise
-        raise AssertionError("unreachable")
+        self._freeze(model, update, name)
+        return self._finish()
 
     def _await_place(self) -> None:
         """Asks for a place before the model is fetched, because more devices in training mean older updates."""
@@ -178,34 +162,17 @@ class Device:
                 wait_s = min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s))
                 self._progress.tell("place", wait_s=wait_s)
                 self._progress.sleep(wait_s)
-                self._member.follow()
-
-    def _enter(self, trained_on: Model, update: Update, name: str) -> None:
-        """Takes a seat, checks the buffer, and quantises the update once and for all."""
-        self._progress.tell("step", detail="seat")
-        certificate, model = self._member.certificate(), (trained_on.version, trained_on.hash)
-        seat = self._member.server.seat(self._settings.task, certificate, *model)
-        drawn = self._member.authorities.by_clock(lambda now_ms: check_drawn_buffer(seat, self.policy, now_ms, model))
-        descriptor = drawn.descriptor
-        check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
-        self._member.newest.see(descriptor.version, descriptor.model)
-        if descriptor.version - trained_on.version > descriptor.max_staleness:
-            raise Refused("too-stale")
-        begin_session(self._state, drawn, certificate, name, quantised(descriptor, update, trained_on.version))
 
     def _freeze(self, trained_on: Model, update: Update, name: str) -> None:
-        """One-shot: seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
+        """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
         policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
         if gathered.entry.version - trained_on.version > policy.max_staleness:
             raise Refused("version-over")
         self._progress.tell("step", detail="mask")
-        rules = Message(policy, version=trained_on.version, weight_scale=weight_scale(policy.size, policy.group))
-        x = quantised(rules, update, trained_on.version)
+        x = quantised(policy, update)
         freeze_shot(
             self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.entry, name, x)
         )
 
-    def _session(self) -> Union[Session, ShotSession]:
-        if self.policy.one_shot is not None:
-            return ShotSession(self._state, self.policy, self._member.server)
-        return Session(self._state, self.policy, self._member.server, self._member.authorities)
+    def _session(self) -> Session:
+        return Session(self._state, self.policy, self._member.server)

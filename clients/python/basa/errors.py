@@ -37,8 +37,8 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "Create the task again with a client of this version.",
     ),
     "unsafe-engine": (
-        "The task does not protect updates, or protects them in a way that this client does not know.",
-        "Create a task with another engine.",
+        "The task is not a one-shot task, and this client takes part in no other.",
+        "Create a task in one-shot mode, which is the default.",
     ),
     "unknown-sealing": (
         "The task encrypts seeds with ML-KEM-768, which this client does not support.",
@@ -58,6 +58,10 @@ _OWN: Dict[str, "tuple[str, str]"] = {
     ),
     "folder-of-node": (
         "The folder belongs to a device of the client for Node, whose lock and ledger this client does not share.",
+        "Enrol a new device in a new folder.",
+    ),
+    "folder-of-another-version": (
+        "The folder belongs to a device of another version; version 1.0 starts afresh.",
         "Enrol a new device in a new folder.",
     ),
     "folder-damaged": (
@@ -99,7 +103,7 @@ def _printable(text: str) -> str:
 
 
 def row_of(code: str) -> Mapping[str, Any]:
-    """How a device reacts to a code: `retry`, `freshUpdate`, `anotherSeat`, `nothingNew` and `resend`. False ones are missing."""
+    """How a device reacts to a code: `retry`, `freshUpdate`, `nothingNew` and `resend`. False ones are missing."""
     return _TABLE.get(code, {})
 
 

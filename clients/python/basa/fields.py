@@ -8,7 +8,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .errors import Malformed
 
-MAX_SLOTS = 1024
 MAX_AUTHORITIES = 16
 MAX_METRICS = 16
 _MAX_PARAMETER = _MAX_NOISE = 1e6
@@ -45,12 +44,8 @@ class Reader:
     def position(self) -> int:
         return self._at
 
-    @property
-    def is_over(self) -> bool:
-        return self._at == len(self._data)
-
     def end(self) -> None:
-        if not self.is_over:
+        if self._at != len(self._data):
             raise Malformed("bytes after the end")
 
 
@@ -79,25 +74,17 @@ def unsigned(length: int, below: int) -> Field:
     return Field(read, lambda v: v.to_bytes(length, "little"))
 
 
-def short(most: int, length_bytes: int = 2) -> Field:
+def short(most: int) -> Field:
     def read(r: Reader) -> bytes:
-        length = r.number(length_bytes)
+        length = r.number(2)
         if length > most:
             raise Malformed(f"{length} bytes, at most {most}")
         return r.take(length)
 
-    return Field(read, lambda v: len(v).to_bytes(length_bytes, "little") + v)
+    return Field(read, lambda v: len(v).to_bytes(2, "little") + v)
 
 
-def long(most: int) -> Field:
-    return short(most, length_bytes=4)
-
-
-def ascii_text(most: int) -> Field:
-    return checked(short(most), lambda value: None if value.isascii() else "a text that is not ASCII")
-
-
-def many(item: Field, most: int = MAX_SLOTS) -> Field:
+def many(item: Field, most: int) -> Field:
     def read(r: Reader) -> List[Any]:
         count = r.number(2)
         if count > most:
@@ -119,14 +106,6 @@ def optional(field: Field) -> Field:
     """1 and the value, or 0."""
     return Field(
         lambda r: field.read(r) if _read_flag(r) else None, lambda v: b"\0" if v is None else b"\1" + field.write(v)
-    )
-
-
-def trailing(field: Field) -> Field:
-    """The end of a message. It is None if no bytes are left, so that messages without it keep their bytes."""
-    return Field(
-        lambda r: None if r.is_over else field.read(r),
-        lambda v: b"" if v is None else field.write(v),
     )
 
 
@@ -169,13 +148,6 @@ def _read_flag(r: Reader) -> int:
     return value
 
 
-def _read_increasing(r: Reader) -> List[int]:
-    numbers: List[int] = many(U16).read(r)
-    if any(a >= b for a, b in zip(numbers, numbers[1:])):
-        raise Malformed("a list that does not increase")
-    return numbers
-
-
 def by_authority(**fields: Field) -> Field:
     """A list with one item of each authority, by strictly rising index."""
     every = many(group(authority=U8, **fields), MAX_AUTHORITIES)
@@ -207,18 +179,16 @@ def _metrics_problem(metrics: List[Message]) -> Optional[str]:
     return None
 
 
-B16, B32, B64 = fixed(16), fixed(32), fixed(64)
+B16, B32 = fixed(16), fixed(32)
 U8, U16, U32, U53 = unsigned(1, 2**8), unsigned(2, 2**16), unsigned(4, 2**32), unsigned(8, 2**53)
 F64 = Field(_read_f64, lambda v: struct.pack("<d", v))
 FINITE = Field(_read_finite, F64.write)
 POSITIVE = checked(F64, lambda value: None if value > 0 else "not a positive number")
 PARAMETER = within(F64, 0, _MAX_PARAMETER)
 FLAG = Field(_read_flag, U8.write)
-INCREASING = Field(_read_increasing, many(U16).write)
-ENDORSEMENTS = by_authority(signature=B64)
+ENDORSEMENTS = by_authority(signature=fixed(SIGNATURE_BYTES))
 STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
 METRICS = checked(many(group(name=short(32), low=FINITE, high=FINITE), MAX_METRICS), _metrics_problem)
-#: Only in a task of the one-shot mode.
 ONE_SHOT = optional(
     group(
         tolerated=U8, unchecked_sums=FLAG, authority_noise=FLAG,

@@ -6,7 +6,6 @@ from typing import Optional
 
 from .accountant import epsilon_budget
 from .fields import Message
-from .layouts import MIXED_VERSIONS
 
 
 @dataclass(frozen=True)
@@ -27,27 +26,19 @@ class Floor:
     max_staleness: int = 15
     #: The limit on what all sums together may reveal about this device; without it a task need not be private.
     privacy: Optional[PrivacyFloor] = None
-    #: Allows a task whose sums mix versions of the model: its server can single out an update.
-    unsafe_mixed_versions: bool = False
-    #: One-shot: at least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum.
+    #: At least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum.
     checked_sums: bool = False
-    #: One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the noise out.
+    #: The devices add the noise of a private task. If its only authority does, that authority can leave the noise out.
     device_noise: bool = False
-    #: Refuses tasks whose keys may be replaced while the task runs.
-    forbid_succession: bool = False
 
 
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     """The part of the policy that is below the floor, or None. A floor of NaN refuses everything."""
-    if policy.versions == MIXED_VERSIONS and not floor.unsafe_mixed_versions:
-        return "its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum"
-    if floor.forbid_succession and policy.succession is not None:
-        return "its authorities may be replaced; this device demands a task that keeps them"
     if not policy.minimum >= floor.minimum:
         return f"a sum may contain only {policy.minimum} updates; this device demands at least {floor.minimum}"
     if not policy.max_staleness <= floor.max_staleness:
         return f"updates may be {policy.max_staleness} versions behind; this device accepts at most {floor.max_staleness}"
-    problem = None if policy.one_shot is None else _one_shot_problem(floor, policy.one_shot)
+    problem = _one_shot_problem(floor, policy.one_shot)
     return problem if problem or floor.privacy is None else _privacy_problem(floor.privacy, policy.privacy)
 
 

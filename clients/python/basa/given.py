@@ -1,4 +1,4 @@
-"""The updates that this device gave away: each goes to one buffer or upload, each version gets at most one, and a private budget ends.
+"""The updates that this device gave away: each is in one upload, each version gets at most one, and a private budget ends.
 
 Every mark is durable, and only the signed word of t authorities lifts one.
 """
@@ -7,25 +7,21 @@ from __future__ import annotations
 from typing import Optional
 
 from .authorities import Authorities
-from .fields import Message
-from .layouts import ONE_VERSION
 from .errors import Refused
+from .fields import Message
 from .state import DeviceState, Json
 from .suite import sha256
 
-_OUTCOMES = ("unknown", "open", "aborted", "closed")
-_SHOT_OUTCOMES = ("unknown", "pending", "included", "expired")
-#: The update is in no sum, and its buffer or upload can never be in one.
-_FREE = {"aborted", "excluded", "expired"}
+_OUTCOMES = ("unknown", "pending", "included", "expired")
 
 
-def check_version_free(state: DeviceState, task: Message, delta_id: Optional[str] = None) -> None:
+def check_version_free(state: DeviceState, version: int, delta_id: Optional[str] = None) -> None:
     """Training is nearly deterministic: sums over overlapping groups on one model would give single updates by subtraction.
 
-    `task` names the version, as a descriptor does; `delta_id` is the update that is to be given.
+    `delta_id` is the update that is to be given.
     """
-    if task.versions == ONE_VERSION and state.given_on(task.version, but=delta_id):
-        raise Refused("version-given", f"version {task.version}; train again on the next one")
+    if state.given_on(version, but=delta_id):
+        raise Refused("version-given", f"version {version}; train again on the next one")
 
 
 class Given:
@@ -33,21 +29,20 @@ class Given:
         self._state, self._authorities, self._policy = state, authorities, policy
 
     def free_or_refuse(self, name: str) -> None:
-        """An update that some buffer may have goes elsewhere only if it is in no sum."""
+        """An update that was given is given again only if it is in no sum."""
         given = self._state.given(name)
         if given is None:
             return
         status = self._outcome_of(given)
-        if status not in _FREE:
+        if status != "expired":
             raise Refused("delta-committed", f"it was given before, and is {status}")
         self._state.release(name)
 
     def version_or_refuse(self, version: int, name: Optional[str] = None) -> None:
         """Asks for the outcome of the earlier update of this version first. An update that is in no sum does not count."""
-        if self._policy.versions == ONE_VERSION:
-            for other, given in self._state.given_on(version, but=name).items():
-                self._release_if_free(other, given)
-        check_version_free(self._state, Message(versions=self._policy.versions, version=version), name)
+        for other, given in self._state.given_on(version, but=name).items():
+            self._release_if_free(other, given)
+        check_version_free(self._state, version, name)
 
     def budget_or_refuse(self) -> None:
         """A private task: a charge is the mark of an update that was given away."""
@@ -63,24 +58,12 @@ class Given:
             raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")
 
     def _release_if_free(self, name: str, given: Json) -> None:
-        if self._outcome_of(given) in _FREE:
+        if self._outcome_of(given) == "expired":
             self._state.release(name)
 
     def _outcome_of(self, given: Json) -> str:
-        """By the signed word of t authorities."""
-        if "epochs" in given:
-            return self._shot_outcome_of(given)
-        ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
-        outcome = self._authorities.outcome(ctx)
-        if outcome is None:
-            return "undecided"
-        status = _OUTCOMES[outcome.status]
-        is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
-        return "excluded" if is_excluded else status
-
-    def _shot_outcome_of(self, given: Json) -> str:
-        """One-shot: of one upload, at the authorities whose epochs it names."""
+        """By the signed word of t of the authorities whose epochs the upload names. An expired one can never be in a sum."""
         statements = {int(index): bytes.fromhex(statement) for index, statement in given["epochs"].items()}
         task, user, tag = sha256(self._policy.raw), sha256(self._state.signer.public), bytes.fromhex(given["tag"])
         status = self._authorities.shot_outcome(task, user, tag, statements)
-        return "undecided" if status is None else _SHOT_OUTCOMES[status]
+        return "undecided" if status is None else _OUTCOMES[status]

@@ -69,7 +69,7 @@ def _seconds(said: object, scale: int) -> float:
 
 
 class ServiceLink:
-    """`audience` is the public key of the service, which signed requests name. A new term of the task may change that of the server."""
+    """`audience` is the public key of the service, which signed requests name."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ServiceLink:
             raise SettingsError(f"an address is http(s)://host[:port] without a path, got {url}")
         if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:
             raise SettingsError(f"{url} is plain http to another machine; use https, or allow it if the way is yours")
-        self._parts, self._signer, self.audience = parts, signer, audience
+        self._parts, self._signer, self._audience = parts, signer, audience
         #: The service's clock minus the device's, as the service told it last. This is not signed.
         self.offset_ms: Optional[int] = None
 
@@ -176,7 +176,7 @@ class ServiceLink:
     def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
         at, nonce = self.now_ms(), os.urandom(16)
         statement = REQUEST.statement(
-            audience=self.audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
+            audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
         )
         return {
             "Basa-Device": self._signer.public.hex(),

@@ -20,16 +20,16 @@ _MAX_TRIES = 1000
 _PIECE = 1 << 18
 
 
-def noisy_update(descriptor: Message, delta: npt.NDArray[Any], weight: float, randomness: Randomness) -> Integers:
-    """Drawn once for a buffer, and kept with the session.
+def noisy_update(policy: Message, delta: npt.NDArray[Any], weight: float, randomness: Randomness) -> Integers:
+    """Drawn once for an upload, and kept with the session.
 
     An update that is not finite counts as one of zeros: a refusal would tell which data diverges on a model.
     """
     finite = delta if np.isfinite(delta).all() else np.zeros(len(delta))
-    rounded = round_within(finite, descriptor.level, descriptor.clip, weight, randomness)
-    if is_central(descriptor):
+    rounded = round_within(finite, policy.level, policy.clip, weight, randomness)
+    if is_central(policy):
         return rounded
-    return rounded + DiscreteGaussian(variance_of(descriptor)).draws(len(rounded), randomness)
+    return rounded + DiscreteGaussian(variance_of(policy)).draws(len(rounded), randomness)
 
 
 def round_within(

@@ -1,4 +1,4 @@
-"""The parts of a one-shot mask: each is a set of f authorities that must not know its seed, as a bit mask; the others hold it."""
+"""The parts of a mask: each is a set of f authorities that must not know its seed, as a bit mask; the others hold it."""
 from __future__ import annotations
 
 from typing import List, Optional, Sequence
@@ -30,12 +30,14 @@ def is_enough(policy: Message, authorities: Sequence[int]) -> bool:
 
 
 def council_problem(policy: Message) -> Optional[str]:
-    """The reason why these authorities cannot serve the mode, or None."""
-    count, tolerated = len(policy.authorities), policy.one_shot.tolerated
+    """The reason why these authorities cannot serve the task, or None."""
+    count, threshold, tolerated = len(policy.authorities), policy.threshold, policy.one_shot.tolerated
+    if count < 1 or len(set(policy.authorities)) < count or not 1 <= threshold <= count:
+        return f"{threshold} of {count} authorities, or one is named twice"
     if count == 1:
         return "one authority, which withstands none that colludes" if tolerated else None
-    if 2 * policy.threshold <= count + tolerated:
-        return f"{policy.threshold} of {count} authorities do not withstand {tolerated} that collude"
+    if 2 * threshold <= count + tolerated:
+        return f"{threshold} of {count} authorities do not withstand {tolerated} that collude"
     if tolerated < 1 and not policy.unsafe_threshold:
         return "several authorities, each of which could unmask every update together with the server"
     if count - tolerated < tolerated + 1 and not policy.one_shot.unchecked_sums:

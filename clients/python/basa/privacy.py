@@ -25,7 +25,7 @@ def squared_bound(dimension: int, level: int, clip: float) -> float:
 
 def is_central(task: Message) -> bool:
     """Whether the authority adds the noise to the sum of the masks, and the devices add none."""
-    return task.one_shot is not None and bool(task.one_shot.authority_noise)
+    return bool(task.one_shot.authority_noise)
 
 
 def variance_of(task: Message) -> float:

@@ -14,7 +14,7 @@ class Event:
     """One thing that happened.
 
     `name` is one of: `place` (the device waits for a place to train in), `model` (bytes of the model came), `trained`,
-    `step` (`detail` is `seat`, `deposit`, `key`, `mask` or `upload`), `upload` (bytes of the update were sent), `accepted`,
+    `step` (`detail` is `mask`), `upload` (bytes of the update were sent), `accepted`,
     `refused`, `idle` (there is nothing new to contribute), `retry` (a request failed and is sent again).
     """
 

@@ -62,7 +62,7 @@ class Rounds:
         try:
             interrupted = self._device.resume()
         except Refused:
-            interrupted = None  # that buffer is over for this device
+            interrupted = None  # that upload is over for this device
         try:
             if interrupted is None:
                 self._device.contribute(self._train)

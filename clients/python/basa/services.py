@@ -2,17 +2,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Dict, List, Mapping, Optional
 
-from .checks import is_signed
 from .exchange import Answer
 from .fields import Message
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, LINE, NEWEST_MODEL, OUTCOME, SEAT_REQUEST, SHOT_OUTCOME, STANDINGS, TERM
+from .layouts import CERTIFICATE, HEAD, SHOT_OUTCOME, STANDINGS
 from .link import ServiceLink, document_of
 from .progress import Progress
 from .errors import Malformed, Refused
 from .state import DeviceState
-from .suite import Signer
+from .suite import Signer, verifies
 
 
 class Authority:
@@ -33,32 +32,13 @@ class Authority:
     def policy(self, task: bytes) -> bytes:
         return self._call("GET", f"/v1/tasks/{task.hex()}/policy")
 
-    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message], known: Optional[Message]) -> Message:
-        """`like` is a certificate that another authority of the task signed just now.
-
-        `known` is the certificate of an earlier term, for a successor that does not know the device.
-        """
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
+        """`like` is a certificate that another authority of the task signed just now."""
         asked: Dict[str, object] = {} if token is None else {"token": token}
         if like is not None:
             asked["like"] = {"issuedAt": like.issued_at, "notAfter": like.not_after}
-        if known is not None:
-            asked["certificate"] = known.raw.hex()
         body = json.dumps(asked).encode()
         return CERTIFICATE.decode(self._call("POST", f"/v1/tasks/{task.hex()}/enrolments", body, "application/json"))
-
-    def newest_model(self, task: bytes, nonce: bytes) -> Message:
-        return NEWEST_MODEL.decode(self._call("GET", f"/v1/tasks/{task.hex()}/model-log/newest/{nonce.hex()}"))
-
-    def past_heads(self) -> Callable[[Message], bool]:
-        """Returns a function that tells whether a head is behind the log as it is now."""
-        known = self._newest_head()
-
-        def is_past(head: Message) -> bool:
-            if known is not None and known.branch == head.branch:
-                return bool(head.sequence < known.sequence)
-            return self._state.is_past_branch(self.key_bytes, head.branch)
-
-        return is_past
 
     def has_left(self, head: Message) -> bool:
         """Whether the log went on in another branch. Within a branch, heads from a server are a little behind."""
@@ -68,14 +48,8 @@ class Authority:
         kept = self._state.get(self._head_name)
         return None if kept is None else HEAD.decode(kept)
 
-    def key(self, ctx: bytes, request: bytes) -> Message:
-        return KEY_ANSWER.decode(self._call("POST", f"/v1/buffers/{ctx.hex()}/keys", request))
-
-    def outcome(self, ctx: bytes) -> Message:
-        return OUTCOME.decode(self._call("GET", f"/v1/buffers/{ctx.hex()}/outcome"))
-
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
-        """One-shot: the outcome of one upload of this device. `statement` names the epoch of this authority that it was sealed to."""
+        """The outcome of one upload of this device. `statement` names the epoch of this authority that it was sealed to."""
         target = f"/v1/tasks/{task.hex()}/shot-outcomes/{user.hex()}/{tag.hex()}/{statement.hex()}"
         return SHOT_OUTCOME.decode(self._call("GET", target, signed=True))
 
@@ -99,7 +73,7 @@ class Authority:
         if text is None:
             return
         head = HEAD.decode(_bytes_of(text))
-        if not is_signed(head, self.key_bytes):
+        if not verifies(self.key_bytes, head.statement, head.signature):
             raise Refused("wrong-head", "the authority did not sign this head of its log")
         with self._state.lock:  # several authorities answer at once
             before = self._newest_head()
@@ -119,18 +93,11 @@ class Server:
     ) -> None:
         self.link = ServiceLink(url, signer, key, allows_plain_http, progress)
 
-    def public_keys(self) -> List[bytes]:
-        """Its key, and the key that replaces it in tasks whose terms say so."""
-        said = _document(self.link.call("GET", "/v1/server").body)
-        return [_key_of(said), *([_bytes_of(said["nextKey"])] if "nextKey" in said else [])]
-
-    def terms(self, task: bytes) -> List[Message]:
-        """The terms of the task, as far as the server shows them."""
-        line = LINE.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/line").body)
-        return [TERM.decode(term) for term in line.terms]
+    def public_key(self) -> bytes:
+        return _key_of(_document(self.link.call("GET", "/v1/server").body))
 
     def admission(self, task: bytes, certificate: bytes) -> List[Message]:
-        """Asks for a place to train; `no-place` says when to ask again. One-shot: returns the newest statements of the authorities."""
+        """Asks for a place to train; `no-place` says when to ask again. Returns the newest statements of the authorities."""
         told = _document(self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True).body)
         return list(STANDINGS.decode(_bytes_of(told["standings"])).standings) if "standings" in told else []
 
@@ -143,17 +110,9 @@ class Server:
         return shown if isinstance(shown, dict) else None
 
     def standings(self, task: bytes) -> List[Message]:
-        """One-shot: the newest statements of the authorities that the server heard."""
+        """The newest statements of the authorities that the server heard."""
         told = STANDINGS.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/standings").body)
         return list(told.standings)
-
-    def seat(self, task: bytes, certificate: Message, version: int, model_hash: bytes) -> bytes:
-        """Asks for a seat in a buffer for updates that were trained on this model."""
-        request = SEAT_REQUEST.encode(certificate=certificate, version=version, model=model_hash)
-        return self.link.call("POST", f"/v1/tasks/{task.hex()}/seats", request.raw, signed=True).body
-
-    def deposit(self, ctx: bytes, deposit: bytes) -> bytes:
-        return self.link.call("POST", f"/v1/buffers/{ctx.hex()}/deposits", deposit, signed=True).body
 
 
 def _document(body: bytes) -> Mapping[str, object]:

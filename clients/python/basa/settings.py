@@ -27,8 +27,6 @@ class Settings:
     task: bytes
     folder: Path
     token: Optional[str] = None
-    #: The hash of a term, or the name of the task for its first term: a device that was away for long takes part only up to it.
-    term: Optional[bytes] = None
     piece_bytes: int = 1 << 20
     #: The demands of this application on any policy.
     floor: Floor = Floor()
@@ -66,7 +64,7 @@ class Update:
 class Contribution:
     """An update that the server has. It is in a version of the model once enough others have come."""
 
-    #: The slot of its buffer, or the name of its upload.
+    #: The name of its upload.
     place: str
     #: The version of the model that it was trained on.
     version: int

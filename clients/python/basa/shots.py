@@ -1,14 +1,20 @@
-"""The one message of a device in the one-shot mode, as functions of bytes: a seed for each part, sealed to the epoch keys of its holders."""
+"""The one message of a device as functions of bytes: a seed for each part, sealed to the epoch keys of its holders."""
 from __future__ import annotations
 
 from typing import NamedTuple, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from .fields import Message
 from .layouts import SHOT_HEADER, header
 from .parts import holders_of, task_parts
-from .slot_keys import Part, seal
+from .sealing import seal
 from .suite import sha256
 from .vectors import Words, mask, pack
+
+
+SEED_BYTES = 32
 
 
 class ShotName(NamedTuple):
@@ -31,8 +37,8 @@ def seal_parts(policy: Message, name: ShotName, epochs: Sequence[Message], seeds
     sealed = b""
     for part, seed in zip(task_parts(policy), seeds):
         context = part_context(name, part)
-        holders = [Part(index, keys[index]) for index in holders_of(part, sorted(keys))]
-        sealed += seal(seed, holders, 1, sha256(context), context)
+        holders = {index: keys[index] for index in holders_of(part, sorted(keys))}
+        sealed += seal(seed, holders, sha256(context), context)
     return sealed
 
 
@@ -58,3 +64,8 @@ def shot_statement(
         body_hash=sha256(body),
         parts_hash=sha256(sealed),
     )
+
+
+def delta_id(delta: npt.NDArray[np.float32], training: bytes = b"") -> str:
+    """The same numbers offered twice are one update, unless each is named by random bytes of its training."""
+    return sha256(training, np.asarray(delta, "<f4").tobytes()).hex()

@@ -1,4 +1,4 @@
-"""Statements of the authorities in the one-shot mode, which the server passes on: epoch keys, the newest model, and the time.
+"""Statements of the authorities, which the server passes on: epoch keys, the newest model, and the time.
 
 The server chooses what it shows. So each statement is signed, fresh by this device's clock, and behind nothing that was seen before.
 """
@@ -11,7 +11,7 @@ from .council import council_of, is_endorsed, is_signed_by
 from .fields import Message
 from .parts import is_enough
 from .errors import Refused
-from .slot_keys import is_key
+from .sealing import is_key
 from .suite import sha256
 
 

@@ -3,10 +3,9 @@
     identity.key  the Ed25519 secret key, 32 bytes
     vector-...    x' of the session, apart because it is large
     model-...     the newest model, as far as it has come
-    state.json    certificate, newest head of each authority's log, newest model and epochs seen, terms seen, buffers ever entered,
-                  updates given away, and the session under way
+    state.json    certificate, newest head of each authority's log, newest model and epochs seen, updates given away, and the session under way
 
-Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
+A session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
 """
 from __future__ import annotations
@@ -27,6 +26,8 @@ from .suite import Secret, Signer
 Json = Dict[str, Any]
 Words = npt.NDArray[np.uint32]
 _VECTOR = "vector-"
+#: Of state.json. Folders of version 0.3 have none.
+_FORMAT = 20
 
 
 class DeviceState:
@@ -50,8 +51,12 @@ class DeviceState:
             raise
         #: A write failed, so the content of the disk is unknown. Nothing leaves until the folder is opened again.
         self._has_failed = False
+        try:
+            self._data: Json = self._load()
+        except StateProblem:
+            self._folder_lock.close()
+            raise
         self.signer = self._load_signer()
-        self._data: Json = self._load()
         #: Whether the session is one that an earlier process began.
         self.is_resumed = self.session is not None
         self._remove_vectors()
@@ -89,7 +94,7 @@ class DeviceState:
 
     @property
     def seen_model(self) -> Tuple[int, bytes]:
-        """The newest version that was seen signed in this term, with its hash; -1 before the first."""
+        """The newest version that was seen signed, with its hash; -1 before the first."""
         seen = self._data.get("seen", {"version": -1, "hash": ""})
         return int(seen["version"]), bytes.fromhex(seen["hash"])
 
@@ -100,7 +105,7 @@ class DeviceState:
 
     @property
     def seen_epochs(self) -> Dict[int, int]:
-        """One-shot: the newest epoch that was seen of each seat in this term, in which a seat has one key."""
+        """The newest epoch that was seen of each authority."""
         return {int(index): number for index, number in self._data.get("epochs", {}).items()}
 
     def see_epochs(self, numbers: Dict[int, int]) -> None:
@@ -109,37 +114,8 @@ class DeviceState:
         self._data["epochs"] = {str(index): number for index, number in newest.items()}
         self._write()
 
-    @property
-    def terms(self) -> Json:
-        """The terms that this device was shown, and its place in them."""
-        self._check_written()
-        kept: Json = self._data.get("terms", {})
-        return kept
-
-    def keep_terms(self, terms: Json) -> None:
-        """Durable: the device never goes back behind it.
-
-        In another term nothing counts that was signed before, so the newest model and epochs are forgotten: a key that was
-        stolen and then replaced may have signed numbers that its successor never reaches.
-        """
-        if terms["followed"] != self.terms.get("followed", 0):
-            self._data.pop("seen", None)
-            self._data.pop("epochs", None)
-        self._data["terms"] = terms
-        self._write()
-
-    def was_entered(self, ctx: bytes) -> bool:
-        return ctx.hex() in self._data["entered"]
-
-    def begin(self, ctx: bytes, session: Json, x: Words) -> None:
-        """A buffer is entered once, ever."""
-        session = {**session, "input": self._keep_vector(x)}
-        self._data["entered"].append(ctx.hex())
-        self._data["session"], self.is_resumed = session, False
-        self._write()
-
-    def begin_shot(self, delta_id: str, mark: Json, session: Json, x: Words) -> None:
-        """One-shot: the session and the mark that its update is given, in one step."""
+    def begin(self, delta_id: str, mark: Json, session: Json, x: Words) -> None:
+        """The session and the mark that its update is given, in one step."""
         session = {**session, "input": self._keep_vector(x)}
         self._data["given"][delta_id] = mark
         self._data["session"], self.is_resumed = session, False
@@ -163,15 +139,6 @@ class DeviceState:
                 _overwrite(path)
                 path.unlink()
 
-    def advance(self, **more: Any) -> None:
-        self._data["session"].update(more)
-        self._write()
-
-    def freeze(self, delta_id: str, ctx: bytes, tag: bytes, version: int, **more: Any) -> None:
-        """From now on only these bytes leave, and only for this buffer. The same step marks the update, with the buffer's version."""
-        self._data["given"][delta_id] = {"ctx": ctx.hex(), "tag": tag.hex(), "version": version}
-        self.advance(**more)
-
     def end_session(self) -> None:
         self._data.pop("session", None)
         self._write()
@@ -182,11 +149,11 @@ class DeviceState:
         return mark
 
     def all_given(self) -> Dict[str, Json]:
-        """Every update that some buffer may have: in a private task each is a charge."""
+        """Every update that some batch may have: in a private task each is a charge."""
         return dict(self._data["given"])
 
     def given_on(self, version: int, but: Optional[str] = None) -> Dict[str, Json]:
-        """Every update that a buffer of this version may have, besides this one."""
+        """Every update on this version that some batch may have, besides this one."""
         return {name: given for name, given in self.all_given().items() if given["version"] == version and name != but}
 
     def release(self, delta_id: str) -> None:
@@ -217,7 +184,12 @@ class DeviceState:
 
     def _load(self) -> Json:
         path = self.folder / "state.json"
-        return json.loads(path.read_text()) if path.exists() else {"entered": [], "given": {}}
+        if not path.exists():
+            return {"format": _FORMAT, "given": {}}
+        data: Json = json.loads(path.read_text())
+        if data.get("format") != _FORMAT:
+            raise StateProblem("folder-of-another-version", str(self.folder))
+        return data
 
     def _write(self) -> None:
         with self.lock:

@@ -1,21 +1,18 @@
-"""Suite 1: SHA-256, HKDF, ChaCha20-Poly1305, X25519, strict Ed25519 and AES-128-CTR; and objects that hold secrets."""
+"""Suite 1: SHA-256, HKDF, X25519, strict Ed25519 and AES-128-CTR; and objects that hold secrets."""
 from __future__ import annotations
 
 import hashlib
 import hmac
 from typing import Optional
 
-from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-# A key seals one plaintext, so the nonce needs no bits.
-NONCE = bytes(12)
 _ZEROS = bytes(1 << 18)
 
 
@@ -52,18 +49,6 @@ def hkdf(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
         block = hmac.new(key, block + info + bytes([len(out) // 32 + 1]), hashlib.sha256).digest()
         out += block
     return out[:length]
-
-
-def seal(key: bytes, plaintext: bytes, associated: bytes = b"") -> bytes:
-    return ChaCha20Poly1305(key).encrypt(NONCE, plaintext, associated)
-
-
-def unseal(key: bytes, sealed: bytes, associated: bytes = b"") -> Optional[bytes]:
-    """None if the tag does not match."""
-    try:
-        return ChaCha20Poly1305(key).decrypt(NONCE, sealed, associated)
-    except InvalidTag:
-        return None
 
 
 class Keystream:

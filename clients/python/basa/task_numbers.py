@@ -1,8 +1,5 @@
-"""The numbers of a task: the size of its group, the scale of weights in it, and the weight of a stale update."""
+"""The numbers of a task: the size of its group, and the scale of weights in it."""
 from __future__ import annotations
-
-import math
-from typing import Sequence
 
 FIELD = 2**32 - 5
 
@@ -20,17 +17,3 @@ def signed_capacity(group: int) -> int:
 def weight_scale(size: int, group: int) -> int:
     """W."""
     return min(2**16, (modulus(group) - 1) // (2 * size))
-
-
-def staleness_weight(staleness: Sequence[float], tau: int) -> float:
-    """S(tau)."""
-    kind, *parameters = staleness
-    if kind == 0:
-        return 1.0
-    if kind == 1:
-        exponent = parameters[0]
-        weight = 1 / math.sqrt(1 + tau) if exponent == 0.5 else (1 + tau) ** -exponent
-    else:
-        slope, grace = parameters
-        weight = 1.0 if tau <= grace else 1 / (slope * (tau - grace) + 1)
-    return max(weight, 5e-324)

@@ -2,18 +2,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterable, List, Mapping, Sequence, Tuple
+from typing import Any, Iterable, Mapping, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import Refused
 from .fields import Message
-from .layouts import MIXED_VERSIONS
 from .noise import noisy_update
 from .privacy import Randomness
 from .suite import Keystream, hkdf
-from .task_numbers import FIELD, modulus, staleness_weight
+from .task_numbers import FIELD, modulus, weight_scale
 
 #: Elements of the group, as words of 32 bits.
 Words = npt.NDArray[np.uint32]
@@ -137,36 +136,19 @@ def metric_word(metric: Message, value: float, scale: int) -> int:
 
 
 def build_input(
-    descriptor: Message,
-    delta: npt.ArrayLike,
-    trained_on: int,
-    randomness: Randomness,
-    metrics: Mapping[str, float],
-    own_weight: float = 1.0,
+    policy: Message, delta: npt.ArrayLike, randomness: Randomness, metrics: Mapping[str, float], own_weight: float = 1.0
 ) -> Words:
-    """x' = [1, 0, 0, 0 | w | metrics | x], with mixed versions [1, 0, 0, 0 | w | v | metrics | x].
+    """x' = [1, 0, 0, 0 | w | metrics | x].
 
-    With one version a buffer the server weighs the whole sum by its age. In a private task every update has the same weight.
+    The server weighs the whole sum by its age. In a private task every update has the same weight.
     """
-    values = np.asarray(delta, np.float32)
-    is_mixed, scale = descriptor.versions == MIXED_VERSIONS, descriptor.weight_scale
-    staleness = max(0, descriptor.version - trained_on)
-    alpha = staleness_weight(descriptor.staleness, staleness) if is_mixed else 1.0
-    if descriptor.privacy is None:
-        alpha *= own_weight
+    values, scale = np.asarray(delta, np.float32), weight_scale(policy.size, policy.group)
+    alpha = own_weight if policy.privacy is None else 1.0
     weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
-    if descriptor.privacy is None:
+    if policy.privacy is None:
         words = np.frombuffer(randomness(4 * len(values)), "<u4")
-        x = quantize(values, descriptor.level, descriptor.clip, descriptor.group, weight / scale, words)
+        x = quantize(values, policy.level, policy.clip, policy.group, weight / scale, words)
     else:
-        x = (noisy_update(descriptor, values, weight / scale, randomness) % modulus(descriptor.group)).astype(np.uint32)
-    told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in descriptor.metrics]
-    prefix = [1, 0, 0, 0, weight, *_version_word(descriptor, trained_on), *told]
-    return np.concatenate([np.array(prefix, np.uint32), x])
-
-
-def _version_word(descriptor: Message, trained_on: int) -> List[int]:
-    if descriptor.versions != MIXED_VERSIONS:
-        return []
-    oldest = descriptor.max_staleness
-    return [min(2 * oldest, max(0, trained_on - descriptor.version + oldest))]
+        x = (noisy_update(policy, values, weight / scale, randomness) % modulus(policy.group)).astype(np.uint32)
+    told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in policy.metrics]
+    return np.concatenate([np.array([1, 0, 0, 0, weight, *told], np.uint32), x])

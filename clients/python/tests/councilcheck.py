@@ -3,16 +3,13 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Tuple
 
-from basa.authorities import Authorities
-from basa.checks import check_drawn_buffer
-from basa.council import Council, agreed, is_endorsed
+from basa.checks import check_certificate
+from basa.council import Council, agreed, council_of, is_endorsed
 from basa.errors import Malformed
-from basa.errors import Unreachable
-from basa.errors import Refused
 from basa.fields import ENDORSEMENTS, SIGNATURE_BYTES, Message
-from basa.layouts import CERTIFICATE, CP_ABE, DESCRIPTOR, DRAWN_BUFFER, OUTCOME, POLICY, SLOT_KEYS
-from basa.policy import council_problem
-from basa.suite import Secret, Signer, sha256, x25519_public
+from basa.layouts import CERTIFICATE, ONE_SHOT_ENGINE, POLICY
+from basa.parts import council_problem
+from basa.suite import Secret, Signer, sha256
 
 from .rulecheck import endorsed, refusal
 
@@ -20,13 +17,17 @@ Vector = Dict[str, Any]
 SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]
 COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
-SIZE = 2
+HOUR_MS = 3_600_000
 _PLAN: Dict[str, Any] = {
-    "name": b"small", "authorities": list(COUNCIL.keys), "threshold": 3, "unsafe_threshold": 0, "engine": 3,
-    "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
-    "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
-    "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": 1000,
-    "open_ms": 1000, "close_ms": 1000, "succession": None,
+    "name": b"small", "unsafe_threshold": 0, "engine": ONE_SHOT_ENGINE, "size": 3, "minimum": 2, "dimension": 4, "group": 32,
+    "level": 8, "clip": 1.0, "block_floor": 0.0, "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0,
+    "metrics": [], "privacy": None, "manifest": ZEROS,
+    "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": HOUR_MS,
+    "open_ms": HOUR_MS, "close_ms": HOUR_MS,
+}
+_ONE_SHOT: Dict[str, Any] = {
+    "unchecked_sums": 0, "authority_noise": 0, "epoch_ms": HOUR_MS, "vote_ms": 900_000, "fresh_ms": 300_000,
+    "sums_per_version": 1, "combine": 0, "sealing": 0,
 }
 
 
@@ -34,7 +35,7 @@ def check_council(v: Vector) -> None:
     keys = [bytes([index]) * 32 for index in range(v["n"])]
     policy = Message(
         authorities=keys + keys[: v.get("twice", 0)], threshold=v["t"], unsafe_threshold=v.get("unsafe", 0),
-        engine=SLOT_KEYS if v.get("slot_keys", True) else CP_ABE,
+        one_shot=Message(tolerated=v["f"], unchecked_sums=v.get("unchecked", 0)),
     )
     assert (council_problem(policy) is None) == v["good"]
 
@@ -62,50 +63,25 @@ def check_agreed(v: Vector) -> None:
     assert joined is None or is_endorsed(joined, COUNCIL)
 
 
-def check_parts(v: Vector) -> None:
-    """A descriptor counts with the signature of every authority that has a part in it, of t at least, and of no other."""
-    policy = small_policy()
-    lists = {a: b"".join(x25519_public(bytes([a + 1, slot]) * 16) for slot in range(SIZE + 1)) for a in v["parts"]}
-    parts = [{"authority": a, "offer": bytes(16), "sealing_key": ZEROS + sha256(keys)} for a, keys in lists.items()]
-    named = small_policy(minimum=1) if v.get("other") else policy
-    every = endorsed(SIGNERS, DESCRIPTOR, task=sha256(named.raw), parts=parts, version=0, model=ZEROS, expiry=9)
-    signed = DESCRIPTOR.decode(every.statement + ENDORSEMENTS.write([every.endorsements[a] for a in v["signed"]]))
-    keys = b"".join(lists.values())
-    drawn = DRAWN_BUFFER.encode(descriptor=signed, slot_keys=keys[:-1] + b"\0" if v.get("spoilt") else keys)
-    assert refusal(lambda: check_drawn_buffer(drawn.raw, policy, 0, (0, ZEROS))) == v["refused"]
+def check_own(v: Vector) -> None:
+    """A certificate from one authority has its signature and no other, and names this task and device."""
+    good = certificate_of(1, 5)
+    made = CERTIFICATE.decode(good.statement + ENDORSEMENTS.write([Message(good.endorsements[0], **v.get("change", {}))]))
+    task, device = v.get("task", ZEROS), v.get("device", ZEROS)
+    assert refusal(lambda: check_certificate(made, COUNCIL, v.get("asked", 1), task, device)) == v["refused"]
 
 
-def check_outcome(v: Vector) -> None:
-    """A mix below t moves nothing; an answer that its authority did not sign does not count."""
-    members = [_Says(index, status) for index, status in enumerate(v["say"])]
-    asked = Authorities(members, COUNCIL)  # type: ignore[arg-type]
-    try:
-        outcome = asked.outcome(ZEROS)
-        result: object = None if outcome is None else outcome.status
-    except Refused as no:
-        result = no.reason
-    except Unreachable:
-        result = "unreachable"
-    assert result == v["result"], result
+def small_policy(count: int = 4, **changes: Any) -> Message:
+    """With one authority, or with four of which three are needed and one may collude."""
+    of_count = {"authorities": list(COUNCIL.keys[:count]), "threshold": 1 if count == 1 else 3}
+    one_shot = Message(_ONE_SHOT, tolerated=0 if count == 1 else 1)
+    return POLICY.encode(**{**_PLAN, **of_count, "one_shot": one_shot, **changes})
 
 
-class _Says:
-    """An authority that gives one outcome: a status, "down", or one that somebody else signed."""
-
-    def __init__(self, index: int, status: object) -> None:
-        self._index, self._status = index, status
-
-    def outcome(self, ctx: bytes) -> Message:
-        if self._status == "down":
-            raise Unreachable("down")
-        signer = SIGNERS[self._index if self._status != "foreign" else self._index - 1]
-        status = 2 if self._status == "foreign" else self._status
-        statement = OUTCOME.statement(ctx=ctx, status=status, accepted=[])
-        return OUTCOME.decode(statement + signer.sign(statement))
-
-
-def small_policy(**changes: Any) -> Message:
-    return POLICY.encode(**{**_PLAN, **changes})
+def device_certificate(policy: Message, device: bytes, issued_at: int = 0, not_after: int = 9) -> Message:
+    """Signed by as many authorities of the policy as are needed."""
+    signers = SIGNERS[: council_of(policy).threshold]
+    return endorsed(signers, CERTIFICATE, task=sha256(policy.raw), device=device, issued_at=issued_at, not_after=not_after)
 
 
 def certificate_of(authority: int, issued_at: int) -> Message:
@@ -123,19 +99,28 @@ def _only(statement: Message, authority: int) -> Message:
 
 COUNCIL_RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
     ("councils", check_council, [
-        {"n": 1, "t": 1, "good": True},
-        {"n": 1, "t": 1, "slot_keys": False, "good": True},
-        {"n": 4, "t": 3, "good": True},
-        {"n": 4, "t": 3, "slot_keys": False, "good": False},
-        {"n": 3, "t": 3, "good": True},
-        {"n": 7, "t": 5, "good": True},
-        {"n": 3, "t": 2, "good": False},
-        {"n": 3, "t": 2, "unsafe": 1, "good": True},
-        {"n": 4, "t": 2, "unsafe": 1, "good": False},
-        {"n": 4, "t": 5, "good": False},
-        {"n": 1, "t": 0, "good": False},
-        {"n": 0, "t": 0, "good": False},
-        {"n": 3, "t": 4, "twice": 1, "good": False},
+        {"n": 1, "t": 1, "f": 0, "good": True},
+        {"n": 4, "t": 3, "f": 1, "good": True},
+        {"n": 3, "t": 3, "f": 1, "good": True},
+        {"n": 7, "t": 5, "f": 2, "good": True},
+        {"n": 1, "t": 1, "f": 1, "good": False},
+        {"n": 4, "t": 3, "f": 2, "good": False},
+        {"n": 4, "t": 3, "f": 0, "good": False},
+        {"n": 4, "t": 3, "f": 0, "unsafe": 1, "good": True},
+        {"n": 2, "t": 2, "f": 1, "good": False},
+        {"n": 2, "t": 2, "f": 1, "unchecked": 1, "good": True},
+        {"n": 9, "t": 6, "f": 2, "good": False},
+        {"n": 4, "t": 5, "f": 1, "good": False},
+        {"n": 1, "t": 0, "f": 0, "good": False},
+        {"n": 0, "t": 0, "f": 0, "good": False},
+        {"n": 3, "t": 4, "f": 1, "twice": 1, "good": False},
+    ]),
+    ("certificates of one authority", check_own, [
+        {"refused": None},
+        {"asked": 2, "refused": "wrong-certificate"},
+        {"change": {"signature": bytes(SIGNATURE_BYTES)}, "refused": "wrong-certificate"},
+        {"task": b"t" * 32, "refused": "wrong-certificate"},
+        {"device": b"d" * 32, "refused": "wrong-certificate"},
     ]),
     ("statements of several authorities", check_endorsed, [
         {"signers": 4, "good": True},
@@ -151,25 +136,5 @@ COUNCIL_RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
         {"said": [(3, 1), (0, 2), (1, 1), (0, 1)], "by": [0, 1, 3]},
         {"said": [(0, 1), (1, 1), (1, 1)], "by": None},
         {"said": [(0, 1), (1, 1), (2, 2), (3, 2)], "by": None},
-    ]),
-    ("parts of a buffer", check_parts, [
-        {"parts": [0, 1, 2, 3], "signed": [0, 1, 2, 3], "refused": None},
-        {"parts": [0, 1, 3], "signed": [0, 1, 3], "refused": None},
-        {"parts": [0, 1, 2, 3], "signed": [0, 1, 2], "refused": "descriptor-invalid"},
-        {"parts": [0, 1, 2], "signed": [0, 1, 2, 3], "refused": "descriptor-invalid"},
-        {"parts": [0, 1, 2], "signed": [0, 1, 3], "refused": "descriptor-invalid"},
-        {"parts": [0, 1], "signed": [0, 1], "refused": "descriptor-invalid"},
-        {"parts": [0, 1, 2], "signed": [0, 1, 2], "other": True, "refused": "descriptor-policy"},
-        {"parts": [0, 1, 2], "signed": [0, 1, 2], "spoilt": True, "refused": "slot-keys-invalid"},
-    ]),
-    ("outcomes of several authorities", check_outcome, [
-        {"say": [2, 2, 2, 2], "result": 2},
-        {"say": [2, 2, "down", 2], "result": 2},
-        {"say": [3, 2, 2, 2], "result": 2},
-        {"say": [2, 2, 1, 3], "result": None},
-        {"say": [2, 2, "foreign", 1], "result": None},
-        {"say": [2, 2, "foreign", "down"], "result": "unreachable"},
-        {"say": [2, 2, "foreign", "foreign"], "result": "outcome-invalid"},
-        {"say": [2, 2, "down", "down"], "result": "unreachable"},
     ]),
 ]

@@ -139,7 +139,7 @@ class _Enrols:
     def __init__(self, place: int, does: str) -> None:
         self._place, self._does = place, does
 
-    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message], known: Optional[Message]) -> Message:
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
         if self._does == "silent":
             NEVER.wait()
         if self._does == "fails":

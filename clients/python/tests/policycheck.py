@@ -13,7 +13,7 @@ from basa.layouts import POLICY
 from basa.policy import check_policy
 
 Vector = Dict[str, Any]
-_ANY = Floor(minimum=0, max_staleness=2**32, unsafe_mixed_versions=True)
+_ANY = Floor(minimum=0, max_staleness=2**32)
 
 
 def verdict(policy: str, floor: Floor = _ANY) -> Optional[str]:
@@ -36,16 +36,19 @@ def check_accepted(v: Vector) -> None:
     assert got is None, f"{v['what']}: {got}"
 
 
+def check_paper(v: Vector) -> None:
+    """This client takes part in no task of the paper's protocol."""
+    assert verdict(v["policy"]) == "unsafe-engine", v["what"]
+
+
 def check_floor(v: Vector) -> None:
     floor, private = v["floor"], v["floor"].get("privacy")
     own = Floor(
         floor["minimum"],
         floor["maxStaleness"],
         None if private is None else PrivacyFloor(**private),
-        floor.get("unsafeMixedVersions", False),
         floor.get("checkedSums", False),
         floor.get("deviceNoise", False),
-        floor.get("succession") == "forbidden",
     )
     assert verdict(v["policy"], own) == ("below-floor" if v["isBelow"] else None)
 
@@ -63,6 +66,7 @@ def policy_checks(policies: Vector, masking: Vector) -> List[Tuple[str, Callable
     return [
         ("refused policies", check_refused, policies["refused"]),
         ("accepted policies", check_accepted, policies["accepted"]),
+        ("policies of the paper's protocol", check_paper, policies["paper"]),
         ("floors", check_floor, policies["floors"]),
         ("privacy budgets", check_budget, policies["budgets"]),
         ("privacy costs", check_epsilon, masking["accountant"]),

@@ -1,4 +1,4 @@
-"""The one-shot mode: uploads against the vectors, statements that a device must refuse, and the record of an update. Part of the self-check."""
+"""Uploads against the vectors, statements that a device must refuse, and the record of an update. Part of the self-check."""
 from __future__ import annotations
 
 import tempfile
@@ -14,18 +14,21 @@ from basa.errors import Refused, StateProblem
 from basa.fields import Message
 from basa.floor import Floor
 from basa.given import Given
+from basa.device import Device
 from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_OUTCOME, SHOT_UPLOAD, STANDINGS, Layout
 from basa.link import Problem
 from basa.newest import Newest
 from basa.policy import X25519, check_policy
-from basa.shot_session import Shot, ShotSession, freeze_shot
+from basa.session import Session, Shot, freeze_shot
+from basa.settings import Model, Settings, Update
 from basa.shots import ShotName, seal_parts, shot_body, shot_statement
 from basa.standings import Gathered, Seen, check_standings
 from basa.state import DeviceState
 from basa.suite import Secret, Signer, sha256
+from basa.vectors import build_input
 
+from .councilcheck import SIGNERS, device_certificate, small_policy
 from .rulecheck import endorsed, refusal
-from .statementcheck import certificate_of
 
 Vector = Dict[str, Any]
 Case = Tuple[str, Callable[[Vector], None], List[Vector]]
@@ -63,20 +66,7 @@ class _Council:
     """One authority, or four of which three are needed and one may collude. They make the statements of a case."""
 
     def __init__(self, count: int) -> None:
-        self.signers = [Signer(Secret(bytes([index + 1]) * 32)) for index in range(count)]
-        tolerated = 0 if count == 1 else 1
-        zeros, long_ms = bytes(32), 3_600_000
-        self.policy = check_policy(POLICY.encode(
-            name=b"one-shot", authorities=[one.public for one in self.signers], threshold=1 if count == 1 else 3,
-            unsafe_threshold=0, engine=4, size=3, minimum=2, dimension=4, group=32, level=8, clip=1.0, block_floor=0.0,
-            one_shot=Message(
-                tolerated=tolerated, unchecked_sums=0, authority_noise=0, epoch_ms=long_ms, vote_ms=900_000, fresh_ms=300_000,
-                sums_per_version=1, combine=0, sealing=0,
-            ),
-            versions=0, staleness=(0,), max_staleness=4, tiny_weights=0, metrics=[], privacy=None, manifest=zeros,
-            training=Message(epochs=1, batch_size=1, learning_rate=1.0, loss=0), server=zeros, upload_lease_ms=long_ms,
-            open_ms=long_ms, succession=None, close_ms=long_ms,
-        ), _ANY)
+        self.signers, self.policy = SIGNERS[:count], check_policy(small_policy(count), _ANY)
         self.task = sha256(self.policy.raw)
 
     def standing(self, index: int, **lie: Any) -> Message:
@@ -170,7 +160,7 @@ def check_frozen(v: Vector) -> None:
         assert refusal(lambda: freeze_shot(state, shot("second", _VERSION))) == "version-given"
         # It ends with an error if the bytes do not come out again as they were frozen.
         header = SHOT_HEADER.decode(bytes.fromhex(state.session["header"]) + bytes(64))  # type: ignore[index]
-        session = ShotSession(state, council.policy, _Server())  # type: ignore[arg-type]
+        session = Session(state, council.policy, _Server())  # type: ignore[arg-type]
         assert sha256(session._body(header)) == header.body_hash
         (Path(folder) / state.session["input"]).write_bytes(bytes(36))  # type: ignore[index]
         try:
@@ -187,9 +177,9 @@ def check_refused(v: Vector) -> None:
     epochs = council.gathered([], {}, _nothing()).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, Shot(council.policy, certificate_of(council.policy, [1]), epochs, 1, bytes(32), "a", np.ones(9, np.uint32)))
-        session = ShotSession(state, council.policy, _Server())  # type: ignore[arg-type]
-        with mock.patch("basa.shot_session.upload_in_pieces", side_effect=problem):
+        freeze_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, bytes(32), "a", np.ones(9, np.uint32)))
+        session = Session(state, council.policy, _Server())  # type: ignore[arg-type]
+        with mock.patch("basa.session.upload_in_pieces", side_effect=problem):
             try:
                 session.finish(1000)
             except (Problem, Refused) as no:
@@ -230,8 +220,72 @@ def check_outcome(v: Vector) -> None:
         state.close()
 
 
+def check_prefix(v: Vector) -> None:
+    """The words before the update, which is one entry of zero here."""
+    metrics = [Message(name=b"loss", low=0.0, high=4.0)]
+    task = Message(metrics=metrics, level=1, clip=1.0, group=32, size=2**15, privacy=None)
+    built = build_input(task, [0.0], bytes, {"loss": 1.0}, v.get("weight", 1.0))
+    assert built.tolist() == [1, 0, 0, 0, v["word"], 16384, 0]
+
+
+def check_once_a_version(v: Vector) -> None:
+    """An update was given on a version, before the device was started again."""
+    council, status = _Council(4), v.get("outcome", _PENDING)
+    authorities = Authorities([_Telling(one, status, {}) for one in council.signers], council_of(council.policy))  # type: ignore[misc]
+    epochs = council.gathered([], {}, _nothing()).epochs
+    with tempfile.TemporaryDirectory() as folder:
+        state = DeviceState(Path(folder))
+        freeze_shot(state, Shot(council.policy, Message(), epochs, _VERSION, bytes(32), "first", np.ones(9, np.uint32)))
+        state.close()
+        state = DeviceState(Path(folder))
+        given = Given(state, authorities, council.policy)
+        got = refusal(lambda: given.version_or_refuse(v["version"], v["name"]))
+        state.close()
+    assert got == v["refused"]
+
+
+class _Contributing(Device):
+    """A device whose server says "version-over" of the first versions, and takes the update of the next one."""
+
+    def __init__(self, folder: Path, over: int) -> None:
+        super().__init__(Settings("", [], [], bytes(32), folder))
+        self._member.policy = Message(privacy=None, dimension=1)
+        self._given = Given(self._state, None, self.policy)  # type: ignore[arg-type]
+        self._over, self.trained_on = over, 0
+
+    def _await_place(self) -> None:
+        pass
+
+    def model(self) -> Model:
+        return Model(self.trained_on, bytes(32), np.zeros(1, np.float32))
+
+    def train(self, model: Model) -> Update:
+        self.trained_on += 1
+        return Update(np.full(1, model.version, np.float32))
+
+    def _freeze(self, trained_on: Model, update: Update, name: str) -> None:
+        if trained_on.version < self._over:
+            raise Problem(410, {"type": "urn:basa:problem:version-over"}, {})
+
+    def _session(self) -> Any:
+        return Message(finish=lambda piece_bytes: "upload 5", delta_id="none")
+
+
+def check_version_over(v: Vector) -> None:
+    """It trains again on the newest model at once, a bounded number of times."""
+    with tempfile.TemporaryDirectory() as folder:
+        device = _Contributing(Path(folder), v["over"])
+        try:
+            place = device.contribute(device.train).place
+        except Problem:
+            place = None
+        finally:
+            device.__exit__()
+    assert (place, device.trained_on) == (v["place"], v["trained"])
+
+
 SHOT_RULES: List[Case] = [
-    ("statements of the one-shot mode", check_statements, [
+    ("statements of authorities", check_statements, [
         {"lie": {}, "refused": None},
         {"lie": {"forged_epoch": True}, "refused": "epoch-invalid"},
         {"lie": {"task": b"t" * 32}, "refused": "epoch-invalid"},
@@ -278,5 +332,22 @@ SHOT_RULES: List[Case] = [
         {"said": [_EXPIRED] * 4, "lie": {"tag": b"t" * 32}, "refused": "outcome-invalid"},
         {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "outcome-invalid"},
         {"said": [9] * 4, "refused": "outcome-invalid"},
+    ]),
+    ("words before an update", check_prefix, [
+        {"word": 65535}, {"weight": 0.25, "word": 16384}, {"weight": 1e-9, "word": 1},
+    ]),
+    ("updates on one version", check_once_a_version, [
+        {"version": _VERSION, "name": "second", "refused": "version-given"},
+        {"version": _VERSION, "name": None, "refused": "version-given"},
+        {"version": _VERSION, "name": "first", "refused": None},
+        {"version": _VERSION + 1, "name": "second", "refused": None},
+        {"version": _VERSION, "name": "second", "outcome": _UNKNOWN, "refused": "version-given"},
+        {"version": _VERSION, "name": "second", "outcome": _INCLUDED, "refused": "version-given"},
+        {"version": _VERSION, "name": "second", "outcome": _EXPIRED, "refused": None},
+    ]),
+    ("versions that are over", check_version_over, [
+        {"over": 0, "place": "upload 5", "trained": 1},
+        {"over": 3, "place": "upload 5", "trained": 4},
+        {"over": 99, "place": None, "trained": 8},
     ]),
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from basa.errors import StateProblem
 from basa.state import DeviceState
 
-_MARK = {"ctx": "", "tag": "", "version": 0, "epochs": {}}
+_MARK = {"tag": "", "version": 0, "epochs": {}}
 
 
 def _full_disk(*_: object) -> None:
@@ -25,7 +25,7 @@ class FailedWrites(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             state = DeviceState(Path(name))
             with mock.patch("basa.state._replace", _full_disk), self.assertRaises(OSError):
-                state.begin_shot("update", _MARK, {"step": "shot"}, np.zeros(4, np.uint32))
+                state.begin("update", _MARK, {"header": ""}, np.zeros(4, np.uint32))
             # The application tries again, now with room on the disk: the session must not be in its way as if it were durable.
             for ask in (lambda: state.session, lambda: state.release("update"), state.end_session):
                 with self.assertRaises(StateProblem) as no:
@@ -56,6 +56,12 @@ class Folders(unittest.TestCase):
                 (Path(folder) / name).write_bytes(b"")
                 self.assertEqual(self._refused(Path(folder)), "folder-of-node")
                 self.assertEqual([path.name for path in Path(folder).iterdir()], [name])
+
+    def test_a_folder_of_version_0_3_is_refused(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "state.json").write_text('{"entered": [], "given": {}}')
+            for _ in range(2):
+                self.assertEqual(self._refused(Path(folder)), "folder-of-another-version")
 
     def test_a_node_that_comes_at_the_same_time_is_seen(self) -> None:
         with tempfile.TemporaryDirectory() as name:
