@@ -19,6 +19,11 @@ it('every policy that must be accepted is accepted', () => {
   expect(vectors.accepted.filter(({ policy }) => verdict(policy) !== undefined).map(({ what }) => what)).toEqual([]);
 });
 
+it('a policy of paper mode can be used exactly if the vectors say so', () => {
+  const wrong = vectors.paper.filter(({ policy, isUsable }) => (verdict(policy) === undefined) !== isUsable);
+  expect(wrong.map(({ what, policy }) => [what, verdict(policy)])).toEqual([]);
+});
+
 it('a policy is below a floor exactly if the vectors say so', () => {
   const isBelow = vectors.floors.map(
     ({ floor, policy }) => floorProblem(floor, decodePolicy(bytes(policy))) !== undefined,

@@ -13,7 +13,7 @@ import sys
 import check
 from check import FIELD, hkdf
 from protocol.aead import aead_open
-from protocol.slot_keys import x25519 as exchange
+from protocol.x25519 import x25519 as exchange
 
 FILE = pathlib.Path(__file__).parent / "baselines.json"
 BASE_POINT = (9).to_bytes(32, "little")

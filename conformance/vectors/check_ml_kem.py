@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 from protocol.ml_kem import CIPHERTEXT_BYTES, KEY_BYTES, combine, decapsulate, encapsulate, is_key, key_pair
-from protocol.slot_keys import BASE, x25519
+from protocol.x25519 import BASE, x25519
 
 FILE = pathlib.Path(__file__).parent / "ml-kem.json"
 

@@ -9,7 +9,7 @@ from .fields import (
     TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader, by_authority, fixed, group, many, optional, short,
 )
 
-#: The engine of one-shot tasks. Others have those of `paper` tasks and of simulations.
+#: The engine of one-shot tasks.
 ONE_SHOT_ENGINE = 4
 #: The most sums that one version of the model is made of.
 MAX_SUMS = 64

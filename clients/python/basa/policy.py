@@ -14,6 +14,8 @@ from .errors import Refused
 from .task_numbers import signed_capacity, weight_scale
 
 _MAX_DIMENSION = 2**31
+#: The engines of simulations, which hides nothing, and of `paper` mode.
+_OTHER_ENGINES = (0, 1)
 #: The most uploads of a batch.
 _MAX_BATCH = 10_000
 #: The combination of sums by a trimmed mean, and the fewest sums that it needs.
@@ -27,7 +29,7 @@ _BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066,
 
 def check_policy(policy: Message, floor: Floor) -> Message:
     """The caller has checked that its hash is the pinned task."""
-    if policy.engine != ONE_SHOT_ENGINE:
+    if policy.engine in _OTHER_ENGINES:
         raise Refused("unsafe-engine", f"this client takes part in one-shot tasks only, and this one has engine {policy.engine}")
     problem = policy_problem(policy)
     if problem is not None:
@@ -43,6 +45,8 @@ def check_policy(policy: Message, floor: Floor) -> Message:
 def policy_problem(policy: Message) -> Optional[str]:
     """The reason why the policy of a one-shot task is invalid, or None."""
     size, minimum, dimension = policy.size, policy.minimum, policy.dimension
+    if policy.engine != ONE_SHOT_ENGINE:
+        return f"engine {policy.engine} is not known"
     if not 2 <= size <= _MAX_BATCH:
         return f"a batch of {size}, not from 2 to {_MAX_BATCH}"
     if not 2 <= minimum <= size:

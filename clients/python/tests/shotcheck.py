@@ -132,7 +132,8 @@ def check_fresh(v: Vector) -> None:
     """Statements are used as long as their signed times allow it, whenever the server showed them."""
     council = _Council(4)
     server = _Withholding([council.standing(n, at=_NOW - (v["ago"] if n in v["old"] else 0)) for n in range(4)])
-    authorities = Authorities([None] * 4, council_of(council.policy))
+    never_left = Message(has_left=lambda head: False)
+    authorities = Authorities([never_left] * 4, council_of(council.policy))  # type: ignore[list-item]
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(authorities, "now_ms", lambda: _NOW + later):
         state, later = DeviceState(Path(folder)), 0
         newest = Newest(council.policy, state, server, authorities)  # type: ignore[arg-type]

@@ -8,10 +8,10 @@ from .layouts import read
 
 
 def leaves(node, path):
-    """Every value that something else depends on: not a name, the input of a user who uploads nothing, or what takes a pairing."""
+    """Every value that something else depends on: not a name."""
     for key, value in node.items() if isinstance(node, dict) else enumerate(node):
         where = f"{path}.{key}" if isinstance(node, dict) else f"{path}[{key}]"
-        if key in ("name", "sealingRandomness") or (key == "input" and "upload" not in node):
+        if key == "name":
             continue
         if isinstance(value, (dict, list)):
             yield from leaves(value, where)
@@ -48,8 +48,8 @@ def must_fail(check, section, vector, step):
 
 def must_refuse(v):
     """Signatures that a lenient verifier takes: with S + L for S, and with keys of small order or not canonical."""
-    key, m = bytes.fromhex(v["authorityKey"]), read("drawnBuffer", bytes.fromhex(v["drawnBuffer"])).descriptor
-    (_, signature), = m.endorsements
+    key, m = bytes.fromhex(v["authorityKeys"][0]), read("shotUpload", bytes.fromhex(v["users"][0]["upload"])).certificate
+    (_, signature), *_ = m.endorsements
     larger = (int.from_bytes(signature[32:], "little") + L).to_bytes(32, "little")
     one = encode_point(NEUTRAL)  # as a key it verifies R = 1, S = 0 for every message
     keys = one, one[:31] + b"\x80", (P + 1).to_bytes(32, "little")

@@ -1,18 +1,11 @@
 """An authority's log: the chain of its records, the head over it, what a server is told of revocations."""
 from .agreement import agree
-from .derived import ZEROS, closing
+from .derived import ZEROS
 from .layouts import LAYOUTS, check_alone, check_signature, read
-from .slot_keys import header, is_key, registration, sha256, u16
+from .x25519 import header, sha256
 
 
-def closing_of(record, issued):
-    """Of a buffer whose deposits all got a key."""
-    keys = sorted((key for (ctx, _), key in issued.items() if ctx == record.ctx), key=lambda key: key.slot)
-    view = sha256(header(66), keys[-1].V, u16(keys[-1].slot), keys[-1].g, keys[-1].D)
-    return closing(record.ctx, len(keys), view, [tuple(e.values()) for e in record.accepted])
-
-
-RECORDS = {kind: name for name, (kind, _, _) in LAYOUTS.items() if 96 <= kind < 112}
+RECORDS = {kind: name for name, (kind, _, _) in LAYOUTS.items() if kind >= 96}
 
 
 def check_log(v):
@@ -20,7 +13,7 @@ def check_log(v):
     authority, server, task = (bytes.fromhex(v[name]) for name in ("authorityKey", "serverKey", "task"))
     head = read("head", bytes.fromhex(v["head"]))
     chain, branch, revoked, retired, enrolled = ZEROS, bytes(16), [], set(), {}
-    drawn, issued = {}, {}
+    statements, used = set(), set()
     records = []
     for text in v["records"]:
         data = bytes.fromhex(text)
@@ -40,25 +33,17 @@ def check_log(v):
         elif record.layout == "device-revoked":
             agree("a device that was enrolled is revoked once", record.u in enrolled and record.u not in revoked)
             revoked.append(record.u)
-        elif record.layout == "buffer-drawn":
-            agree("the task of the descriptor", record.descriptor.task, task)
-            check_alone(record.descriptor, authority)
-            drawn[sha256(record.descriptor.unsigned)] = policy
-        elif record.layout == "key-issued":
-            agree("a buffer that was drawn, and a slot of it", record.slot < drawn[record.ctx].K)
-            agree("the device of the key", (record.u in enrolled, record.u), (True, sha256(record.device)))
-            agree("a slot once", (record.ctx, record.slot) not in issued)
-            issued[record.ctx, record.slot] = record
-        elif record.layout == "buffer-closed":
-            slots = [e["slot"] for e in record.accepted]
-            agree("accepted slots in order, enough of them", slots == sorted(set(slots)) and len(slots) >= drawn[record.ctx].Kmin)
-            taken = [issued[record.ctx, slot] for slot in slots if (record.ctx, slot) in issued]
-            agree("accepted as issued", [e["g"] for e in record.accepted], [key.g for key in taken])
-            agree("registered as issued", [e["registration"] for e in record.accepted],
-                  [registration(key.ctx, key.slot, key.g, key.D, key.V) for key in taken])
-            agree("nothing withheld", record.withheld, [])
-            agree("what it voted for", record.closing, closing_of(record, issued))
-            agree("names of self seeds", all(is_key(e["selfName"]) for e in record.accepted))
+        elif record.layout == "epoch-opened":
+            epoch = record.epoch
+            agree("the task of the epoch, and its authority", (epoch.task, epoch.authority), (task, 0))
+            check_signature(epoch, authority)
+            statements.add(sha256(epoch.unsigned))
+        elif record.layout == "batch-final":
+            members = [(e["u"], e["g"]) for e in record.list.members]
+            agree("enough members that are enrolled", len(members) >= policy.Kmin and all(u in enrolled for u, _ in members))
+            agree("an upload is in one batch", len({*members} | used), len(members) + len(used))
+            agree("epochs that were opened", {e["statement"] for e in record.list.members} <= statements)
+            used |= {*members}
         elif record.layout == "model-appended":
             agree("the task of the entry", record.entry.task, task)
             check_alone(record.entry, authority)

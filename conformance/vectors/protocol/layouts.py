@@ -4,16 +4,16 @@ from types import SimpleNamespace
 
 from .agreement import Mismatch, agree
 from .ed25519 import verifies
-from .slot_keys import header
+from .x25519 import header
 
-TRANSPARENT, CP_ABE, SLOT_KEYS, ONE_SHOT = 0, 1, 3, 4
-ONE_VERSION, MIXED = 0, 1  # which versions of the model the updates of a buffer are trained on
-SEALED_SEED = {TRANSPARENT: 134, CP_ABE: 240, SLOT_KEYS: 64}  # bytes, by engine
+ONE_SHOT = 4  # the engine
+ONE_VERSION, MIXED = 0, 1  # which versions of the model the updates of a sum are trained on
+SEALED_SEED_BYTES = 134  # of the vectors of `paper` mode, whose sealing is transparent
 
 
 class Reader:
-    def __init__(self, name, data, users=0, sealed=0):
-        self.name, self.data, self.users, self.sealed = name, data, users, sealed
+    def __init__(self, name, data):
+        self.name, self.data = name, data
 
     def take(self, length):
         if length > len(self.data):
@@ -60,7 +60,7 @@ def long(limit):
 
 
 def nested(name):
-    return lambda r: read(name, r.take(r.number(2)), r.users, r.sealed)
+    return lambda r: read(name, r.take(r.number(2)))
 
 
 def many(**fields):
@@ -71,18 +71,6 @@ def endorsements(r):
     signed = [(r.number(1), r.take(64)) for _ in range(r.number(2))]
     agree(f"authorities of {r.name} by rising index", [a for a, _ in signed], sorted({a for a, _ in signed}))
     return signed
-
-
-def parts(r):
-    found = [SimpleNamespace(authority=r.number(1), offer=r.take(16), sealingKey=short(4096)(r)) for _ in range(r.number(2))]
-    agree(f"parts of {r.name} by rising index", [p.authority for p in found], sorted({p.authority for p in found}))
-    return found
-
-
-def increasing(r):
-    numbers = [r.number(2) for _ in range(r.number(2))]
-    agree(f"a list of {r.name} strictly increasing", numbers, sorted(set(numbers)))
-    return numbers
 
 
 def versions(r):
@@ -127,7 +115,7 @@ def optional(field):
 
 
 def nested_long(name):
-    return lambda r: read(name, r.take(r.number(4)), r.users, r.sealed)
+    return lambda r: read(name, r.take(r.number(4)))
 
 
 def names(r):
@@ -151,16 +139,8 @@ def batch_list(r):
     return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B32, statement=B32)(r))
 
 
-def sealed_seed(r):
-    return r.take(r.sealed)
-
-
 def sealed_list(r):
-    return [sealed_seed(r) for _ in range(r.number(2))]
-
-
-def deposited(r):
-    return [(r.take(32), sealed_seed(r)) for _ in range(r.users - 1)]
+    return [r.take(SEALED_SEED_BYTES) for _ in range(r.number(2))]
 
 
 B16, B32, B64 = raw(16), raw(32), raw(64)
@@ -174,36 +154,11 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
         "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32,
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
-    "descriptor": (3, SEVERAL, {"task": B32, "parts": parts, "version": U53, "model": B32, "expiry": U53}),
-    "ticket": (5, ONE, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
-    "keyRequest": (6, ONE, {
-        "certificate": nested("certificate"), "nonce": B16, "ticket": nested("ticket"), "earlier": many(g=B32, D=B32),
-        "ephemeral": B32}),
-    "receipt": (7, SEVERAL, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32}),
-    "keyAnswer": (8, None, {"envelope": short(1024), "receipt": nested("receipt"), "issued": nested("issuedKey")}),
-    "uploadHeader": (9, ONE, {
-        "ctx": B32, "slot": U16, "g": B32, "V": B32, "selfName": short(32), "bodyHash": B32, "void": increasing,
-        "receipt": nested("receipt")}),
-    "deposit": (10, None, {
-        "certificate": nested("certificate"), "ctx": B32, "nonce": B16, "D": B32, "seeds": deposited,
-        "signature": B64}),
-    "depositAnswer": (11, None, {
-        "ticket": nested("ticket"),
-        "inbox": many(g=B32, D=B32, siblings=lambda r: [r.take(32) for _ in range(r.number(2))], commitment=B32,
-                      sealed=sealed_seed)}),
-    "closeRequest": (12, ONE, {
-        "ctx": B32, "deposits": many(device=B32, nonce=B16, D=B32, signature=B64), "accepted": increasing,
-        "headers": many(header=nested("uploadHeader")), "votes": endorsements}),
-    "closeAnswer": (13, ONE, {"vote": nested("vote"), "outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
-    "outcome": (14, ONE, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
     "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "sums": names, "spoilt": names, "previous": B32}),
     "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
     "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
     "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
-    "drawnBuffer": (24, None, {"descriptor": nested("descriptor"), "slotKeys": long(16 * 32800)}),
-    "issuedKey": (25, ONE, {"request": B32, "keyHash": B32}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
-    "seatRequest": (30, None, {"certificate": nested("certificate"), "version": U53, "model": B32}),
     "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
     "beacon": (41, ONE, {"authority": U8, "entry": nested("modelEntry"), "head": head_words, "at": U53}),
     "standings": (43, None, {"standings": by_index(epoch=nested("epoch"), beacon=nested("beacon"))}),
@@ -236,12 +191,6 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "upload-expired": (140, None, {"task": B32, "u": B32, "g": B32, "statement": B32, "at": U53}),
     "task-created": (96, None, {"policy": nested("policy")}),
     "device-enrolled": (97, None, {"certificate": nested("certificate")}),
-    "buffer-drawn": (99, None, {"nonce": B16, "descriptor": nested("descriptor")}),
-    "key-issued": (100, None, {
-        "ctx": B32, "slot": U16, "u": B32, "device": B32, "g": B32, "D": B32, "V": B32, "request": B32}),
-    "buffer-closed": (101, None, {
-        "ctx": B32, "closing": B32, "accepted": many(slot=U16, g=B32, registration=B32, selfName=short(32)),
-        "withheld": increasing}),
     "device-revoked": (98, None, {"u": B32, "at": U53}),
     "model-appended": (104, None, {"entry": nested("modelEntry")}),
     "branch-begun": (105, None, {"branch": B16, "met": many(head=nested("head"))}),
@@ -250,9 +199,9 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
 }
 
 
-def read(name, data, users=0, sealed=0):
+def read(name, data):
     kind, signed, fields = LAYOUTS[name]
-    r = Reader(name, data, users, sealed)
+    r = Reader(name, data)
     agree(f"the header of {name}", r.take(3), header(kind))
     message = SimpleNamespace(layout=name, raw=data, **r.record(fields))
     if signed:

@@ -2,9 +2,8 @@
 import math
 
 from .agreement import agree, each_user, fields_of
-from .derived import PAPER, ZEROS, attribute, column_sums, combine, modulus
-from .layouts import SEALED_SEED, TRANSPARENT, check_signature, read
-from .slot_keys import context
+from .derived import attribute, column_sums, combine, context, modulus
+from .layouts import check_signature, read
 
 
 def check_paper(v):
@@ -19,14 +18,14 @@ def check_paper(v):
         check_signature(t, server)
         inbox = [bytes.fromhex(sealed) for sealed in user["inbox"]]
         agree("the inbox as uploaded", inbox, [upload.sealed[k - i - 1] for i, upload in enumerate(uploads)])
-        m = read("paperUpload", bytes.fromhex(user["upload"]), sealed=SEALED_SEED[TRANSPARENT])
+        m = read("paperUpload", bytes.fromhex(user["upload"]))
         agree("the slot of the upload", m.slot, k)
         agree("trained on a version that exists", user["trainedOn"] <= v["version"])
         alpha = (1 + v["version"] - user["trainedOn"]) ** -v["exponent"]
         agree("alpha", abs(m.alpha - alpha) <= math.ulp(alpha))  # a power may be rounded either way
         agree("a sealed seed for each later slot", len(m.sealed), count - 1 - k)
         for j, sealed in enumerate(m.sealed, k + 1):
-            agree(f"the sealed seed to {j}", sealed[32:], attribute(ctx, PAPER, j) + context(ctx, "paper", ZEROS, j))
+            agree(f"the sealed seed to {j}", sealed[32:], attribute(ctx, j) + context(ctx, j))
         terms = [(-1, sealed[:32]) for sealed in inbox] + [(1, sealed[:32]) for sealed in m.sealed]
         agree("the terms", [(term["sign"], bytes.fromhex(term["seed"])) for term in user["terms"]], terms)
         agree("the input below the modulus", all(0 <= x < modulus(group) for x in user["input"]))

@@ -5,8 +5,6 @@ import { maskingVectors } from './masking.ts';
 import { networkVectors } from './networks.ts';
 import { policyVectors } from './policies.ts';
 import { protocolVectors } from './protocol.ts';
-import { slotKeyVectors } from './slot-keys.ts';
-import { termVectors } from './terms.ts';
 
 export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object>>> = {
   'abe.json': () => abeVectors(),
@@ -15,8 +13,6 @@ export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object
   'networks.json': networkVectors,
   'policies.json': policyVectors,
   'protocol.json': protocolVectors,
-  'slot-keys.json': slotKeyVectors,
-  'terms.json': termVectors,
 };
 
 /** The text of a vector file: one vector per line if it fits, so that a change shows in a diff. */

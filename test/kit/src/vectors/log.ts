@@ -1,29 +1,30 @@
-/** The log of an authority as a vector: a buffer is drawn and closed, devices are revoked, and the head of a lost life of the log is met. */
-import { encodeAuthorityRecord, headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
+/** The log of an authority as a vector: a batch is opened, devices are revoked, and the head of a lost life of the log is met. */
+import { encodeAuthorityRecord, headCodec, revocationRequestCodec, revocationsCodec, sumPlan } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import { nodeFederation } from '../core/tools.ts';
-import { slotKeyEngine } from './vector-engines.ts';
+import { ShotWorld } from '../core/one-shot/shot-world.ts';
 
 export function logVector(): object {
-  const world = nodeFederation({ bufferSize: 3, dimension: 4, seed: 44, sealings: slotKeyEngine().sealings });
-  const { authority, server, task } = world;
-  const [first, second, third] = [world.device(), world.device(), world.device()];
-  for (const device of [first, second]) granted(device.contribute());
-  granted(third.contribute('key'));
-  const verdict = server.finish(third.ctx, 'stalled');
-  if (verdict.kind !== 'good') throw new Error(verdict.why);
-  for (const { user } of [third, second]) granted(authority.persist(authority.core.revoke(user, world.now)));
-  granted(authority.persist(authority.core.meetHead(authority.lostLife().head(), world.randomBytes(16), world.now)));
+  const world = new ShotWorld({ count: 1, dimension: 4, minimum: 2, seed: 44 });
+  const { server, task, federation } = world;
+  const { base } = world.authority(0);
+  const devices = world.contributed(2);
+  granted(server.inspectBy(0, server.shots));
+  const batch = server.batch();
+  const plan = sumPlan(server.closing(batch), batch.number) ?? [];
+  for (const { wanted } of plan) granted(server.releaseBy(0, batch, { votes: server.votes(batch), wanted }));
+  for (const { own } of devices) granted(base.persist(base.core.revoke(own.user, world.now)));
+  granted(base.persist(base.core.meetHead(base.lostLife().head(), world.randomBytes(16), world.now)));
   const asked = { task, after: 1 };
-  const request = { ...asked, signature: server.ports.signer.sign(revocationRequestCodec.statement(asked)) };
+  const { signer } = federation.server.ports;
+  const request = { ...asked, signature: signer.sign(revocationRequestCodec.statement(asked)) };
   return {
-    authorityKey: hex(authority.publicKey),
-    serverKey: hex(server.ports.signer.publicKey),
+    authorityKey: hex(base.publicKey),
+    serverKey: hex(signer.publicKey),
     task: hex(task),
-    records: authority.log.map((entry) => hex(encodeAuthorityRecord(entry))),
-    head: hex(headCodec.encode(authority.core.head())),
+    records: base.log.map((entry) => hex(encodeAuthorityRecord(entry))),
+    head: hex(headCodec.encode(base.core.head())),
     revocationRequest: hex(revocationRequestCodec.encode(request)),
-    revocations: hex(revocationsCodec.encode(granted(authority.core.revocations(request).answer))),
+    revocations: hex(revocationsCodec.encode(granted(base.core.revocations(request).answer))),
   };
 }
 

@@ -59,6 +59,7 @@ export function usableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: one authority', shot(1, 1, 0)],
     ['one-shot: 3 of 3 authorities, of which one may collude', shot(3, 3, 1)],
     ['one-shot: 3 of 4 authorities, of which one may collude', shot(4, 3, 1)],
+    ['one-shot: 16 of 16 authorities, of which one may collude', shot(16, 16, 1)],
     ['one-shot: 6 of 8 authorities, of which two may collude', shot(8, 6, 2)],
     ['one-shot: 35 parts', shot(7, 6, 3)],
     [

@@ -2,10 +2,17 @@
 
 import { type Floor, floorProblem } from '@basa/client/internal/device/floor.ts';
 import { ascii, ring, toHex } from '@basa/masking';
-import { ENGINE, encodePolicy, epsilonBudget, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import {
+  ENGINE,
+  encodePolicy,
+  epsilonBudget,
+  ONE_SHOT_DEFAULTS,
+  POLICY_DEFAULTS,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { malformedPolicies } from './malformed-policies.ts';
 import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
-import { unusablePolicies, usablePolicies } from './unusable-policies.ts';
+import { paperPolicies, unusablePolicies, usablePolicies } from './unusable-policies.ts';
 
 /** The reason why a client rejects: the bytes are not a policy, the policy is unusable, or its engine hides nothing. */
 export type PolicyRefusal = 'malformed' | 'unusable-policy' | 'unsafe-engine';
@@ -18,6 +25,13 @@ interface RefusedPolicy {
 
 interface AcceptedPolicy {
   readonly what: string;
+  readonly policy: string;
+}
+
+/** A client without `paper` mode refuses all of them, with "unsafe-engine" if it gives a reason. */
+interface PaperVector {
+  readonly what: string;
+  readonly isUsable: boolean;
   readonly policy: string;
 }
 
@@ -38,16 +52,18 @@ export interface PolicyVectors {
   readonly about: string;
   readonly refused: readonly RefusedPolicy[];
   readonly accepted: readonly AcceptedPolicy[];
+  readonly paper: readonly PaperVector[];
   readonly floors: readonly FloorVector[];
   readonly budgets: readonly BudgetVector[];
 }
 
-/** A policy that can be used: the others differ from it as their names say. */
+/** A one-shot policy that can be used: the others differ from it as their names say. */
 export const GOOD_POLICY: TaskPolicy = {
   ...POLICY_DEFAULTS,
   name: ascii('a policy'),
   authorities: [new Uint8Array(32).fill(1)],
-  engine: ENGINE.slotKeys,
+  engine: ENGINE.oneShot,
+  oneShot: ONE_SHOT_DEFAULTS,
   bufferSize: 10,
   minimum: 8,
   dimension: 1000,
@@ -69,9 +85,10 @@ export function policyVectors(): PolicyVectors {
   const written = (changes: Partial<TaskPolicy>): string => toHex(encodePolicy({ ...GOOD_POLICY, ...changes }));
   const refused = (refusal: PolicyRefusal, cases: readonly (readonly [string, Partial<TaskPolicy>])[]) =>
     cases.map(([why, changes]) => ({ why, refusal, policy: written(changes) }));
+  const paper = paperPolicies();
   return {
     about:
-      'Policies in hex. Every client refuses the first, accepts the second, and holds the third to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and clients/python.',
+      'Policies in hex. Every client refuses `refused` and accepts `accepted`; `paper` is for clients that have paper mode; a device holds `floors` to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and clients/python.',
     refused: [
       ...malformedPolicies(GOOD_POLICY, GOOD_PRIVACY).map(([why, policy]) => ({
         why,
@@ -79,12 +96,18 @@ export function policyVectors(): PolicyVectors {
         policy: toHex(policy),
       })),
       ...refused('unusable-policy', [...unusablePolicies(GOOD_POLICY, GOOD_PRIVACY), ...unusableShots(GOOD_PRIVACY)]),
-      ...refused('unsafe-engine', [['an engine that hides nothing', { engine: ENGINE.unsafeTransparent }]]),
+      ...refused('unsafe-engine', [
+        ['an engine that hides nothing', { engine: ENGINE.unsafeTransparent, oneShot: undefined }],
+      ]),
     ],
     accepted: [...usablePolicies(GOOD_POLICY, GOOD_PRIVACY), ...usableShots(GOOD_PRIVACY)].map(([what, changes]) => ({
       what,
       policy: written(changes),
     })),
+    paper: [
+      ...paper.unusable.map(([what, changes]) => ({ what, isUsable: false, policy: written(changes) })),
+      ...paper.usable.map(([what, changes]) => ({ what, isUsable: true, policy: written(changes) })),
+    ],
     floors: floorVectors(),
     budgets: budgetVectors(),
   };
@@ -95,8 +118,6 @@ function floorVectors(): readonly FloorVector[] {
   const spentAt9 = epsilonBudget({ ...GOOD_PRIVACY, delta: 1e-9 });
   const usual = { minimum: 2, maxStaleness: 15 };
   const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];
-  const mixed: TaskPolicy = { ...GOOD_POLICY, versions: 'unsafeMixed' };
-  const replaceable = { ...GOOD_POLICY, succession: { waitMs: 1000, recoveryHash: new Uint8Array(32) } };
   // Engines differ in the last digits of a logarithm: the bounds are apart from it.
   const [enough, tooLittle] = [1 + 1e-6, 1 - 1e-6];
   const asked: readonly (readonly [Floor, TaskPolicy])[] = [
@@ -105,14 +126,6 @@ function floorVectors(): readonly FloorVector[] {
     [{ ...usual, minimum: 8 }, plain],
     [{ ...usual, minimum: 9 }, plain],
     [{ ...usual, maxStaleness: 14 }, plain],
-    [usual, mixed],
-    [{ ...usual, unsafeMixedVersions: false }, mixed],
-    [{ ...usual, unsafeMixedVersions: true }, mixed],
-    [{ ...usual, unsafeMixedVersions: true }, plain],
-    [{ ...usual, unsafeMixedVersions: true, minimum: 9 }, mixed],
-    [{ ...usual, succession: 'forbidden' }, plain],
-    [{ ...usual, succession: 'forbidden' }, replaceable],
-    [usual, replaceable],
     [{ ...usual, privacy: { epsilon: 1e9, delta: 1e-6 } }, plain],
     [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6 } }, noisy],
     [{ ...usual, privacy: { epsilon: spent * tooLittle, delta: 1e-6 } }, noisy],

@@ -42,41 +42,40 @@ const LETTERS = [
   '\u{10ffff}',
 ];
 
-const councilOf = (count: number, threshold: number, unsafeThreshold = false): Partial<TaskPolicy> => ({
+const councilOf = (count: number, threshold: number): Partial<TaskPolicy> => ({
   authorities: Array.from({ length: count }, (_, n) => new Uint8Array(32).fill(n + 1)),
   threshold,
-  unsafeThreshold,
 });
 
 const ROOT: Staleness = { kind: 'polynomial', exponent: 0.5 };
 
-/** With one version per buffer none of them is allowed, not even those that weight every update equally. */
+/** With one version per batch none of them is allowed, not even those that weight every update equally. */
 const OF_AGE: Readonly<Record<string, Staleness>> = {
   'a root': ROOT,
   'a power of 0': { kind: 'polynomial', exponent: 0 },
   'a hinge': { kind: 'hinge', slope: 0, grace: 10 },
 };
 
-/** The paper's reading, whose devices weight their updates by age. */
+/** The paper's protocol: one authority, CP-ABE, and devices that weight their updates by age. */
+const paper = (changes: Partial<TaskPolicy> = {}): Partial<TaskPolicy> => ({
+  engine: ENGINE.cpAbe,
+  oneShot: undefined,
+  ...changes,
+});
+
 const mixed = (changes: Partial<TaskPolicy>): Partial<TaskPolicy> => ({
+  ...paper(),
   versions: 'unsafeMixed',
   staleness: ROOT,
   ...changes,
 });
-
-const RECOVERY = new Uint8Array(32).fill(8);
-
-function succession(recoveryHash: Uint8Array | undefined): Partial<TaskPolicy> {
-  return { succession: { waitMs: 1, recoveryHash } };
-}
 
 export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readonly Case[] {
   const named = (bytes: Uint8Array): Partial<TaskPolicy> => ({ name: concatBytes(ascii('a'), bytes, ascii('b')) });
   const noisy = (changes: Partial<PrivacyPolicy>): Partial<TaskPolicy> => ({ privacy: { ...privacy, ...changes } });
   const [twice = new Uint8Array(32)] = good.authorities;
   return [
-    ...[0, 1].map((size): Case => [`a buffer of ${size}`, { bufferSize: size, minimum: size }]),
-    ...[MAX_SLOTS + 1, 65_535].map((size): Case => [`a buffer of ${size}`, { bufferSize: size, modulus: RING_32 }]),
+    ...[0, 1].map((size): Case => [`a batch of ${size}`, { bufferSize: size, minimum: size }]),
     ...[0, 1, 11].map((minimum): Case => [`Kmin ${minimum} of 10`, { minimum }]),
     ...[0, 2 ** 31 + 1, 2 ** 32 - 1].map((dimension): Case => [`dimension ${dimension}`, { dimension }]),
     ['no time to upload', { uploadLeaseMs: 0 }],
@@ -94,15 +93,7 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['an authority twice', { authorities: [twice, new Uint8Array(32).fill(2), twice], threshold: 3 }],
     ...[0, 2, 255].map((threshold): Case => [`${threshold} of one authority`, { threshold }]),
     ['5 of 4 authorities', councilOf(4, 5)],
-    ['succession without a recovery key, one authority', succession(undefined)],
-    ['succession without a recovery key, 3 of 3', { ...councilOf(3, 3), ...succession(undefined) }],
-    ['succession with CP-ABE', { ...succession(RECOVERY), engine: ENGINE.cpAbe }],
     ...[2, 5, 255].map((engine): Case => [`engine ${engine}, which nobody knows`, { engine }]),
-    ['several authorities with CP-ABE', { ...councilOf(4, 3), engine: ENGINE.cpAbe }],
-    ['several authorities with transparent sealing', { ...councilOf(4, 3), engine: ENGINE.unsafeTransparent }],
-    ['2 of 3 authorities', councilOf(3, 2)],
-    ['1 of 2 authorities', councilOf(2, 1, true)],
-    ['2 of 4 authorities, by the unsafe word', councilOf(4, 2, true)],
     ['a block floor above any norm', { dimension: 4, blockFloor: 2.0000001 }],
     ['level 0', { level: 0 }],
     ['level 0 in the field', { level: 0, modulus: FIELD }],
@@ -120,21 +111,10 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['more noise than can be drawn', { ...noisy({ noiseMultiplier: 200 }), modulus: RING_32 }],
     ['a sum that wraps around with its noise', noisy({ noiseMultiplier: 50 })],
     ...Object.entries(OF_AGE).map(
-      ([what, staleness]): Case => [`${what} with one version a buffer`, { staleness, maxStaleness: 1 }],
+      ([what, staleness]): Case => [`${what} with one version a batch`, { staleness, maxStaleness: 1 }],
     ),
-    ['weights by age with one version a buffer, by the unsafe word', { staleness: ROOT, unsafeTinyWeights: true }],
-    ['versions that wrap around', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_429 })],
-    ['versions that wrap around, by the unsafe word', mixed({ maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true })],
-    ['slot keys with the lines of the one-shot mode', { oneShot: ONE_SHOT_DEFAULTS }],
-    ['the one-shot mode without its lines', { engine: ENGINE.oneShot }],
-    ['weights below 1/4, a root', mixed({ maxStaleness: 16 })],
-    ['weights below 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 })],
-    ['weights of nothing', mixed({ staleness: { kind: 'polynomial', exponent: 1e6 } })],
-    ['weights below 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 14 })],
-    [
-      'weights below 1/4, a steep hinge',
-      mixed({ staleness: { kind: 'hinge', slope: 1e6, grace: 0 }, maxStaleness: 1 }),
-    ],
+    ['weights by age with one version a batch, by the unsafe word', { staleness: ROOT, unsafeTinyWeights: true }],
+    ['the one-shot mode without its lines', { oneShot: undefined }],
   ];
 }
 
@@ -144,19 +124,11 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
     ['the one that the others differ from', {}],
     ...letters,
     ['a name of 64 bytes', { name: ascii('a'.repeat(64)) }],
-    ['the smallest buffer', { bufferSize: 2, minimum: 2 }],
-    ['the largest buffer', { bufferSize: MAX_SLOTS, minimum: MAX_SLOTS, modulus: RING_32 }],
+    ['the smallest batch', { bufferSize: 2, minimum: 2 }],
     ['one number', { dimension: 1 }],
     ['2^31 numbers', { dimension: 2 ** 31 }],
     ['a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
-    ['CP-ABE', { engine: ENGINE.cpAbe }],
-    ['succession, one authority', succession(RECOVERY)],
-    ['succession without a recovery key, 3 of 4', { ...councilOf(4, 3), ...succession(undefined) }],
     ['the unsafe word for one authority', { unsafeThreshold: true }],
-    ['3 of 4 authorities', councilOf(4, 3)],
-    ['2 of 2 authorities, by the unsafe word', councilOf(2, 2, true)],
-    ['2 of 3 authorities, by the unsafe word', councilOf(3, 2, true)],
-    ['16 of 16 authorities', councilOf(16, 16)],
     ['the largest block floor', { dimension: 4, blockFloor: 2 }],
     ['a sum that just fits', { level: 52_428 }],
     ['a sum that just fits the field', { level: 2 ** 30 - 2, bufferSize: 2, minimum: 2, modulus: FIELD }],
@@ -168,21 +140,49 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
     ['as many colluders as leave two', { privacy: { ...privacy, colluders: 6 } }],
     ['a private task of a year', { privacy: { ...privacy, participations: 2 ** 32 - 1, delta: 0.999 } }],
     ['the coarsest level for noise', { privacy, level: 64 }],
-    ['one version a buffer, however old', { maxStaleness: 2 ** 32 - 1 }],
-    ['one version a buffer, with the unsafe word', { unsafeTinyWeights: true }],
-    ['mixed versions that all weigh alike', mixed({ staleness: { kind: 'constant' } })],
-    ['weights of 1/4, a root', mixed({ maxStaleness: 15 })],
-    ['weights of 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 3 })],
-    ['weights of 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 13 })],
-    ['weights of 1', mixed({ staleness: { kind: 'polynomial', exponent: 0 }, maxStaleness: 1000 })],
-    ['versions that just fit', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_428 })],
-    ['tiny weights, by the unsafe word', mixed({ maxStaleness: 1000, unsafeTinyWeights: true })],
-    [
-      'no weights to speak of, by the unsafe word',
-      mixed({ staleness: { kind: 'polynomial', exponent: 1e6 }, unsafeTinyWeights: true }),
-    ],
+    ['one version a batch, however old', { maxStaleness: 2 ** 32 - 1 }],
+    ['one version a batch, with the unsafe word', { unsafeTinyWeights: true }],
     ['training of an own loss', { training: { ...good.training, loss: 'own', epochs: 65_535, learningRate: 1e-300 } }],
   ];
+}
+
+/** Policies of `paper` mode, by the reason why some cannot be used, or their purpose. */
+export function paperPolicies(): Readonly<Record<'unusable' | 'usable', readonly Case[]>> {
+  return {
+    unusable: [
+      ...[MAX_SLOTS + 1, 65_535].map(
+        (size): Case => [`a buffer of ${size}`, paper({ bufferSize: size, modulus: RING_32 })],
+      ),
+      ['several authorities', paper(councilOf(4, 3))],
+      ['the lines of the one-shot mode', paper({ oneShot: ONE_SHOT_DEFAULTS })],
+      ['weights by age with one version a buffer', paper({ staleness: ROOT, maxStaleness: 1 })],
+      ['versions that wrap around', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_429 })],
+      ['versions that wrap around, by the unsafe word', mixed({ maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true })],
+      ['weights below 1/4, a root', mixed({ maxStaleness: 16 })],
+      ['weights below 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 })],
+      ['weights of nothing', mixed({ staleness: { kind: 'polynomial', exponent: 1e6 } })],
+      ['weights below 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 14 })],
+      [
+        'weights below 1/4, a steep hinge',
+        mixed({ staleness: { kind: 'hinge', slope: 1e6, grace: 0 }, maxStaleness: 1 }),
+      ],
+    ],
+    usable: [
+      ['one version a buffer', paper()],
+      ['the largest buffer', paper({ bufferSize: MAX_SLOTS, minimum: MAX_SLOTS, modulus: RING_32 })],
+      ['mixed versions that all weigh alike', mixed({ staleness: { kind: 'constant' } })],
+      ['weights of 1/4, a root', mixed({ maxStaleness: 15 })],
+      ['weights of 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 3 })],
+      ['weights of 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 13 })],
+      ['weights of 1', mixed({ staleness: { kind: 'polynomial', exponent: 0 }, maxStaleness: 1000 })],
+      ['versions that just fit', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_428 })],
+      ['tiny weights, by the unsafe word', mixed({ maxStaleness: 1000, unsafeTinyWeights: true })],
+      [
+        'no weights to speak of, by the unsafe word',
+        mixed({ staleness: { kind: 'polynomial', exponent: 1e6 }, unsafeTinyWeights: true }),
+      ],
+    ],
+  };
 }
 
 const metricsOf = (count: number): TaskPolicy['metrics'] =>
