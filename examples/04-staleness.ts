@@ -1,50 +1,40 @@
 /**
- * Staleness weights, as the paper has them: one buffer mixes versions, and updates trained on older models count less. The weight travels
- * masked beside the update, so that the server learns the sum of the weights and the weighted mean. New tasks have one version a buffer instead:
- * with mixed versions a server can single out an update (docs/decisions/041-one-version-a-buffer.md).
+ * Staleness weights, as the paper has them (paper mode): one buffer mixes versions, and updates trained on older models count less. The
+ * weight is a factor of the masked update, and the server divides the sum by the sum of the weights. In one-shot mode a batch has one
+ * version instead: with mixed versions a server can single out an update (docs/decisions/041-one-version-a-buffer.md).
  *
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/04-staleness.ts`.
  */
 
-import { dequantizeSum, FIELD } from '@basa/masking';
-import { stalenessWeight } from '@basa/protocol';
-import { Federation } from '@basa/simulator';
+import { stalenessWeight, type UserId } from '@basa/protocol';
+import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 
 const staleness = { kind: 'polynomial', exponent: 0.5 } as const; // FedBuff's (1 + tau)^-1/2
-const world = new Federation(nodeEnvironment, {
+const VERSION = 3;
+const world = new PaperFederation(nodeEnvironment, {
   bufferSize: 3,
   dimension: 2,
-  modulus: FIELD,
   level: 2 ** 16,
-  versions: 'unsafeMixed',
+  version: VERSION,
   staleness,
-  maxStaleness: 8,
 });
 
-// Three versions pass, so that an update may be old.
-for (let version = 0; version < 3; version++) {
-  const devices = [world.device(), world.device(), world.device()];
-  world.server.finish(world.fill(devices));
-}
-
-const [fresh, old, ancient] = [world.device(), world.device(), world.device()];
 const trained = [
-  { device: fresh, on: 3, delta: Float32Array.of(1, 0) },
-  { device: old, on: 2, delta: Float32Array.of(0, 1) },
-  { device: ancient, on: 0, delta: Float32Array.of(0, 1) },
+  { on: 3, delta: [1, 0] },
+  { on: 2, delta: [0, 1] },
+  { on: 0, delta: [0, 1] },
 ];
-for (const { device, on, delta } of trained) {
-  console.log(`trained on version ${on}: staleness ${3 - on}, weight ${stalenessWeight(staleness, 3 - on).toFixed(3)}`);
-  device.contribute('upload', delta, on);
+for (const [n, { on, delta }] of trained.entries()) {
+  const age = VERSION - on;
+  console.log(`trained on version ${on}: staleness ${age}, weight ${stalenessWeight(staleness, age).toFixed(3)}`);
+  const user = new Uint8Array(32).fill(n + 1) as UserId;
+  world.upload(user, world.prepare(user, delta, on));
 }
-
-const verdict = world.server.finish(fresh.ctx);
-if (verdict.kind !== 'good') throw new Error(verdict.why);
-const { descriptor } = world.server.buffer(fresh.ctx);
-const mean = dequantizeSum(verdict.sum, descriptor, {
-  weightSum: verdict.weightSum,
-  weightScale: descriptor.weightScale,
-});
-console.log(`sum of weights: ${(verdict.weightSum / descriptor.weightScale).toFixed(3)}`);
-console.log(`weighted mean:  ${Array.from(mean, (value) => value.toFixed(2)).join('  ')}`);
+console.log(`sum of weights: ${world.buffer.alphaSum.toFixed(3)}`);
+console.log(
+  `weighted mean:  ${world
+    .mean()
+    .map((value) => value.toFixed(2))
+    .join('  ')}`,
+);

@@ -11,8 +11,9 @@ import {
   secAggPlus,
 } from '@basa/baselines';
 import { FIELD_PRIME } from '@basa/masking';
-import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, unsafeBasaPaper } from '@basa/simulator';
 import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
+import { THREE_OF_FOUR } from '@basa/virtual-time';
 import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
@@ -40,7 +41,8 @@ function everyProtocol(tools: AggregationTools): AggregationProtocol[] {
       reading: SYNCHRONISATION_READINGS.barrier,
     }),
     unsafeBasaPaper(nodeEnvironment),
-    basaSealed(nodeEnvironment),
+    basaOneShot(nodeEnvironment),
+    { ...basaOneShot(nodeEnvironment, THREE_OF_FOUR), name: 'BASA one-shot (3 of 4)' },
   ];
 }
 

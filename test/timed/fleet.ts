@@ -1,5 +1,5 @@
 /** A fleet whose timing is known in closed form. */
-import { type Fleet, NO_NETWORK, type Scheme, type SealedCosts, type TimedEvent, Timeline } from '@basa/simulator';
+import { type Fleet, NO_NETWORK, type OneShotCosts, type Scheme, type TimedEvent, Timeline } from '@basa/simulator';
 
 export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
   return {
@@ -19,32 +19,21 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
   };
 }
 
-/** The costs of a trip in sealed mode: the seconds of each step, with messages of zero bytes. */
-export function sealedCosts(seconds: {
-  readonly offline?: number;
-  readonly deposit: number;
-  readonly server?: number;
-  readonly body?: number;
-  readonly key: number;
-  readonly mask: number;
-  readonly close: number;
+/** The costs of a trip in `one-shot` mode: the seconds of each step, with messages of zero bytes. */
+export function oneShotCosts(seconds: {
+  readonly device: number;
+  readonly intake?: number;
+  readonly inspect?: number;
+  readonly release: number;
   readonly open: number;
-  readonly lease?: number;
-}): SealedCosts {
+}): OneShotCosts {
   return {
-    offlineSeconds: seconds.offline ?? 0,
-    depositSeconds: seconds.deposit,
-    depositBytes: 0,
-    serverSeconds: seconds.server ?? 0,
-    bodySeconds: seconds.body ?? 0,
-    inboxBytes: () => 0,
-    keySeconds: seconds.key,
-    keyBytes: 0,
-    maskSeconds: () => seconds.mask,
-    uploadBytes: () => 0,
-    closeSeconds: () => seconds.close,
+    deviceSeconds: seconds.device,
+    uploadBytes: 0,
+    intakeSeconds: seconds.intake ?? 0,
+    inspectSeconds: seconds.inspect ?? 0,
+    releaseSeconds: () => seconds.release,
     openSeconds: () => seconds.open,
-    leaseSeconds: seconds.lease ?? 5,
   };
 }
 

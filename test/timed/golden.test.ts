@@ -9,12 +9,11 @@ import {
   PaperScheme,
   PlainScheme,
   rounds,
-  SealedScheme,
   type TimedEvent,
   Timeline,
 } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { fleetOf, measure, sealedCosts, steadyState } from './fleet.ts';
+import { fleetOf, measure, steadyState } from './fleet.ts';
 
 const within = (value: number, golden: number, share = 0.02): void => {
   expect(Math.abs(value / golden - 1), `${value} for ${golden}`).toBeLessThan(share);
@@ -85,34 +84,6 @@ describe('BASA paper: one turn at a time', () => {
   });
 });
 
-const ofSealed = sealedCosts({ offline: 0.1, deposit: 0.05, key: 0.002, mask: 0.148, close: 0.01, open: 0.05 });
-
-describe('BASA sealed: no turn', () => {
-  it.each([
-    [32, 0],
-    [32, 3],
-    [200, 3],
-  ])('%i users, beta %d: its own time is added to a trip, nothing else', (concurrency, beta) => {
-    const fleet = fleetOf(beta, { concurrency });
-    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, ofSealed));
-    // At beta 0 all come at once, and the authority's queue adds up to 32 keys.
-    within(secondsPerVersion, (10 * (1 + beta + 0.2)) / concurrency, beta === 0 ? 0.04 : 0.02);
-  });
-
-  it('the authority is a queue: beyond its rate it decides', () => {
-    const slow = { ...ofSealed, keySeconds: 0.1, closeSeconds: () => 0 };
-    const { secondsPerVersion, utilisation } = steadyState(fleetOf(0), (timeline) => new SealedScheme(timeline, slow));
-    within(secondsPerVersion, 1);
-    within(utilisation['authority'] as number, 1);
-  });
-
-  it('drop-outs cost their own slots, not the time of others', () => {
-    const fleet = fleetOf(3, { dropouts: 0.3 });
-    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, ofSealed));
-    within(secondsPerVersion, (10 * 4.2) / 32, 0.04);
-  });
-});
-
 const ofOneShot: OneShotCosts = {
   deviceSeconds: 0.2,
   uploadBytes: 0,
@@ -150,15 +121,6 @@ describe('BASA one-shot: one message, one version a batch', () => {
     const last = versionsOf({}, slow).at(-1);
     const updates = versionsOf({}, slow).reduce((sum, { included }) => sum + included.length, 0);
     within((last?.time ?? 0) / updates, 0.2, 0.05);
-  });
-
-  it('a version is made of as many sums as the policy says, and each counts by its age', () => {
-    const weightOf = (age: number): number => 1 / (1 + age);
-    for (const { included, version } of versionsOf({ sumsPerVersion: 3, weightOf })) {
-      expect(included.length).toBeGreaterThanOrEqual(3 * 5);
-      expect(included.length).toBeLessThanOrEqual(3 * 10);
-      for (const { trip, weight } of included) expect(weight).toBe(weightOf(version - 1 - trip.version));
-    }
   });
 
   it('a drop-out does not slow the other devices down', () => {

@@ -1,17 +1,9 @@
 /** Protocols are compared in pairs: the same seed is the same users with the same delays, trip by trip. */
-import { PlainScheme, type Scheme, SealedScheme, Timeline, type Trip } from '@basa/simulator';
+import { OneShotScheme, PlainScheme, type Scheme, Timeline, type Trip } from '@basa/simulator';
 import { expect, it } from 'vitest';
-import { fleetOf, sealedCosts } from './fleet.ts';
+import { fleetOf, oneShotCosts } from './fleet.ts';
 
-const SEALED = sealedCosts({
-  deposit: 0.03,
-  server: 0.002,
-  body: 0.003,
-  key: 0.001,
-  mask: 0.05,
-  close: 0.01,
-  open: 0.05,
-});
+const ONE_SHOT = oneShotCosts({ device: 0.08, intake: 0.005, inspect: 0.001, release: 0.01, open: 0.05 });
 const TRIPS = 3000;
 
 function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {
@@ -31,7 +23,7 @@ function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {
 
 it('a trip has the same user with and without secure aggregation, unless that user is busy', () => {
   const plain = usersOf((timeline) => new PlainScheme(timeline, { uploadBytes: 0, addSeconds: 0.005 }));
-  const sealed = usersOf((timeline) => new SealedScheme(timeline, SEALED));
-  const same = plain.slice(0, TRIPS - 50).filter((user, trip) => user === sealed[trip]).length;
+  const secure = usersOf((timeline) => new OneShotScheme(timeline, ONE_SHOT));
+  const same = plain.slice(0, TRIPS - 50).filter((user, trip) => user === secure[trip]).length;
   expect(same / TRIPS).toBeGreaterThan(0.6);
 });

@@ -8,12 +8,12 @@ import {
   partitionByDirichlet,
   WeightedMean,
 } from '@basa/learning';
-import { SealedScheme, Timeline } from '@basa/simulator';
+import { OneShotScheme, Timeline } from '@basa/simulator';
 import { wasmBackend } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';
-import { fleetOf, sealedCosts } from './fleet.ts';
+import { fleetOf, oneShotCosts } from './fleet.ts';
 
-const COSTS = sealedCosts({ deposit: 0.1, server: 0.005, key: 0.02, mask: 0.1, close: 0.1, open: 0.2, lease: 2 });
+const COSTS = oneShotCosts({ device: 0.2, intake: 0.01, inspect: 0.02, release: 0.1, open: 0.2 });
 const DEVICES = 24;
 const FURTHER = 60;
 /** A part of each share: it makes the test quicker. */
@@ -30,12 +30,19 @@ it('reaches 88 % and goes on for 60 buffers without ever falling by more than 5 
     concurrency: DEVICES,
     minimum: 8,
     dropouts: 0.08,
-    admission: { bufferSize: 10, places: 14, targetAge: 3, maxWaitingBuffers: 2 },
+    versions: 'one',
+    admission: {
+      bufferSize: 10,
+      places: 14,
+      targetAge: 3,
+      maxWaitingBuffers: 2,
+      oneVersion: { minimum: 8, isHeld: false },
+    },
   });
   const timeline = new Timeline(fleet);
   const models = [trainer.init(1)];
   let [best, drop, sinceTarget] = [0, 0, 0];
-  for (const event of timeline.run(new SealedScheme(timeline, COSTS))) {
+  for (const event of timeline.run(new OneShotScheme(timeline, COSTS))) {
     if (event.kind !== 'version') continue;
     const mean = new WeightedMean(models[0]?.length ?? 0);
     for (const { trip } of event.included) {

@@ -3,7 +3,6 @@ import {
   abeSealing,
   createMclGroup,
   decrypt,
-  EncryptionPool,
   encodeAttributeKey,
   encrypt,
   freshKeyRandomness,
@@ -13,8 +12,6 @@ import {
   setup,
 } from '@basa/abe';
 import { nodeRandomBytes as randomBytes, nodeSuite as suite } from '@basa/runtime/node';
-import { sealingTrial } from '@basa/simulator';
-import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { bareOperations } from './bare-mcl.ts';
 import { timeInTurn } from './measure.ts';
 import type { BenchResult } from './result.ts';
@@ -25,11 +22,10 @@ const POLICY = 'doctor and (cardiology or 2 of (a, b, c))';
 
 export async function benchAbe(): Promise<BenchResult> {
   const scheme = await schemeOperations();
-  const { sealedBytes, slotKeyBytes, ...operations } = scheme;
+  const { sealedBytes, ...operations } = scheme;
   const times = timeInTurn({ ...(await bareOperations()), ...operations }, ROUNDS);
   const ms = (name: keyof typeof times): number => times[name].bestMs;
   const decryptToProduct3 = round(ms('decrypt') / ms('product3'));
-  const onlineToBare = round(ms('online') / ms('hashAndMultiply'));
   const rows: readonly (readonly [string, keyof typeof times])[] = [
     ['bare: G1 multiplication', 'g1Multiply'],
     ['bare: G2 multiplication', 'g2Multiply'],
@@ -40,12 +36,8 @@ export async function benchAbe(): Promise<BenchResult> {
     ['bare: product of three pairings', 'product3'],
     ['encrypt, without tables', 'encryptCold'],
     ['encrypt', 'encrypt'],
-    ['  offline part', 'offline'],
-    ['  online part', 'online'],
     ['decrypt, with every check', 'decrypt'],
     ['keyGen, constant time', 'keyGen'],
-    ['slot keys (X25519): seal', 'slotKeySeal'],
-    ['slot keys (X25519): open', 'slotKeyOpen'],
     ['tree of 5 leaves: encrypt', 'treeEncrypt'],
     ['tree of 5 leaves: decrypt with 3', 'treeDecrypt'],
   ];
@@ -60,25 +52,15 @@ export async function benchAbe(): Promise<BenchResult> {
     ),
     '',
     `decrypt is ${decryptToProduct3} times a product of three pairings (aim: 1.25)`,
-    `the online part is ${onlineToBare} times a hash and a multiplication (aim: 1.3)`,
-    `a sealed seed has ${sealedBytes} bytes (aim: 240); with slot keys ${slotKeyBytes}`,
+    `a sealed seed has ${sealedBytes} bytes (aim: 240)`,
   ].join('\n');
   const abe = {
     encryptMs: round(ms('encrypt')),
-    onlineMs: round(ms('online')),
-    offlineMs: round(ms('offline')),
     decryptMs: round(ms('decrypt')),
     keyGenMs: round(ms('keyGen')),
     decryptToProduct3,
-    onlineToHashAndMultiply: onlineToBare,
     product3Ms: round(ms('product3')),
-    hashAndMultiplyMs: round(ms('hashAndMultiply')),
     ciphertextBytes: sealedBytes,
-    slotKeys: {
-      encryptMs: round(ms('slotKeySeal')),
-      decryptMs: round(ms('slotKeyOpen')),
-      ciphertextBytes: slotKeyBytes,
-    },
   };
   return { text, json: { abe } };
 }
@@ -91,32 +73,24 @@ async function schemeOperations() {
   const randomness = prfKeyRandomness({ prfKey: randomBytes(32), suite });
   const issue = () => encodeAttributeKey(keyGen({ masterKey, attributes: [attribute], randomness }, tools), group);
 
-  const pool = new EncryptionPool(publicKey, tools);
   const sealing = abeSealing({ ...tools, publicKey });
-  const online = abeSealing({ ...tools, publicKey, pool });
   const cold = abeSealing({ ...tools, publicKey });
-  for (const warm of [sealing, online]) warm.warmUp();
+  sealing.warmUp();
   const key = issue();
   const sealed = sealing.seal(seed, attribute, context);
 
-  const slotKeys = sealingTrial(slotKeySealings(), 2, randomBytes);
   const policy = parsePolicy(POLICY);
   const treeKey = keyGen(
     { masterKey, attributes: ['doctor', 'a', 'c'], randomness: freshKeyRandomness(randomBytes) },
     tools,
   );
-  const tree = encrypt({ publicKey, policy, plaintext: seed, context, pool }, tools);
+  const tree = encrypt({ publicKey, policy, plaintext: seed, context }, tools);
   return {
     sealedBytes: sealed.length,
-    slotKeyBytes: slotKeys.sealedBytes,
     encryptCold: () => void cold.seal(seed, attribute, context),
     encrypt: () => void sealing.seal(seed, attribute, context),
-    offline: () => pool.prepare(1),
-    online: () => void online.seal(seed, attribute, context), // uses the part that `offline` made just before
     decrypt: () => expectOpened(sealing.open(sealed, key, context)),
     keyGen: () => void issue(),
-    slotKeySeal: slotKeys.seal,
-    slotKeyOpen: slotKeys.open,
     treeEncrypt: () => void encrypt({ publicKey, policy, plaintext: seed, context }, tools),
     treeDecrypt() {
       const opened = decrypt({ ciphertext: tree, key: treeKey, context }, tools);

@@ -1,11 +1,11 @@
-/** Every protocol, BASA's three modes included: the computation and traffic of a user and the server for one sum. */
+/** Every protocol, both modes of BASA included: the computation and traffic of a user and the server for one sum. */
 import { type AggregationTools, fedmlCode, publishedCode } from '@basa/baselines';
 import { nodeTools } from '@basa/virtual-time';
 import { CHECKED, checkComposition } from './protocols/check.ts';
 import { priceOf } from './protocols/composed.ts';
-import { contenders, enginePrices } from './protocols/contenders.ts';
+import { contenders } from './protocols/contenders.ts';
 import { lightSecAggCost } from './protocols/lightsecagg.ts';
-import { type VectorPrices, vectorPrices } from './protocols/prices.ts';
+import { abePrices, type VectorPrices, vectorPrices } from './protocols/prices.ts';
 import { jsonOf, type Row, textOf } from './protocols/report.ts';
 import type { BenchResult } from './result.ts';
 
@@ -15,15 +15,15 @@ const BUFFER_SIZE = 10;
 
 export function benchProtocols({ quick }: { readonly quick: boolean }): BenchResult {
   const tools = nodeTools();
-  const engines = enginePrices();
+  const cpAbe = abePrices();
   const prices = new Map((quick ? [7850] : [7850, 100_000, 1_000_000]).map((d) => [d, vectorPrices(d, tools)]));
   const rows: Row[] = [];
   // One run before measuring: a cold process is several times slower.
-  for (const { counted } of contenders(WARM_UP.dropouts, tools, engines))
+  for (const { counted } of contenders(WARM_UP.dropouts, tools, cpAbe))
     priceOf(WARM_UP.users, WARM_UP.dropouts, counted);
   for (const n of quick ? [32] : [10, 32, 100]) {
     for (const dropouts of quick ? [0, 0.3] : [0, 0.1, 0.3]) {
-      for (const { name, counted, ...charged } of contenders(dropouts, tools, engines)) {
+      for (const { name, counted, ...charged } of contenders(dropouts, tools, cpAbe)) {
         const price = priceOf(n, dropouts, counted, charged);
         if (price === undefined) continue;
         for (const [d, vector] of prices) rows.push({ protocol: name, n, d, dropouts, ...price(d, vector) });
@@ -32,13 +32,13 @@ export function benchProtocols({ quick }: { readonly quick: boolean }): BenchRes
     }
   }
   const check = checkComposition(
-    contenders(CHECKED.dropouts, tools, engines),
+    contenders(CHECKED.dropouts, tools, cpAbe),
     vectorPrices(CHECKED.dimension, tools),
     tools,
   );
   const vectors = [...prices].map(([d, price]) => ({ d, ...price }));
   return {
-    text: textOf(rows, engines, check, prices),
+    text: textOf(rows, cpAbe, check, prices),
     json: { protocols: rows.map(jsonOf), composedToReal: check, vectors },
   };
 }

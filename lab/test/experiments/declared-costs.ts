@@ -12,13 +12,10 @@ const MODULUS = {
   judge: ONE,
   dequantise: ONE,
 };
-const VECTORS = { ring: MODULUS, field: MODULUS, words: { hashInput: ONE, copy: ONE, floatAdd: ONE } };
+const VECTORS = { ring: MODULUS, field: MODULUS, words: { copy: ONE, floatAdd: ONE } };
 const SEALING: SealingPrices = {
   seal: ONE,
-  prepare: ONE,
-  online: ONE,
   open: ONE,
-  openByNewKey: ONE,
   issue: ONE,
   sealedBytes: 64,
   keyBytes: 32,
@@ -37,15 +34,6 @@ function phase(name: string, user: Share, server: Share): Profile['phases'][numb
   return { name, users: each(user), server, authority: share(0), up: each(1000), down: each(1000) };
 }
 
-/** Ten slots; the server opens ten seeds of 4 ms each and expands ten masks. */
-const SLOT_KEYS: Profile = {
-  phases: [
-    phase('deposit', share(2), share(10)),
-    phase('upload', share(3, K), share(20)),
-    phase('close', share(0), share(40, K)),
-  ],
-};
-
 /** Ten users, who expand a mask for each other and one of their own; the server expands the ten own ones. */
 const SECAGG: Profile = {
   phases: [phase('masked-input', share(0, K), share(0)), phase('unmasking', share(0), share(0, K))],
@@ -63,9 +51,8 @@ export const COSTS: Costs = {
   machine: { cpu: 'declared', architecture: 'none', cores: 1, node: 'v0', load: 0, date: '2026-01-01' },
   clock: 'processor time',
   vectors: { [LARGE]: VECTORS, [SMALL]: VECTORS },
-  sealing: { 'cp-abe': SEALING, 'slot-keys': SEALING },
+  sealing: { 'cp-abe': SEALING },
   profiles: {
-    [`BASA sealed (slot keys) ${K} -0`]: SLOT_KEYS,
     [`BASA one-shot ${K} -0`]: ONE_SHOT,
     [`BASA one-shot (3 of 4) ${K} -0`]: ONE_SHOT,
     [`SecAgg ${K} -0`]: SECAGG,

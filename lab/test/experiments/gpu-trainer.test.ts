@@ -86,7 +86,7 @@ function jobOf(name: string, seed: number, level: number | undefined): NamedJob 
     }),
   );
   const step = { rate: 1, momentum: seed % 2 === 0 ? 0.5 : 0, damping: 0.5 } as const;
-  const job = { order, seed, step, level, ringBits: undefined, target: 2, evaluations: 3, partiesEvery: 1000 };
+  const job = { order, seed, step, level, target: 2, evaluations: 3, partiesEvery: 1000 };
   const rest = { task: 'mnist', leaf: undefined, learningRate: undefined, protocols: [], parties: [] } as const;
   return { name, updates: 40, rank: 0, job: { ...job, ...rest } };
 }
@@ -186,10 +186,10 @@ describe.skipIf(!hasTorch)(title, () => {
     const program = `
 import json, sys, torch
 sys.path.insert(0, ${JSON.stringify(PROGRAM)})
-from quantiser import FIELD, quantise
+from quantiser import quantise
 given = json.load(open(${JSON.stringify(file)}))
 values, words = (torch.tensor([given[name]], dtype=torch.float64) for name in ("values", "words"))
-residues, clipped = quantise(values.float(), torch.tensor([0.7], dtype=torch.float64), words, 2**16, 16, FIELD)
+residues, clipped = quantise(values.float(), torch.tensor([0.7], dtype=torch.float64), words, 2**16)
 print(json.dumps({"vector": residues[0].tolist(), "clipped": int(clipped)}))`;
     const theirs = JSON.parse(execFileSync(PYTHON, ['-c', program]).toString()) as {
       vector: number[];

@@ -32,7 +32,6 @@ export type {
 } from './federation/world.ts';
 export { basaOneShot, type OneShotProtocolOptions } from './protocols/basa-one-shot.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
-export { basaSealed, type SealedOptions } from './protocols/basa-sealed.ts';
 export type { Delay } from './timed/delay.ts';
 export { type LightSecAggCosts, LightSecAggScheme } from './timed/lightsecagg-scheme.ts';
 export { type Link, NO_NETWORK } from './timed/link.ts';
@@ -40,7 +39,6 @@ export { type OneShotCosts, OneShotScheme } from './timed/one-shot-scheme.ts';
 export { type PaperCosts, PaperScheme } from './timed/paper-scheme.ts';
 export { type PlainCosts, PlainScheme } from './timed/plain-scheme.ts';
 export { type RoundCosts, rounds } from './timed/rounds.ts';
-export { type SealedCosts, SealedScheme } from './timed/sealed-scheme.ts';
 export { type Scheme, Timeline, tripSeconds } from './timed/timeline.ts';
 export type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './timed/trip.ts';
 export { chiSquareTwoSample, chiSquareUniform, type TestResult, welch } from './uniformity/statistics.ts';

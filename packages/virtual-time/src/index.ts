@@ -5,7 +5,9 @@ export {
   type Cell,
   type Compute,
   exponential,
+  isOneVersion,
   isSynchronous,
+  LEVEL,
   needsOf,
   PROTOCOLS,
   type ProtocolName,
@@ -38,7 +40,6 @@ export { escapeText } from './report/escape.ts';
 export { STYLE } from './report/style.ts';
 export { type Figure, figureSvg } from './report/svg.ts';
 export { type OwnRun, type SimulatedVersion, type SimulateOptions, simulateOwn } from './run/own-simulation.ts';
-export { paddedSealings } from './simulation/padded-sealings.ts';
 export { createShelf, type ExampleShelf, takeExamples } from './tasks/example-shelf.ts';
 export {
   type LearnTask,

@@ -1,27 +1,12 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
 import { type AggregationProtocol, type AggregationTools, plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
-import { ENGINE, partsOf } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import {
-  basaOneShot,
-  basaSealed,
-  type Environment,
-  overAttributes,
-  type SealedOptions,
-  unsafeBasaPaper,
-} from '@basa/simulator';
+import { partsOf } from '@basa/protocol';
+import { basaOneShot, type Environment, unsafeBasaPaper } from '@basa/simulator';
 import { countedSealings, type Meter } from '@basa/virtual-time';
-import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { type Charged, counted, type VectorHashes } from './composed.ts';
-import { type SealingPrices, sealingPrices } from './prices.ts';
-
-type EngineName = 'slot keys' | 'CP-ABE';
-export type EnginePrices = Readonly<Record<EngineName, SealingPrices>>;
-
-export function enginePrices(): EnginePrices {
-  return { 'slot keys': sealingPrices(slotKeySealings()), 'CP-ABE': sealingPrices(abeSealings()) };
-}
+import { type Charged, counted } from './composed.ts';
+import type { SealingPrices } from './prices.ts';
 
 export interface Contender extends Charged {
   readonly name: string;
@@ -31,7 +16,7 @@ export interface Contender extends Charged {
   readonly real: () => AggregationProtocol;
 }
 
-export function contenders(dropouts: number, tools: AggregationTools, engines: EnginePrices): readonly Contender[] {
+export function contenders(dropouts: number, tools: AggregationTools, cpAbe: SealingPrices): readonly Contender[] {
   const risk = { corrupt: 0.05, dropped: Math.max(0.05, dropouts) };
   const baseline = (name: string, make: (tools: AggregationTools) => AggregationProtocol): Contender => ({
     name,
@@ -42,57 +27,23 @@ export function contenders(dropouts: number, tools: AggregationTools, engines: E
     baseline('plain', plainAggregation),
     baseline('SecAgg', secAgg),
     baseline('SecAgg+', (from) => secAggPlus(from, risk)),
-    ...basa(tools, engines['CP-ABE']),
+    paper(tools, cpAbe),
     ...ONE_SHOTS.map((shape) => oneShot(tools, shape)),
   ];
 }
-
-/** A user hashes its input before the deposit and again before it masks it, and the body that it uploads. */
-export const SEALED_HASHES: VectorHashes = { user: 3, server: 1 };
 
 function outside({ masks }: AggregationTools): Environment {
   return { ...nodeEnvironment, tools: masks };
 }
 
-/** BASA with the default engine of tasks, counting the expansions of masks. */
-export function countedSlotKeys(
-  tools: AggregationTools,
-  meter: Meter,
-  council: NonNullable<SealedOptions['council']> = COUNCILS[0],
-): AggregationProtocol {
-  return basaSealed(outside(counted(tools, meter)), { sealings: slotKeySealings(council.authorities), council });
-}
-
-/** Slot keys are cheap enough to be timed in the run itself; with CP-ABE the calls are counted and charged. */
-function basa(tools: AggregationTools, { seals, opens, issues, ...sizes }: SealingPrices): readonly Contender[] {
-  const counting = (meter: Meter): Environment => outside(counted(tools, meter));
-  const sealingMs = { seals, opens, issues };
-  return [
-    {
-      name: 'BASA paper (CP-ABE)',
-      counted: (meter) => unsafeBasaPaper(counting(meter), { sealings: countedSealings(meter, sizes) }),
-      real: () => unsafeBasaPaper(outside(tools), { sealings: paperAbeSealings() }),
-      sealingMs,
-    },
-    {
-      name: 'BASA sealed (CP-ABE)',
-      counted: (meter) =>
-        basaSealed(counting(meter), {
-          sealings: overAttributes(nodeSuite, ENGINE.unsafeTransparent, countedSealings(meter, sizes)),
-        }),
-      real: () => basaSealed(outside(tools), { sealings: abeSealings() }),
-      sealingMs,
-      hashes: SEALED_HASHES,
-    },
-    ...COUNCILS.map(
-      (council): Contender => ({
-        name: slotKeysName(council),
-        counted: (meter) => countedSlotKeys(tools, meter, council),
-        real: () => basaSealed(outside(tools), { sealings: slotKeySealings(council.authorities), council }),
-        hashes: SEALED_HASHES,
-      }),
-    ),
-  ];
+/** The calls of the sealing are counted and charged. */
+function paper(tools: AggregationTools, { seals, opens, issues, ...sizes }: SealingPrices): Contender {
+  return {
+    name: 'BASA paper (CP-ABE)',
+    counted: (meter) => unsafeBasaPaper(outside(counted(tools, meter)), { sealings: countedSealings(meter, sizes) }),
+    real: () => unsafeBasaPaper(outside(tools), { sealings: paperAbeSealings() }),
+    sealingMs: { seals, opens, issues },
+  };
 }
 
 /** One authority, and the smallest council that checks its sums and survives the loss of one member. */
@@ -112,15 +63,4 @@ export function oneShot(tools: AggregationTools, { name, council, tolerated }: O
     hashes: { user: 1, server: 1 },
     maskSums: { made: parts * (tolerated + 1), taken: parts },
   };
-}
-
-/** One authority is the default; the others tolerate one and two colluding authorities. */
-export const COUNCILS = [
-  { authorities: 1, threshold: 1 },
-  { authorities: 4, threshold: 3 },
-  { authorities: 7, threshold: 5 },
-] as const satisfies readonly SealedOptions['council'][];
-
-export function slotKeysName({ authorities, threshold }: NonNullable<SealedOptions['council']>): string {
-  return authorities === 1 ? 'BASA sealed (slot keys)' : `BASA sealed (slot keys, ${threshold} of ${authorities})`;
 }

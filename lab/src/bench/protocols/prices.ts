@@ -2,8 +2,8 @@
 import type { AggregationTools } from '@basa/baselines';
 import { addInPlace, applyMasksInPlace, FIELD, type Modulus, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { type Sealings, sealingTrial } from '@basa/simulator';
 import { cpuMs } from '@basa/virtual-time';
+import { paperAbeSealings, sealingTrial } from '@basa/virtual-time/real-sealings';
 
 export interface VectorPrices {
   /** One mask expanded and added. */
@@ -41,21 +41,17 @@ export interface SealingPrices {
   readonly issues: number;
   readonly sealedBytes: number;
   readonly keyBytes: number;
-  readonly publicKeyBytes: number;
 }
 
-const SLOTS = 4;
-
-/** Prices of an engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
-export function sealingPrices(sealings: Sealings): SealingPrices {
-  const { sealedBytes, keyBytes, seal, open, issue } = sealingTrial(sealings, SLOTS, nodeRandomBytes);
+/** Prices of CP-ABE in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
+export function abePrices(): SealingPrices {
+  const { sealedBytes, keyBytes, seal, open, issue } = sealingTrial(paperAbeSealings());
   return {
     seals: best(seal, 60),
     opens: best(open, 20),
     issues: best(issue, 10),
     sealedBytes,
     keyBytes,
-    publicKeyBytes: sealings.issuer.publicKey.length,
   };
 }
 

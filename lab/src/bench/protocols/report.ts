@@ -1,9 +1,9 @@
 /** The tables of the benchmark of the protocols, and its rows as JSON. */
 import { formatTable } from '../table.ts';
 import { AGREEMENT, CHECKED, type Check, isWithin } from './check.ts';
-import { COUNCILS, type EnginePrices, slotKeysName } from './contenders.ts';
+import { ONE_SHOTS } from './contenders.ts';
 import type { Amounts, Cost } from './cost.ts';
-import type { VectorPrices } from './prices.ts';
+import type { SealingPrices, VectorPrices } from './prices.ts';
 import { PUBLISHED } from './published.ts';
 
 export interface Row extends Cost {
@@ -27,7 +27,7 @@ function cellsOf({ userMs, serverMs, authorityMs, bytesUp, bytesDown }: Amounts)
 
 export function textOf(
   rows: readonly Row[],
-  engines: EnginePrices,
+  cpAbe: SealingPrices,
   check: readonly Check[],
   prices: ReadonlyMap<number, VectorPrices>,
 ): string {
@@ -41,7 +41,7 @@ export function textOf(
     `${100 * dropouts} %`,
   ];
   return [
-    aboutOf(engines),
+    aboutOf(cpAbe),
     '',
     formatTable(
       ['protocol', 'n', 'd', 'drop-outs', ...COLUMNS],
@@ -74,36 +74,33 @@ export function textOf(
   ].join('\n');
 }
 
-function aboutOf(engines: EnginePrices): string {
-  const prices = Object.entries(engines).map(
-    ([name, { seals, opens, issues }]) =>
-      `  ${name}: seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
-  );
+function aboutOf({ seals, opens, issues }: SealingPrices): string {
   return [
-    'Processor time of one sum of n users, in one process. Drop-outs happen after the keys are issued and before the upload.',
+    'Processor time of one sum of n users, in one process. Drop-outs happen before the upload, at the most expensive moment.',
     'The user columns are medians over the users in the sum. For BASA, n is the buffer size.',
     'SecAgg, SecAgg+ and BASA run completely with 64 elements, and that sum is checked. For the real dimension, mask',
     'expansions and hashes of vectors are counted, and each is charged at its cost at that dimension, measured in this run.',
-    'Quantising is the same for all protocols and is left out. With slot keys, everything else is measured directly. With',
-    'CP-ABE, the calls of a sealing of real size are counted, and each is charged at its cost in a warm process:',
-    ...prices,
+    'Quantising is the same for all protocols and is left out. Everything else is measured directly, except CP-ABE: the calls',
+    'of a sealing of real size are counted, and each is charged at its cost in a warm process:',
+    `  seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
     'LightSecAgg runs with one user and the server at the real dimension. A row is missing if the protocol cannot open a sum',
     'with this number of drop-outs. Keys are agreed again for each sum, with X25519.',
   ].join('\n');
 }
 
-/** The minimum cost of any protocol with n masks, compared with the total cost of a user. */
+/** The minimum cost of any protocol that masks, compared with the total cost of a user. */
 function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPrices>): string {
-  const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol === slotKeysName(COUNCILS[0]) && dropouts === 0);
+  const [{ name }] = ONE_SHOTS;
+  const alone = rows.filter(({ protocol, dropouts }) => protocol === name && dropouts === 0);
   const secAggOf = (row: Row): Row | undefined =>
     rows.find(({ protocol, n, d, dropouts }) => protocol === 'SecAgg' && n === row.n && d === row.d && dropouts === 0);
   return [
-    "A user of BASA sealed (slot keys) without drop-outs, compared with only its masking (n expansions and the packing) and with SecAgg's user:",
+    `A user of ${name} without drop-outs, compared with only its masking (one expansion and the packing) and with SecAgg's user:`,
     formatTable(
       ['n', 'd', 'user ms', 'masking ms', 'user / masking', 'user / SecAgg'],
-      ofSlotKeys.map((row) => {
+      alone.map((row) => {
         const { expansionMs = Number.NaN, packMs = Number.NaN } = prices.get(row.d) ?? {};
-        const maskingMs = row.n * expansionMs + packMs;
+        const maskingMs = expansionMs + packMs;
         return [
           `${row.n}`,
           row.d.toLocaleString('en'),
@@ -119,16 +116,15 @@ function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPri
 
 /** The cost of several authorities compared with the cost of one. */
 function councilText(rows: readonly Row[]): string {
-  const [alone, ...several] = COUNCILS.map(slotKeysName);
+  const [alone, several] = ONE_SHOTS.map(({ name }) => name);
   const beside = rows.flatMap((row): readonly (readonly string[])[] => {
     const one = rows.find(
       ({ protocol, n, d, dropouts }) => protocol === alone && n === row.n && d === row.d && dropouts === row.dropouts,
     );
-    if (one === undefined || row.dropouts !== 0 || !several.includes(row.protocol)) return [];
+    if (one === undefined || row.dropouts !== 0 || row.protocol !== several) return [];
     const more = row.bytesUp + row.bytesDown - one.bytesUp - one.bytesDown;
     return [
       [
-        row.protocol,
         `${row.n}`,
         row.d.toLocaleString('en'),
         (row.userMs / one.userMs).toFixed(2),
@@ -138,8 +134,8 @@ function councilText(rows: readonly Row[]): string {
     ];
   });
   return [
-    'Several authorities compared with one, without drop-outs. The authorities run in this process, and their time is measured separately:',
-    formatTable(['protocol', 'n', 'd', 'user / user of one', 'server / server of one', 'more bytes a user'], beside),
+    'Four authorities, of which three decide, compared with one, without drop-outs. The authorities run in this process, and their time is measured separately:',
+    formatTable(['n', 'd', 'user / user of one', 'server / server of one', 'more bytes a user'], beside),
   ].join('\n');
 }
 

@@ -11,10 +11,8 @@ export function costsTables(costs: Costs): readonly Table[] {
       title: 'Sealing, training, records',
       columns: COLUMNS,
       rows: [
-        ...Object.entries(costs.sealing).flatMap(([engine, prices]) =>
-          (['seal', 'prepare', 'online', 'open', 'openByNewKey', 'issue'] as const).map((name) =>
-            rowOf(`${engine}: ${name}`, prices[name]),
-          ),
+        ...Object.entries(costs.sealing).flatMap(([sealing, prices]) =>
+          (['seal', 'open', 'issue'] as const).map((name) => rowOf(`${sealing}: ${name}`, prices[name])),
         ),
         ...Object.entries(costs.training).map(([model, price]) => rowOf(`one example, ${model}`, price)),
         rowOf('one durable record (time on the clock)', costs.durable),

@@ -1,8 +1,8 @@
 /** Seconds to the target along one axis, one line for each protocol. */
-import { type Cell, type Figure, isSynchronous } from '@basa/virtual-time';
+import { type Cell, type Figure, isSynchronous, type ProtocolName } from '@basa/virtual-time';
 import { type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
-import { betaOf, type Found, type LineName, lineOf, overPoints, overSeeds, pairOf, shown } from './protocol-cells.ts';
+import { betaOf, type Found, overPoints, overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {
   readonly x: string;
@@ -13,7 +13,7 @@ export function lineTable(
   title: string,
   results: readonly CellResult[],
   dataset: string,
-  protocols: readonly LineName[],
+  protocols: readonly ProtocolName[],
   { x, of }: Axis,
 ): Table {
   const places = placesOf(results, dataset, of);
@@ -36,7 +36,7 @@ export function lineFigure(
   title: string,
   results: readonly CellResult[],
   dataset: string,
-  protocols: readonly LineName[],
+  protocols: readonly ProtocolName[],
   { x, of }: Axis,
 ): Figure {
   const places = placesOf(results, dataset, of);
@@ -59,7 +59,7 @@ export function lineFigure(
 export function lineOrderings(
   claim: string,
   results: readonly CellResult[],
-  [left, right]: readonly [LineName, LineName],
+  [left, right]: readonly [ProtocolName, ProtocolName],
   of: (cell: Cell) => number,
   factor = 1,
 ): Ordering {
@@ -79,14 +79,14 @@ export function lineOrderings(
 export function meanOrdering(
   claim: string,
   results: readonly CellResult[],
-  [left, right]: readonly [LineName, LineName],
+  [left, right]: readonly [ProtocolName, ProtocolName],
   of: (cell: Cell) => number,
   factor = 1,
 ): Ordering {
   const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
   const pairs = datasets.map((dataset) => {
     const places = placesOf(results, dataset, of);
-    const meanOf = (line: LineName) => overPoints(places.map((place) => at(results, dataset, line, place, of)));
+    const meanOf = (line: ProtocolName) => overPoints(places.map((place) => at(results, dataset, line, place, of)));
     return pairOf(`${dataset}, mean of ${places.length} points`, meanOf(left), meanOf(right));
   });
   return ordering(claim, pairs, factor);
@@ -96,7 +96,7 @@ export function meanOrdering(
 export function fasterWithLess(
   claim: string,
   results: readonly CellResult[],
-  protocol: LineName,
+  protocol: ProtocolName,
   of: (cell: Cell) => number,
 ): Ordering {
   const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
@@ -137,9 +137,12 @@ function placesOf(results: readonly CellResult[], dataset: string, of: (cell: Ce
 function at(
   results: readonly CellResult[],
   dataset: string,
-  protocol: LineName,
+  protocol: ProtocolName,
   place: number,
   of: (cell: Cell) => number,
 ): Found | undefined {
-  return overSeeds(results, (cell) => cell.task.dataset === dataset && lineOf(cell) === protocol && of(cell) === place);
+  return overSeeds(
+    results,
+    (cell) => cell.task.dataset === dataset && cell.protocol === protocol && of(cell) === place,
+  );
 }

@@ -1,7 +1,7 @@
 /** Compares the cost model with complete runs of the real protocols, to show how accurate the model is. */
 
 import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
-import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, unsafeBasaPaper } from '@basa/simulator';
 import {
   type Book,
   Charges,
@@ -11,7 +11,7 @@ import {
   type ProfiledName,
   THREE_OF_FOUR,
 } from '@basa/virtual-time';
-import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { mean, ordering } from '../report/outcome.ts';
 import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
@@ -24,7 +24,7 @@ interface Point {
 }
 
 const POINTS: Readonly<Record<Profile, readonly Point[]>> = {
-  smoke: [{ name: 'BASA sealed (slot keys)', users: 3, dimension: 7850 }],
+  smoke: [{ name: 'BASA one-shot', users: 3, dimension: 7850 }],
   small: wholeGrid(),
   full: wholeGrid(),
 };
@@ -134,10 +134,6 @@ function protocolOf(name: ProfiledName): AggregationProtocol {
       return secAggPlus(nodeTools(), { corrupt: 0.05, dropped: 0.05 });
     case 'BASA paper':
       return unsafeBasaPaper(nodeEnvironment, { sealings: paperAbeSealings() });
-    case 'BASA sealed (CP-ABE)':
-      return basaSealed(nodeEnvironment, { sealings: abeSealings() });
-    case 'BASA sealed (slot keys)':
-      return basaSealed(nodeEnvironment, { sealings: slotKeySealings() });
     case 'BASA one-shot':
       return basaOneShot(nodeEnvironment);
     case 'BASA one-shot (3 of 4)':

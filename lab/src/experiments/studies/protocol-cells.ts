@@ -1,5 +1,5 @@
 /** Cells by protocol and delay, and functions that find their results by name. */
-import type { Cell, ExperimentTask, ProtocolName } from '@basa/virtual-time';
+import { type Cell, type ExperimentTask, isOneVersion, type ProtocolName } from '@basa/virtual-time';
 import { deviation, mean, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
 import { computeName } from './computes.ts';
@@ -98,17 +98,6 @@ export function secondsAVersion({ secondsPerVersion }: Run): number {
   return secondsPerVersion;
 }
 
-/** A protocol, and whether its sealed buffers are of one version of the model; one-shot batches always are. */
-export type LineName = ProtocolName | `${Extract<ProtocolName, `BASA sealed${string}`>}, one version`;
-
-export function lineOf({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): LineName {
-  return versions === 'one' && isSealed(protocol) ? `${protocol}, one version` : protocol;
-}
-
-export function isSealed(protocol: ProtocolName): protocol is Extract<ProtocolName, `BASA sealed${string}`> {
-  return protocol.startsWith('BASA sealed');
-}
-
 /** Returns the mean, with the deviation if there are several seeds, or "more than the cap". */
 export function shown(found: Found | undefined): string {
   if (found === undefined) return '';
@@ -135,7 +124,7 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
     compute: computeName(cell),
     arrivals: cell.arrivals.kind,
     places: String(cell.places),
-    versions: cell.versions,
+    versions: isOneVersion(cell) ? 'one' : 'mixed',
     dropouts: cell.dropouts,
     virtualSeconds: round(result.seconds),
     aggregations: result.versions,
@@ -168,9 +157,4 @@ export function dataNotes(tasks: readonly ExperimentTask[]): readonly string[] {
 
 export function round(value: number): number {
   return Math.round(value * 1e4) / 1e4;
-}
-
-/** A name of a row as a header that can be wrapped. */
-export function spaced(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

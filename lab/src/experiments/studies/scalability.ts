@@ -13,12 +13,12 @@ interface Grid {
   readonly users: readonly number[];
   readonly dimensions: readonly number[];
   readonly buffers: readonly number[];
-  /** Additional sizes for the one-shot mode. */
+  /** Additional sizes for `one-shot` mode. */
   readonly batches: readonly number[];
 }
 
 const K = 10;
-const ONE_SHOTS = ['BASA one-shot', 'BASA one-shot (3 of 4)'] as const;
+const ONE_SHOTS = [OURS, 'BASA one-shot (3 of 4)'] as const;
 /** Threads of the server that open a sum. */
 const OPENERS = 1;
 const GRIDS: Readonly<Record<Profile, Grid>> = {
@@ -43,7 +43,7 @@ function needsOf(profile: Profile): CostNeeds {
   return {
     dimensions,
     profiles: [
-      ...sizes.flatMap((size) => (['BASA paper', OURS] as const).map((name) => ({ name, users: size, leaving: 0 }))),
+      ...sizes.map((size) => ({ name: 'BASA paper' as const, users: size, leaving: 0 })),
       ...[...sizes, ...batches].flatMap((size) => ONE_SHOTS.map((name) => ({ name, users: size, leaving: 0 }))),
     ],
     codes: users.flatMap((n) =>
@@ -54,54 +54,26 @@ function needsOf(profile: Profile): CostNeeds {
 }
 
 /** Mean over the places of a buffer. */
-function basaSeconds(costs: Costs, dimension: number, bufferSize: number): { paper: number; sealed: number } {
-  const charges = new Charges(costs, dimension);
-  const paper = charges.paper(bufferSize);
-  const sealed = charges.sealed(OURS, bufferSize, 1);
-  const places = Array.from({ length: bufferSize }, (_, n) => n);
-  return {
-    paper: paper.quantiseSeconds + mean(places.map(paper.turnSeconds)),
-    sealed: sealed.depositSeconds + sealed.keySeconds + mean(places.map(sealed.maskSeconds)),
-  };
+function paperSeconds(costs: Costs, dimension: number, bufferSize: number): number {
+  const { quantiseSeconds, turnSeconds } = new Charges(costs, dimension).paper(bufferSize);
+  return quantiseSeconds + mean(Array.from({ length: bufferSize }, (_, place) => turnSeconds(place)));
 }
 
 /** The cost of one user, and of all work of the server and the authorities for a sum. Blank if a buffer of this size was not measured. */
 function byBufferRow(costs: Costs, dimension: number, size: number, isBatchOnly: boolean): Row {
-  const charges = new Charges(costs, dimension);
-  const [one, several] = ONE_SHOTS.map((name) => charges.oneShot(name, size, OPENERS));
-  const oneShots = {
-    'BASA one-shot': round(one?.deviceSeconds ?? Number.NaN),
+  const [one, several] = ONE_SHOTS.map((name) => new Charges(costs, dimension).oneShot(name, size, OPENERS));
+  return {
+    figure: '3b',
+    dimension,
+    bufferSize: size,
+    'BASA paper': isBatchOnly ? '' : round(paperSeconds(costs, dimension, size)),
+    [OURS]: round(one?.deviceSeconds ?? Number.NaN),
     'BASA one-shot (3 of 4)': round(several?.deviceSeconds ?? Number.NaN),
     'a sum, one-shot': round(
       one === undefined
         ? Number.NaN
         : size * (one.intakeSeconds + one.inspectSeconds) + one.releaseSeconds(size) + one.openSeconds(size),
     ),
-  };
-  if (isBatchOnly)
-    return {
-      figure: '3b',
-      dimension,
-      bufferSize: size,
-      'BASA paper': '',
-      [OURS]: '',
-      'a sum, sealed': '',
-      ...oneShots,
-    };
-  const basa = basaSeconds(costs, dimension, size);
-  const sealed = charges.sealed(OURS, size, OPENERS);
-  return {
-    figure: '3b',
-    dimension,
-    bufferSize: size,
-    'BASA paper': round(basa.paper),
-    [OURS]: round(basa.sealed),
-    'a sum, sealed': round(
-      size * (2 * sealed.serverSeconds + sealed.bodySeconds + sealed.keySeconds) +
-        sealed.closeSeconds(size, 0) +
-        sealed.openSeconds(size, 0),
-    ),
-    ...oneShots,
   };
 }
 
@@ -115,15 +87,15 @@ export const scalability: Study = {
     const byUsers: Row[] = dimensions.flatMap((dimension) =>
       users.map((n) => {
         const lsa = new Charges(costs, dimension).lightSecAggBuffered(n, K, 'sequential');
-        const basa = basaSeconds(costs, dimension, K);
+        const ours = new Charges(costs, dimension).oneShot(OURS, K, OPENERS).deviceSeconds;
         return {
           figure: '3a',
           dimension,
           users: n,
           'LSA async': round(lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds),
-          'BASA paper': round(basa.paper),
-          [OURS]: round(basa.sealed),
-          ratio: round((lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds) / basa.sealed),
+          'BASA paper': round(paperSeconds(costs, dimension, K)),
+          [OURS]: round(ours),
+          ratio: round((lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds) / ours),
           'LSA bytes sent': lsa.offlineBytes + lsa.uploadBytes,
         };
       }),
@@ -154,7 +126,6 @@ export const scalability: Study = {
         ...dimensions.map((d) =>
           figureOf(`scalability-buffer-${d}`, `d = ${d.toLocaleString('en')}`, byBuffer, d, 'bufferSize', [
             'BASA paper',
-            OURS,
             ...ONE_SHOTS,
           ]),
         ),
@@ -174,7 +145,7 @@ export const scalability: Study = {
           ),
         ),
         ordering(
-          'a device of the one-shot mode takes at most 1.5 times as long in a sum of the largest K as in one of 10',
+          'a device of one-shot mode takes at most 1.5 times as long in a sum of the largest K as in one of 10',
           ONE_SHOTS.flatMap((line) =>
             dimensions.map((d): Pair => {
               const here = byBuffer.filter((row) => row['dimension'] === d);
@@ -187,21 +158,19 @@ export const scalability: Study = {
           'section 4.4, Figure 3b: "the execution time increases linearly with the buffer size"',
           ordering(
             'the time of a user of BASA is linear in K: a straight line explains 99 % of it',
-            ['BASA paper', OURS].flatMap((line) =>
-              dimensions.map((d): Pair => {
-                const here = byBuffer.filter((row) => row['dimension'] === d && row[line] !== '');
-                return [
-                  `${line}, d = ${d}`,
-                  0.99,
-                  straightness(here.map((row) => [Number(row['bufferSize']), Number(row[line])])),
-                ];
-              }),
-            ),
+            dimensions.map((d): Pair => {
+              const here = byBuffer.filter((row) => row['dimension'] === d && row['BASA paper'] !== '');
+              return [
+                `BASA paper, d = ${d}`,
+                0.99,
+                straightness(here.map((row) => [Number(row['bufferSize']), Number(row['BASA paper'])])),
+              ];
+            }),
           ),
         ),
       ],
       notes: [
-        'The cost of a sum is all computation of the server and the authorities, including the intake, on one thread each. Sealed buffers with more than 1,000 slots were not measured.',
+        'The cost of a sum is all computation of the server and the authorities, including the intake, on one thread each. Buffers of the paper with more than 1,000 positions were not measured.',
         'Times are CPU seconds, computed from operations measured at the true dimension. BASA does not depend on N, so its line comes from one measurement.',
         'For each trip, a user of LSA encodes its mask for all users, receives a share from each user (U = 0.7 N, T = N / 2), masks its update, and answers once.',
       ],

@@ -18,7 +18,7 @@ import type { CellResult } from '../run/grid.ts';
 import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, type ComputeName, computeName, computeOf } from './computes.ts';
 import { learningCurves } from './learning-curves.ts';
 import { lineFigure } from './lines.ts';
-import { betaOf, dataNotes, type Found, isSealed, lineOf, round, rowOf, shown } from './protocol-cells.ts';
+import { betaOf, dataNotes, type Found, round, rowOf, shown } from './protocol-cells.ts';
 import { publishedSeconds } from './published.ts';
 import { foundIn, orderingsOf } from './table1-claims.ts';
 
@@ -32,40 +32,20 @@ interface GridRow {
   readonly seeds: number;
   /** Of the protocols in CLOSE. */
   readonly closeSeeds?: number;
-  readonly protocols: readonly Line[];
+  readonly protocols: readonly ProtocolName[];
 }
 
-type Line = Pick<Cell, 'protocol' | 'versions'>;
-
-/** Every protocol. The sealed ones run with mixed versions, as in the paper, and with one version per buffer, as in new tasks. */
-const LINES: readonly Line[] = PROTOCOLS.flatMap((protocol) =>
-  (isSealed(protocol) ? (['unsafeMixed', 'one'] as const) : [CELL.versions]).map((versions) => ({
-    protocol,
-    versions,
-  })),
-);
 /** Without the interpretations of LightSecAgg's wait that favour it. MNIST shows how much they change. */
-const ONE_READING = LINES.filter(({ protocol }) => !protocol.includes(','));
+const ONE_READING = PROTOCOLS.filter((protocol) => !protocol.includes(','));
 /** Their times differ by less than the noise of five trainings, so they get the most seeds. */
-const CLOSE: readonly ProtocolName[] = [
-  'no SA',
-  'BASA paper',
-  'BASA sealed (slot keys)',
-  'SecAgg',
-  'SecAgg+',
-  'LSA sync',
-];
-
-function isClose({ protocol, versions }: Line): boolean {
-  return CLOSE.includes(protocol) && (versions !== 'one' || !isSealed(protocol));
-}
+const CLOSE: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA one-shot', 'SecAgg', 'SecAgg+', 'LSA sync'];
 
 const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { tasks: [{ task: MNIST_SMOKE, seeds: 1, protocols: ONE_READING }], betas: [0, 3] },
-  small: { tasks: [{ task: MNIST, seeds: 20, protocols: LINES }], betas: [0, 3, 6] },
+  small: { tasks: [{ task: MNIST, seeds: 20, protocols: PROTOCOLS }], betas: [0, 3, 6] },
   full: {
     tasks: [
-      { task: MNIST, seeds: 20, protocols: LINES },
+      { task: MNIST, seeds: 20, protocols: PROTOCOLS },
       { task: FEMNIST, seeds: 5, closeSeeds: 20, protocols: ONE_READING },
       { task: CIFAR, seeds: 5, closeSeeds: 20, protocols: ONE_READING },
     ],
@@ -82,10 +62,10 @@ function cellsOf(profile: Profile): readonly Cell[] {
   return tasks.flatMap(({ task, seeds, closeSeeds = seeds, protocols }) =>
     COMPUTES.flatMap((name) =>
       betas.flatMap((beta) =>
-        protocols.flatMap((line) =>
-          Array.from({ length: isClose(line) ? closeSeeds : seeds }, (_, n): Cell => {
+        protocols.flatMap((protocol) =>
+          Array.from({ length: CLOSE.includes(protocol) ? closeSeeds : seeds }, (_, n): Cell => {
             const compute = computeOf(name, task);
-            return { ...CELL, ...line, task, delay: exponential(beta), compute, seed: n + 1 };
+            return { ...CELL, protocol, task, delay: exponential(beta), compute, seed: n + 1 };
           }),
         ),
       ),
@@ -114,17 +94,10 @@ export const table1: Study = {
             cell.task.dataset === dataset && computeName(cell) === 'declared' && !cell.protocol.includes(','),
         );
         return [
-          lineFigure(
-            `table1-${dataset}`,
-            `${dataset}: Table 1, declared devices`,
-            here,
-            dataset,
-            ONE_READING.map(lineOf),
-            {
-              x: 'beta, s',
-              of: betaOf,
-            },
-          ),
+          lineFigure(`table1-${dataset}`, `${dataset}: Table 1, declared devices`, here, dataset, ONE_READING, {
+            x: 'beta, s',
+            of: betaOf,
+          }),
           learningCurves(`table1-${dataset}-curves`, `${dataset}, beta 3, seed 1: accuracy by virtual time`, here, 3),
         ];
       }),
@@ -136,7 +109,7 @@ export const table1: Study = {
         'To see the cost of a protocol, compare its "s a version" with that of no SA: this number depends only on queues. Seconds to the target also depend on the number of versions that the order of the updates happens to need.',
         'The seconds of the paper were measured on other machines, with other cryptography and other data. Compare orders, not values.',
         'LightSecAgg has U = 0.7 N and T = N / 2. Its offline part runs during the training, and pairwise keys are not charged. "LSA async" loses updates that arrive while it waits for U answers, the interpretation that fits the paper. "Barrier" and "background" are interpretations that favour LightSecAgg.',
-        'All asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (auto, target age 3) and the same limit of two waiting buffers. The server opens sums with four threads.',
+        'All asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (auto, target age 3) and the same limit of two waiting buffers. The server opens sums with four threads. A batch of one-shot mode has one version of the model; all other buffers mix versions.',
       ],
     };
   },
@@ -146,10 +119,10 @@ function summaryRows(results: readonly CellResult[], compute: ComputeName): read
   const names = new Map(
     results
       .filter(({ cell }) => computeName(cell) === compute)
-      .map(({ cell }) => [`${cell.task.dataset} ${betaOf(cell)} ${lineOf(cell)}`, cell]),
+      .map(({ cell }) => [`${cell.task.dataset} ${betaOf(cell)} ${cell.protocol}`, cell]),
   );
   return [...names.values()].map((cell) => {
-    const found = foundIn(results, compute)(cell.task, betaOf(cell), lineOf(cell)) as Found;
+    const found = foundIn(results, compute)(cell.task, betaOf(cell), cell.protocol) as Found;
     const one = results.find((result) => result.cell === cell) as CellResult;
     return {
       ...rowOf('table1', one),
@@ -181,18 +154,20 @@ function tableOf(
     title: `${task.dataset} to ${100 * task.target} %: ${COMPUTE_TITLES[compute]}`,
     groups: [{ title: '', columns: 1 }, ...betas.map((beta) => ({ title: `beta ${beta}`, columns: columns.length }))],
     columns: ['protocol', ...betas.flatMap(() => columns)],
-    rows: protocols.map((line) => [
-      lineOf(line),
+    rows: protocols.map((protocol) => [
+      protocol,
       ...betas.flatMap((beta) => {
-        const here = found(task, beta, lineOf(line));
+        const here = found(task, beta, protocol);
         const plain = found(task, beta, 'no SA');
-        const published = publishedSeconds(task.dataset, lineOf(line), beta);
+        const published = publishedSeconds(task.dataset, protocol, beta);
         return [
           shown(here),
           here && plain ? (here.seconds / plain.seconds).toFixed(2) : '',
           here?.versions.toFixed(1) ?? '',
           here?.secondsPerVersion.toFixed(3) ?? '',
-          here && plain && !isSynchronous(line) ? (here.secondsPerVersion / plain.secondsPerVersion).toFixed(3) : '',
+          here && plain && !isSynchronous({ protocol })
+            ? (here.secondsPerVersion / plain.secondsPerVersion).toFixed(3)
+            : '',
           published?.toString() ?? '',
         ];
       }),

@@ -1,5 +1,5 @@
 /** Plans the trainings of cells: one job for each order of updates, shared by all cells with that order. */
-import { type Cell, isSynchronous, orderDigest, type TimedSchedule } from '@basa/virtual-time';
+import { type Cell, isSynchronous, LEVEL, orderDigest, type TimedSchedule } from '@basa/virtual-time';
 import type { TrainJob } from './train-worker.ts';
 
 export interface NamedJob {
@@ -15,16 +15,15 @@ export interface NamedJob {
 const EVALUATIONS = 3;
 
 export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number, rank: number): NamedJob {
-  const { task, seed, protocol, ringBits } = cell;
+  const { task, seed, protocol } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
-  const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
+  const level = protocol === 'no SA' ? undefined : LEVEL;
   const { target, learn } = task;
-  const quantiser = ringBits === undefined ? (level ?? 'floats') : `${level} in ${ringBits} bits`;
   const { rate, momentum, damping = 'none' } = step;
   return {
     name: orderDigest(
       order,
-      ...[learn, seed, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
+      ...[learn, seed, target, rate, momentum, damping, level ?? 'floats', task.leaf ?? '', EVALUATIONS],
       task.learningRate ?? '',
     ),
     updates: order.reduce((sum, version) => sum + version.length, 0),
@@ -34,7 +33,6 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
       seed,
       step,
       level,
-      ringBits,
       target,
       evaluations: EVALUATIONS,
       task: learn,

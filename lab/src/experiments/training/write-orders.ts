@@ -40,7 +40,7 @@ export async function writeOrders(jobs: readonly NamedJob[], target: OrdersTarge
 
 /** An update is its user, its trip, the version it starts from and its weight. */
 function orderOf(name: string, job: TrainJob, task: LearnTask): object {
-  const { order, seed, step, level, ringBits, target, evaluations, protocols } = job;
+  const { order, seed, step, level, target, evaluations, protocols } = job;
   return {
     name,
     task: job.task,
@@ -49,7 +49,6 @@ function orderOf(name: string, job: TrainJob, task: LearnTask): object {
     learningRate: job.learningRate ?? task.learningRate,
     step,
     level,
-    ringBits,
     target,
     evaluations,
     order: order.map((updates) => updates.map(({ user, trip, trainedOn, weight }) => [user, trip, trainedOn, weight])),

@@ -11,9 +11,9 @@ type Protocol = SimulateOptions['protocols'][number];
 /** Listed here as well as in the package, whose code is loaded only when something runs. */
 const PROTOCOLS = [
   'none',
-  'sealed',
-  'one-shot',
   'paper',
+  'one-shot',
+  'one-shot-3-of-4',
   'secagg',
   'secagg+',
   'lightsecagg',
@@ -44,7 +44,7 @@ export const SIMULATION_FLAGS = {
     {
       value: 'names',
       help: `protocols to compare, separated by commas, or all: ${PROTOCOLS.join(', ')}`,
-      default: ['sealed'],
+      default: ['one-shot'],
     },
     `one or several of ${PROTOCOLS.join(', ')}, or all`,
     protocolsOf,

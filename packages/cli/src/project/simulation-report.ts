@@ -30,7 +30,7 @@ export async function writeSimulation(folder: string, model: Model, runs: readon
 }
 
 export function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learning.scoreText): string {
-  const rows = runs.map(({ protocol, curve, trips, droppedOut, meanAge, partySums }) => {
+  const rows = runs.map(({ protocol, curve, trips, droppedOut, meanAge, partySums, versionsInASum }) => {
     const last = curve.at(-1);
     return [
       protocol,
@@ -39,6 +39,7 @@ export function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learn
       last?.loss.toFixed(4) ?? '-',
       `${(last?.seconds ?? 0).toFixed(1)} s`,
       meanAge.toFixed(2),
+      versionsInASum,
       `${droppedOut} of ${trips}`,
       String(partySums),
     ];
@@ -49,6 +50,7 @@ export function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learn
     'loss',
     'virtual time',
     'mean age',
+    'versions in a sum',
     'dropped out',
     'sums by parties',
   ];

@@ -1,4 +1,4 @@
-/** BASA in the one-shot mode behind the interface of the baselines: one message a device, the real cores, as a federation in memory. */
+/** BASA in `one-shot` mode behind the interface of the baselines: one message a device, the real cores, as a federation in memory. */
 import { type AggregationProtocol, NOBODY_LISTENS, type Observer, type Phase, presentIn } from '@basa/baselines';
 import { FIELD } from '@basa/masking';
 import { isRefused } from '@basa/protocol';

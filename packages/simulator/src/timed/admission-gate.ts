@@ -65,7 +65,7 @@ export class AdmissionGate {
     if (this.#underWay.delete(String(user))) this.#admission.freed(1, 1000 * time);
   }
 
-  /** The user has a slot of this buffer. */
+  /** The update of this user is in this buffer. */
   entered(user: number, buffer: object, stage: BufferStage, time: number, version?: number): void {
     this.#underWay.delete(String(user));
     const known = this.#buffers.get(buffer) ?? {

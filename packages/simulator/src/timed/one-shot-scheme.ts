@@ -1,8 +1,8 @@
 /**
- * BASA in the one-shot mode: a device masks once, sends one message and is free; a batch has one version, and a
+ * BASA in `one-shot` mode: a device masks once, sends one message and is free; a batch has one version, and a
  * drop-out costs no one else anything.
  */
-import { type Buffer, closeWhenQuiet, newBuffer } from './filling.ts';
+import { type Batch, closeWhenQuiet, newBatch } from './filling.ts';
 import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
@@ -29,9 +29,7 @@ export class OneShotScheme implements Scheme {
   readonly #authority = new Station();
   readonly #opening = new Station();
   /** The batch that is filling, by version. */
-  readonly #open = new Map<number | undefined, Buffer>();
-  /** Opened sums that wait for the others of their version. */
-  #opened: (readonly Included[])[] = [];
+  readonly #open = new Map<number, Batch>();
 
   constructor(timeline: Timeline, costs: OneShotCosts) {
     this.#timeline = timeline;
@@ -76,21 +74,21 @@ export class OneShotScheme implements Scheme {
     });
   }
 
-  #join({ user, version }: Trip): Buffer {
+  #join({ user, version }: Trip): Batch {
     const { gate, fleet, now } = this.#timeline;
-    const batch = this.#open.get(version) ?? newBuffer(version);
-    const isFull = ++batch.slots === fleet.bufferSize;
+    const batch = this.#open.get(version) ?? newBatch(version);
+    const isFull = ++batch.arrived === fleet.bufferSize;
     if (isFull) this.#open.delete(version);
     else this.#open.set(version, batch);
     gate?.entered(user, batch, isFull ? 'full' : 'begun', now, version);
     return batch;
   }
 
-  #closeWhenQuiet(version: number | undefined): void {
+  #closeWhenQuiet(version: number): void {
     closeWhenQuiet(this.#timeline, this.#open, version, (batch) => this.#close(batch));
   }
 
-  #close(batch: Buffer): void {
+  #close(batch: Batch): void {
     const timeline = this.#timeline;
     const { accepted } = batch;
     const { releaseSeconds, openSeconds } = this.#costs;
@@ -98,24 +96,10 @@ export class OneShotScheme implements Scheme {
     timeline.gate?.became(batch, 'waiting', timeline.now);
     timeline.at(this.#authority.serve(timeline.now, releaseSeconds(accepted.length)), PRIORITY.step, () => {
       timeline.at(this.#opening.serve(timeline.now, openSeconds(accepted.length)), PRIORITY.finish, () => {
-        this.#publishWith(accepted);
+        timeline.publish(accepted);
         timeline.gate?.became(batch, 'over', timeline.now);
         for (const version of this.#open.keys()) this.#closeWhenQuiet(version);
       });
     });
-  }
-
-  /** Several sums of a version count by their age at its step, as the server weighs them. */
-  #publishWith(sum: readonly Included[]): void {
-    const { fleet, version: newest } = this.#timeline;
-    const { sumsPerVersion = 1, weightOf } = fleet;
-    if (this.#opened.push(sum) < sumsPerVersion) return;
-    const sums = this.#opened;
-    this.#opened = [];
-    this.#timeline.publish(
-      sumsPerVersion === 1
-        ? sum
-        : sums.flat().map((update) => ({ ...update, weight: weightOf(newest - update.trip.version) })),
-    );
   }
 }

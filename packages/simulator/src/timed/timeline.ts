@@ -99,7 +99,7 @@ export class Timeline {
   /** Includes an update now, with the staleness it has at this moment. */
   include(trip: Trip): Included {
     const staleness = this.version - trip.version;
-    // With one version per buffer a device does not weight its update by age: the server weights the whole sum.
+    // With one version per buffer the server weights the whole sum.
     const weight = this.fleet.versions === 'one' ? 1 : this.fleet.weightOf(staleness);
     return { trip, staleness, weight };
   }

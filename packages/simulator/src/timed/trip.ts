@@ -21,10 +21,8 @@ export interface Fleet {
   readonly bufferSize: number;
   /** Kmin: a buffer with this many updates is closed if no other user comes; K by default. */
   readonly minimum?: number;
-  /** The versions in a sealed buffer: one, or mixed as in the paper (the default). */
+  /** The versions in a buffer: one, as in `one-shot` mode, or mixed as in the paper (the default). */
   readonly versions?: Versions;
-  /** H: opened sums that make a version in the one-shot mode; 1 by default. */
-  readonly sumsPerVersion?: number;
   /** The rule for the number of users that train at a time, the same as the server's; without it, every user may train. */
   readonly admission?: AdmissionOptions;
   readonly seed: number;

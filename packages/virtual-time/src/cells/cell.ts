@@ -1,21 +1,18 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
 import { agedWeight } from '@basa/learning';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum, type Versions } from '@basa/protocol';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
 import {
   type Arrivals,
   type Delay,
   type Fleet,
   LightSecAggScheme,
-  type Link,
   NO_NETWORK,
   OneShotScheme,
-  type PaperCosts,
   PaperScheme,
   PlainScheme,
   rounds,
   type Scheme,
-  SealedScheme,
   type TimedEvent,
   Timeline,
 } from '@basa/simulator';
@@ -30,8 +27,6 @@ import { type Schedule, scheduleOf } from './trajectory.ts';
 export const PROTOCOLS = [
   'no SA',
   'BASA paper',
-  'BASA sealed (CP-ABE)',
-  'BASA sealed (slot keys)',
   'BASA one-shot',
   'BASA one-shot (3 of 4)',
   'SecAgg',
@@ -56,10 +51,6 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   /** Users that train at the same time; in synchronous protocols the users of a round. */
   readonly concurrency: number;
   readonly bufferSize: number;
-  /** The versions in a sealed buffer: one, as in new tasks, or mixed as in the paper. One-shot batches never mix them. */
-  readonly versions: Versions;
-  /** H: sums that make a version in the one-shot mode; 1 by default. */
-  readonly sumsPerVersion?: number;
   readonly seed: number;
   /** `closed` keeps this many users training; otherwise users come at a rate, and at most this many train. */
   readonly arrivals: Arrivals;
@@ -67,15 +58,6 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly places: 'auto' | 'unlimited' | number;
   readonly compute: Compute;
   readonly dropouts: number;
-  readonly link: Link;
-  /** Steps of the quantiser to the unit; infinity leaves floats as they are. */
-  readonly level: number;
-  /** Sums in the ring of this many bits with a clip of 1, as in new tasks; in the field by default. */
-  readonly ringBits?: number;
-  /** Threads of the server that open sums in sealed and one-shot mode. */
-  readonly openers: number;
-  /** The changes that an ablation makes to the paper's turn. */
-  readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };
 }
 
 export const CELL: Omit<Cell, 'task' | 'protocol'> = {
@@ -84,15 +66,15 @@ export const CELL: Omit<Cell, 'task' | 'protocol'> = {
   arrivals: { kind: 'closed' },
   places: 'auto',
   bufferSize: 10,
-  versions: 'unsafeMixed',
   seed: 1,
   compute: 'measured',
   dropouts: 0,
-  link: NO_NETWORK,
-  level: 2 ** 16,
-  openers: 4,
-  turn: {},
 };
+
+/** Steps of the quantiser to the unit. */
+export const LEVEL: number = 2 ** 16;
+/** Threads of the server that open sums in `one-shot` mode. */
+const OPENERS = 4;
 
 export function isSynchronous({ protocol }: Pick<Cell, 'protocol'>): boolean {
   return protocol === 'SecAgg' || protocol === 'SecAgg+' || protocol === 'LSA sync';
@@ -127,8 +109,9 @@ function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
   return { admission: { ...options, ...(oneVersion && { oneVersion }) } };
 }
 
-function isOneVersion({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): boolean {
-  return isOneShot(protocol) || (versions === 'one' && protocol.startsWith('BASA sealed'));
+/** A batch of `one-shot` mode has one version of the model. The buffers of all other protocols mix versions, as in the paper. */
+export function isOneVersion({ protocol }: Pick<Cell, 'protocol'>): boolean {
+  return isOneShot(protocol);
 }
 
 function isOneShot(protocol: ProtocolName): protocol is OneShotName {
@@ -151,11 +134,10 @@ export function scheduleCell(
     computeSeconds: (user) => secondsOf(examplesOf(user)),
     delay: cell.delay,
     dropouts: cell.dropouts,
-    link: cell.link,
+    link: NO_NETWORK,
     modelBytes: 4 * task.dimension,
     weightOf: agedWeight,
     bufferSize: cell.bufferSize,
-    ...(cell.sumsPerVersion !== undefined && { sumsPerVersion: cell.sumsPerVersion }),
     ...(isOneVersion(cell) && { versions: 'one', minimum: defaultMinimum(cell.bufferSize, 0) }),
     ...admissionOf(cell),
     seed: cell.seed,
@@ -182,18 +164,15 @@ function roundsOf(
 }
 
 function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charges): Scheme {
-  const { protocol, bufferSize, concurrency, turn, openers } = cell;
+  const { protocol, bufferSize, concurrency } = cell;
   switch (protocol) {
     case 'no SA':
       return new PlainScheme(timeline, charges.plain());
     case 'BASA paper':
-      return new PaperScheme(timeline, withTurn(charges.paper(bufferSize), turn));
-    case 'BASA sealed (CP-ABE)':
-    case 'BASA sealed (slot keys)':
-      return new SealedScheme(timeline, charges.sealed(protocol, bufferSize, openers));
+      return new PaperScheme(timeline, charges.paper(bufferSize));
     case 'BASA one-shot':
     case 'BASA one-shot (3 of 4)':
-      return new OneShotScheme(timeline, charges.oneShot(protocol, bufferSize, openers));
+      return new OneShotScheme(timeline, charges.oneShot(protocol, bufferSize, OPENERS));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -203,17 +182,6 @@ function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charge
     default:
       throw new Error(`${protocol} works in rounds`);
   }
-}
-
-/** Deposit first: the next user's turn begins when the ciphertexts have arrived; masking and upload follow after it. */
-function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = false }: Cell['turn']): PaperCosts {
-  if (!isDepositFirst) return { ...costs, parallelBuffers };
-  return {
-    ...costs,
-    parallelBuffers,
-    afterTurnSeconds: costs.maskSeconds,
-    turnSeconds: (k) => costs.turnSeconds(k) - costs.maskSeconds,
-  };
 }
 
 /** Returns the prices that must be measured before the cell can be priced. */
@@ -228,7 +196,7 @@ export function needsOf({
   const { dimension } = task;
   const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
-    // In these two a drop-out costs no one else anything.
+    // In these a drop-out costs no one else anything.
     const isAlone = name === 'BASA paper' || isOneShot(name);
     return (isAlone || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });

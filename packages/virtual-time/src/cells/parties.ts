@@ -8,7 +8,7 @@ import {
   secAgg,
   secAggPlus,
 } from '@basa/baselines';
-import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, unsafeBasaPaper } from '@basa/simulator';
 import { THREE_OF_FOUR } from '../costs/councils.ts';
 import { nodeTools } from '../costs/needs.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
@@ -22,9 +22,6 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
       return undefined;
     case 'BASA paper':
       return unsafeBasaPaper(nodeEnvironment);
-    case 'BASA sealed (CP-ABE)':
-    case 'BASA sealed (slot keys)':
-      return basaSealed(nodeEnvironment);
     case 'BASA one-shot':
       return basaOneShot(nodeEnvironment);
     case 'BASA one-shot (3 of 4)':

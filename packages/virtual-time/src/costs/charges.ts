@@ -1,13 +1,12 @@
 /** Turns prices and profiles into the charges of a scheme: seconds and bytes of one protocol, size and dimension. */
 import { pieceLength, publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
-import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
+import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
 import { COUNCILS, type OneShotName } from './councils.ts';
 import type { ProfiledName } from './profiles.ts';
 import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
-export type SealedName = Extract<ProfiledName, `BASA sealed${string}`>;
 
 /** The time for which a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
@@ -30,13 +29,13 @@ export class Charges {
     return { uploadBytes: 4 * this.#dimension, addSeconds: this.#tariff.words('floatAdd') };
   }
 
-  /** The parts of encryption that do not depend on the input are made during the training. Everything else is in the turn. */
+  /** Everything but the quantising is in the turn. */
   paper(bufferSize: number): PaperCosts {
     const { connect, upload } = this.#tariff.phases('BASA paper', bufferSize, 0);
-    const handling = this.#tariff.seconds(connect.server, 'online') / bufferSize;
-    const key = this.#tariff.seconds(upload.authority, 'online') / bufferSize;
-    const user = upload.users.map((share) => this.#tariff.ofDevice(share, 'online') + this.#tariff.words('copy'));
-    const add = this.#tariff.vectors('unpack', 'add') + this.#tariff.seconds(upload.server, 'online') / bufferSize;
+    const handling = this.#tariff.seconds(connect.server) / bufferSize;
+    const key = this.#tariff.seconds(upload.authority) / bufferSize;
+    const user = upload.users.map((share) => this.#tariff.ofDevice(share) + this.#tariff.words('copy'));
+    const add = this.#tariff.vectors('unpack', 'add') + this.#tariff.seconds(upload.server) / bufferSize;
     return {
       quantiseSeconds: this.#tariff.vectors('quantise'),
       turnSeconds: (position) => handling + key + at(user, position) + this.#tariff.vectors('pack') + add,
@@ -50,56 +49,14 @@ export class Charges {
     };
   }
 
-  /** `openers`: threads that open a sum together, like the server's workers. */
-  sealed(name: SealedName, bufferSize: number, openers: number): SealedCosts {
-    const { deposit, upload, close } = this.#tariff.phases(name, bufferSize, 0);
-    const lossy = (): Phase => this.#tariff.phases(name, bufferSize, 1).close;
-    const seals = mean(deposit.users.map((share, n) => share.counts.seals + at(upload.users, n).counts.seals));
-    const durable = this.#tariff.durable;
-    const deposits = deposit.users.map((share) => this.#tariff.seconds(share, 'online'));
-    const masks = upload.users.map((share) => this.#tariff.ofDevice(share, 'online'));
-    const serverWork = this.#tariff.seconds(deposit.server, 'seal') + this.#tariff.seconds(upload.server, 'seal');
-    const closing = this.#tariff.seconds(close.authority, 'seal');
-    const closingOne = (): number => this.#tariff.seconds(lossy().authority, 'seal');
-    const seeds = (share: Share): number => this.#tariff.opening(share) / Math.min(openers, bufferSize);
-    // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean.
-    const vector = (accepted: number, dropped: number): number =>
-      scaled(this.#tariff.expansions(close.server), () => this.#tariff.expansions(lossy().server), accepted, dropped) +
-      this.#summing(accepted) +
-      this.#tariff.vectors('judge', 'dequantise');
-    /** Scales the work of a full buffer to this number of slots, and adds the cost of each drop-out for the remaining slots. */
-    const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
-      const work = (whole * accepted) / bufferSize;
-      if (dropped === 0) return work;
-      return work + dropped * Math.max(0, withOne() - (whole * (bufferSize - 1)) / bufferSize);
-    };
-    return {
-      offlineSeconds: (seals * this.#tariff.sealing.prepare.ms) / 1000,
-      // The input is quantised, and its digest bound to the deposit.
-      depositSeconds: this.#tariff.vectors('quantise') + this.#tariff.words('hashInput') + mean(deposits) + durable,
-      depositBytes: mean(deposit.up),
-      serverSeconds: serverWork / bufferSize / 2,
-      bodySeconds: this.#tariff.receiving,
-      inboxBytes: (slot) => at(deposit.down, slot),
-      keySeconds: this.#tariff.seconds(upload.authority, 'seal') / bufferSize + durable,
-      keyBytes: mean(upload.down),
-      maskSeconds: (slot) => at(masks, slot) + this.#tariff.masking + durable,
-      uploadBytes: (slot) => this.#tariff.withVector(at(upload.up, slot)),
-      closeSeconds: (accepted, dropped) => scaled(closing, closingOne, accepted, dropped) + durable,
-      openSeconds: (accepted, dropped) =>
-        scaled(seeds(close.server), () => seeds(lossy().server), accepted, dropped) +
-        vector(accepted, dropped) / this.#shards(openers),
-      leaseSeconds: LEASE_SECONDS,
-    };
-  }
-
-  /** Nothing of a device's work depends on K; authorities expand every mask of a batch, each of them its share and all at the same time. */
+  /**
+   * Nothing of a device's work depends on K; authorities expand every mask of a batch, each of them its share and all at the same time. */
   oneShot(name: OneShotName, bufferSize: number, openers: number): OneShotCosts {
     const { upload, close } = this.#tariff.phases(name, bufferSize, 0);
     const { authorities, parts, sums } = COUNCILS[name];
     const { durable } = this.#tariff;
-    const each = (share: Share): number => this.#tariff.seconds(share, 'seal') / bufferSize;
-    const device = mean(upload.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
+    const each = (share: Share): number => this.#tariff.seconds(share) / bufferSize;
+    const device = mean(upload.users.map((share) => this.#tariff.ofDevice(share)));
     return {
       deviceSeconds: this.#tariff.vectors('quantise') + this.#framing + device + durable,
       uploadBytes: this.#tariff.withVector(mean(upload.up)),
@@ -130,8 +87,8 @@ export class Charges {
   /** SecAgg and SecAgg+: keys are agreed again in every round. */
   pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
     const whole = this.#tariff.phases(name, users, 0);
-    const user = (phase: Phase): number => mean(phase.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
-    const server = (phase: Phase): number => this.#tariff.seconds(phase.server, 'seal');
+    const user = (phase: Phase): number => mean(phase.users.map((share) => this.#tariff.ofDevice(share)));
+    const server = (phase: Phase): number => this.#tariff.seconds(phase.server);
     const recovery = user(whole.unmasking) + server(whole.unmasking) + this.#tariff.vectors('dequantise');
     const oneMore = (): number =>
       Math.max(0, server(this.#tariff.phases(name, users, 1).unmasking) - server(whole.unmasking));
@@ -197,8 +154,8 @@ export class Charges {
   /** Everything that one user and the server compute for one sum, sealing in one go: for comparison with a whole run. */
   totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
     const phases = Object.values(this.#tariff.phases(name, users, 0));
-    const user = phases.map((phase) => mean(phase.users.map((share) => this.#tariff.seconds(share, 'seal'))));
-    const server = phases.map((phase) => this.#tariff.opening(phase.server) + this.#tariff.expansions(phase.server));
+    const user = phases.map((phase) => mean(phase.users.map((share) => this.#tariff.seconds(share))));
+    const server = phases.map((phase) => this.#tariff.seconds(phase.server));
     const own = this.#wholeRun(name);
     const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
     return { user: total(user) + own.user, server: total(server) + users * own.upload + own.sum };
@@ -211,16 +168,10 @@ export class Charges {
       return { user: this.#tariff.vectors('quantise') + copy, upload: this.#tariff.vectors('add'), sum: 0 };
     if (name === 'SecAgg' || name === 'SecAgg+')
       return { user: this.#tariff.vectors('pack') + copy, upload: this.#tariff.vectors('unpack', 'add'), sum: 0 };
-    if (name === 'BASA one-shot' || name === 'BASA one-shot (3 of 4)')
-      return {
-        user: this.#framing,
-        upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
-        sum: COUNCILS[name].parts * this.#tariff.vectors('unpack', 'add') + this.#tariff.vectors('judge', 'dequantise'),
-      };
     return {
-      user: this.#tariff.vectors('quantise') + this.#tariff.words('hashInput') + this.#tariff.masking,
-      upload: this.#tariff.receiving + this.#tariff.vectors('unpack', 'add'),
-      sum: this.#tariff.vectors('judge', 'dequantise'),
+      user: this.#framing,
+      upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
+      sum: COUNCILS[name].parts * this.#tariff.vectors('unpack', 'add') + this.#tariff.vectors('judge', 'dequantise'),
     };
   }
 

@@ -42,13 +42,13 @@ export interface LightSecAggPrices {
   readonly decode: Sampled;
 }
 
-/** By dimension, by engine, by protocol and users. The comment of each map describes its keys. */
+/** By dimension, by sealing, by protocol and users. The comment of each map describes its keys. */
 export interface Costs {
   readonly machine: Machine;
   readonly clock: 'processor time';
   /** By d. */
   readonly vectors: Readonly<Record<string, VectorPrices>>;
-  /** By engine. `seal` is whole, `prepare` and `online` its parts. */
+  /** By sealing: only `cp-abe`. */
   readonly sealing: Readonly<Record<string, SealingPrices>>;
   /** By `protocol n`. */
   readonly profiles: Readonly<Record<string, Profile>>;
@@ -66,8 +66,8 @@ export interface Costs {
  */
 export type ModulusOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'unpack' | 'hashBody' | 'judge' | 'dequantise';
 
-/** Independent of the modulus: words hashed and copied, and an update of floats added without any secure aggregation. */
-export type WordOperation = 'hashInput' | 'copy' | 'floatAdd';
+/** Independent of the modulus: words copied, and an update of floats added without any secure aggregation. */
+export type WordOperation = 'copy' | 'floatAdd';
 
 /** Rings wrap around for free and pack tighter; the field is for protocols that divide, as LightSecAgg does. */
 export interface VectorPrices {
@@ -78,11 +78,7 @@ export interface VectorPrices {
 
 export interface SealingPrices {
   readonly seal: Sampled;
-  readonly prepare: Sampled;
-  readonly online: Sampled;
   readonly open: Sampled;
-  /** With a key that was not used before. */
-  readonly openByNewKey: Sampled;
   readonly issue: Sampled;
   readonly sealedBytes: number;
   readonly keyBytes: number;

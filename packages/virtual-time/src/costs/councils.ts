@@ -1,4 +1,4 @@
-/** The authorities of the one-shot mode: one, or four of which three decide and one may be silent or lie. */
+/** The authorities of `one-shot` mode: one, or four of which three decide and one may be silent or lie. */
 import type { OneShotProtocolOptions } from '@basa/simulator';
 
 export type OneShotName = 'BASA one-shot' | 'BASA one-shot (3 of 4)';

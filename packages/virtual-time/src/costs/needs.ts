@@ -14,7 +14,7 @@ import { durableRecord } from './durable-record.ts';
 import { lightSecAggPrices } from './lightsecagg-operations.ts';
 import { type ProfileRequest, profileKey, profileOf } from './profiles.ts';
 import { calmer, type Sampling, secondLook } from './sampling.ts';
-import { abePrices, slotKeyPrices } from './sealing-operations.ts';
+import { abePrices } from './sealing-operations.ts';
 import { trainingPrice } from './training-operations.ts';
 import { vectorPrices } from './vector-operations.ts';
 
@@ -92,17 +92,16 @@ export async function measureCosts(
   };
   const missing = <Item>(items: readonly Item[], keyOf: (item: Item) => string, there: object): Item[] =>
     items.filter((item) => !(keyOf(item) in there));
-  const engines = missing(['cp-abe', 'slot-keys'] as const, String, costs.sealing);
+  const sealings = missing(['cp-abe'] as const, String, costs.sealing);
   const dimensions = missing(needs.dimensions, String, costs.vectors);
   const profiles = missing(needs.profiles, profileKey, costs.profiles);
   const codes = missing(needs.codes, codeKey, costs.lightSecAgg);
   const models = missing(needs.models, String, costs.training);
   for (let pass = 0; pass < firstLook.passes; pass++) {
     const sampling = pass === 0 ? firstLook : secondLook(firstLook);
-    for (const engine of engines) {
-      step(`sealing by ${engine}`);
-      const prices = engine === 'cp-abe' ? await abePrices(sampling) : slotKeyPrices(sampling);
-      add({ sealing: withCalmer(costs.sealing, engine, prices) });
+    for (const sealing of sealings) {
+      step(`sealing by ${sealing}`);
+      add({ sealing: withCalmer(costs.sealing, sealing, await abePrices(sampling)) });
     }
     for (const d of dimensions) {
       step(`vectors of ${d.toLocaleString('en')}`);

@@ -1,11 +1,8 @@
 /** Profiles: a protocol run in full at a tiny dimension gives its costs besides vectors and sealing, and the number of those operations. */
 import { type AggregationProtocol, type AggregationTools, secAgg, secAggPlus } from '@basa/baselines';
-import { ENGINE } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import { basaOneShot, basaSealed, type Environment, overAttributes, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, type Environment, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { SealingSizes } from '../simulation/padded-sealings.ts';
-import { slotKeySealings } from '../simulation/real-sealings.ts';
 import type { Profile, Share } from './costs.ts';
 import { THREE_OF_FOUR } from './councils.ts';
 import { countedSealings } from './counted-sealings.ts';
@@ -15,15 +12,7 @@ import { summary } from './sampling.ts';
 /** Elements of the vectors of a profile. */
 export const TINY = 64;
 
-export const PROFILED_NAMES = [
-  'SecAgg',
-  'SecAgg+',
-  'BASA paper',
-  'BASA sealed (CP-ABE)',
-  'BASA sealed (slot keys)',
-  'BASA one-shot',
-  'BASA one-shot (3 of 4)',
-] as const;
+export const PROFILED_NAMES = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA one-shot', 'BASA one-shot (3 of 4)'] as const;
 export type ProfiledName = (typeof PROFILED_NAMES)[number];
 
 /** SecAgg+ for 5 % corrupt users, and at least as many drop-outs. */
@@ -70,10 +59,6 @@ function oneProfile(
     SecAgg: () => secAgg({ ...tools, masks }),
     'SecAgg+': () => secAggPlus({ ...tools, masks }, { corrupt: CORRUPT, dropped: Math.max(CORRUPT, leaving / users) }),
     'BASA paper': () => unsafeBasaPaper(environment, { sealings }),
-    'BASA sealed (CP-ABE)': () =>
-      basaSealed(environment, { sealings: overAttributes(nodeSuite, ENGINE.unsafeTransparent, sealings) }),
-    // Really sealed, at its own price and length: a deposit shares work between its seeds, which single prices would miss.
-    'BASA sealed (slot keys)': () => basaSealed(environment, { sealings: slotKeySealings() }),
     // Guard words are a few words of a mask: they are timed, and not counted as masks.
     'BASA one-shot': () => basaOneShot(environment, { guardTools: tools.masks }),
     'BASA one-shot (3 of 4)': () => basaOneShot(environment, { guardTools: tools.masks, ...THREE_OF_FOUR }),

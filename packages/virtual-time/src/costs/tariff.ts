@@ -29,10 +29,7 @@ const LONG_ELEMENTS = 1 << 18;
 export type Phase = Profile['phases'][number];
 
 /** The names that the protocols give their phases. */
-type NamedPhases = Record<
-  'connect' | 'upload' | 'deposit' | 'close' | 'keys' | 'shares' | 'masked-input' | 'unmasking',
-  Phase
->;
+type NamedPhases = Record<'connect' | 'upload' | 'close' | 'keys' | 'shares' | 'masked-input' | 'unmasking', Phase>;
 
 export class Tariff {
   readonly #costs: Costs;
@@ -50,11 +47,6 @@ export class Tariff {
     return this.#costs.durable.ms / 1000;
   }
 
-  /** The work of a user of sealed mode on its vector besides expanding masks: digest checked, copied, packed, hashed, framed. */
-  get masking(): number {
-    return this.words('hashInput', 'copy', 'copy') + this.vectors('pack', 'hashBody');
-  }
-
   /**
    * The work of the server on a body before it is accepted. In a ring every vector is valid; in the field each entry is
    * checked.
@@ -63,7 +55,7 @@ export class Tariff {
     return this.words('copy') + this.vectors('hashBody', ...(this.#modulus === 'field' ? (['unpack'] as const) : []));
   }
 
-  get sealing(): SealingPrices {
+  get #sealing(): SealingPrices {
     return priced(this.#costs.sealing, 'cp-abe');
   }
 
@@ -94,17 +86,17 @@ export class Tariff {
     return bytesAtTiny - 4 * TINY + Math.ceil((bits * this.#dimension) / 8);
   }
 
-  /** Slot keys are really sealed and opened in their profile: only CP-ABE is counted. */
-  seconds({ ms, counts }: Share, sealsAs: 'seal' | 'online'): number {
-    const engine = this.sealing;
-    const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
+  /** The seeds of `one-shot` mode are really sealed and opened in their profile: only CP-ABE is counted. */
+  seconds({ ms, counts }: Share): number {
+    const { seal, open, issue } = this.#sealing;
+    const sealing = counts.seals * seal.ms + counts.opens * open.ms + counts.issues * issue.ms;
     return (ms + sealing) / 1000 + this.expansions({ counts });
   }
 
   /** The same for a device, which masks on its threads. */
-  ofDevice(share: Share, sealsAs: 'seal' | 'online'): number {
+  ofDevice(share: Share): number {
     const expansions = this.expansions(share);
-    return this.seconds(share, sealsAs) - expansions + this.threaded(expansions);
+    return this.seconds(share) - expansions + this.threaded(expansions);
   }
 
   /** Pieces are copied to the threads and back. */
@@ -115,13 +107,6 @@ export class Tariff {
 
   expansions({ counts }: Pick<Share, 'counts'>): number {
     return counts.expansions * this.vectors('expand');
-  }
-
-  /** Without masks. The server has another key for nearly every seed it opens. */
-  opening(share: Share): number {
-    const { open, openByNewKey } = this.sealing;
-    const more = (share.counts.opens * (openByNewKey.ms - open.ms)) / 1000;
-    return this.seconds(share, 'seal') - this.expansions(share) + more;
   }
 
   phases(name: ProfiledName, users: number, leaving: number): Record<string, Phase> & NamedPhases {

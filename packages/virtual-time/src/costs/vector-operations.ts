@@ -36,7 +36,7 @@ export function vectorPrices(dimension: number, tools: AggregationTools, samplin
   return {
     ring: modulusPrices('ring', PRICED_RING, dimension, tools, sampling),
     field: modulusPrices('field', FIELD, dimension, tools, sampling),
-    words: wordPrices(dimension, tools, sampling),
+    words: wordPrices(dimension, sampling),
   };
 }
 
@@ -81,18 +81,12 @@ function modulusPrices(
   };
 }
 
-function wordPrices(
-  dimension: number,
-  { masks }: AggregationTools,
-  sampling: Sampling,
-): Readonly<Record<WordOperation, Sampled>> {
+function wordPrices(dimension: number, sampling: Sampling): Readonly<Record<WordOperation, Sampled>> {
   const vector = new Uint32Array(dimension);
-  const bytes = new Uint8Array(vector.buffer);
   const update = Float32Array.from({ length: dimension }, (_, k) => Math.sin(k));
   const mean = new WeightedMean(dimension);
   const timed = (name: WordOperation, work: () => void): Sampled => sample(`${name}, d = ${dimension}`, work, sampling);
   return {
-    hashInput: timed('hashInput', () => void masks.suite.sha256(bytes)),
     copy: timed('copy', () => void vector.slice()),
     floatAdd: timed('floatAdd', () => mean.add(update, 0.5)),
   };

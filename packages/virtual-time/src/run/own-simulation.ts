@@ -5,7 +5,9 @@ import type { Delay } from '@basa/simulator';
 import {
   CELL,
   type Cell,
+  isOneVersion,
   isSynchronous,
+  LEVEL,
   needsOf,
   type ProtocolName,
   type ScheduledTask,
@@ -24,9 +26,9 @@ import { trainUpdate } from '../training/train-update.ts';
 /** The protocols as people type them. */
 const OWN_PROTOCOLS = {
   none: 'no SA',
-  sealed: 'BASA sealed (slot keys)',
-  'one-shot': 'BASA one-shot',
   paper: 'BASA paper',
+  'one-shot': 'BASA one-shot',
+  'one-shot-3-of-4': 'BASA one-shot (3 of 4)',
   secagg: 'SecAgg',
   'secagg+': 'SecAgg+',
   lightsecagg: 'LSA sync',
@@ -80,6 +82,8 @@ export interface OwnRun {
   readonly trips: number;
   readonly droppedOut: number;
   readonly meanAge: number;
+  /** Whether the updates of a sum were trained on one version of the model: the rule of real tasks of this protocol. */
+  readonly versionsInASum: 'one' | 'mixed';
   /** The number of sums that the real parties of the protocol made, bit for bit equal to the plain ones. */
   readonly partySums: number;
   readonly clipped: number;
@@ -153,7 +157,7 @@ async function simulate(
       order,
       seed,
       step: { rate: 1, momentum: 0, ...(!isSynchronous(cell) && { damping: DEFAULT_DAMPING }) },
-      ...(protocol !== 'none' && { level: cell.level }),
+      ...(protocol !== 'none' && { level: LEVEL }),
       target: options.target,
       parties: (users) => [partiesOf(cell.protocol, users)].filter((one) => one !== undefined),
       partiesEvery: PARTIES_EVERY,
@@ -180,7 +184,8 @@ async function simulate(
   const isReached = reached !== undefined;
   const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, Math.max(1, curve.length)), costs, task.countOf);
   const met = { trips, droppedOut, meanAge, partySums, clipped, nothingNew, isConverged };
-  return { protocol, curve, isReached, ...met, parameters };
+  const versionsInASum = isSynchronous(cell) || isOneVersion(cell) ? 'one' : 'mixed';
+  return { protocol, curve, isReached, ...met, versionsInASum, parameters };
 }
 
 /** Tells whether a user had an update of the same numbers before. */

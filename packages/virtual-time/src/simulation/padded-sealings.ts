@@ -5,19 +5,16 @@ import type { PaperSealings } from '@basa/simulator';
 export interface SealingSizes {
   readonly sealedBytes: number;
   readonly keyBytes: number;
-  /** The length of the authority's key in the descriptor. */
-  readonly publicKeyBytes?: number;
 }
 
 /** Sealed seeds and keys of the requested lengths; contexts enter by their hash, so that 96 bytes are enough. */
-export function paddedSealings(suite: Suite, { sealedBytes, keyBytes, publicKeyBytes }: SealingSizes): PaperSealings {
+export function paddedSealings(suite: Suite, { sealedBytes, keyBytes }: SealingSizes): PaperSealings {
   const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 32 });
   const transparent = unsafeTransparentIssuer(suite);
   const padding = new Uint8Array(sealedBytes - inner.sealedBytes);
   return {
     issuer: {
       ...transparent,
-      publicKey: publicKeyBytes === undefined ? transparent.publicKey : new Uint8Array(publicKeyBytes),
       issue: (attribute) => concatBytes(attribute, new Uint8Array(keyBytes - attribute.length)),
     },
     sealing: {

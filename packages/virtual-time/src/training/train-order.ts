@@ -10,7 +10,7 @@ import {
   type Trainer,
   WeightedMean,
 } from '@basa/learning';
-import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize, ring } from '@basa/masking';
+import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize } from '@basa/masking';
 import type { Order, OrderedUpdate } from '../cells/trajectory.ts';
 import { seededWords } from '../simulation/environment.ts';
 import type { LearnTask } from '../tasks/learning-tasks.ts';
@@ -23,8 +23,6 @@ export interface TrainOrder {
   readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
   /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
   readonly level?: number | undefined;
-  /** Sums in the ring of this many bits with a clip of 1, as in new tasks, instead of in the field. */
-  readonly ringBits?: number | undefined;
   readonly target: number;
   /** The mean of this many evaluations decides whether the target is reached; 1 by default. */
   readonly evaluations?: number;
@@ -66,8 +64,7 @@ export interface MadeVersion {
 
 /** No protocol opens a sum of fewer updates. */
 const FEWEST = 2;
-const FIELD_CLIP = 16;
-const RING_CLIP = 1;
+const CLIP = 16;
 
 /** Updates of a version do not depend on each other: `train` may compute many at a time, elsewhere. */
 export async function trainOrder(
@@ -126,9 +123,7 @@ function meanOf(
   totals: { samples: number; clipped: number; partySums: number; nothingNew: number },
   version: number,
 ): Float32Array | Float64Array | undefined {
-  const { level, ringBits } = run;
-  const modulus = ringBits === undefined ? FIELD : ring(ringBits);
-  const clip = ringBits === undefined ? FIELD_CLIP : RING_CLIP;
+  const { level } = run;
   const floats = new WeightedMean(dimension);
   const inputs: Uint32Array[] = [];
   let weightSum = 0;
@@ -138,7 +133,7 @@ function meanOf(
     if (level === undefined) floats.add(delta, update.weight);
     else {
       const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
-      const quantized = quantize(delta, { level, clip, modulus }, words, update.weight);
+      const quantized = quantize(delta, { level, clip: CLIP, modulus: FIELD }, words, update.weight);
       if (quantized.kind === 'refused')
         throw new RangeError(
           `the training of device ${update.user} diverged before version ${version}: coordinate ${quantized.index} of its update is ${quantized.value}. Lower the learning rate, or check the data`,
@@ -156,14 +151,14 @@ function meanOf(
   if (level === undefined) return floats.take('weights');
   if (inputs.length < FEWEST) return undefined;
   const sum = new Uint32Array(dimension);
-  for (const input of inputs) addInPlace(sum, input, modulus, plainVectorKernel());
+  for (const input of inputs) addInPlace(sum, input, FIELD, plainVectorKernel());
   if (version % run.partiesEvery === 0 && inputs.length === updates.length) {
     for (const protocol of run.parties(inputs.length)) {
       checkSum(protocol, inputs, sum);
       totals.partySums++;
     }
   }
-  return dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
+  return dequantizeSum(sum, { level, modulus: FIELD }, { weightSum, weightScale: 1 });
 }
 
 /** `version` is the one before the one they make. */
