@@ -39,6 +39,7 @@ export { type OneShotCosts, OneShotScheme } from './timed/one-shot-scheme.ts';
 export { type PaperCosts, PaperScheme } from './timed/paper-scheme.ts';
 export { type PlainCosts, PlainScheme } from './timed/plain-scheme.ts';
 export { type RoundCosts, rounds } from './timed/rounds.ts';
+export { type SealedCosts, SealedScheme } from './timed/sealed-scheme.ts';
 export { type Scheme, Timeline, tripSeconds } from './timed/timeline.ts';
 export type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './timed/trip.ts';
 export { chiSquareTwoSample, chiSquareUniform, type TestResult, welch } from './uniformity/statistics.ts';
