@@ -14,6 +14,5 @@ export { type Authority, type AuthorityOptions, createAuthority } from './proces
 export { examineAuthority } from './process/examine.ts';
 export { migrateAuthority } from './process/migrate.ts';
 export { type Rotated, rotateVault } from './process/rotate-vault.ts';
-export { type SealingKey, sealingKeyOf } from './process/sealing-key.ts';
 export type { VaultSecret } from './store/vault.ts';
 export type { Witness } from './store/witness.ts';

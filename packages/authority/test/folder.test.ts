@@ -10,8 +10,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { examineAuthority, verifyLog } from '../src/index.ts';
 import { EMBEDDED_DATABASE } from '../src/store/store.ts';
 import { ask, askAs, newDevice, userOf } from './asking.ts';
+import { PAPER } from './conformance/paper.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
-import { seated, stage } from './parties.ts';
+import { shotScene, shotStage } from './one-shot/shot-world.ts';
 
 const mounted: string[] = [];
 afterEach(async () => {
@@ -24,9 +25,9 @@ afterEach(async () => {
 async function usedHome(secret: { passphrase: string } | undefined = undefined) {
   const home = freshHome();
   const authority = await start(home, secret === undefined ? {} : { secret });
-  const buffer = await seated(authority, await stage(authority, 2));
+  await shotScene(authority, 2);
   await stop(authority);
-  return { home, buffer, file: join(home.dataFolder, 'basa.sqlite') };
+  return { home, file: join(home.dataFolder, 'basa.sqlite') };
 }
 
 /** Changes the database behind the authority's back. */
@@ -89,8 +90,8 @@ describe('a data folder', () => {
 
   it('of a newer format is refused', async () => {
     const { home } = await usedHome();
-    openDatabase(home.dataFolder, { application: 'authority', migrations: ['', '', '', ''] }).close();
-    await expect(start(home)).rejects.toThrow('has format 4, but this version knows only formats up to 3');
+    openDatabase(home.dataFolder, { application: 'authority', migrations: Array(21).fill('') }).close();
+    await expect(start(home)).rejects.toThrow('has format 21, but this version knows only formats up to 20');
   });
 
   it('in use is refused', async () => {
@@ -107,22 +108,33 @@ describe('a data folder', () => {
     ],
     ['a changed name in a record', REPLACED_NAME(), /record 1 of the log is damaged \(its hash is another\)/],
     ['a lost record', 'DELETE FROM records WHERE sequence = 1', /record 1 of the log is damaged/],
-    ['a changed master key', 'UPDATE epochs SET sealed = zeroblob(80)', /the master key of epoch \d+ .* is damaged/],
     [
       'records of an older version',
       "UPDATE records SET bytes = CAST(x'02' || substr(bytes, 2) AS BLOB)",
       /the log has layouts of version 2, and this program reads 6. Nothing was changed; start the version that wrote it/,
     ],
     [
-      'the format of 0.2',
-      'DROP TABLE shot_secrets; PRAGMA user_version = 2',
-      /has format 2, but this version reads only formats from 3\. Nothing was changed; start the version that wrote it/,
+      'the format of 0.3',
+      'PRAGMA user_version = 3',
+      /has format 3, but this version reads only formats from 20\. Nothing was changed; start the version that wrote it/,
     ],
-    ['a master key moved to another epoch', 'UPDATE epochs SET epoch = epoch + 1', /the master key of epoch/],
   ])('with %s is refused', async (_, sql, sentence) => {
     const { home } = await usedHome();
     meddle(home.dataFolder, sql);
     await expect(start(home)).rejects.toThrow(sentence);
+  });
+
+  it.each([
+    ['a changed master key', 'UPDATE paper_keys SET sealed = zeroblob(80)'],
+    ['the master key of another task', 'UPDATE paper_keys SET task = zeroblob(32)'],
+  ])('with %s is refused', async (_, sql) => {
+    const home = freshHome();
+    const authority = await start(home, { unsafePaperMode: true });
+    const { task } = await shotStage([authority], 0, PAPER);
+    await ask(authority, AUTHORITY_PATH.unsafePaperSealingKey(task));
+    await stop(authority);
+    meddle(home.dataFolder, sql);
+    await expect(start(home, { unsafePaperMode: true })).rejects.toThrow(/the master key of task .* is damaged/);
   });
 
   it('whose file is damaged is refused', async () => {
@@ -184,7 +196,7 @@ it('a full disk refuses requests that write, serves other requests, and loses no
   const folder = mount('size=600k') ?? skip('mount is not permitted here');
   const home = { ...freshHome(), dataFolder: join(folder, 'data') };
   const authority = await start(home, { addressLimit: { burst: 1e6, perSecond: 1e6 } });
-  const { server } = await stage(authority, 0);
+  const { server } = await shotStage([authority], 0);
   const path = AUTHORITY_PATH.tokens(server.task);
   const tokens: string[] = [];
   let refused: string | undefined;
@@ -207,7 +219,7 @@ it('a full disk refuses requests that write, serves other requests, and loses no
 it('tells the doctor how many devices of a task are enrolled and not revoked', async () => {
   const home = freshHome();
   const authority = await start(home);
-  const { server, enrolled } = await stage(authority, 3);
+  const { server, enrolled } = await shotStage([authority], 3);
   const user = toHex(userOf((enrolled[0] as (typeof enrolled)[number]).device));
   await ask(authority, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR });
   const { bufferSize, minimum } = server.policy;

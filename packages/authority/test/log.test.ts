@@ -6,6 +6,7 @@ import {
   decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
+  epochCodec,
   FIRST_BRANCH,
   type Head,
   headCodec,
@@ -16,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLog } from '../src/index.ts';
 import { ask, userOf } from './asking.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, start } from './homes.ts';
-import { seated, stage } from './parties.ts';
+import { finalBatch, shotScene } from './one-shot/shot-world.ts';
 
 afterAll(cleanUp);
 let bytes: Uint8Array;
@@ -25,12 +26,11 @@ let publicKey: Uint8Array;
 
 beforeAll(async () => {
   const authority = await start(freshHome());
-  const world = await stage(authority, 3);
-  const buffer = await seated(authority, world);
-  const keys = [await buffer.askKey(authority, 0), await buffer.askKey(authority, 1)];
-  await buffer.close(authority, buffer.closeRequest([0, 1], keys));
-  await world.server.appendModel(authority, 1, buffer.ctx);
-  const user = toHex(userOf((world.enrolled[2] as (typeof world.enrolled)[0]).device));
+  const scene = await shotScene(authority, 3);
+  const { server, enrolled } = scene.world;
+  const { ctx } = await finalBatch(authority, { ...scene, uploads: scene.uploads.slice(0, 2) });
+  await server.appendModel(authority, { version: 1, sums: [ctx] });
+  const user = toHex(userOf((enrolled[2] as (typeof enrolled)[number]).device));
   await ask(authority, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR });
   ({ bytes, head } = await ask(authority, AUTHORITY_PATH.log, { token: AUDITOR }));
   ({ publicKey } = authority);
@@ -65,14 +65,13 @@ function logOf(records: readonly AuthorityRecord[]): Uint8Array {
 describe('the log of an authority', () => {
   it('is verified, and its events are listed', () => {
     const report = verifyLog(bytes, publicKey);
-    expect(report).toMatchObject({ isGood: true, problems: [], records: 11, doubleIssues: 0, head });
+    expect(report).toMatchObject({ isGood: true, problems: [], records: 9, head });
     expect(report.counts).toMatchObject({
       'task-created': 1,
       'device-enrolled': 3,
       'device-revoked': 1,
-      'buffer-drawn': 1,
-      'key-issued': 2,
-      'buffer-closed': 1,
+      'epoch-opened': 1,
+      'batch-final': 1,
       'model-appended': 2,
     });
   });
@@ -93,16 +92,13 @@ describe('the log of an authority', () => {
   });
 
   it.each([
-    ['a key issued twice', 'key-issued', 'was issued before'],
-    ['a buffer closed twice', 'buffer-closed', 'the buffer was not open'],
+    ['an epoch opened twice', 'epoch-opened', 'the epoch was opened before'],
+    ['a batch made final twice', 'batch-final', 'the batch was final before'],
     ['a version appended twice', 'model-appended', 'instead of'],
-    ['a buffer drawn twice', 'buffer-drawn', 'the buffer was drawn before'],
   ] as const)('that shows %s is found out', (_, kind, problem) => {
     const records = recordsOf(bytes);
     const repeated = records.filter((entry) => entry.kind === kind).at(-1) as AuthorityRecord;
-    const report = verifyLog(logOf([...records, repeated]), publicKey);
-    expect(report.problems.join('\n')).toContain(problem);
-    expect(report.doubleIssues).toBe(kind === 'key-issued' ? 1 : 0);
+    expect(verifyLog(logOf([...records, repeated]), publicKey).problems.join('\n')).toContain(problem);
   });
 
   it('whose versions do not follow from each other is detected', () => {
@@ -128,18 +124,26 @@ describe('the log of an authority', () => {
     expect(verifyLog(lying, publicKey).problems.join()).toContain('counts 5 revocations, the log has 0');
   });
 
-  it('that begins a branch with a buffer still open is found out', () => {
-    const records = recordsOf(bytes).filter(({ kind }) => kind !== 'buffer-closed' && kind !== 'model-appended');
+  it('that begins a branch with an epoch still open is found out', () => {
     const begun: AuthorityRecord = { kind: 'branch-begun', branch: nodeRandomBytes(16), met: [] };
-    expect(verifyLog(logOf([...records, begun]), publicKey).problems.join('\n')).toContain('a buffer is still open');
+    const { problems } = verifyLog(logOf([...recordsOf(bytes), begun]), publicKey);
+    expect(problems.join('\n')).toContain('an epoch is still open');
   });
 
   it('that begins a branch by a head which is not its own, or by one twice, is found out', () => {
     const own = headCodec.decode(fromHex(head) as Uint8Array);
     const foreign = { ...own, signature: new Uint8Array(64) };
     const begun = (met: Head): AuthorityRecord => ({ kind: 'branch-begun', branch: nodeRandomBytes(16), met: [met] });
+    const records = recordsOf(bytes);
+    const ended = records.flatMap((entry): AuthorityRecord[] => {
+      if (entry.kind !== 'epoch-opened') return [];
+      const { opens } = entry.epoch;
+      return [
+        { kind: 'epoch-ended', statement: epochCodec.statementHash(nodeSuite, entry.epoch), how: 'dead', at: opens },
+      ];
+    });
     const problems = (...begins: AuthorityRecord[]) =>
-      verifyLog(logOf([...recordsOf(bytes), ...begins]), publicKey).problems.filter((text) =>
+      verifyLog(logOf([...records, ...ended, ...begins]), publicKey).problems.filter((text) =>
         text.startsWith('record'),
       );
     expect(problems(begun(own))).toEqual([]);
@@ -148,10 +152,9 @@ describe('the log of an authority', () => {
   });
 
   it.each([
-    ['a key for a device that was never enrolled', 'device-enrolled', 'the device was never enrolled'],
-    ['a key in no buffer', 'buffer-drawn', 'there is no such buffer'],
-    ['a slot accepted without a key', 'key-issued', 'its key was issued to another or nobody'],
-    ['a model from a buffer that was not closed', 'buffer-closed', 'its buffer was not closed'],
+    ['a revoked device that was never enrolled', 'device-enrolled', 'the device was never enrolled'],
+    ['a batch of an epoch that was never opened', 'epoch-opened', 'an epoch that it names is not open'],
+    ['a model from a batch that is not in it', 'batch-final', 'there is no such batch'],
   ] as const)('that shows %s is found out', (_, kind, problem) => {
     const records = recordsOf(bytes).filter((entry) => entry.kind !== kind);
     expect(verifyLog(logOf(records), publicKey).problems.join('\n')).toContain(problem);

@@ -1,7 +1,5 @@
 /** The steps of an authority over a store and a witness of the test, without its HTTP service. */
 import { nodeRandomBytes as randomBytes } from '@basa/runtime/node';
-import { KeyEpochs } from '../src/keys/key-epochs.ts';
-import { KeyThread } from '../src/keys/key-thread.ts';
 import { ShotSecrets } from '../src/keys/shot-secrets.ts';
 import { unlock } from '../src/keys/unlock.ts';
 import { DurableAuthority } from '../src/steps/durable-authority.ts';
@@ -14,9 +12,8 @@ export async function openedAuthority(
   keyFile: string,
 ): Promise<DurableAuthority> {
   const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const epochs = new KeyEpochs({ ...unlocked, randomBytes, thread: new KeyThread() });
   const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
-  const tools = { ...unlocked, store, epochs, shotSecrets, witness, randomBytes, onEvent() {} };
+  const tools = { ...unlocked, store, shotSecrets, witness, randomBytes, onEvent() {} };
   const authority = await DurableAuthority.open(tools);
   await authority.start({ isNewNode: false });
   return authority;

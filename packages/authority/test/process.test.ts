@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Authority } from '../src/index.ts';
 import { ask } from './asking.ts';
 import { cleanUp, freshHome, OPERATORS, time } from './homes.ts';
-import { seated, stage } from './parties.ts';
+import { shotScene } from './one-shot/shot-world.ts';
 
 afterEach(cleanUp);
 const bundle = await bundleProcesses();
@@ -59,10 +59,10 @@ describe('the process', () => {
     try {
       const first = spawnAuthority(configOf(home));
       const authority = await listening(first);
-      const world = await stage(authority, 2);
-      const buffer = await seated(authority, world);
-      const request = buffer.keyRequest(0);
-      const answer = await buffer.askKey(authority, 0, request);
+      const { world, epochs, uploads } = await shotScene(authority, 2);
+      await world.inspected(authority, uploads, epochs);
+      const request = world.voteRequest(world.batchOf(uploads));
+      const answer = await world.vote(authority, request);
       expect(answer.status).toBe(200);
       first.child.kill('SIGKILL');
       await first.ended;
@@ -71,7 +71,7 @@ describe('the process', () => {
       const again = await listening(second);
       expect(again.publicKey).toEqual(authority.publicKey);
       expect((await ask(again, '/v1/health')).head).toBe(answer.head);
-      expect((await buffer.askKey(again, 0, request)).bytes).toEqual(answer.bytes);
+      expect((await world.vote(again, request)).bytes).toEqual(answer.bytes);
       second.child.kill('SIGTERM');
       expect(await second.ended).toBe(EXIT.stopped);
       expect(second.said.out).toContain('authority: stopped');

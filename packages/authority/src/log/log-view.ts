@@ -31,15 +31,14 @@ export class LogForked extends Error {
 
 export class LogView {
   readonly core: AttributeAuthority;
-  readonly directory: Directory;
+  readonly directory: Directory = new Directory();
   readonly #past = new LookedUpLog();
-  readonly #onRecord: (entry: AuthorityRecord, directory: Directory) => void;
+  readonly #onRecord: (entry: AuthorityRecord) => void;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
 
-  constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord, directory: Directory) => void) {
+  constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord) => void) {
     this.core = new AttributeAuthority(ports, this.#past);
-    this.directory = new Directory(ports.signer.publicKey);
     this.#onRecord = onRecord;
   }
 
@@ -105,7 +104,7 @@ export class LogView {
 
   #note(entry: AuthorityRecord): void {
     this.directory.add(entry);
-    this.#onRecord(entry, this.directory);
+    this.#onRecord(entry);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   epochCodec,
   givenNameOf,
   indexOf,
-  isSignedInTerm,
+  isSigned,
   type TaskPolicy,
   usedNameOf,
 } from '@basa/protocol';
@@ -58,9 +58,9 @@ export class ShotRules {
     return [...this.#timed(entry.kind === 'epoch-opened' ? entry.epoch.opens : entry.at), ...this.#checked(entry)];
   }
 
-  /** True if an epoch is open, of this task if it is given. */
-  isOpen(task?: Uint8Array): boolean {
-    return [...this.#open.values()].some((epoch) => task === undefined || equalBytes(epoch.task, task));
+  /** True if an epoch is open. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
   }
 
   hasBatch(ctx: Uint8Array): boolean {
@@ -123,10 +123,7 @@ export class ShotRules {
     const isOwn = policy?.oneShot !== undefined && indexOf(policy, this.#authorityKey) === epoch.authority;
     return [
       ...when(!isOwn, 'it does not belong to this authority and a one-shot task'),
-      ...when(
-        !isSignedInTerm(nodeSuite, epochCodec, policy ?? {}, epoch, this.#authorityKey),
-        'the signature does not verify',
-      ),
+      ...when(!isSigned(nodeSuite, epochCodec, epoch, this.#authorityKey), 'the signature does not verify'),
       ...when(isAgain, 'the epoch was opened before'),
       ...when(!isRising, `epoch ${epoch.number} does not follow those before it`),
     ];

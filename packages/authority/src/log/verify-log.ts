@@ -4,7 +4,6 @@
  */
 import { ByteReader, DecodeError, equalBytes, toHex } from '@basa/masking';
 import {
-  type AuthorityRecord,
   decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   FIRST_BRANCH,
@@ -14,7 +13,7 @@ import {
   nextLogHash,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { LogRules } from './log-rules.ts';
+import { LogRules, type WrittenKind } from './log-rules.ts';
 
 export interface LogReport {
   /** True if there are no problems. */
@@ -22,9 +21,7 @@ export interface LogReport {
   /** The problems, each with the record at which it was found. */
   readonly problems: readonly string[];
   readonly records: number;
-  readonly counts: Readonly<Record<AuthorityRecord['kind'], number>>;
-  /** Slots whose key was issued to two requests; there must be none. */
-  readonly doubleIssues: number;
+  readonly counts: Readonly<Record<WrittenKind, number>>;
   /** The head the log ends with, in hexadecimal: compare it with the heads that devices and the server saw. */
   readonly head: string | undefined;
 }
@@ -57,7 +54,6 @@ export function verifyLog(bytes: Uint8Array, authorityKey: Uint8Array): LogRepor
     problems,
     records,
     counts: rules.counts,
-    doubleIssues: rules.doubleIssues,
     head: head === undefined ? undefined : toHex(headCodec.encode(head)),
   };
 }

@@ -14,7 +14,7 @@ import type { VaultSecret } from '../store/vault.ts';
 import { AUTHORITY_DEFAULTS, type AuthorityOptions, placesOf } from './create-authority.ts';
 import { isInside } from './inside.ts';
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** `basa config print` and the page of all keys on the site are written from this. */
 export const authorityConfigSchema = configSchema({
@@ -37,27 +37,25 @@ export const authorityConfigSchema = configSchema({
     default: false,
     description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
   }),
-  epochHours: Type.Number({
-    exclusiveMinimum: 0,
-    default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
-    description: 'lifetime of a master key',
-  }),
   certificateDays: Type.Number({
     exclusiveMinimum: 0,
-    default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
+    default: AUTHORITY_DEFAULTS.certificateMs / DAY_MS,
     description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
   }),
   tickMs: Type.Integer({
     minimum: 10,
     default: AUTHORITY_DEFAULTS.tickMs,
-    description: 'interval at which overdue buffers are aborted',
+    description: 'interval at which epochs are opened and ended',
   }),
   workers: Type.Integer({
     minimum: 1,
     default: AUTHORITY_DEFAULTS.workers,
-    description: 'number of threads that examine uploads and sum masks in one-shot mode',
+    description: 'number of threads that examine uploads and sum masks',
   }),
-  keyLimit: rateLimit('limit for the key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
+  keyLimit: rateLimit(
+    'limit for requests of one device: the status of uploads, and keys in paper mode',
+    AUTHORITY_DEFAULTS.keyLimit,
+  ),
 });
 
 export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
@@ -67,7 +65,7 @@ type Config = Type.Static<typeof authorityConfigSchema>;
 const config = serviceConfig({
   schema: authorityConfigSchema,
   prefix: AUTHORITY_PREFIX,
-  optionsOf({ dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, ...given }: Config) {
+  optionsOf({ dataFolder, databaseUrl, witnessFile, newNode, certificateDays, ...given }: Config) {
     const { tickMs, keyLimit, workers } = given;
     return {
       newNode,
@@ -77,8 +75,7 @@ const config = serviceConfig({
       ...(dataFolder !== undefined && { dataFolder }),
       ...(databaseUrl !== undefined && { databaseUrl }),
       secret: secretOf(given),
-      epochMs: epochHours * HOUR_MS,
-      certificateMs: certificateDays * 24 * HOUR_MS,
+      certificateMs: certificateDays * DAY_MS,
       ...(witnessFile !== undefined && { witness: witnessFile }),
     };
   },

@@ -23,24 +23,20 @@ import {
   watchProcess,
   wrongConfiguration,
 } from '@basa/service';
-import { KeyEpochs } from '../keys/key-epochs.ts';
-import { KeyThread } from '../keys/key-thread.ts';
+import { PaperKeys } from '../keys/paper-keys.ts';
 import { ShotSecrets } from '../keys/shot-secrets.ts';
 import { unlock } from '../keys/unlock.ts';
 import { ExaminedUploads } from '../masks/examined-uploads.ts';
 import { MaskThreads } from '../masks/mask-threads.ts';
-import { bufferRoutes } from '../routes/buffers.ts';
 import { deviceRoutes } from '../routes/devices.ts';
 import { exchangeHeads } from '../routes/heads.ts';
 import { logRoutes } from '../routes/log.ts';
 import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
-import { successionRoutes } from '../routes/succession.ts';
 import { taskRoutes } from '../routes/tasks.ts';
-import { tick } from '../steps/buffer-epochs.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
 import { OTHER_WORDS } from '../steps/enrolment.ts';
-import { settleEpochs } from '../steps/shot-epochs.ts';
+import { settleEpochs, tick } from '../steps/shot-epochs.ts';
 import { SignedStandings } from '../steps/standings.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
 import { openStore, type StorePlace } from '../store/store.ts';
@@ -60,12 +56,11 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   /** The operator confirms that this node has no witness yet, and that the log in the database is the newest there was. */
   readonly newNode?: boolean;
   readonly listen?: Address;
-  readonly epochMs?: number;
-  readonly closedGraceMs?: number;
   readonly certificateMs?: number;
   readonly tickMs?: number;
+  /** Limits the requests of one device for the status of uploads, and for keys in `paper` mode. */
   readonly keyLimit?: RateLimit;
-  /** The number of threads that examine uploads and sum masks in the one-shot mode. They start when there is a one-shot task. */
+  /** The number of threads that examine uploads and sum masks. They start when there is work for them. */
   readonly workers?: number;
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
@@ -78,21 +73,14 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
 export interface Authority extends RunningService {
   readonly app: ServiceApp;
   readonly publicKey: Uint8Array;
-  /** The periodic work: aborts overdue buffers, opens and ends epochs, and destroys the keys of ended epochs. */
+  /** The periodic work: opens and ends epochs, and destroys the secrets of ended epochs. */
   tick(): Promise<void>;
-  /**
-   * The number of buffers in memory: open ones, and closed ones whose sum may still become a model. All others are only
-   * on disk.
-   */
-  buffersInMemory(): number;
   drain(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
 export const AUTHORITY_DEFAULTS = {
   listen: { host: '127.0.0.1', port: 0 },
-  epochMs: DAY_MS,
-  closedGraceMs: DAY_MS,
   certificateMs: 7 * DAY_MS,
   tickMs: 5000,
   keyLimit: { burst: 20, perSecond: 2 },
@@ -123,10 +111,6 @@ async function open(
   onClose(() => store.close());
   const { vault, signer, sealedSigner } = await unlock(store, witness, settings);
   onClose(() => vault.wipe());
-  const thread = new KeyThread(watch.keyMade);
-  onClose(() => thread.close());
-  const epochs = new KeyEpochs({ vault, randomBytes, thread, onKey: watch.keyMade });
-  onClose(() => epochs.wipe());
   const shotSecrets = new ShotSecrets({ vault, randomBytes });
   onClose(() => shotSecrets.wipe());
   const threads = new MaskThreads(settings.workers);
@@ -150,7 +134,6 @@ async function open(
     store,
     signer,
     sealedSigner,
-    epochs,
     shotSecrets,
     witness,
     onEvent,
@@ -163,7 +146,6 @@ async function open(
   const { certificateMs } = settings;
   const otherWords = new TokenBuckets(OTHER_WORDS);
   const enrolment = { store, authority, randomBytes, certificateMs, otherWords };
-  const bufferEpochs = { ...settings, authority, store, epochs };
   const shots = { authority, store, shotSecrets, examined: new ExaminedUploads(), threads, signer, randomBytes };
   const standings = new SignedStandings(shots, clock);
   const keyLimits = new TokenBuckets(settings.keyLimit);
@@ -171,18 +153,21 @@ async function open(
     service,
     authority,
     store,
-    epochs,
     enrolment,
-    bufferEpochs,
     shots,
     standings,
     keyLimits,
+    unsafePaperMode: settings.unsafePaperMode,
     watch,
     now,
   };
   exchangeHeads(tools);
-  for (const mount of [taskRoutes, successionRoutes, deviceRoutes, bufferRoutes, shotRoutes, logRoutes]) mount(tools);
-  if (settings.unsafePaperMode) unsafePaperRoutes(tools);
+  for (const mount of [taskRoutes, deviceRoutes, shotRoutes, logRoutes]) mount(tools);
+  if (settings.unsafePaperMode) {
+    const paperKeys = await PaperKeys.open({ store, vault, randomBytes });
+    onClose(() => paperKeys.wipe());
+    unsafePaperRoutes(tools, paperKeys);
+  }
 
   const tickFailed = (error: unknown): void => {
     metrics.count('basa_troubles_total', {});
@@ -194,20 +179,14 @@ async function open(
     service.check('witness', { isNeeded: true, look: () => access(dirname(kept), constants.W_OK) });
   await settleEpochs(shots).catch(tickFailed);
   const url = await service.listen(settings.listen);
-  const onTick = async (): Promise<void> => {
-    await tick(bufferEpochs);
-    await settleEpochs(shots);
-  };
+  const onTick = (): Promise<void> => tick(shots);
   const ticker = startTicker(settings.tickMs, onTick, tickFailed);
   onClose(() => ticker.stop());
-  onClose(() => watch.traces.closeAll());
-  const buffersInMemory = (): number => Math.max(authority.core.openBuffers, authority.directory.unfinishedBuffers);
   return {
     app,
     url,
     publicKey: signer.publicKey,
     tick: onTick,
-    buffersInMemory,
     drain: () => service.drain(),
   };
 }

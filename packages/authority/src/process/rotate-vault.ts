@@ -2,7 +2,7 @@
 import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type ConfigPlaces, StartError } from '@basa/service';
-import { masterKeyName } from '../keys/key-epochs.ts';
+import { paperKeyName } from '../keys/paper-keys.ts';
 import { shotSecretName } from '../keys/shot-secrets.ts';
 import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
 import { type AuthorityStore, openStore } from '../store/store.ts';
@@ -11,7 +11,8 @@ import { readAuthorityConfig } from './config.ts';
 import { placesOf } from './create-authority.ts';
 
 export interface Rotated {
-  readonly masterKeys: number;
+  /** The number of epoch secrets, and master keys of `paper` mode, that were sealed again. */
+  readonly sealedKeys: number;
 }
 
 /**
@@ -42,19 +43,20 @@ async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: Vaul
     const signingKey = after.seal(SIGNING_KEY, seed);
     return await store.transaction(async (tables) => {
       const sealed = await tables.lockLog();
-      if (sealed !== undefined && equalBytes(sealed, signingKey)) return { masterKeys: (await tables.epochs()).length };
+      const [paperKeys, shotSecrets] = [await tables.paperKeys(), await tables.shotSecrets()];
+      const rotated = { sealedKeys: paperKeys.length + shotSecrets.length };
+      if (sealed !== undefined && equalBytes(sealed, signingKey)) return rotated;
       if (sealed === undefined || !equalBytes(sealed, stored.signingKey))
         throw new StartError(
           'inUse',
           `another process changed ${store.place} meanwhile, and the keys are as before; stop all nodes and try again`,
         );
       await tables.replaceVault({ parameters, signingKey });
-      const epochs = await tables.epochs();
-      for (const epoch of epochs)
-        await tables.resealEpoch({ ...epoch, sealed: resealed(masterKeyName(epoch), epoch.sealed, before, after) });
-      for (const one of await tables.shotSecrets())
+      for (const one of paperKeys)
+        await tables.resealPaperKey({ ...one, sealed: resealed(paperKeyName(one), one.sealed, before, after) });
+      for (const one of shotSecrets)
         await tables.resealShotSecret({ ...one, sealed: resealed(shotSecretName(one), one.sealed, before, after) });
-      return { masterKeys: epochs.length };
+      return rotated;
     });
   } finally {
     seed.fill(0);
@@ -65,8 +67,7 @@ async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: Vaul
 
 function resealed(name: string, sealed: Uint8Array, before: Vault, after: Vault): Uint8Array {
   const secret = before.open(name, sealed);
-  if (secret === undefined)
-    throw new StartError('dataFolder', `the ${name.split(' ').slice(0, 4).join(' ')} is damaged; nothing was changed`);
+  if (secret === undefined) throw new StartError('dataFolder', `the ${name} is damaged; nothing was changed`);
   const again = after.seal(name, secret);
   secret.fill(0);
   return again;

@@ -92,13 +92,6 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
                 { ...closed, description: 'the certificate from another authority of the task' },
               ),
             ),
-            certificate: Type.Optional(
-              Type.String({
-                pattern: '^([0-9a-f]{2})*$',
-                maxLength: 8192,
-                description: 'the certificate of the term before, for a successor that does not know the device',
-              }),
-            ),
           },
           closed,
         ),
@@ -107,9 +100,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     },
     async (request, reply) => {
       const { task } = await taskOf(authority, request.params);
-      const { certificate: shown, ...asked } = request.body;
-      const before = shown === undefined ? undefined : certificateCodec.decode(Buffer.from(shown, 'hex'));
-      const certificate = await enrol(enrolment, task, deviceOf(request), { ...asked, before });
+      const certificate = await enrol(enrolment, task, deviceOf(request), request.body);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },
@@ -166,7 +157,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     {
       onRequest: requireRole('operator'),
       schema: {
-        summary: 'Revokes a device: it gets no more keys, and servers are informed (operator)',
+        summary: 'Revokes a device: its uploads are refused, and servers are informed (operator)',
         body: Type.Object({ user: hexText(32, 'SHA-256 of the device key') }, closed),
         response: answers(Type.Object({ revoked: Type.Literal(true) })),
       },

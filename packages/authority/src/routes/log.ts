@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { answers, BYTES_MEDIA_TYPE, wireBytes } from '@basa/service';
-import { logChunks } from '../steps/issue-log.ts';
+import { logChunks } from '../steps/log-file.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function logRoutes({ service, authority, store }: RouteTools): void {

@@ -1,24 +1,17 @@
 /** Names in paths: 32 bytes in hexadecimal. */
 import { fromHex, toHex } from '@basa/masking';
-import { type Ctx, isSealing, type TaskId, type TaskPolicy } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
 import { fail, hexText, Type } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
 import type { DurableAuthority } from '../steps/durable-authority.ts';
 
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
-export const bufferParams = Type.Object({ ctx: hexText(32, 'SHA-256 of the descriptor') });
 
 /** A task never changes, so the database is read only for a task that is not in memory. Its certificates are those in memory. */
 export async function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): Promise<KnownTask> {
   const name = named(task) as TaskId;
   if (authority.directory.task(name) === undefined) await authority.catchUp();
   return authority.directory.task(name) ?? fail('task-unknown');
-}
-
-/** A service takes no task whose seeds are not sealed. */
-export function checkSealing(policy: TaskPolicy): TaskPolicy {
-  if (isSealing(policy)) return policy;
-  return fail('policy-invalid', { detail: `engine ${policy.engine} hides nothing or is not known` });
 }
 
 /** Checks that a message which repeats its task names the task of the path. */
@@ -28,10 +21,6 @@ export function ofPathTask<Message extends { readonly task: TaskId }>(
   { task }: { readonly task: string },
 ): Message {
   return toHex(message.task) === task ? message : fail('malformed', { detail: `${name}.task: not that of the path` });
-}
-
-export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {
-  return named(ctx) as Ctx;
 }
 
 /** The schema has checked the text. */

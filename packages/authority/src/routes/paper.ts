@@ -1,6 +1,6 @@
 /** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. Its keys are in no log. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, ENGINE, issuePaperKey, paperTicketCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import {
   answers,
@@ -13,21 +13,17 @@ import {
   sendBytes,
   wireBytes,
 } from '@basa/service';
-import { PAPER_EPOCH } from '../keys/key-epochs.ts';
+import type { PaperKeys } from '../keys/paper-keys.ts';
 import type { KnownTask } from '../log/directory.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: RouteTools): void {
+export function unsafePaperRoutes({ service, authority, keyLimits }: RouteTools, keys: PaperKeys): void {
   const { app, requireDevice } = service;
-
-  const sealingKeyOf = ({ task, policy }: KnownTask): Promise<Uint8Array> => {
-    if (policy.engine !== ENGINE.cpAbe) fail('policy-invalid', { detail: 'paper mode needs the engine cp-abe' });
-    return authority.locked(async ({ tables }) => {
-      const epoch = await epochs.of(tables, task, policy.engine, PAPER_EPOCH);
-      await epochs.store(tables, epoch);
-      return epoch.publicKey;
-    });
+  const paperTask = async (params: { readonly task: string }): Promise<KnownTask> => {
+    const known = await taskOf(authority, params);
+    if (known.policy.oneShot !== undefined) fail('policy-invalid', { detail: 'the task does not use paper mode' });
+    return known;
   };
 
   app.get(
@@ -39,7 +35,10 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
         response: answers(wireBytes('sealing key')),
       },
     },
-    async (request, reply) => sendBytes(reply, await sealingKeyOf(await taskOf(authority, request.params))),
+    async (request, reply) => {
+      const { task } = await paperTask(request.params);
+      return sendBytes(reply, (await keys.issuerOf(task)).publicKey);
+    },
   );
 
   app.post(
@@ -53,15 +52,13 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
       },
     },
     async (request, reply) => {
-      const sealingKey = await sealingKeyOf(await taskOf(authority, request.params));
-      await authority.look(() => undefined); // unlocks the key if it is new here
-      const known = await taskOf(authority, request.params);
+      const { task, policy, certificates } = await paperTask(request.params);
+      await authority.catchUp(); // another node may have enrolled or revoked the device
       const { user } = deviceOf(request);
       if (authority.directory.isRevoked(user)) fail('revoked');
-      if (!known.certificates.has(toHex(user))) fail('not-enrolled');
+      if (!certificates.has(toHex(user))) fail('not-enrolled');
       rememberRequest(request);
-      const issuer = epochs.attributesOf(sealingKey) ?? fail('internal');
-      const ports = { suite: nodeSuite, issuer, serverKey: known.policy.serverKey };
+      const ports = { suite: nodeSuite, issuer: await keys.issuerOf(task), serverKey: policy.serverKey };
       const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));
       return sendBytes(reply, key);
     },

@@ -1,8 +1,6 @@
 /** The tools of every route of the authority. */
 import type { Millis } from '@basa/protocol';
 import type { Service, TokenBuckets } from '@basa/service';
-import type { KeyEpochs } from '../keys/key-epochs.ts';
-import type { BufferEpochTools } from '../steps/buffer-epochs.ts';
 import type { DurableAuthority } from '../steps/durable-authority.ts';
 import type { EnrolmentTools } from '../steps/enrolment.ts';
 import type { ShotTools } from '../steps/shot-work.ts';
@@ -14,12 +12,11 @@ export interface RouteTools {
   readonly service: Service;
   readonly authority: DurableAuthority;
   readonly store: AuthorityStore;
-  readonly epochs: KeyEpochs;
   readonly enrolment: EnrolmentTools;
-  readonly bufferEpochs: BufferEpochTools;
   readonly shots: ShotTools;
   readonly standings: SignedStandings;
   readonly keyLimits: TokenBuckets;
+  readonly unsafePaperMode: boolean;
   readonly watch: AuthorityWatch;
   /** The clock of this node; steps use the clock of the database. */
   now(): Millis;

@@ -3,6 +3,7 @@ import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   decodePolicy,
+  ENGINE,
   encodePolicy,
   MODEL_APPEND_BYTES,
   modelAppendCodec,
@@ -10,14 +11,17 @@ import {
   newestModelCodec,
   revocationRequestCodec,
   revocationsCodec,
+  type TaskPolicy,
 } from '@basa/protocol';
 import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { openEpochIfDue } from '../steps/shot-epochs.ts';
-import { checkSealing, ofPathTask, taskOf, taskParams } from './names.ts';
+import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function taskRoutes({ service, authority, shots, now, watch }: RouteTools): void {
+export function taskRoutes({ service, authority, shots, unsafePaperMode, now, watch }: RouteTools): void {
   const { app, requireRole } = service;
+  const isOffered = ({ engine, oneShot }: TaskPolicy): boolean =>
+    oneShot !== undefined || (unsafePaperMode && engine === ENGINE.cpAbe);
 
   const about = Type.Object({ publicKey: hexText(32), time: Type.Integer(), head: Type.String() });
   app.get(
@@ -40,7 +44,9 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
       },
     },
     async (request) => {
-      const policy = checkSealing(decodePolicy(bytesOf(request)));
+      const policy = decodePolicy(bytesOf(request));
+      if (!isOffered(policy))
+        fail('policy-invalid', { detail: 'the task is not of the one-shot mode (paper mode needs unsafePaperMode)' });
       const { task } = granted(await authority.step((core) => core.createTask(policy)));
       if (policy.oneShot !== undefined) await openEpochIfDue(shots, task);
       return { task: toHex(task) };
@@ -79,7 +85,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
   app.get(
     AUTHORITY_PATH.policy(':task'),
     { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
-    async (request, reply) => sendBytes(reply, encodePolicy((await taskOf(authority, request.params)).first)),
+    async (request, reply) => sendBytes(reply, encodePolicy((await taskOf(authority, request.params)).policy)),
   );
 
   app.post(

@@ -8,20 +8,16 @@
 import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
 import {
   type AttributeAuthority,
-  type AuthorityPorts,
   type AuthorityStep,
   type BasaEvent,
-  epochKeyOf,
   type Head,
   headCodec,
   type Millis,
   millis,
-  ownPart,
   type Refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
-import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { ShotSecrets } from '../keys/shot-secrets.ts';
 import type { Directory } from '../log/directory.ts';
 import { LogForked, LogView } from '../log/log-view.ts';
@@ -35,7 +31,6 @@ export interface DurableAuthorityTools {
   readonly signer: Signer;
   /** In its sealed form from the vault: it identifies the log in the database. */
   readonly sealedSigner: Uint8Array;
-  readonly epochs: KeyEpochs;
   readonly shotSecrets: ShotSecrets;
   readonly witness: Witness;
   readonly randomBytes: RandomBytes;
@@ -259,20 +254,14 @@ export class DurableAuthority {
 
   async #follow(tables: AuthorityTables): Promise<LogView> {
     await this.#view.follow(tables, await tables.end());
-    await this.#tools.epochs.follow(tables);
     await this.#tools.shotSecrets.follow(tables);
     return this.#view;
   }
 
   #newView(): LogView {
-    const { signer, epochs, shotSecrets } = this.#tools;
-    const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
-    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry, directory) => {
-      if (entry.kind === 'epoch-opened' || entry.kind === 'epoch-ended') shotSecrets.expectChange();
-      if (entry.kind !== 'buffer-drawn') return;
-      const descriptor = directory.described(entry.descriptor);
-      const own = ownPart(signer.publicKey, descriptor);
-      if (own !== undefined) epochs.expect(epochKeyOf(descriptor, own));
+    const { signer, shotSecrets } = this.#tools;
+    return new LogView({ suite: nodeSuite, signer, issuerFor: () => undefined }, ({ kind }) => {
+      if (kind === 'epoch-opened' || kind === 'epoch-ended') shotSecrets.expectChange();
     });
   }
 

@@ -1,14 +1,6 @@
 /** Enrolment: admits a device on the allow-list of the task, or one with an unused token. An enrolled device renews. */
 import { type RandomBytes, toHex } from '@basa/masking';
-import {
-  type Certificate,
-  certificateCodec,
-  hasGoodEndorsements,
-  isDueForRenewal,
-  millis,
-  type TaskId,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { type Certificate, isDueForRenewal, millis, type TaskId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail, granted, type RateLimit, type SigningDevice, type TokenBuckets } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
@@ -54,36 +46,30 @@ export async function makeTokens(
 
 /**
  * If the device is already enrolled, it gets its certificate again, or a new one when renewal is due. A device stays enrolled until it is
- * revoked, and needs no second token, not even for a successor of this authority. A token is used up only if the enrolment succeeds.
+ * revoked, and needs no second token. A token is used up only if the enrolment succeeds.
  */
 export async function enrol(
   { authority, certificateMs, otherWords }: EnrolmentTools,
   task: TaskId,
   device: SigningDevice,
-  { token, like, before }: EnrolmentAsked,
+  { token, like }: EnrolmentAsked,
 ): Promise<Certificate> {
   const { deviceKey, user } = device;
   const answer = await authority.take(async ({ tables, core, directory, now }) => {
     if (directory.isRevoked(user)) fail('revoked');
-    const of = directory.task(task);
-    const newest = of?.certificates.get(toHex(user));
-    // In another term every certificate is signed again.
-    const isOfTerm = of !== undefined && newest !== undefined && isInTerm(of.policy, newest);
-    const known = isOfTerm ? newest : undefined;
+    const known = directory.task(task)?.certificates.get(toHex(user));
     const isAsked = like === undefined || (known?.issuedAt === like.issuedAt && known.notAfter === like.notAfter);
     if (known !== undefined && isAsked && !isDueForRenewal(known, now))
       return { records: [], answer: known, events: [] };
-    if (like !== undefined && !isAllowedTerm(like, now, certificateMs))
+    if (like !== undefined && !isAllowed(like, now, certificateMs))
       fail('malformed', { detail: `the certificate would run from ${like.issuedAt} to ${like.notAfter}` });
-    const term = like ?? { issuedAt: now, notAfter: now + certificateMs };
-    const body = { task, deviceKey, issuedAt: millis(term.issuedAt), notAfter: millis(term.notAfter) };
+    const { issuedAt, notAfter } = like ?? { issuedAt: now, notAfter: now + certificateMs };
+    const body = { task, deviceKey, issuedAt: millis(issuedAt), notAfter: millis(notAfter) };
     const step = core.enrol(body);
-    const isNew = newest === undefined && step.records.length > 0;
+    const isNew = known === undefined && step.records.length > 0;
     const wait = !isNew && step.records.length > 0 ? otherWords.take(toHex(user), now) : undefined;
     if (wait !== undefined) fail('rate-limited', wait);
-    const isHandedOver = before !== undefined && core.isHandedOver(before, deviceKey, { now, certificateMs });
-    if (isNew && !isHandedOver && !(await tables.isAllowed(task, deviceKey)))
-      await useToken(tables, task, device, token, now);
+    if (isNew && !(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
     return step;
   });
   return granted(answer);
@@ -93,12 +79,6 @@ export async function enrol(
 export interface EnrolmentAsked {
   readonly token?: string | undefined;
   readonly like?: Validity | undefined;
-  /** Its certificate of the term before. */
-  readonly before?: Certificate | undefined;
-}
-
-function isInTerm(policy: TaskPolicy, certificate: Certificate): boolean {
-  return policy.term === undefined || hasGoodEndorsements(nodeSuite, certificateCodec, policy, certificate);
 }
 
 /** The validity of a certificate. All authorities sign the same bytes, so the first authority that is asked decides it. */
@@ -110,7 +90,7 @@ interface Validity {
 const CLOCK_SLACK_MS = 10 * 60_000;
 
 /** No longer than this authority would allow, and neither long ago nor in the future. */
-function isAllowedTerm({ issuedAt, notAfter }: Validity, now: number, certificateMs: number): boolean {
+function isAllowed({ issuedAt, notAfter }: Validity, now: number, certificateMs: number): boolean {
   return (
     issuedAt <= now + CLOCK_SLACK_MS &&
     notAfter > now &&

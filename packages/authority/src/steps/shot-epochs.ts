@@ -1,4 +1,4 @@
-/** Epochs of the one-shot mode: opened when they are due, and their secrets destroyed when they have ended. */
+/** The periodic work of an authority: epochs open when they are due and end in time, and secrets of ended epochs are destroyed. */
 import { toHex } from '@basa/masking';
 import type { EpochKeys, TaskId } from '@basa/protocol';
 import type { ShotSecrets } from '../keys/shot-secrets.ts';
@@ -27,6 +27,14 @@ export async function openEpochIfDue({ authority, shotSecrets }: ShotEpochTools,
     return compute(() => core.openEpoch(task, keys, now));
   });
   await authority.look(() => undefined); // unlocks the secret
+}
+
+/** Ends overdue epochs, forgets expired tokens, and does the work that follows. */
+export async function tick(tools: ShotEpochTools): Promise<void> {
+  const { authority, store } = tools;
+  await authority.step((core, now) => core.tick(now));
+  await store.transaction(async (tables) => tables.forgetTokens(await tables.now()));
+  await settleEpochs(tools);
 }
 
 /** After the start and on every tick, once the records that end epochs are durable. */

@@ -10,7 +10,7 @@ import {
   type SqlWatch,
   sqliteDatabase,
 } from '@basa/service';
-import { migrationsFor } from './schema.ts';
+import { FIRST_FORMAT, migrationsFor } from './schema.ts';
 import { AuthorityTables } from './tables.ts';
 
 /** One of the two. */
@@ -34,20 +34,17 @@ export interface StoreOptions extends SqlWatch {
   onTrouble?(error: unknown): void;
 }
 
-/** Older ones hold logs with layouts of 0.2 and before, which are not read: their tables are left as they are. */
-const OLDEST = 3;
-
 /** The tables in a data folder. */
 export const EMBEDDED_DATABASE: DatabaseOptions = {
   application: 'authority',
   migrations: migrationsFor(SQLITE),
-  oldest: OLDEST,
+  oldest: FIRST_FORMAT,
 };
 /** The tables in a PostgreSQL. */
 export const AUTHORITY_DATABASE: DatabaseOptions = {
   application: 'authority',
   migrations: migrationsFor(POSTGRES),
-  oldest: OLDEST,
+  oldest: FIRST_FORMAT,
 };
 
 export async function openStore(

@@ -21,11 +21,9 @@ export interface LogEnd {
   readonly hash: Uint8Array;
 }
 
-export interface StoredEpoch {
+/** The master key of a task of `paper` mode. */
+export interface StoredPaperKey {
   readonly task: TaskId;
-  readonly epoch: number;
-  readonly engine: number;
-  readonly publicKey: Uint8Array;
   readonly sealed: Uint8Array;
 }
 
@@ -68,16 +66,12 @@ export class AuthorityTables {
     await this.#session.query(insert, kind, salt, cost, blockSize, parallel, signingKey);
   }
 
-  /** Under another secret: together with `resealEpoch` for every epoch, in one transaction. */
+  /** Under another secret: together with every sealed key, in one transaction. */
   async replaceVault({ parameters, signingKey }: StoredVault): Promise<void> {
     const { kind, salt, cost, blockSize, parallel } = parameters;
     const update =
       'UPDATE vault SET kind = ?, salt = ?, cost = ?, block_size = ?, parallel = ?, signing_key = ? WHERE id = 1';
     await this.#session.query(update, kind, salt, cost, blockSize, parallel, signingKey);
-  }
-
-  async resealEpoch({ task, epoch, sealed }: StoredEpoch): Promise<void> {
-    await this.#session.query('UPDATE epochs SET sealed = ? WHERE task = ? AND epoch = ?', sealed, task, epoch);
   }
 
   /**
@@ -143,27 +137,23 @@ export class AuthorityTables {
     return rows.map((row) => ({ bytes: column.bytes(row, 'bytes'), hash: column.bytes(row, 'hash') }));
   }
 
-  async epochs(): Promise<readonly StoredEpoch[]> {
-    return (await this.#session.query('SELECT * FROM epochs')).map(readEpoch);
+  async paperKeys(): Promise<readonly StoredPaperKey[]> {
+    return (await this.#session.query('SELECT * FROM paper_keys')).map(readPaperKey);
   }
 
-  async epoch(task: TaskId, epoch: number): Promise<StoredEpoch | undefined> {
-    const [row] = await this.#session.query('SELECT * FROM epochs WHERE task = ? AND epoch = ?', task, epoch);
-    return row === undefined ? undefined : readEpoch(row);
+  /** An existing one stays. Returns the one that is stored. */
+  async addPaperKey({ task, sealed }: StoredPaperKey): Promise<StoredPaperKey> {
+    await this.#session.query(
+      'INSERT INTO paper_keys (task, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING',
+      task,
+      sealed,
+    );
+    const [row] = await this.#session.query('SELECT * FROM paper_keys WHERE task = ?', task);
+    return row === undefined ? { task, sealed } : readPaperKey(row);
   }
 
-  /** An existing one stays. */
-  async addEpoch({ task, epoch, engine, publicKey, sealed }: StoredEpoch): Promise<void> {
-    const insert = `INSERT INTO epochs (task, epoch, engine, public_key, sealed)
-      VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-    await this.#session.query(insert, task, epoch, engine, publicKey, sealed);
-  }
-
-  /** Overwrites the sealed key and deletes it; the store's `purge` does the part that must follow the transaction. */
-  async destroyEpoch({ task, epoch, sealed }: StoredEpoch): Promise<void> {
-    const overwrite = 'UPDATE epochs SET sealed = ? WHERE task = ? AND epoch = ?';
-    await this.#session.query(overwrite, new Uint8Array(sealed.length), task, epoch);
-    await this.#session.query('DELETE FROM epochs WHERE task = ? AND epoch = ?', task, epoch);
+  async resealPaperKey({ task, sealed }: StoredPaperKey): Promise<void> {
+    await this.#session.query('UPDATE paper_keys SET sealed = ? WHERE task = ?', sealed, task);
   }
 
   async shotSecrets(): Promise<readonly StoredShotSecret[]> {
@@ -242,12 +232,6 @@ function readVault(row: Row): StoredVault {
   };
 }
 
-function readEpoch(row: Row): StoredEpoch {
-  return {
-    task: column.bytes(row, 'task') as TaskId,
-    epoch: column.number(row, 'epoch'),
-    engine: column.number(row, 'engine'),
-    publicKey: column.bytes(row, 'public_key'),
-    sealed: column.bytes(row, 'sealed'),
-  };
+function readPaperKey(row: Row): StoredPaperKey {
+  return { task: column.bytes(row, 'task') as TaskId, sealed: column.bytes(row, 'sealed') };
 }

@@ -4,7 +4,7 @@ import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, askAs, type Device, newDevice, userOf } from '../asking.ts';
 import { cleanUp, type NewHome, OPERATOR, start, stop, time } from '../homes.ts';
-import { stage } from '../parties.ts';
+import { shotStage } from '../one-shot/shot-world.ts';
 
 export function testEnrolment(freshHome: NewHome): void {
   afterEach(cleanUp);
@@ -13,7 +13,7 @@ export function testEnrolment(freshHome: NewHome): void {
   async function withTokens(count: number, endsAt = time.now + DAY_MS) {
     const home = await freshHome();
     const authority = await start(home, { certificateMs: 10 * DAY_MS });
-    const { server } = await stage(authority, 0);
+    const { server } = await shotStage([authority], 0);
     const path = AUTHORITY_PATH.tokens(server.task);
     const { tokens } = (await ask(authority, path, { body: { count, endsAt }, token: OPERATOR })).json();
     const enrol = (device: Device, token?: string, at = authority) =>
@@ -46,7 +46,7 @@ export function testEnrolment(freshHome: NewHome): void {
 
     it('expires, is valid only for its task, and cannot be guessed', async () => {
       const { authority, tokens, enrol } = await withTokens(1);
-      const elsewhere = await stage(authority, 0, { dimension: 9 });
+      const elsewhere = await shotStage([authority], 0, { dimension: 9 });
       const path = AUTHORITY_PATH.enrolments(elsewhere.server.task);
       expect((await askAs(newDevice(), authority, path, { token: tokens[0] })).code).toBe('enrolment-token-invalid');
       expect((await enrol(newDevice(), 'A'.repeat(32))).code).toBe('enrolment-token-invalid');
@@ -115,7 +115,7 @@ export function testEnrolment(freshHome: NewHome): void {
     it('on the allow-list of one task needs a token for another', async () => {
       const { authority, server, enrol } = await withTokens(1);
       const device = newDevice();
-      const { server: other } = await stage(authority, 0, { dimension: 9 });
+      const { server: other } = await shotStage([authority], 0, { dimension: 9 });
       const body = { deviceKeys: [toHex(device.deviceKey)] };
       await ask(authority, AUTHORITY_PATH.allowList(other.task), { method: 'PUT', body, token: OPERATOR });
       expect((await enrol(device)).code).toBe('enrolment-token-invalid');
@@ -188,7 +188,7 @@ export function testEnrolment(freshHome: NewHome): void {
 
     it('may belong to two tasks, and has a certificate of each', async () => {
       const { authority, server, tokens, enrol } = await withTokens(1);
-      const other = (await stage(authority, 0, { dimension: 9 })).server;
+      const other = (await shotStage([authority], 0, { dimension: 9 })).server;
       const path = AUTHORITY_PATH.tokens(other.task);
       const more = (await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR })).json();
       const [token] = more.tokens as string[];

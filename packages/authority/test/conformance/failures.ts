@@ -2,11 +2,20 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type Head, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Authority } from '../../src/index.ts';
 import { AuthorityTables } from '../../src/store/tables.ts';
-import { ask, askAs, newDevice } from '../asking.ts';
+import { type Answer, ask, askAs, newDevice } from '../asking.ts';
 import { CuttingWitness } from '../cutting-witness.ts';
 import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
-import { seated, stage } from '../parties.ts';
+import { shotScene, shotStage } from '../one-shot/shot-world.ts';
+
+/** A vote that can be asked for. */
+async function pendingVote(authority: Authority): Promise<() => Promise<Answer>> {
+  const { world, epochs, uploads } = await shotScene(authority, 2);
+  await world.inspected(authority, uploads, epochs);
+  const request = world.voteRequest(world.batchOf(uploads));
+  return () => world.vote(authority, request);
+}
 
 export function testFailures(freshHome: NewHome): void {
   afterEach(async () => {
@@ -18,16 +27,15 @@ export function testFailures(freshHome: NewHome): void {
     it('holds every answer back until it can', async () => {
       const witness = new CuttingWitness();
       const authority = await start(await freshHome(), { witness });
-      const buffer = await seated(authority, await stage(authority, 2));
-      const request = buffer.keyRequest(0);
+      const vote = await pendingVote(authority);
       const fails = () => {
         witness.onWrite = fails;
         throw new Error('the other disk is gone');
       };
       witness.onWrite = fails;
-      for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).status).toBe(500);
+      for (let n = 0; n < 2; n++) expect((await vote()).status).toBe(500);
       witness.onWrite = undefined;
-      const answer = await buffer.askKey(authority, 0, request);
+      const answer = await vote();
       expect([answer.status, toHex(headCodec.encode(witness.head as Head))]).toEqual([200, answer.head]);
     });
   });
@@ -35,24 +43,22 @@ export function testFailures(freshHome: NewHome): void {
   describe('a disk that fails', () => {
     it('changes nothing: the request is refused, and served when there is space again', async () => {
       const authority = await start(await freshHome());
-      const world = await stage(authority, 2);
-      const buffer = await seated(authority, world);
+      const vote = await pendingVote(authority);
       const before = (await ask(authority, '/v1/health')).head;
       const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
-      const request = buffer.keyRequest(0);
       vi.spyOn(AuthorityTables.prototype, 'append').mockImplementation(() => {
         throw full;
       });
-      for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).code).toBe('storage-full');
+      for (let n = 0; n < 2; n++) expect((await vote()).code).toBe('storage-full');
       const answer = await ask(authority, '/v1/health');
       expect([answer.status, answer.head]).toEqual([200, before]);
       vi.restoreAllMocks();
-      expect((await buffer.askKey(authority, 0, request)).status).toBe(200);
+      expect((await vote()).status).toBe(200);
     });
 
     it('cannot use up a token without the enrolment', async () => {
       const authority = await start(await freshHome());
-      const { server } = await stage(authority, 0);
+      const { server } = await shotStage([authority], 0);
       const path = AUTHORITY_PATH.tokens(server.task);
       const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
       const [token] = made.json().tokens as string[];

@@ -4,9 +4,7 @@ import {
   AUTHORITY_PATH,
   batchCtxOf,
   batchVoteAnswerCodec,
-  bufferRequestCodec,
   type Epoch,
-  epochNameOf,
   guardVerdict,
   ONE_SHOT_DEFAULTS,
   shotOutcomeCodec,
@@ -18,9 +16,10 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Authority, type AuthorityOptions, verifyLog } from '../../src/index.ts';
 import { ask, askWithoutLength, newDevice } from '../asking.ts';
 import { AUDITOR, cleanUp, type NewHome, start, time } from '../homes.ts';
-import { loggedModel, openRelease, type ReleaseAsked, type ShotWorld, shotStage } from '../one-shot/shot-world.ts';
+import { loggedModel, openRelease, type ReleaseAsked, shotStage } from '../one-shot/shot-world.ts';
 import { opened, vectorsOf, votesOf } from '../one-shot/sums.ts';
-import { stage } from '../parties.ts';
+import { TestServer } from '../parties.ts';
+import { PAPER } from './paper.ts';
 
 const HOUR_MS = 3_600_000;
 const VECTOR = [{ part: 0, vector: true }];
@@ -204,17 +203,20 @@ export function testShots(freshHome: NewHome): void {
       expect([answer.code, answer.json()]).toEqual(['not-inspected', expect.objectContaining({ slots: [1, 3] })]);
     });
 
-    it('a standing before there is a model, and any one-shot request for a task with buffers', async () => {
+    it('a standing before there is a model, or of a task that does not exist', async () => {
       const authority = await sharedAuthority();
-      const bare = await shotStage([authority], 0);
-      expect((await bare.standing(authority)).epoch.number).toBe(time.now / 1000);
-      const { server } = await stage(authority, 0);
-      expect((await ask(authority, AUTHORITY_PATH.standing(server.task))).code).toBe('policy-invalid');
+      const bare = new TestServer({ authorities: [authority.publicKey] });
+      await bare.createTask(authority);
+      expect((await ask(authority, AUTHORITY_PATH.standing(bare.task))).code).toBe('epoch-over');
+      await bare.appendModel(authority, { version: 0, sums: [] });
+      expect((await ask(authority, AUTHORITY_PATH.standing(bare.task))).status).toBe(200);
       expect((await ask(authority, AUTHORITY_PATH.standing('0'.repeat(64)))).code).toBe('task-unknown');
-      const body = { task: bare.task, nonce: nodeRandomBytes(16), model: bare.entry, newest: bare.entry, plan: [] };
-      const signature = bare.server.signer.sign(bufferRequestCodec.statement(body));
-      const draw = bufferRequestCodec.encode({ ...body, signature });
-      expect((await ask(authority, AUTHORITY_PATH.buffers, { body: draw })).code).toBe('policy-invalid');
+    });
+
+    it('a one-shot request for a task of paper mode', async () => {
+      const authority = await start(await freshHome(), { unsafePaperMode: true });
+      const { task } = await shotStage([authority], 0, PAPER);
+      expect((await ask(authority, AUTHORITY_PATH.standing(task))).code).toBe('policy-invalid');
     });
 
     it('bodies that are longer than the task allows, or have no declared length', async () => {
@@ -230,23 +232,18 @@ export function testShots(freshHome: NewHome): void {
   });
 
   describe('the status of an upload', () => {
-    const pathOf = (world: ShotWorld, one: TestUpload, epoch: Epoch) => {
-      const { user, joinTag } = one.shown.header;
-      return AUTHORITY_PATH.shotOutcome(world.task, user, joinTag, epochNameOf(nodeSuite, epoch).statement);
-    };
-
     it('is told only to its own device: pending, included, or expired after the time for votes', async () => {
       const { authority, world, epochs, uploads } = await stand(4, {}, {});
       const [epoch] = epochs as [Epoch];
       const told = async (n: number) => {
-        const path = pathOf(world, uploads[n] as TestUpload, epoch);
+        const path = world.outcomePath(uploads[n] as TestUpload, epoch);
         const answer = await world.outcome(world.enrolled[n] as Enrolled, authority, path);
         return answer.status === 200 ? shotOutcomeCodec.decode(answer.bytes).status : answer.code;
       };
       expect(await told(3)).toBe('pending');
       await votesOf(world, [authority], uploads.slice(0, 3), epochs);
       expect(await told(0)).toBe('included');
-      const path = pathOf(world, uploads[0] as TestUpload, epoch);
+      const path = world.outcomePath(uploads[0] as TestUpload, epoch);
       expect((await world.outcome(world.enrolled[1] as Enrolled, authority, path)).code).toBe('not-yours');
       expect((await ask(authority, path)).code).toBe('unsigned');
       time.now += HOUR_MS + ONE_SHOT_DEFAULTS.voteMs;

@@ -4,29 +4,23 @@ import {
   type Batch,
   batchCtxOf,
   type Ctx,
-  ENGINE,
   type EpochBody,
   endorse,
   epochCodec,
-  inTerm,
   type JoinTag,
   type Millis,
   millis,
   modelEntryCodec,
   ONE_SHOT_DEFAULTS,
-  SERVER_SEAT,
   type UserId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { LogRules } from '../../src/log/log-rules.ts';
 import { TestServer } from '../parties.ts';
 
 const signer = createNodeSigner(nodeRandomBytes(32));
 const { policy, task } = new TestServer({
-  engine: ENGINE.oneShot,
-  oneShot: ONE_SHOT_DEFAULTS,
   authorities: [signer.publicKey],
 });
 const created: AuthorityRecord = { kind: 'task-created', policy };
@@ -196,7 +190,7 @@ describe('a log is not good', () => {
     [
       'a version is made of no batch in the log',
       [...start, model(0, []), model(1, [ctxOf(twice)])],
-      'there is no such buffer',
+      'there is no such batch',
     ],
   ])('when %s', (_, records, problem) => {
     expect(problemsOf(records).join('; ')).toContain(problem);
@@ -206,7 +200,6 @@ describe('a log is not good', () => {
 describe('with several authorities', () => {
   const others = [nodeRandomBytes(32), nodeRandomBytes(32)];
   const council = new TestServer({
-    engine: ENGINE.oneShot,
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 },
     authorities: [signer.publicKey, ...others],
     threshold: 3,
@@ -270,98 +263,36 @@ describe('with several authorities', () => {
   });
 });
 
-describe('the terms of a task', () => {
-  const recovery = createNodeSigner(nodeRandomBytes(32));
-  const recoveryHash = nodeSuite.sha256(recovery.publicKey);
-  const server = new TestServer({
-    engine: ENGINE.oneShot,
-    oneShot: ONE_SHOT_DEFAULTS,
-    authorities: [signer.publicKey],
-    succession: { waitMs: 1000, recoveryHash },
-  });
-  const body: EpochBody = { ...epoch(0, 10), task: server.task };
-  const begin: readonly AuthorityRecord[] = [
-    { kind: 'task-created', policy: server.policy },
-    { kind: 'epoch-opened', epoch: { ...body, signature: signer.sign(epochCodec.statement(body)) } },
-  ];
-  const adopted = (by?: typeof signer): AuthorityRecord => {
-    const key = createNodeSigner(nodeRandomBytes(32));
-    return { kind: 'term-adopted', term: signedTerm(server.policy, { isLost: true, key, signers: [], recovery: by }) };
+it('the first version after a rollback of the only authority may come without sums and repeat any model in the log', () => {
+  let previous = new Uint8Array(32);
+  const bytes = (n: number) => new Uint8Array(32).fill(n);
+  const model = (version: number, hash: number, users?: readonly number[]): readonly AuthorityRecord[] => {
+    const batch = users === undefined ? [] : [final(version, users, 20)];
+    const sums = batch.map((entry) => (entry as Extract<AuthorityRecord, { kind: 'batch-final' }>).ctx);
+    const words = { task, version, modelHash: bytes(hash), sums, spoilt: [], previous };
+    previous = nodeSuite.sha256(modelEntryCodec.statement(words)) as typeof previous;
+    return [...batch, { kind: 'model-appended', entry: endorse(modelEntryCodec, policy, signer, words) }];
   };
-  const signed: AuthorityRecord = { kind: 'term-signed', task: server.task, number: 1, hash: new Uint8Array(32) };
-  const switched: AuthorityRecord = { kind: 'term-begun', task: server.task, number: 1 };
-  const dead: AuthorityRecord = { kind: 'epoch-ended', statement: statementOf(body), how: 'dead', at: millis(20) };
-
-  it('have a second version without sums, and no other version without sums', () => {
-    const key = createNodeSigner(nodeRandomBytes(32));
-    const term = signedTerm(server.policy, { seat: SERVER_SEAT, key, signers: [signer], recovery });
-    let policy = inTerm(nodeSuite, server.policy, term);
-    const server2 = createNodeSigner(nodeRandomBytes(32));
-    let previous = new Uint8Array(32);
-    const model = (version: number): AuthorityRecord => {
-      const words = { task: server.task, version, modelHash: new Uint8Array(32), sums: [], spoilt: [], previous };
-      previous = nodeSuite.sha256(modelEntryCodec.statement(words)) as typeof previous;
-      return { kind: 'model-appended', entry: endorse(modelEntryCodec, policy, signer, words) };
-    };
-    const records: readonly AuthorityRecord[] = [...begin, { kind: 'term-adopted', term }, dead, switched];
-    const [renewed, repeated] = [model(5), model(6)];
-    expect(problemsOf([...records, renewed, repeated])).toEqual([]);
-    expect(problemsOf([...records, renewed, repeated, model(7)]).join()).toContain('it contains no sum');
-    // The server was away for a whole term: what was signed before it is signed again after it.
-    const later = signedTerm(policy, { seat: SERVER_SEAT, key: server2, signers: [signer], recovery });
-    const again: readonly AuthorityRecord[] = [
-      { kind: 'term-adopted', term: later },
-      { kind: 'term-begun', task: server.task, number: 2 },
-    ];
-    policy = inTerm(nodeSuite, policy, later);
-    expect(problemsOf([...records, ...again, model(5), model(6)])).toEqual([]);
-  });
-
-  it('have a version without sums also after a rollback, which repeats any model in the log, and no other', () => {
-    const key = createNodeSigner(nodeRandomBytes(32));
-    const term = signedTerm(server.policy, { seat: SERVER_SEAT, key, signers: [signer], recovery });
-    const policy = inTerm(nodeSuite, server.policy, term);
-    let previous = new Uint8Array(32);
-    const model = (version: number, hash = 0, sums: Ctx[] = []): AuthorityRecord => {
-      const words = { task: server.task, version, modelHash: bytes(hash), sums, spoilt: [], previous };
-      previous = nodeSuite.sha256(modelEntryCodec.statement(words)) as typeof previous;
-      return { kind: 'model-appended', entry: endorse(modelEntryCodec, policy, signer, words) };
-    };
-    const bytes = (n: number) => new Uint8Array(32).fill(n);
-    const branch = (n: number): AuthorityRecord => ({
-      kind: 'branch-begun',
-      branch: new Uint8Array(16).fill(n),
-      met: [],
-    });
-    const begun: readonly AuthorityRecord[] = [...begin, { kind: 'term-adopted', term }, dead, switched];
-    const [renewed, repeated, trained] = [model(5), model(6), model(7, 1, [bytes(8) as Ctx])];
-    const records = [...begun, renewed, repeated, trained, branch(1), branch(2), model(8)];
-    expect(problemsOf(records)).toEqual([]);
-    const [second, other] = [model(9), model(10, 9)];
-    expect(problemsOf([...records, second]).join()).toContain('it contains no sum');
-    expect(problemsOf([...records, second, branch(3), other]).join()).toContain('but changed the model');
-  });
-
-  it('begin when nothing is open in the one before; the epochs of other tasks stay', () => {
-    expect(problemsOf([...begin, ...start, signed, adopted(recovery), dead, switched])).toEqual([]);
-  });
-
-  it.each<[string, readonly AuthorityRecord[], string]>([
-    ['an epoch outlives its term', [adopted(recovery), switched], 'an epoch of the term before is still open'],
-    ['two successors are signed', [signed, signed], 'it signed a successor as term 1 before'],
-    ['a term is adopted in place of another', [adopted(recovery), adopted(recovery)], 'it adopted a term before'],
-    ['an adopted term has too few signatures', [adopted()], '0 of 1 seats signed it'],
-    ['a term begins that was not adopted', [dead, switched], 'term 1 was not adopted'],
-    ['a term is of no task', [{ ...signed, task }], 'there is no such task'],
-  ])('are not good when %s', (_, records, problem) => {
-    expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
-  });
+  const branchOf = (n: number): AuthorityRecord => ({ ...branch, branch: new Uint8Array(16).fill(n) });
+  const records = [
+    ...start,
+    ...model(0, 0),
+    ...model(1, 1, [1, 2]),
+    ended(0, 10, 30, 'dead'),
+    branchOf(1),
+    branchOf(2),
+  ];
+  const repeated = [...records, ...model(2, 0)];
+  expect(problemsOf(repeated)).toEqual([]);
+  const second = model(3, 0);
+  expect(problemsOf([...repeated, ...second]).join()).toContain('it contains no sum');
+  const other = model(4, 9);
+  expect(problemsOf([...repeated, ...second, branchOf(3), ...other]).join()).toContain('but changed the model');
 });
 
 it('a vote beyond the budget of a device is not good; a batch that others made final beyond it is', () => {
   const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 1 };
   const server = new TestServer({
-    engine: ENGINE.oneShot,
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 },
     authorities: [signer.publicKey, nodeRandomBytes(32), nodeRandomBytes(32)],
     threshold: 3,

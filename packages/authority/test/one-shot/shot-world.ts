@@ -1,25 +1,23 @@
-/** A task of the one-shot mode with real authorities over real HTTP: what its server asks of them. */
+/** A task with real authorities over real HTTP: what its server and its devices ask of them. */
 import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type AuthorityStanding,
   type Batch,
+  batchCtxOf,
   batchVoteAnswerCodec,
   batchVoteRequestCodec,
   type Certificate,
+  type Ctx,
   certificateCodec,
-  ENGINE,
   type Endorsement,
   type Epoch,
-  encodePolicy,
   epochNameOf,
   type InspectAnswer,
   inspectAnswerCodec,
   inspectRequestCodec,
   type ModelEntry,
-  modelAppendCodec,
   modelEntryCodec,
-  ONE_SHOT_DEFAULTS,
   type ReleaseAnswer,
   releaseAnswerCodec,
   releaseRequestCodec,
@@ -35,7 +33,7 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import { type Enrolled, maskedUpload, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import type { Authority } from '../../src/index.ts';
-import { type Answer, ask, askAs, newDevice } from '../asking.ts';
+import { type Answer, ask, askAs, type Device, newDevice } from '../asking.ts';
 import { OPERATOR, time } from '../homes.ts';
 import { TestServer } from '../parties.ts';
 
@@ -136,6 +134,16 @@ export class ShotWorld {
     return this.asked(authority, AUTHORITY_PATH.releases(this.task), request);
   }
 
+  enrolment(device: Device, authority: Authority): Promise<Answer> {
+    return askAs(device, authority, AUTHORITY_PATH.enrolments(this.task), {});
+  }
+
+  /** Where the device of an upload asks for its status. */
+  outcomePath({ shown }: TestUpload, epoch: Epoch): string {
+    const { user, joinTag } = shown.header;
+    return AUTHORITY_PATH.shotOutcome(this.task, user, joinTag, epochNameOf(nodeSuite, epoch).statement);
+  }
+
   outcome({ device }: Enrolled, authority: Authority, path: string): Promise<Answer> {
     const signed = { audience: authority.publicKey, method: 'GET', target: path, body: new Uint8Array(), at: time.now };
     return ask(authority, path, { headers: device.headers(signed) });
@@ -156,6 +164,39 @@ export function openRelease({ bytes }: Answer): { readonly answer: ReleaseAnswer
   return { answer: releaseAnswerCodec.decode(header), vectors: bytes.subarray(bodyStart) };
 }
 
+/** A task at one authority, with an upload of each device. */
+export interface ShotScene {
+  readonly world: ShotWorld;
+  readonly epochs: readonly Epoch[];
+  readonly uploads: readonly TestUpload[];
+}
+
+export async function shotScene(
+  authority: Authority,
+  count: number,
+  more: Partial<TaskPolicy> = {},
+): Promise<ShotScene> {
+  const world = await shotStage([authority], count, more);
+  return { world, epochs: await world.epochs([authority]), uploads: await world.uploads([authority]) };
+}
+
+/** Whether the authority can still vote for these uploads, or their epochs are dead. */
+export async function standOf(authority: Authority, { world, epochs, uploads }: ShotScene): Promise<'live' | 'dead'> {
+  const { verdicts } = await world.inspected(authority, uploads, epochs);
+  if (verdicts.every(({ verdict }) => verdict === 'good')) return 'live';
+  if (verdicts.every(({ verdict, reason }) => verdict === 'abstain' && reason === 'epoch-over')) return 'dead';
+  throw new Error(`the verdicts differ: ${verdicts.map(({ verdict }) => verdict).join()}`);
+}
+
+/** Inspects the uploads and votes for the batch of them. */
+export async function finalBatch(authority: Authority, { world, epochs, uploads }: ShotScene, number = 0) {
+  await world.inspected(authority, uploads, epochs);
+  const batch = world.batchOf(uploads, number);
+  const request = world.voteRequest(batch);
+  const votes = (await world.voted(authority, batch)).endorsements;
+  return { ctx: batchCtxOf(nodeSuite, batch), request, votes };
+}
+
 /** Authorities with a task, version 0 of its model, and this many devices with certificates of all of them. */
 export async function shotStage(
   authorities: readonly Authority[],
@@ -163,14 +204,11 @@ export async function shotStage(
   more: Partial<TaskPolicy> = {},
 ): Promise<ShotWorld> {
   const server = new TestServer({
-    engine: ENGINE.oneShot,
-    oneShot: ONE_SHOT_DEFAULTS,
     authorities: authorities.map(({ publicKey }) => publicKey),
     bufferSize: 10,
     ...more,
   });
-  const body = encodePolicy(server.policy);
-  for (const authority of authorities) await ask(authority, AUTHORITY_PATH.tasks, { body, token: OPERATOR });
+  for (const authority of authorities) await server.createTask(authority);
   const entry = await loggedModel(server, authorities, { version: 0, sums: [] });
   const enrolled = await Promise.all(Array.from({ length: count }, () => enrolledAt(server, authorities)));
   return new ShotWorld(server, enrolled, entry);
@@ -180,19 +218,9 @@ export async function shotStage(
 export async function loggedModel(
   server: TestServer,
   authorities: readonly Authority[],
-  { version, sums }: Pick<ModelEntry, 'version' | 'sums'>,
+  made: { readonly version: number; readonly sums: readonly Ctx[] },
 ): Promise<ModelEntry> {
-  const body = {
-    task: server.task,
-    version,
-    modelHash: new Uint8Array(32).fill(version),
-    sums,
-    spoilt: [],
-    closed: [],
-  };
-  const append = modelAppendCodec.encode({ ...body, signature: server.signer.sign(modelAppendCodec.statement(body)) });
-  const path = AUTHORITY_PATH.modelLog(server.task);
-  const answers = await Promise.all(authorities.map((authority) => ask(authority, path, { body: append })));
+  const answers = await Promise.all(authorities.map((authority) => server.appendModel(authority, made)));
   const entries = answers.map(({ bytes }) => modelEntryCodec.decode(bytes));
   const entry = { ...(entries[0] as ModelEntry), endorsements: entries.flatMap(({ endorsements }) => endorsements) };
   const shown = { method: 'PUT', body: modelEntryCodec.encode(entry) };

@@ -8,7 +8,6 @@ import { ROOT } from '../root.ts';
 const ENTRIES = {
   authority: join(ROOT, 'packages/authority/src/main.ts'),
   server: join(ROOT, 'packages/server/src/main.ts'),
-  'work/key-worker': join(ROOT, 'packages/authority/src/keys/work/key-worker.ts'),
   'work/mask-worker': join(ROOT, 'packages/authority/src/masks/work/mask-worker.ts'),
   'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
   'work/hasher': join(ROOT, 'packages/server/src/uploads/work/hasher.ts'),
