@@ -18,8 +18,6 @@ export interface RotationReport extends Verdict {
   readonly epochs: number;
 }
 
-/** Of a new master key, in hours: an epoch is over while the drill runs. */
-const EPOCH_HOURS = 10 / 3600;
 const EPOCHS = 3;
 const LOOK_MS = 200;
 const ROTATED = ['server', 'authority'] as const;
@@ -27,8 +25,7 @@ const ROTATED = ['server', 'authority'] as const;
 /** `folder` has the certificate authority that this process and its child processes trust. */
 export function runRotation({ folder, ...input }: TrialInput & { readonly folder: string }): Promise<RotationReport> {
   const [server, tls] = ROTATED.map((name) => issueCertificate(folder, name));
-  const authority = { ...tls, epochHours: EPOCH_HOURS };
-  return Drill.run({ ...input, server: { ...server }, authority }, async (drill) => ({
+  return Drill.run({ ...input, server: { ...server }, authority: { ...tls } }, async (drill) => ({
     certificates: await rotateCertificates(drill, folder),
     resealed: await rotateSecret(drill),
     epochs: await followEpochs(drill),
@@ -53,7 +50,7 @@ async function rotateSecret(drill: Drill): Promise<number> {
   const keyFile = join(basa.folder, 'authority-new.key');
   writeFileSync(keyFile, randomBytes(32), { mode: 0o600 });
   await basa.stop('authority');
-  const { masterKeys } = await rotateVault(basa.placesOf('authority'), { keyFile });
+  const { sealedKeys } = await rotateVault(basa.placesOf('authority'), { keyFile });
   await basa.start('authority').then(
     () => Promise.reject(new Error('the authority starts with its old key file')),
     () => drill.say('the authority refuses its old key file'),
@@ -61,8 +58,8 @@ async function rotateSecret(drill: Drill): Promise<number> {
   basa.change({ authority: { keyFile } });
   await basa.start('authority');
   await drill.versions(1);
-  drill.say(`the vault has a new secret; ${masterKeys} master keys were sealed anew`);
-  return masterKeys;
+  drill.say(`the vault has a new secret; ${sealedKeys} keys were sealed again`);
+  return sealedKeys;
 }
 
 /** Waits until the authority has opened this number of epochs. */

@@ -31,12 +31,12 @@ export const keysRotateVault: Command = command({
   async run(input) {
     const fresh = await secretOf(input);
     const { rotateVault } = await import('@basa/authority');
-    const { masterKeys } = await rotateVault(placesOf(input), fresh);
+    const { sealedKeys } = await rotateVault(placesOf(input), fresh);
     const what = 'keyFile' in fresh ? `"keyFile": "${resolve(fresh.keyFile)}"` : 'the new passphrase';
     input.terminal.line(
-      `encrypted the signing key and ${counted(masterKeys, 'master key')} again; start the authority with ${what}`,
+      `encrypted the signing key and ${counted(sealedKeys, 'secret')} again; start the authority with ${what}`,
     );
-    return { json: { masterKeys } };
+    return { json: { sealedKeys } };
   },
 });
 
