@@ -8,7 +8,8 @@ const ALONE = ['packages/runtime/test/training-kernel.test.ts', 'test/relaxed-tr
 /** Tests that take long are a command of their own: `npm run lab -- trial tests`. */
 const LONG = '**/*.long.test.ts';
 /** `npm run test:quick`: the pure packages without their slowest files, under a minute on two cores. */
-const QUICK = 'packages/{masking,protocol,abe,learning}/test/**/!(gradients|real-sealing|distinguisher).test.ts';
+const QUICK =
+  'packages/{masking,protocol,abe,learning}/test/**/!(gradients|real-sealing|distinguisher|second-implementation).test.ts';
 const isLong = process.env['BASA_LONG_TESTS'] === '1';
 const ALL = ['packages/*/test/**/*.test.ts', '{lab/,scripts/,}test/**/*.test.ts'];
 const projects = isLong

@@ -5,12 +5,13 @@ import { attacks } from './attacks.ts';
 import { bench } from './bench.ts';
 import { conformanceClient, conformanceServer } from './conformance.ts';
 import { experiment, summary } from './experiment.ts';
+import { outside } from './outside.ts';
 import { sizes } from './sizes.ts';
 
 const LAB: Program = {
   name: 'npm run lab --',
   about: 'proofs and measurements of BASA',
-  commands: [attacks, bench, experiment, summary, conformanceClient, conformanceServer, sizes],
+  commands: [attacks, bench, experiment, summary, conformanceClient, conformanceServer, outside, sizes],
   closing: [
     'Groups of programs (each prints its own list):',
     '  npm run lab -- prove [part]       long checks of the protocol: the oracle, faults, mutants and more',
