@@ -169,6 +169,51 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     title: 'An authority publishes an invalid ML-KEM key',
     story: 'Devices that do not check the key could not seal anything, although the other authorities would be enough.',
   },
+  S27: {
+    title: 'An authority invents devices',
+    story:
+      'It colludes with the server. Invented devices could fill a group around one real device, whose update the sum would then reveal.',
+  },
+  S28: {
+    title: 'One authority’s vote is shown several times',
+    story: 'If it counted each time, one colluding authority would be enough for overlapping groups.',
+  },
+  S29: {
+    title: 'An authority is asked to serve a task of others',
+    story: 'The devices of that task have not agreed to this authority.',
+  },
+  S30: {
+    title: 'An authority publishes an invalid X25519 key',
+    story: 'Everybody could compute secrets that are sealed to this key.',
+  },
+  S31: {
+    title: 'One authority makes up a version of the model',
+    story: 'A device that trains on a model of the attackers gives an update that says more about its data.',
+  },
+  S32: {
+    title: 'A device is shown an old version of the model',
+    story: 'The server could choose an old model on which the updates of all other devices are almost zero.',
+  },
+  S33: {
+    title: 'A device trains twice on one version',
+    story: 'Both updates are nearly the same, so the server could compare the sums of two groups that overlap.',
+  },
+  S34: {
+    title: 'A device spends more than its privacy budget',
+    story: 'Noise protects a device only for a limited number of sums.',
+  },
+  S35: {
+    title: 'A stolen device is used after it was revoked',
+    story: 'Its owner has reported the theft, but the thief still has its key.',
+  },
+  S36: {
+    title: 'A device gives an update that is far too large',
+    story: 'A single device could move the model as far as it likes.',
+  },
+  S37: {
+    title: 'A device claims far too many examples',
+    story: 'The updates of all other devices would hardly count.',
+  },
 };
 
 export interface Outcome {

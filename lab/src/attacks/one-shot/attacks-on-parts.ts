@@ -18,7 +18,7 @@ export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
       const { sealed } = oracle.world.shots.shown(oracle.stored(victim));
       const { header } = oracle.stored(first.name).upload;
       const joinTag = header.joinTag.map((byte) => byte ^ 1) as JoinTag;
-      const forged = oracle.forge(first.device, { ...header, joinTag }, sealed);
+      const forged = oracle.forge(first.device.own, { ...header, joinTag }, sealed);
       oracle.close([forged, second.name, third.name]);
     },
   },
@@ -87,7 +87,7 @@ function dealtApart(oracle: ShotOracle): void {
   const { header } = oracle.stored(name).upload;
   const sealed = oracle.world.shots.shown(oracle.stored(name)).sealed.slice();
   sealed[sealed.length - 1] = (sealed.at(-1) as number) ^ 1;
-  const forged = oracle.forge(device, header, sealed);
+  const forged = oracle.forge(device.own, header, sealed);
   const part = taskParts(oracle.world.policy).at(-1) as number;
   const holders = oracle.honest.filter(({ base }) => isHolder(part, base.index));
   const said = holders.map((keeper) => {

@@ -8,18 +8,9 @@ import {
   type Kem,
   toHex,
 } from '@basa/masking';
-import {
-  type Ctx,
-  distinctEpochs,
-  epochCodec,
-  epochSecretOf,
-  heldParts,
-  type PartBinding,
-  partBinding,
-  standingsCodec,
-} from '@basa/protocol';
+import { type Ctx, distinctEpochs, epochSecretOf, heldParts, type PartBinding, partBinding } from '@basa/protocol';
 import type { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts';
+import { COUNCIL, canGive, HYBRID, honestUploads, type ShotAttack, withLyingStandings } from './shot-scene.ts';
 
 export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
   {
@@ -40,15 +31,8 @@ export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
     learned: ['an honest device cannot seal its seeds'],
     world: { ...COUNCIL, ...HYBRID },
     play(oracle) {
-      const { standings } = standingsCodec.decode(oracle.world.shots.standings());
-      const stated = standings.map((standing) => {
-        const liar = oracle.colluding.find(({ base }) => base.index === standing.authority);
-        if (liar === undefined) return standing;
-        const body = { ...standing.epoch, kemKey: USELESS };
-        return { ...standing, epoch: { ...body, signature: liar.base.ports.signer.sign(epochCodec.statement(body)) } };
-      });
-      if (!canGive(oracle, standingsCodec.encode({ standings: stated })))
-        oracle.trace.broken.add('an honest device cannot seal its seeds');
+      const shown = withLyingStandings(oracle, ({ epoch }) => ({ epoch: { ...epoch, kemKey: USELESS } }));
+      if (!canGive(oracle, shown)) oracle.trace.broken.add('an honest device cannot seal its seeds');
     },
   },
 ];
@@ -87,11 +71,3 @@ function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: PartBindin
 
 /** A key with coefficients beyond the prime. All implementations of ML-KEM refuse it, but with different errors. */
 const USELESS = new Uint8Array(1184).fill(0xff);
-
-function canGive(oracle: ShotOracle, standings: Uint8Array): boolean {
-  try {
-    return oracle.give(oracle.world.shooter(), standings) !== undefined;
-  } catch {
-    return false;
-  }
-}

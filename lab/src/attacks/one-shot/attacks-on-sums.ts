@@ -11,9 +11,7 @@ import {
 } from '@basa/protocol';
 import type { ReleasedSums, ShotAuthority } from '@basa/simulator';
 import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, honestUploads, type ShotAttack } from './shot-scene.ts';
-
-const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
+import { COUNCIL, honestUploads, PRIVACY, type ShotAttack } from './shot-scene.ts';
 
 export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
   {

@@ -5,8 +5,10 @@
 import { ATTACKS_ON_BATCHES } from './attacks-on-batches.ts';
 import { ATTACKS_ON_PARTS } from './attacks-on-parts.ts';
 import { ATTACKS_ON_SEALING } from './attacks-on-sealing.ts';
+import { ATTACKS_ON_STATEMENTS } from './attacks-on-statements.ts';
 import { ATTACKS_ON_SUMS } from './attacks-on-sums.ts';
 import { ATTACKS_ON_TIME } from './attacks-on-time.ts';
+import { ATTACKS_ON_UPDATES } from './attacks-on-updates.ts';
 import type { ShotAttack } from './shot-scene.ts';
 
 /** In the order of their ids. */
@@ -16,4 +18,6 @@ export const ONE_SHOT_ATTACKS: readonly ShotAttack[] = [
   ...ATTACKS_ON_BATCHES,
   ...ATTACKS_ON_TIME,
   ...ATTACKS_ON_SUMS,
+  ...ATTACKS_ON_STATEMENTS,
+  ...ATTACKS_ON_UPDATES,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));

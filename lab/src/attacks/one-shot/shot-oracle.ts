@@ -2,7 +2,7 @@
  * A one-shot federation in which the server, some devices and some authorities are one adversary. The adversary sends any request to the
  * honest authorities, and the trace computes everything that it can learn from the answers.
  */
-import { concatBytes, keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
+import { concatBytes, DecodeError, keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
 import {
   type Batch,
   batchCtxOf,
@@ -65,6 +65,9 @@ export interface ReleaseLie {
   /** Uploads that it does not show. */
   readonly withheld?: readonly Ctx[];
 }
+
+/** A device of the adversary that forges an upload. */
+export type Forger = Pick<ShotDevice['own'], 'user' | 'signer' | 'certificate'>;
 
 export class ShotOracle {
   readonly world: OneShotFederation;
@@ -220,14 +223,14 @@ export class ShotOracle {
   }
 
   /** An upload of a colluder with any content, signed with its key. It is kept as if it had been accepted. */
-  forge(device: ShotDevice, body: ShotHeaderBody, sealed: Uint8Array): Ctx {
+  forge({ user, signer, certificate }: Forger, body: ShotHeaderBody, sealed: Uint8Array): Ctx {
     const { suite } = this.world.environment.tools;
-    const whole = { ...body, user: device.own.user, partsHash: suite.sha256(sealed) };
-    const header: ShotHeader = { ...whole, signature: device.own.signer.sign(shotHeaderCodec.statement(whole)) };
+    const whole = { ...body, user, partsHash: suite.sha256(sealed) };
+    const header: ShotHeader = { ...whole, signature: signer.sign(shotHeaderCodec.statement(whole)) };
     const name = uploadNameOf(suite, header);
     const [{ length }] = [this.stored(this.#anyName()).body];
     const vector = new Uint8Array(length - sealed.length);
-    const upload = { certificate: device.own.certificate, header };
+    const upload = { certificate, header };
     this.world.shots.keep({ name, upload, body: concatBytes(vector, sealed), verdict: 'good', voters: undefined });
     return name;
   }
@@ -318,6 +321,15 @@ export class ShotOracle {
     const answer = keeper.release(releaseRequestCodec.encode(request));
     if (!isRefused(answer)) this.#final(names, number);
     return answer;
+  }
+
+  /** Shows these votes. They need not be well-formed: a request that no authority can decode gets no answer. */
+  tryRelease(keeper: ShotAuthority, names: readonly Ctx[], number: number, votes: readonly Endorsement[]): void {
+    try {
+      this.release(keeper, names, number, { votes });
+    } catch (error) {
+      if (!(error instanceof DecodeError) && !(error instanceof RangeError)) throw error;
+    }
   }
 
   /** Inspects, votes and releases at every honest authority. */

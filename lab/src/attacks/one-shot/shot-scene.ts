@@ -1,6 +1,6 @@
 /** The parties of an attack on the one-shot mode. */
-import type { Ctx } from '@basa/protocol';
-import type { Environment, ShotDevice } from '@basa/simulator';
+import { type AuthorityStanding, type Ctx, epochCodec, standingsCodec } from '@basa/protocol';
+import type { Environment, ShotAuthority, ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../judgement.ts';
 import { ShotOracle, type ShotOracleOptions } from './shot-oracle.ts';
 
@@ -43,6 +43,9 @@ function isAccepted(world: ShotOracleOptions | undefined, environment: Environme
 /** Four authorities, three of which are needed, the first on the server's side. */
 export const COUNCIL = { council: { authorities: 4, threshold: 3 }, tolerated: 1, colluding: [0] };
 
+/** A private task. */
+export const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
+
 /** Seeds are sealed to ML-KEM keys as well. */
 export const HYBRID = { sealing: 'x25519+mlkem768' } as const;
 
@@ -59,12 +62,37 @@ export function colluders(oracle: ShotOracle, count: number): readonly Colluder[
   });
 }
 
+/** Returns the statements that the server shows, with changes by the colluding authorities, which sign their epochs again. */
+export function withLyingStandings(
+  { world, colluding }: ShotOracle,
+  change: (standing: AuthorityStanding, liar: ShotAuthority) => Partial<AuthorityStanding>,
+): Uint8Array {
+  const { standings } = standingsCodec.decode(world.shots.standings());
+  const shown = standings.map((standing) => {
+    const liar = colluding.find(({ base }) => base.index === standing.authority);
+    if (liar === undefined) return standing;
+    const changed = { ...standing, ...change(standing, liar) };
+    const signature = liar.base.ports.signer.sign(epochCodec.statement(changed.epoch));
+    return { ...changed, epoch: { ...changed.epoch, signature } };
+  });
+  return standingsCodec.encode({ standings: shown });
+}
+
+/** True if an honest device that is shown these statements contributes. */
+export function canGive(oracle: ShotOracle, standings: Uint8Array): boolean {
+  try {
+    return oracle.give(oracle.world.shooter(), standings) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** Two uploads of one colluder, the second under another tag. */
 export function twoUploads(oracle: ShotOracle): readonly [Ctx, Ctx] {
   const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
   const { header } = oracle.stored(name).upload;
   const other = { ...header, joinTag: header.joinTag.map((byte) => byte ^ 1) as typeof header.joinTag };
-  return [name, oracle.forge(device, other, oracle.ownParts({ ...other, user: device.own.user }))];
+  return [name, oracle.forge(device.own, other, oracle.ownParts({ ...other, user: device.own.user }))];
 }
 
 /** Uploads of honest devices. */

@@ -200,6 +200,98 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       replace: 'kemKey !== undefined && (isKemKey(kemKey) || kemKey.length > 0)',
     },
   ],
+  S27: [
+    {
+      file: 'wire/council.ts',
+      find: 'return statement.endorsements.length >= council.threshold && has',
+      replace: 'return statement.endorsements.length >= 1 && has',
+    },
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: "if (device === undefined && !isBacked) return refused('not-enrolled');",
+      replace: '',
+    },
+  ],
+  S28: [
+    {
+      file: 'wire/council.ts',
+      find: 'authority <= (all[n - 1]?.authority ?? -1)',
+      replace: 'authority < (all[n - 1]?.authority ?? -1)',
+    },
+    { file: 'wire/council.ts', find: 'if (!isRising) return false;', replace: '' },
+  ],
+  S29: [
+    {
+      file: 'authority/task.ts',
+      find: "(isMember ? undefined : 'the policy does not name this authority')",
+      replace: '(isMember ? undefined : undefined)',
+    },
+  ],
+  S30: [{ file: 'wire/one-shot/epoch.ts', find: 'return isSlotKey(key) && (', replace: 'return key.length > 0 && (' }],
+  S31: [
+    {
+      file: 'user/one-shot/standings.ts',
+      find: 'isEndorsed(suite, modelEntryCodec, policy, entry);',
+      replace: 'isEndorsed(suite, modelEntryCodec, { ...policy, threshold: 1 }, entry);',
+    },
+  ],
+  S32: [
+    {
+      file: 'user/one-shot/standings.ts',
+      find: 'if (entry.version < seen)',
+      replace: 'if (entry.version + seen < 0)',
+    },
+    {
+      file: 'user/one-shot/standings.ts',
+      find: 'if (isPast(head, authority)) return',
+      replace: 'if (isPast(head, authority) && at < 0) return',
+    },
+  ],
+  S33: [
+    {
+      file: 'user/ledger.ts',
+      find: "return isGiven ? refused('version-given'",
+      replace: "return isGiven && version < 0 ? refused('version-given'",
+    },
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: '[...used, ...given].some(',
+      replace: '[...used, ...given.slice(given.length)].some(',
+    },
+  ],
+  S34: [
+    {
+      file: 'user/budget.ts',
+      find: 'if (charges <= privacy.participations) return undefined;',
+      replace: 'if (charges > 0) return undefined;',
+    },
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: 'return state.inclusions.problem(task.id, task.policy.privacy, user);',
+      replace: 'return state.inclusions.problem(task.id, undefined, user);',
+    },
+  ],
+  S35: [
+    {
+      file: 'authority/one-shot/judge.ts',
+      find: "if (device?.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');",
+      replace: '',
+    },
+  ],
+  S36: [
+    {
+      file: 'server/judge-sum.ts',
+      find: 'return offender < 0 ? undefined :',
+      replace: 'return offender < 0 || first >= 0 ? undefined :',
+    },
+  ],
+  S37: [
+    {
+      file: 'wire/prefix.ts',
+      find: 'weightSum > accepted * weightScale)',
+      replace: 'weightSum < 0)',
+    },
+  ],
 };
 
 export const MUTANTS: readonly Mutant[] = ONE_SHOT_ATTACKS.map((attack) => ({

@@ -110,7 +110,7 @@ function forged(scene: Scene, sealedOf: ((victim: Ctx) => Uint8Array) | undefine
   const { header } = oracle.stored(victim).upload;
   const own = { ...header, user: device.own.user };
   const sealed = sealedOf?.(victim) ?? oracle.ownParts(own);
-  keep(scene, oracle.forge(device, own, sealed));
+  keep(scene, oracle.forge(device.own, own, sealed));
 }
 
 /** A list of uploads: often a short one without repetitions, sometimes an earlier list in another order. */
