@@ -44,7 +44,7 @@ export function outgrown(sizes: readonly BrowserSize[]): readonly string[] {
 export function sizesPage(tarballs: readonly Tarball[], sizes: readonly BrowserSize[]): string {
   return markdownPage(
     '# Sizes of the packages',
-    'In kB (1000 bytes). `npm run lab -- bench messages` counts the bytes that a user sends.',
+    'In kB (1000 bytes). `npm run lab -- bench protocols` counts the bytes that a user sends.',
     '## Packed',
     'Without dependencies.',
     markdownTable(

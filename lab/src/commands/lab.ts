@@ -17,7 +17,7 @@ const LAB: Program = {
     '  npm run lab -- prove [part]       long checks of the protocol: the oracle, faults, mutants and more',
     '  npm run lab -- trial <name>       the product as real processes, under load, with faults and under attack',
     '  npm run lab -- python             the Python client: its tests, together with Node devices, and the conformance kit',
-    '  npm run lab -- drill <name>       operations under load: upgrade, restore and rotation without losing data',
+    '  npm run lab -- drill <name>       operations under load: restore and rotation without losing data',
     '',
     'Every command accepts --help and --json.',
   ],

@@ -24,11 +24,13 @@ interface Budget {
   readonly budget: number;
 }
 
-/** The parts of the services that have a budget, by the path of a file. */
+/** The parts of the code that have a budget, by the path of a file. */
 const PARTS: readonly { readonly what: string; readonly budget: number; readonly holds: RegExp }[] = [
-  { what: 'packages src', budget: 56_000, holds: /^packages\/[^/]+\/(?:src|assembly)\// },
-  { what: 'tests', budget: 28_000, holds: /^(?:packages\/[^/]+\/|lab\/|scripts\/)?test\// },
-  { what: 'lab and conformance', budget: 24_000, holds: /^(?:lab|conformance)\/(?!test\/)/ },
+  { what: 'packages src', budget: 67_000, holds: /^packages\/[^/]+\/(?:src|assembly)\// },
+  { what: 'tests', budget: 46_000, holds: /^(?:packages\/[^/]+\/|lab\/|scripts\/)?test\// },
+  { what: 'lab and conformance', budget: 20_000, holds: /^(?:lab|conformance)\/(?!test\/)/ },
+  { what: 'Python', budget: 7_000, holds: /^clients\/python\// },
+  { what: 'scripts, deploy and examples', budget: 3_000, holds: /^(?:scripts|deploy|examples)\/(?!test\/)/ },
 ];
 
 export const sizes: Command = command({
@@ -77,8 +79,8 @@ function budgetsOf(files: readonly string[], lines: ReadonlyMap<string, number>)
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
   return [
     ...PARTS.map(({ what, budget, holds }) => ({ what, budget, size: sum((file) => holds.test(file)) })),
-    { what: 'all code', budget: 112_000, size: sum(() => true) },
-    { what: 'words of pages', budget: 45_000, size: pages.reduce((total, page) => total + wordsOf(page), 0) },
+    { what: 'all code', budget: 143_000, size: sum(() => true) },
+    { what: 'words of pages', budget: 32_000, size: pages.reduce((total, page) => total + wordsOf(page), 0) },
     { what: 'words of README', budget: 900, size: wordsOf('README.md') },
     { what: 'npm scripts', budget: 14, size: Object.keys(scripts).length },
   ];

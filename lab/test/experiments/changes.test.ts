@@ -9,8 +9,8 @@ const RATES = { mnist: { buffers: 0.7, rounds: 0.4, users: 0.05 } };
 
 describe('chosen rates', () => {
   it('are those of every protocol of their task', () => {
-    const [plain, sealed] = changed([cell(), cell({ protocol: 'SecAgg' })], { rates: RATES });
-    for (const one of [plain, sealed]) {
+    const [plain, masked] = changed([cell(), cell({ protocol: 'SecAgg' })], { rates: RATES });
+    for (const one of [plain, masked]) {
       expect(one?.task.step.buffers.rate).toBe(0.7);
       expect(one?.task.step.rounds.rate).toBe(0.4);
       expect(one?.task.learningRate).toBe(0.05);

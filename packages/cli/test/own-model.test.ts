@@ -167,20 +167,22 @@ describe('`basa simulate`', () => {
     ]);
 
   it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
-    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,one-shot,secagg');
+    const { code, out, errors } = await simulate('node', '--protocol', 'none,paper,one-shot,one-shot-3-of-4,secagg');
     expect([code, errors]).toEqual([0, expect.stringContaining('6 devices, 6 at a time, K = 6, 10 versions')]);
-    const { runs } = lastLine(out) as { runs: { protocol: string; partySums: number; last: { accuracy: number } }[] };
-    expect(runs.map(({ protocol, partySums }) => [protocol, partySums])).toEqual([
-      ['none', 0],
-      ['sealed', 1],
-      ['one-shot', 1],
-      ['secagg', 1],
+    type Run = { protocol: string; partySums: number; versionsInASum: string; last: { accuracy: number } };
+    const { runs } = lastLine(out) as { runs: Run[] };
+    expect(runs.map(({ protocol, partySums, versionsInASum }) => [protocol, partySums, versionsInASum])).toEqual([
+      ['none', 0, 'mixed'],
+      ['paper', 1, 'mixed'],
+      ['one-shot', 1, 'one'],
+      ['one-shot-3-of-4', 1, 'one'],
+      ['secagg', 1, 'one'],
     ]);
     for (const { last } of runs) expect(last.accuracy).toBeGreaterThan(0.8);
     const lines = readFileSync(join(folder, 'simulated/curve.csv'), 'utf8').trimEnd().split('\r\n');
     expect(lines[0]).toBe('protocol,version,seconds,accuracy,loss,trainLoss,updates');
-    expect(lines).toHaveLength(1 + 40);
-    expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*sealed/s);
+    expect(lines).toHaveLength(1 + 50);
+    expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*paper/s);
     const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
     const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));
     expect(written.every(Number.isFinite)).toBe(true);
@@ -208,7 +210,7 @@ describe('`basa simulate`', () => {
   it.each([
     ['nothing.ts does not exist', ['nothing.ts']],
     ['name a model file', []],
-    ['--protocol takes one or several of none, sealed', ['node/model.ts', '--protocol', 'magic']],
+    ['--protocol takes one or several of none, paper', ['node/model.ts', '--protocol', 'magic']],
     ['--delay takes none, exponential', ['node/model.ts', '--delay', 'exponential']],
     [
       'does not tolerate drop-outs; raise --at-a-time',
