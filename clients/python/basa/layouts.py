@@ -6,7 +6,7 @@ from typing import Any, Dict
 from .errors import Malformed
 from .fields import (
     B16, B32, ENDORSEMENTS, F64, FLAG, GROUP, MAX_AUTHORITIES, METRICS, ONE_SHOT, POSITIVE, PRIVACY, SIGNATURE_BYTES, STALENESS,
-    TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader, by_authority, fixed, group, many, optional, short,
+    TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader, by_authority, fixed, group, many, optional, short, unsigned,
 )
 
 #: The engine of one-shot tasks.
@@ -70,5 +70,5 @@ SHOT_HEADER = Layout(
     parts_hash=B32,
 )
 SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested)
-SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, epoch=B32, status=U8)
+SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, epoch=B32, status=unsigned(1, 4))
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)

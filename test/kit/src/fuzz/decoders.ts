@@ -43,7 +43,7 @@ export function fuzzDecoder({ name, codec, bytes }: Fuzzed, runs: number, seed: 
 }
 
 /** A flipped bit, a changed byte, a cut, an extension, a copied stretch, or noise; several at once now and then. */
-function mutate(bytes: Uint8Array, draw: (below: number) => number): Uint8Array {
+export function mutate(bytes: Uint8Array, draw: (below: number) => number): Uint8Array {
   let input: Uint8Array = bytes.slice();
   do {
     const at = draw(input.length + 1);
