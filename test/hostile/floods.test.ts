@@ -47,7 +47,7 @@ describe('a flood', () => {
     const { device } = eve as NonNullable<typeof eve>;
     const growth = await heapGrowthOf(async () => {
       const { statuses, waits } = await flood(() =>
-        askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), nodeRandomBytes(64)),
+        askSigned(opened, device, 'server', SERVER_PATH.admissions(opened.task), nodeRandomBytes(64)),
       );
       expect([...statuses].sort()).toEqual([400, 429]);
       expect(Math.min(...waits)).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ describe('a flood', () => {
     const fleet = await honestFleet(opened);
     const growth = await heapGrowthOf(async () => {
       const { statuses } = await flood(() =>
-        askSigned(opened, signingDevice(), 'server', SERVER_PATH.seats(opened.task), nodeRandomBytes(64)),
+        askSigned(opened, signingDevice(), 'server', SERVER_PATH.admissions(opened.task), nodeRandomBytes(64)),
       );
       expect([...statuses]).toEqual([400]);
       await honestFleetGoesOn(opened, fleet);
@@ -74,10 +74,10 @@ describe('a flood', () => {
     services = await TestServices.open({ server: { addressLimit: UNLIMITED, maxNonces: 8 } });
     const opened = services;
     const [honest] = await enrolledDevices(opened, 1);
-    const { device, seat } = honest as NonNullable<typeof honest>;
+    const { device, certificate } = honest as NonNullable<typeof honest>;
     const nonce = nodeRandomBytes(16);
-    const path = SERVER_PATH.seats(opened.task);
-    const ask = (used?: Uint8Array) => askSigned(opened, device, 'server', path, seat, used);
+    const path = SERVER_PATH.admissions(opened.task);
+    const ask = (used?: Uint8Array) => askSigned(opened, device, 'server', path, certificate, used);
     expect((await ask(nonce)).status).toBe(200);
     await flood(() => askSigned(opened, signingDevice(), 'server', path, nodeRandomBytes(64)));
     expect(await (await ask(nonce)).json()).toMatchObject({ type: 'urn:basa:problem:replayed' });

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Asked } from '@basa/conformance/service-proxy.ts';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, authorityMessages, certificateCodec, problemCodeOf, SERVER_PATH } from '@basa/protocol';
+import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
   askSigned,
@@ -15,7 +15,8 @@ import {
   rawConnection,
 } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
+import { snapshot } from '@basa/testkit/services/snapshot.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -76,64 +77,42 @@ describe('requests that contradict their headers', () => {
 
   it('with a number that was used before are refused, also for another body', async () => {
     const [one] = await enrolledDevices(services, 1);
-    const { device, seat } = one as NonNullable<typeof one>;
-    const target = SERVER_PATH.seats(services.task);
+    const { device, certificate } = one as NonNullable<typeof one>;
+    const target = SERVER_PATH.admissions(services.task);
     const nonce = nodeRandomBytes(16);
-    await bytesOf(askSigned(services, device, 'server', target, seat, nonce));
-    expect(await problemOf(askSigned(services, device, 'server', target, seat, nonce))).toBe('replayed');
+    await bytesOf(askSigned(services, device, 'server', target, certificate, nonce));
+    expect(await problemOf(askSigned(services, device, 'server', target, certificate, nonce))).toBe('replayed');
     expect(await problemOf(askSigned(services, device, 'server', target, nodeRandomBytes(8), nonce))).toBe('replayed');
   });
 
-  it('of a device for the ticket of another get no key', async () => {
-    const proxy = await services.proxy('authority');
-    const stolen: Asked[] = [];
-    proxy.onAsk = (asked) => {
-      if (!asked.path.endsWith('/keys')) return undefined;
-      stolen.push(asked);
-      return 'cut';
-    };
-    const retry = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1 };
-    const victim = await services.client('victim', { authority: proxy.url, retry });
-    await expect(victim.contribute(oneHot(2), { trainedOn: 0 })).rejects.toThrow();
-    const { path, body, headers } = stolen[0] as Asked;
-    const [eve] = await enrolledDevices(services, 1);
-    const { device, certificate } = eve as NonNullable<typeof eve>;
-    // As it is, in Eve's name; and with Eve's certificate, signed anew.
-    expect(await problemOf(askSigned(services, device, 'authority', path, body))).toBe('not-yours');
-    const { keyRequest } = authorityMessages(services.policy.bufferSize);
-    const mine = { ...keyRequest.decode(body), certificate: certificateCodec.decode(certificate) };
-    const forged = keyRequest.encode({ ...mine, signature: device.sign(keyRequest.statement(mine)) });
-    expect(await problemOf(askSigned(services, device, 'authority', path, forged))).toBe('tag-not-yours');
-    // Word for word before the victim comes: its key is sealed to the victim, who then gets the same answer.
-    const replayed = await fetch(new URL(path, services.authority.url), {
-      method: 'POST',
-      headers: Object.fromEntries(
-        Object.entries(headers).filter(([name]) => /^(basa|content-(type|digest))/.test(name)),
-      ) as Record<string, string>,
-      body: body.slice(),
-    });
-    expect(replayed.status).toBe(200);
-    proxy.behave();
-    expect(await victim.resume()).toMatchObject({ kind: 'accepted' });
-  });
-
-  it('for buffers that have ended, or never were, change nothing', async () => {
+  it('for uploads that have ended, or never were, change nothing', async () => {
     const ended = await TestServices.open();
     try {
       const proxy = await ended.proxy();
       const clients = await Promise.all(['a', 'b', 'c'].map((name) => ended.client(name, { server: proxy.url })));
       await honestFleetGoesOn(ended, clients);
-      const deposit = proxy.passed.find(({ asked }) => asked.path.endsWith('/deposits'))?.asked as Asked;
-      const stranger = signingDevice();
-      expect(await problemOf(askSigned(ended, stranger, 'server', deposit.path, deposit.body))).toBe('not-yours');
+      const upload = proxy.passed.find(({ asked }) => asked.method === 'PUT')?.asked as Asked;
+      const header = String(upload.headers[HEADER.upload]);
       const [eve] = await enrolledDevices(ended, 1);
       const { device } = eve as NonNullable<typeof eve>;
-      const late = await problemOf(askSigned(ended, device, 'server', deposit.path, deposit.body.subarray(0, 40)));
-      expect(late).toBe('malformed');
-      const nowhere = SERVER_PATH.deposits(toHex(nodeRandomBytes(32)));
-      expect(await problemOf(askSigned(ended, device, 'server', nowhere, deposit.body))).toBe('buffer-unknown');
-      const unknown = AUTHORITY_PATH.keys(toHex(nodeRandomBytes(32)));
-      expect(await problemOf(askSigned(ended, device, 'authority', unknown, deposit.body))).toBe('buffer-unknown');
+      const put = (target: string, signer = device) => {
+        const words = { audience: ended.server.publicKey, method: 'PUT', target, at: ended.clock(), body: upload.body };
+        const headers = {
+          ...signer.headers(words),
+          [HEADER.upload]: header,
+          [HEADER.uploadOffset]: '0',
+          'content-type': 'application/octet-stream',
+        };
+        return problemOf(
+          fetch(new URL(target, ended.server.url), { method: 'PUT', headers, body: upload.body.slice() }),
+        );
+      };
+      const before = snapshot(ended).blobs;
+      expect(await put(upload.path)).toBe('not-yours');
+      expect(await put(upload.path, signingDevice())).toBe('not-yours');
+      const nowhere = upload.path.replace(ended.task, toHex(nodeRandomBytes(32)));
+      expect(await put(nowhere)).toBe('task-unknown');
+      expect(snapshot(ended).blobs).toEqual(before);
       await honestFleetGoesOn(ended, clients, 4);
     } finally {
       await ended.close();

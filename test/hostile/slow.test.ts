@@ -1,7 +1,5 @@
-/** Senders that hold on to what they do not use: connections, bodies, seats. */
-import { toHex } from '@basa/masking';
-import { ctxOf, drawnBufferCodec, SERVER_PATH } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+/** Senders that hold on to what they do not use: connections, bodies, places. */
+import { SERVER_PATH } from '@basa/protocol';
 import {
   askSigned,
   bytesOf,
@@ -12,7 +10,7 @@ import {
   rawConnection,
 } from '@basa/testkit/services/fleet.ts';
 import { headersFor, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 let services: TestServices | undefined;
@@ -53,37 +51,29 @@ describe('slow senders', () => {
   });
 });
 
-describe('seats that nobody uses', () => {
-  it('cost a buffer for every few of them, lapse, and keep no honest device from sitting down', async () => {
-    const seats = 150;
+describe('places that nobody uses', () => {
+  it('cost no memory, lapse, and keep no honest device from giving its update', async () => {
+    const places = 150;
     const unlimited = { addressLimit: { burst: 1e6, perSecond: 1e6 } };
-    // Places are flow control for the honest; here there are more of them than seats that are wasted.
-    const specification = { admission: { places: 2 * seats } };
-    // Mixed versions: what idle devices leave of a buffer is used by devices that train on a newer one.
-    const policy = { versions: 'unsafeMixed' } as const;
     services = await TestServices.open({
-      policy,
-      server: { ...unlimited, seatMs: 1_000_000 },
+      server: unlimited,
       authority: unlimited,
-      specification,
+      specification: { admission: { places } },
     });
     const opened = services;
-    const taken = new Set<string>();
+    const fleet = await honestFleet(opened);
     const growth = await heapGrowthOf(async () => {
-      const sit = async ({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
-        const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), seat);
-        const { descriptor } = drawnBufferCodec.decode(await bytesOf(asked));
-        taken.add(toHex(ctxOf(nodeSuite, descriptor)));
-      };
-      await Promise.all((await enrolledDevices(opened, seats)).map(sit));
+      const idle = await enrolledDevices(opened, places);
+      const path = SERVER_PATH.admissions(opened.task);
+      const ask = ({ device, certificate }: (typeof idle)[number]) =>
+        bytesOf(askSigned(opened, device, 'server', path, certificate));
+      await Promise.all(idle.map(ask));
     });
     expect(growth).toBeLessThan(64);
-    expect(taken.size).toBe(seats / opened.policy.bufferSize);
-    const fleet = await honestFleet(opened);
+    expect(await fleet[0]?.admission()).toMatchObject({ kind: 'rejected', reason: 'no-place' });
     await honestFleetGoesOn(opened, fleet);
-    opened.elapse(1_000_000);
+    opened.elapse(opened.policy.uploadLeaseMs);
+    expect(await fleet[0]?.admission()).toMatchObject({ kind: 'place' });
     await honestFleetGoesOn(opened, fleet, 4);
-    // The seats they left are used; at most one buffer was drawn before it was needed.
-    await until(async () => (await opened.taskState()).buffers <= taken.size);
   });
 });

@@ -180,7 +180,8 @@ export class Cluster {
       const counts = (await this.counts()).slice(0, count);
       if (counts.every((times) => times > 0)) return counts;
       const last = await this.client(`more ${more}`);
-      await last.contribute(oneHot(count, count + 1), { trainedOn: 0 });
+      const { version: trainedOn } = await last.model();
+      await last.contribute(oneHot(count, count + 1), { trainedOn });
     }
   }
 

@@ -99,7 +99,6 @@ it('loses nothing that was acknowledged, if the primary waits for its standby', 
   post.leadTo(standby);
   const results = await Promise.all(work);
   expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
-  // Seats are not replicated: a buffer may have been left with one update, which waits for another.
   expect(await nodes.countsOfFirst(count)).toEqual(devices.map(() => 1));
 }, 600_000);
 

@@ -33,7 +33,7 @@ async function opened(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
 }
 
 describe('three nodes on one database', () => {
-  it('fill buffers side by side, pieces of a body at different nodes, and each update counts once', async () => {
+  it('fill batches side by side, pieces of a body at different nodes, and each update counts once', async () => {
     const count = 9;
     const nodes = await opened({ policy: { dimension: count } });
     const devices = await nodes.clients(count, { pieceBytes: 24 });
@@ -41,11 +41,9 @@ describe('three nodes on one database', () => {
       devices.map((device, n) => device.contribute(oneHot(n, count), { trainedOn: 0 })),
     );
     expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
-    // As many buffers as the seats make up: none was given twice, and none was drawn for nothing.
-    expect(new Set(results.map((result) => result.kind === 'accepted' && result.ctx)).size).toBe(count / 3);
     await until(async () => (await nodes.versions()).length === count / 3);
     expect(await nodes.counts()).toEqual(devices.map(() => 1));
-    // A buffer that one node has ended is forgotten by all of them.
+    // A batch that one node has ended is forgotten by all of them.
     await until(() => nodes.nodes.every((node) => node.buffersInMemory() === 0));
     // Told to keep two versions, they remove the others; the node with the lease does it.
     for (const n of [0, 1, 2]) {
@@ -58,7 +56,7 @@ describe('three nodes on one database', () => {
     expect([await status(count / 3 - 1), await status(count / 3)]).toEqual([200, 200]);
   });
 
-  it('a node that was stopped past its lease in the midst of a close is refused by the fence, and another ends the buffer', async () => {
+  it('a node that was stopped past its lease in the midst of a release is refused by the fence, and another ends the batch', async () => {
     const included: number[] = [];
     let stopped: number | undefined;
     let resume = (): void => {};
@@ -68,10 +66,10 @@ describe('three nodes on one database', () => {
     const nodes = await opened({
       onNode: (n) => ({
         onEvent: ({ kind }) => void (kind === 'buffer-included' && included.push(n)),
-        // The first node that asks for keys hears nothing of the answer until another has taken its lease.
+        // The first node that asks for masks hears nothing of the answer until another has taken its lease.
         fetch: async (...asked) => {
           const answer = await fetch(...asked);
-          if (stopped === undefined && String(asked[0]).endsWith('/close')) stopped = n;
+          if (stopped === undefined && String(asked[0]).endsWith('/releases')) stopped = n;
           if (stopped === n) await isResumed;
           return answer;
         },
@@ -102,7 +100,6 @@ describe('three nodes on one database', () => {
     await postgres.restart();
     const results = await Promise.all(work);
     expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
-    // Seats do not survive a crash of the database: a buffer may have been left with one update, which waits for another.
     expect(await nodes.countsOfFirst(count)).toEqual(devices.map(() => 1));
     await until(async () => (await ready()) === 200);
     const counted = await Promise.all(nodes.nodes.map(({ url }) => scraped(url)));
@@ -110,7 +107,7 @@ describe('three nodes on one database', () => {
       expect(counted.reduce((sum, metrics) => sum + (metrics.get(name) ?? 0), 0)).toBeGreaterThan(0);
   });
 
-  it('a task that is paused at one node immediately gives no seat at any node', async () => {
+  it('a task that is paused at one node immediately takes no upload at any node', async () => {
     const nodes = await opened();
     const device = await nodes.client('late');
     await nodes.setState(0, 'paused');
@@ -119,34 +116,14 @@ describe('three nodes on one database', () => {
     expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
   });
 
-  it('give a device at most two unfinished slots, even if it asks different nodes', async () => {
-    const nodes = await opened();
-    const device = await nodes.client('eve');
-    const reasons: string[] = [];
-    for (let n = 0; n < 5; n++) {
-      const leaving = new AbortController();
-      const stop = device.on('progress', ({ step }) => step === 'key' && leaving.abort());
-      const { signal } = leaving;
-      const result = await device.contribute(oneHot(n), { trainedOn: 0, signal }).catch(() => undefined);
-      stop();
-      await device.discard();
-      reasons.push(result?.kind === 'rejected' ? result.reason : 'left');
-    }
-    expect(reasons).toEqual(['left', 'left', 'too-many-slots', 'too-many-slots', 'too-many-slots']);
-  });
-
-  it('a device that was revoked gets no seat at any node once one of them has looked', async () => {
+  it('a device that was revoked gets no place at any node once one of them has looked', async () => {
     const nodes = await opened({ onNode: (n) => ({ revocationsMs: n === 0 ? 50 : 1e9 }) });
     const device = await nodes.client('revoked', { server: nodes.nodes[2]?.url ?? '' });
     const user = toHex(nodeSuite.sha256(device.deviceKey));
     await operate(nodes.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
-    const steps: string[] = [];
-    device.on('progress', ({ step }) => steps.push(step));
     await until(async () => {
-      steps.length = 0;
-      const result = await device.contribute(oneHot(0), { trainedOn: 0 });
-      // Before that, the authority refuses it the key of its slot.
-      return result.kind === 'rejected' && result.reason === 'revoked' && steps.join() === 'seat';
+      const answer = await device.admission();
+      return answer.kind === 'rejected' && answer.reason === 'revoked';
     });
   });
 

@@ -24,9 +24,6 @@ async function opened(places: number | 'auto', options: TestServicesOptions = {}
   return services;
 }
 
-/** Several updates of one device on one version, and ages that devices tell. */
-const MIXED: TestServicesOptions = { policy: { versions: 'unsafeMixed' } };
-
 async function devices(count: number): Promise<BasaClient[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => services.client(`device ${n}`)));
 }
@@ -54,19 +51,11 @@ async function strangerAsks(): Promise<number> {
 const view = async (): Promise<AdmissionView> =>
   ((await services.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
 
-it('a deposit is no longer than its buffer allows, which is known before it is read', async () => {
-  await opened(3);
-  const [client] = (await devices(1)) as [BasaClient];
-  const { version } = await client.model();
-  const given = await client.contribute(oneHot(0), { trainedOn: version });
-  if (given.kind === 'rejected') throw new Error(given.reason);
-  const codeOf = async (bytes: number, ctx = given.ctx): Promise<unknown> =>
-    ((await (await strangerPosts(SERVER_PATH.deposits(ctx), bytes)).json()) as { type: string }).type;
-  expect(await codeOf(10_000)).toBe('urn:basa:problem:body-too-large');
-  expect(await codeOf(4_000)).toBe('urn:basa:problem:malformed');
-  expect(await codeOf(10_000, 'ab'.repeat(32))).toBe('urn:basa:problem:buffer-unknown');
-  expect(await codeOf(10_000, 'xyz')).toBe('urn:basa:problem:malformed');
-});
+/** Uploads in no batch, in this state. */
+async function shotsThat(state: 'waiting' | 'good'): Promise<number | undefined> {
+  const metrics = await scraped(services.server.url);
+  return [...metrics].find(([name]) => name.startsWith('basa_shots{') && name.includes(`state="${state}"`))?.[1];
+}
 
 describe('a place', () => {
   it('is given while there are some, is the same for a repeated request, and a refusal names the time to come back', async () => {
@@ -127,7 +116,7 @@ describe('a place', () => {
     expect(await kindOf(idle)).toBe('place');
   });
 
-  it('that lapsed while its device trained counts as used when the device deposits', async () => {
+  it('that lapsed while its device trained counts as used when the device gives its update', async () => {
     await opened(3, { server: { burntSlots: { max: 1, withinMs: 3_600_000 } } });
     const slow = await devices(3);
     for (const client of slow) await client.admission();
@@ -138,44 +127,27 @@ describe('a place', () => {
     for (const client of slow) expect(await kindOf(client)).toBe('place');
   });
 
-  it('is held from the deposit until the update is in a version', async () => {
-    await opened(3, MIXED);
+  it('is free again with its upload, but not given to a device whose update is in no version yet', async () => {
+    await opened(3);
     const clients = await devices(4);
-    for (const client of clients.slice(0, 2)) {
-      await client.admission();
-      await client.contribute(oneHot(0), { trainedOn: 0 });
-    }
+    for (const client of clients.slice(0, 3)) expect(await kindOf(client)).toBe('place');
+    for (const client of clients.slice(0, 2)) await client.contribute(oneHot(0), { trainedOn: 0 });
+    await until(async () => (await shotsThat('good')) === 2);
     expect(await kindOf(clients[0])).toContain('no-place: the last update of this device is not in a version yet');
-    expect(await kindOf(clients[2])).toBe('place');
-    expect(await kindOf(clients[3])).toBe('no-place: every place is taken');
+    expect(await kindOf(clients[3])).toBe('place');
     await (clients[2] as BasaClient).contribute(oneHot(1), { trainedOn: 0 });
     await services.reached(1);
-    await until(async () => (await view()).used === 0);
     expect(await kindOf(clients[0])).toBe('place');
-    expect(await kindOf(clients[3])).toBe('place');
   });
 
-  it('is not needed if a buffer has other devices in it and free slots; otherwise the device is refused with its update', async () => {
-    await opened(3);
-    const clients = await devices(5);
-    const offer = async (n: number) => (clients[n] as BasaClient).contribute(oneHot(n), { trainedOn: 0 });
-    for (const n of [0, 1, 2]) await (clients[n] as BasaClient).admission();
-    expect(await offer(3)).toMatchObject({ kind: 'rejected', reason: 'no-place', update: 'free' });
-    expect(await offer(0)).toMatchObject({ kind: 'accepted' });
-    // One is in the buffer now, two are on the way: a device without a place still finds a slot beside the first.
-    expect(await offer(3)).toMatchObject({ kind: 'accepted' });
-    expect(await offer(4)).toMatchObject({ kind: 'accepted' });
-    expect(countsOf(await services.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);
-  });
-
-  it('does not wait for buffers that the authority does not close, but waits for buffers that are being opened', async () => {
+  it('does not wait for batches that the authority does not release, but waits for batches that are being opened', async () => {
     await opened(20);
     let answers: 'nothing' | 'late' | 'all' = 'nothing';
     const late: (() => void)[] = [];
     await services.restartServer({
       fetch: async (url, options) => {
-        if (String(url).endsWith('/close') && answers === 'nothing') throw new TypeError('fetch failed');
-        if (String(url).endsWith('/close') && answers === 'late') await new Promise<void>((go) => late.push(go));
+        if (String(url).endsWith('/releases') && answers === 'nothing') throw new TypeError('fetch failed');
+        if (String(url).endsWith('/releases') && answers === 'late') await new Promise<void>((go) => late.push(go));
         return fetch(url, options);
       },
     });
@@ -188,23 +160,11 @@ describe('a place', () => {
     answers = 'late';
     for (const from of [6, 9]) await filled(from);
     await until(async () => (await view()).waitingBuffers >= 2);
-    expect(await kindOf(clients[0])).toContain('closed buffers are waiting to be opened');
+    expect(await kindOf(clients[12])).toBe('place');
     answers = 'all';
     for (const go of late) go();
     await services.reached(4);
     expect(await kindOf(clients[0])).toBe('place');
-  });
-
-  it('limits the buffers that a device begins and nobody joins', async () => {
-    await opened(3, MIXED);
-    const [alone, ...others] = await devices(3);
-    const offer = (client: BasaClient | undefined, place: number) =>
-      (client as BasaClient).contribute(oneHot(place), { trainedOn: 0 });
-    for (const place of [0, 1, 2]) expect(await offer(alone, place)).toMatchObject({ kind: 'accepted' });
-    expect(await offer(alone, 3)).toMatchObject({ kind: 'rejected', reason: 'no-place', update: 'free' });
-    for (const other of others) expect(await offer(other, 4)).toMatchObject({ kind: 'accepted' });
-    await services.reached(1);
-    expect(await offer(alone, 3)).toMatchObject({ kind: 'accepted' });
   });
 
   it('of a device that may not take part is not given', async () => {
@@ -215,14 +175,14 @@ describe('a place', () => {
   });
 });
 
-describe('a buffer with enough updates', () => {
-  it('is closed a second after the last device on the way is gone, and not earlier', async () => {
+describe('a batch with enough updates', () => {
+  it('is made a second after the last device on the way is gone, and not earlier', async () => {
     await opened('auto');
     const clients = await devices(3);
     for (const client of clients) await client.admission();
     for (const client of clients.slice(0, 2)) await client.contribute(oneHot(0), { trainedOn: 0 });
     services.elapse(3000);
-    // Two of three are in, the third still trains: ticks pass and nothing is closed.
+    // Two of three are in, the third still trains: ticks pass and nothing is summed.
     const before = await services.taskState();
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect([before.version, (await services.taskState()).version]).toEqual([0, 0]);
@@ -235,44 +195,27 @@ describe('a buffer with enough updates', () => {
   });
 });
 
-describe('the age of a sum', () => {
-  it('is learnt from the words under the masks, and damps the step', async () => {
-    await opened('auto', { ...MIXED, specification: { serverStep: { kind: 'fedbuff', rate: 1 } } });
-    const clients = await devices(3);
-    const round = async (size: number) => {
-      const updates = clients.map((_, n) => oneHot(n).map((value) => size * value));
-      for (const [n, client] of clients.entries())
-        await client.contribute(updates[n] as Float32Array, { trainedOn: 0 });
-    };
-    await round(1);
-    const first = await services.reached(1);
-    await round(0.5); // one version old when it is applied
-    const second = await services.reached(2);
-    const moved = Array.from(second.slice(0, 3), (value, n) => (value - (first[n] as number)) / (first[n] as number));
-    for (const step of moved) expect(step).toBeCloseTo(0.5 / 2, 3);
-    const { versions } = await services.operate<{ versions: { meanAge?: number }[] }>(
-      services.server.url,
-      'GET',
-      `/v1/tasks/${services.task}/metrics`,
-    );
-    expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 1]);
-  });
-
-  it('is no more than the places of its devices allow, even if devices claim more', async () => {
-    await opened('auto', MIXED);
-    const clients = await devices(3);
-    for (let version = 1; version <= 4; version++) {
-      for (const client of clients) {
-        expect(await kindOf(client)).toBe('place');
-        await client.contribute(oneHot(version), { trainedOn: 0 }); // a lie from the second on
-      }
-      await services.reached(version);
-    }
-    const { versions } = await services.operate<{ versions: { meanAge?: number }[] }>(
-      services.server.url,
-      'GET',
-      `/v1/tasks/${services.task}/metrics`,
-    );
-    expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 0, 0, 0]);
-  });
+it('the age of a sum, which is that of its version, damps the step', async () => {
+  await opened(12, { specification: { serverStep: { kind: 'fedbuff', rate: 1 } } });
+  const clients = await devices(6);
+  for (const client of clients) await client.admission();
+  const round = async (from: number, size: number) => {
+    for (const [n, client] of clients.slice(from, from + 3).entries())
+      await client.contribute(
+        oneHot(n).map((value) => size * value),
+        { trainedOn: 0 },
+      );
+  };
+  await round(0, 1);
+  const first = await services.reached(1);
+  await round(3, 0.5); // one version old when it is applied
+  const second = await services.reached(2);
+  const moved = Array.from(second.slice(0, 3), (value, n) => (value - (first[n] as number)) / (first[n] as number));
+  for (const step of moved) expect(step).toBeCloseTo(0.5 / 2, 3);
+  const { versions } = await services.operate<{ versions: { meanAge?: number }[] }>(
+    services.server.url,
+    'GET',
+    `/v1/tasks/${services.task}/metrics`,
+  );
+  expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 1]);
 });

@@ -2,9 +2,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import { ENGINE, SERVER_PATH } from '@basa/protocol';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { countsOf, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -28,7 +27,6 @@ async function basa(command: string, which: 'server' | 'authority', ...more: rea
 
 interface Accepted {
   readonly ctx: string;
-  readonly joinTag: string;
 }
 
 /** New devices of a task that contribute one after the other; tells of each that was acknowledged. */
@@ -40,8 +38,8 @@ async function contribute(task: string, names: readonly string[], onAccepted: (a
   }
 }
 
-it('a server backed up while buffers fill and end has every update that was acknowledged before, and goes on', async () => {
-  services = await TestServices.open({ policy: { engine: ENGINE.slotKeys, bufferSize: 2 } });
+it('a server backed up while batches fill and end has every update that was acknowledged before, and goes on', async () => {
+  services = await TestServices.open({ policy: { bufferSize: 2 } });
   const [busy, quiet] = [services.task, await services.createTask()];
   const acknowledged: Accepted[] = [];
   await contribute(quiet, ['q0'], (accepted) => acknowledged.push(accepted));
@@ -60,18 +58,16 @@ it('a server backed up while buffers fill and end has every update that was ackn
   expect(lastLine(restored.out)).toMatchObject({ from });
   expect(restored.errors).toContain('is a rollback');
   await services.startServer();
-  for (const { ctx, joinTag } of acknowledged) {
-    const answer = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), services.server.url));
-    expect(['pending', 'included']).toContain(((await answer.json()) as { fate: string }).fate);
-  }
+  for (const [n, { ctx }] of acknowledged.entries())
+    expect(['waiting', 'included']).toContain((await services.fate(ctx, n === 0 ? quiet : busy)).fate);
   const doctor = await basa('doctor', 'server');
   expect(lastLine(doctor.out)).toMatchObject({ failed: 0 });
   await contribute(quiet, ['q1'], () => {});
   expect(countsOf(await services.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-it('an authority restored from a backup notices the rollback, and gives up its open buffers', async () => {
-  services = await TestServices.open({ policy: { engine: ENGINE.slotKeys } });
+it('an authority restored from a backup notices the rollback, and updates to its forgotten epoch are refused', async () => {
+  services = await TestServices.open();
   const held: Accepted[] = [];
   await contribute(services.task, ['a'], (accepted) => held.push(accepted));
   const to = join(services.folder, 'backup');
@@ -86,8 +82,8 @@ it('an authority restored from a backup notices the rollback, and gives up its o
     expect.objectContaining({ todo: expect.stringMatching(/^enrol 1 more; until then/) }),
   );
   await services.startAuthority();
-  services.elapse(services.policy.openMs + services.policy.closeMs);
-  await until(async () => (await services.bufferState(held[0]?.ctx ?? '')).status === 'unknown');
+  services.elapse(3 * 3_600_000);
+  expect(await services.fateIs(held[0]?.ctx ?? '', 'refused')).toMatchObject({ reason: 'epoch-over' });
 });
 
 it('a damaged backup, one of the other service, and a folder in use are refused, and half a folder does not start', async () => {

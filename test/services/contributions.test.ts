@@ -1,4 +1,3 @@
-import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -6,11 +5,8 @@ let services: TestServices | undefined;
 afterEach(() => services?.close());
 
 describe('contributions over HTTP', () => {
-  it.each([
-    ['a buffer', {}],
-    ['a batch of the one-shot mode', { policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS } }],
-  ])('fill %s, and the model moves by exactly their mean', async (_, options) => {
-    const opened = await TestServices.open(options);
+  it('fill a batch, and the model moves by exactly their mean', async () => {
+    const opened = await TestServices.open();
     services = opened;
     const devices = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n), { trainedOn: 0 })));
@@ -24,8 +20,8 @@ describe('contributions over HTTP', () => {
     }
   });
 
-  it('drop out after the deposit, and the others still make their mean', async () => {
-    const opened = await TestServices.open();
+  it('may be interrupted before the first byte: the others make their mean without them', async () => {
+    const opened = await TestServices.open({ specification: { stallMs: 60_000 } });
     services = opened;
     const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const leaving = new AbortController();
@@ -34,23 +30,23 @@ describe('contributions over HTTP', () => {
     });
     await expect(b?.contribute(oneHot(1), { trainedOn: 0, signal: leaving.signal })).rejects.toThrow();
     await Promise.all([a?.contribute(oneHot(0), { trainedOn: 0 }), c?.contribute(oneHot(2), { trainedOn: 0 })]);
-    opened.elapse(opened.policy.uploadLeaseMs + 1);
+    opened.elapse(60_001);
     const model = await opened.reached(1);
     expect(Array.from(model, (value) => Math.round(value * 2))).toEqual([-1, 0, -1, 0, 0, 0, 0, 0]);
-    // Its bytes may not go into the closed buffer any more, and its update is free for another one.
-    const again = await b?.contribute(oneHot(1), { trainedOn: 0 });
-    expect(again?.kind).toBe('accepted');
+    // Its bytes wait on the device, and count in a later batch.
+    expect(await b?.resume()).toMatchObject({ kind: 'accepted' });
   });
 
-  it('of many devices at the same time fill buffers side by side, and each counts once in one of them', async () => {
+  it('of many devices at the same time fill batches side by side, and each counts once in one of them', async () => {
     const opened = await TestServices.open({ policy: { dimension: 12 } });
     services = opened;
     const names = Array.from({ length: 12 }, (_, n) => `device ${n}`);
     const devices = await Promise.all(names.map((name) => opened.client(name)));
     const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n, 12), { trainedOn: 0 })));
     expect(results.map(({ kind }) => kind)).toEqual(names.map(() => 'accepted'));
-    expect(new Set(results.map((result) => result.kind === 'accepted' && result.ctx)).size).toBe(4);
     const last = await opened.reached(4);
+    const fates = results.map((result) => opened.fate(result.kind === 'accepted' ? result.ctx : ''));
+    expect(new Set((await Promise.all(fates)).map(({ ctx }) => ctx)).size).toBe(4);
     expect(countsOf(last, 3)).toEqual(names.map(() => 1));
   });
 

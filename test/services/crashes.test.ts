@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUTHORITY_PATH, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import type { ServerOptions } from '@basa/server';
-import { AT_ONCE, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
+import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { blobsOf } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -63,11 +63,13 @@ function wroteBlob(name: () => string): () => Boundary {
 }
 
 it.each([
-  ['A is fixed, and the authority not asked yet', askedAuthority(/\/close$/, 'before')],
-  ['the authority has closed the buffer, and its answer is lost', askedAuthority(/\/close$/, 'after')],
+  ['the batch is made, and the authority not asked for its vote', askedAuthority(/\/batch-votes$/, 'before')],
+  ['the authority has voted, and its answer is lost', askedAuthority(/\/batch-votes$/, 'after')],
+  ['the vote is recorded, and the masks not asked for', askedAuthority(/\/releases$/, 'before')],
+  ['the authority has released the masks, and its answer is lost', askedAuthority(/\/releases$/, 'after')],
   ['the sum is opened and the model stored, but not recorded', wroteBlob(() => `models/${services.task}`)],
   ['the model is recorded, but not logged', askedAuthority(/\/model-log$/, 'before')],
-  ['the model is logged, but the buffer not included', askedAuthority(/\/model-log$/, 'after')],
+  ['the model is logged, but the batch not included', askedAuthority(/\/model-log$/, 'after')],
 ])('%s: the next start ends it', async (_, makeBoundary) => {
   await services.createTask();
   const boundary = makeBoundary();
@@ -81,7 +83,7 @@ it.each([
   await expectOnce();
 });
 
-/** One version, made of each update once, and nothing left of the buffer. */
+/** One version, made of each update once, and nothing left of the batch. */
 async function expectOnce(): Promise<void> {
   expect(countsOf(await services.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
   await until(async () => (await services.taskState()).buffers === 0);
@@ -95,27 +97,13 @@ async function expectOnce(): Promise<void> {
   expect(await (await fetch(`${metrics}?from=1`)).json()).toEqual({ versions: versions.slice(1) });
 }
 
-it('a deposit is stored and its answer lost: the same deposit gets the same slot from the next start', async () => {
-  await services.createTask();
-  const proxy = await services.proxy();
-  const client = await services.client('a', { server: proxy.url, retry: AT_ONCE });
-  proxy.onAnswer = (asked, answer) => (asked.path.endsWith('/deposits') ? 'cut' : answer);
-  await expect(client.contribute(oneHot(0), { trainedOn: 0 })).rejects.toThrow('does not answer');
-  await services.restartServer();
-  proxy.behave();
-  expect(await client.resume()).toMatchObject({ kind: 'accepted', slot: 0 });
-  for (const [n, name] of ['b', 'c'].entries())
-    await (await services.client(name)).contribute(oneHot(n + 1), { trainedOn: 0 });
-  await expectOnce();
-});
-
 it('a body is stored and not recorded: the next start takes it from there, without its bytes', async () => {
   await services.createTask();
   const upload = await holdUpload(services, 0);
   const half = upload.body.length >> 1;
   await send(services, upload, { body: upload.body.subarray(0, half) });
   // A small body leaves the folder of its pieces when it is stored.
-  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', upload.ctx, String(upload.slot));
+  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', upload.name, '0');
   expect(readdirSync(folder)).toHaveLength(1);
   let isReached = false;
   await services.restartServer({
@@ -137,22 +125,15 @@ it('a body is stored and not recorded: the next start takes it from there, witho
   await expectOnce();
 });
 
-it('a buffer that is full while the authority is down is closed later, and new seats have to wait', async () => {
+it('a batch that is full while the authority is down is summed later', async () => {
   await services.createTask();
-  for (const [n, name] of ['b', 'c'].entries())
+  const names = ['b', 'c'];
+  for (const [n, name] of names.entries())
     await (await services.client(name)).contribute(oneHot(n + 1), { trainedOn: 0 });
   const upload = await holdUpload(services, 0);
-  const late = await services.client('late', { retry: AT_ONCE });
-  await late.model();
   await services.authority.close();
   expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
-  await until(async () => (await services.bufferState(upload.ctx)).status === 'frozen');
-  expect(await late.contribute(oneHot(5), { trainedOn: 0 })).toMatchObject({
-    reason: 'authority-unreachable',
-    update: 'free',
-    retryAfterMs: expect.any(Number),
-  });
+  expect(await services.fate(upload.name)).toEqual({ fate: 'waiting' });
   await services.startAuthority();
   await expectOnce();
-  expect(await late.contribute(oneHot(5), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
 });

@@ -1,23 +1,24 @@
-/** The server's memory of buffers that have ended: nothing, however many there were. */
+/** The server's memory of batches that have ended: nothing, however many there were. */
 
 import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { expect, it } from 'vitest';
 
-const BUFFERS = 8;
+const BATCHES = 8;
 
-it(`after ${BUFFERS} buffers the server holds none in memory, and still knows the first`, async () => {
-  const services = await TestServices.open({ policy: { bufferSize: 2, minimum: 2, dimension: BUFFERS } });
+it(`after ${BATCHES} batches the server holds none in memory, and still knows the first`, async () => {
+  const services = await TestServices.open({ policy: { bufferSize: 2, minimum: 2, dimension: BATCHES } });
   try {
     const devices = [await services.client('a'), await services.client('b')];
     let first: string | undefined;
-    for (let version = 0; version < BUFFERS; version++) {
-      const given = devices.map((device) => device.contribute(oneHot(version, BUFFERS), { trainedOn: version }));
+    for (let version = 0; version < BATCHES; version++) {
+      const given = devices.map((device) => device.contribute(oneHot(version, BATCHES), { trainedOn: version }));
       const [one] = await Promise.all(given);
       if (one?.kind === 'accepted') first ??= one.ctx;
       await services.reached(version + 1);
     }
     await until(() => services.server.buffersInMemory() === 0);
-    expect(await services.bufferState(first as string)).toMatchObject({ status: 'included', accepted: [0, 1] });
+    const { ctx = '' } = await services.fate(first as string);
+    expect(await services.batchState(ctx)).toMatchObject({ status: 'included', accepted: [0, 1] });
     expect(services.server.buffersInMemory()).toBe(0);
   } finally {
     await services.close();

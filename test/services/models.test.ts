@@ -1,8 +1,8 @@
 /** Versions of a model: immutable, named by their hash, and given in any piece. */
 import { toHex } from '@basa/masking';
-import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
+import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -68,4 +68,27 @@ it('a version never changes, and a missing version is not found', async () => {
   expect(new Float32Array(await (await get(1)).arrayBuffer())).toEqual(second);
   expect((await get(2)).status).toBe(404);
   expect(await (await get('two')).json()).toMatchObject({ status: 400 });
+});
+
+it('a version that the authority has not signed is given to nobody', async () => {
+  await services.createTask();
+  let isMade = false;
+  await services.restartServer({
+    fetch: (url, options) => {
+      if (!String(url).endsWith(AUTHORITY_PATH.modelLog(services.task))) return fetch(url, options);
+      isMade = true;
+      return Promise.reject(new Error('the version waits'));
+    },
+  });
+  const clients = await Promise.all(['c', 'd'].map((name) => services.client(name)));
+  await Promise.all(clients.map((client, n) => client.contribute(oneHot(n), { trainedOn: 0 })));
+  await until(() => isMade);
+  expect([(await get(1)).status, await (await get(1)).json()]).toMatchObject([
+    404,
+    { detail: 'this version is not logged' },
+  ]);
+  expect(modelEntryCodec.decode(new Uint8Array(await (await get('newest')).arrayBuffer())).version).toBe(0);
+  await services.restartServer();
+  await services.reached(1);
+  expect((await get(1)).status).toBe(200);
 });

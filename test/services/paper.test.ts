@@ -1,16 +1,14 @@
 /** The mode of the paper over the network: one user after the other, behind an option that says what it is. */
 import type { BasaClient } from '@basa/client/node';
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
-import { AUTHORITY_PATH, ENGINE, ONE_SHOT_DEFAULTS, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
-import { countsOf, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
+import { countsOf, oneHot, PAPER, TestServices, testPolicy } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let services: TestServices;
 beforeAll(async () => {
-  const paper = { unsafePaperMode: true };
-  const policy = { engine: ENGINE.cpAbe };
-  services = await TestServices.open({ policy, server: paper, authority: paper, specification: { mode: 'paper' } });
+  services = await TestServices.open(PAPER);
 });
 afterAll(() => services.close());
 
@@ -54,7 +52,8 @@ it('a user who takes the turn and goes silent delays the others, until another u
 });
 
 it('a task in one-shot mode is not served in this one', async () => {
-  await services.createTask({ engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS }, { mode: 'one-shot' });
+  const { oneShot, engine } = testPolicy(services.keys);
+  await services.createTask({ engine, oneShot }, { mode: 'one-shot' });
   const client = await services.client('a');
   await expect(unsafePaperContribute(client, oneHot(0), { trainedOn: 0 })).rejects.toThrow('does not use paper mode');
 });

@@ -2,7 +2,14 @@
 import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
-import { OPERATOR_TOKEN, oneHot, scraped, TestServices, testPolicy } from '@basa/testkit/services/test-services.ts';
+import {
+  OPERATOR_TOKEN,
+  oneHot,
+  PAPER,
+  scraped,
+  TestServices,
+  testPolicy,
+} from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
@@ -64,7 +71,7 @@ it('the means of named metrics are shown by version, with the task, and as a gau
 });
 
 it('paper mode takes no private task: it has no noise and no budget', async () => {
-  const policy = { ...testPolicy(services.keys), ...PRIVATE, engine: 1 };
+  const policy = { ...testPolicy(services.keys), ...PRIVATE, ...PAPER.policy };
   const body = JSON.stringify({ policy: toHex(encodePolicy(policy)), mode: 'paper' });
   const answer = await fetch(new URL(SERVER_PATH.tasks, services.server.url), {
     method: 'POST',

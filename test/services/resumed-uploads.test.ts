@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';
+import { shotLayout, shotUploadCodec } from '@basa/protocol';
 import { hashOf, holdUpload, otherHeader, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
 import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
@@ -16,6 +17,8 @@ afterAll(() => services.close());
 /** A body of more than the server gathers before it writes. */
 const LONG = { dimension: 200_000 };
 const FIRST_BYTES = 600_000;
+/** After this, no epoch of now is open. */
+const EPOCHS_MS = 3 * 3_600_000;
 
 /** Files of uploads that are not whole. */
 function staged(): readonly { readonly size: number }[] {
@@ -52,29 +55,27 @@ describe('an upload that was cut after its half', () => {
     const upload = await holdUpload(services, 0);
     const piece = upload.body.subarray(0, 100);
     await send(services, upload, { body: piece });
-    const before = await snapshot(services, upload.ctx);
+    const before = snapshot(services);
     const next = upload.body.slice(100, 200);
     const damaged = await send(services, upload, { body: next.map((byte) => byte ^ 1), signed: next, offset: 100 });
     expect(damaged).toMatchObject({ code: 'digest-mismatch', offset: 100 });
-    expect(await snapshot(services, upload.ctx)).toEqual(before);
+    expect(snapshot(services)).toEqual(before);
     expect((await send(services, upload, { body: upload.body.subarray(100), offset: 100 })).answer).toMatchObject({
       accepted: true,
     });
   });
 
-  it('begins anew with another body: no more than one body of a slot is kept', async () => {
+  it('does not take another body of its device: its version is given', async () => {
     await services.createTask();
     const upload = await holdUpload(services, 0);
     await send(services, upload, { body: upload.body.subarray(0, 100) });
+    const before = snapshot(services);
     const body = upload.body.map((byte, n) => (n === 200 ? byte ^ 1 : byte));
-    const header = otherHeader(upload, 3, { bodyHash: hashOf(body) });
-    expect((await send(services, upload, { header, method: 'HEAD' })).offset).toBe(0);
-    const other = await send(services, upload, { header, body: body.subarray(0, 50) });
-    expect(other.answer).toEqual({ received: 50, accepted: false });
-    const { blobs } = (await snapshot(services)) as { blobs: string[] };
-    expect(blobs.filter((name) => name.includes(upload.ctx))).toHaveLength(1);
-    expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(0);
-    expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
+    const other = otherHeader(services, upload, { bodyHash: hashOf(body) });
+    expect(await send(services, upload, { ...other, body })).toMatchObject({ status: 409, code: 'upload-differs' });
+    expect(snapshot(services)).toEqual(before);
+    const rest = await send(services, upload, { body: upload.body.subarray(100), offset: 100 });
+    expect(rest.answer).toMatchObject({ accepted: true });
   });
 
   it('is taken over by its own device, while the old connection seems to be alive', async () => {
@@ -111,19 +112,6 @@ describe('an upload that was cut after its half', () => {
       accepted: true,
     });
   });
-
-  it('leaves nothing behind when its slot is dropped', async () => {
-    await services.createTask();
-    const upload = await holdUpload(services, 0);
-    await send(services, upload, { body: upload.body.subarray(0, 100) });
-    const here = async () =>
-      ((await snapshot(services)) as { blobs: string[] }).blobs.filter((name) => name.includes(upload.ctx)).length;
-    expect(await here()).toBe(1);
-    services.elapse(services.policy.uploadLeaseMs + 1);
-    while ((await here()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await send(services, upload)).toMatchObject({ code: 'slot-dropped' });
-    expect(await here()).toBe(0);
-  });
 });
 
 describe('a vector', () => {
@@ -143,18 +131,31 @@ describe('a vector', () => {
       [{ modulus: FIELD }, (body: Uint8Array) => body.map((byte, n) => (n < 4 ? 0xff : byte))],
       [
         { modulus: ring(21), level: 2 ** 8 },
-        // The self seed follows the vector.
-        (body: Uint8Array) => body.map((byte, n) => (n === body.length - 64 - 1 ? 0xff : byte)),
+        (body: Uint8Array, vectorBytes: number) => body.map((byte, n) => (n === vectorBytes - 1 ? 0xff : byte)),
       ],
     ] as const) {
       await services.createTask(policy);
       const upload = await holdUpload(services, 0);
-      const before = await snapshot(services, upload.ctx);
-      const body = new Uint8Array(spoil(upload.body));
-      const header = otherHeader(upload, 3, { bodyHash: hashOf(body) });
-      expect(await send(services, upload, { header, body })).toMatchObject({ status: 422, code: 'body-mismatch' });
-      expect(await snapshot(services, upload.ctx)).toEqual(before);
+      const before = snapshot(services);
+      const { header } = shotUploadCodec.decode(upload.header);
+      const body = new Uint8Array(spoil(upload.body, shotLayout(services.policy, header.epochs).vectorBytes));
+      const wrong = otherHeader(services, upload, { bodyHash: hashOf(body) });
+      expect(await send(services, upload, { ...wrong, body })).toMatchObject({ status: 422, code: 'body-mismatch' });
+      expect(snapshot(services)).toEqual(before);
       expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
     }
   });
+});
+
+// The last test here: the devices' clocks stay behind.
+it('an upload whose epochs are over leaves nothing behind', async () => {
+  await services.createTask();
+  const upload = await holdUpload(services, 0);
+  await send(services, upload, { body: upload.body.subarray(0, 100) });
+  const here = () => snapshot(services).blobs.filter((name) => name.includes(upload.name)).length;
+  expect(here()).toBe(1);
+  services.elapse(EPOCHS_MS);
+  await until(() => here() === 0);
+  expect(await send(services, upload)).toMatchObject({ code: 'epoch-over' });
+  expect(here()).toBe(0);
 });

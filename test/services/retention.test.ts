@@ -1,7 +1,7 @@
 /** The data that a server is told to keep, and the data it removes in the background. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINE, SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
@@ -15,18 +15,20 @@ afterEach(async () => {
 const models = (): readonly string[] => filesBelow(join(services.folder, 'server', 'blobs', 'models', services.task));
 const kept = (): readonly number[] => [...new Set(models().map((name) => Number.parseInt(name, 10)))].sort();
 
-/** Makes this many versions of two updates each, and returns the buffers that they came from. */
+/** Makes this many versions of two updates each, and returns the batches that they came from. */
 async function makeVersions(to: number): Promise<string[]> {
   const clients = [await services.client('a'), await services.client('b')];
-  const buffers = new Set<string>();
+  const batches = new Set<string>();
   for (let version = 1; version <= to; version++) {
+    const uploads: string[] = [];
     for (const client of clients) {
       const result = await client.contribute(oneHot(version), { trainedOn: version - 1 });
-      if (result.kind === 'accepted') buffers.add(result.ctx);
+      if (result.kind === 'accepted') uploads.push(result.ctx);
     }
     await services.reached(version);
+    for (const upload of uploads) batches.add((await services.fateIs(upload, 'included')).ctx ?? '');
   }
-  return [...buffers];
+  return [...batches];
 }
 
 /** The remains of a crash while a version is made: blobs that belong to no version. */
@@ -41,14 +43,13 @@ function leaveBehind(): { readonly staged: string; readonly next: string } {
   return { staged, next };
 }
 
-it('old versions, old buffers and remains of a crash are removed; the newest and open ones stay, and the task continues', async () => {
+it('old versions, old batches and remains of a crash are removed; the newest and open ones stay, and the task continues', async () => {
   const specification = { serverStep: { kind: 'fedavg', rate: 1, momentum: 0.5 } } as const;
-  const policy = { bufferSize: 2, engine: ENGINE.slotKeys };
-  services = await TestServices.open({ policy, specification });
+  services = await TestServices.open({ policy: { bufferSize: 2 }, specification });
   const [first = ''] = await makeVersions(2);
   expect(kept()).toEqual([0, 1, 2]);
   services.elapse(services.policy.openMs + services.policy.closeMs + 1);
-  // Drawn for version 2, and open.
+  // On version 2, and in no batch yet.
   const open = await (await services.client('open')).contribute(oneHot(0), { trainedOn: 2 });
   const { staged, next } = leaveBehind();
   await services.restartServer({ keep: { models: 1, buffersMs: 0 }, tidyMs: 20 });
@@ -65,7 +66,7 @@ it('old versions, old buffers and remains of a crash are removed; the newest and
     expect.stringContaining('the parameters of this version were deleted'),
   ]);
   await until(async () => !(await isKnown(first)));
-  expect('ctx' in open && (await isKnown(open.ctx))).toBe(true);
+  expect('ctx' in open && (await services.fate(open.ctx)).fate).toBe('waiting');
   await (await services.client('last')).contribute(oneHot(0), { trainedOn: 2 });
   await services.reached(3);
   await until(() => kept().join() === '3');
@@ -74,7 +75,7 @@ it('old versions, old buffers and remains of a crash are removed; the newest and
 });
 
 async function isKnown(ctx: string): Promise<boolean> {
-  return services.bufferState(ctx).then(
+  return services.batchState(ctx).then(
     () => true,
     () => false,
   );

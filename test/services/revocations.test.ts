@@ -1,10 +1,16 @@
-/** A revoked device is refused by the server as well: with the next buffer that is drawn, or when the server looks. */
+/** A revoked device is refused by the server as well: when the server looks. */
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { oneHot, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
+import {
+  countsOf,
+  oneHot,
+  TestServices,
+  type TestServicesOptions,
+  until,
+} from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -20,78 +26,51 @@ function revoke(deviceKey: Uint8Array): Promise<unknown> {
   return services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
 }
 
-/** The server's answer to a device that asks for a seat. */
-async function seatOf({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]): Promise<string> {
-  const answer = await askSigned(services, device, 'server', SERVER_PATH.seats(services.task), seat);
-  return answer.ok ? 'seated' : ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '');
+/** The server's answer to a device that asks for a place. */
+async function placeOf({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]): Promise<string> {
+  const answer = await askSigned(services, device, 'server', SERVER_PATH.admissions(services.task), certificate);
+  return answer.ok ? 'placed' : ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '');
 }
 
-it('it gets no seat once the server has looked, also after a restart without the authority', async () => {
+it('it gets no place once the server has looked, also after a restart without the authority', async () => {
   await open(30);
   const [device, other] = await enrolledDevices(services, 2);
   if (device === undefined || other === undefined) throw new Error('no devices');
-  expect(await seatOf(device)).toBe('seated');
+  expect(await placeOf(device)).toBe('placed');
   await revoke(device.device.deviceKey);
-  await until(async () => (await seatOf(device)) === 'revoked');
-  expect(await seatOf(other)).toBe('seated');
+  await until(async () => (await placeOf(device)) === 'revoked');
+  expect(await placeOf(other)).toBe('placed');
   await services.restartServer({
     revocationsMs: NEVER,
     authorities: [{ url: 'http://127.0.0.1:9', publicKey: services.authority.publicKey }],
   });
-  expect(await seatOf(device)).toBe('revoked');
+  expect(await placeOf(device)).toBe('revoked');
 });
 
-it('it gets no seat after the next buffer was drawn, if the server never looks', async () => {
-  await open(NEVER, { policy: { bufferSize: 2, minimum: 2 } });
-  const [device, first, second, third] = await enrolledDevices(services, 4);
-  if (device === undefined || first === undefined || second === undefined || third === undefined)
-    throw new Error('no devices');
-  expect([await seatOf(device), await seatOf(first)]).toEqual(['seated', 'seated']);
-  await revoke(device.device.deviceKey);
-  expect(await seatOf(device)).toBe('seated'); // nothing was heard of it yet
-  expect([await seatOf(second), await seatOf(third)]).toEqual(['seated', 'seated']); // in a new buffer
-  expect(await seatOf(device)).toBe('revoked');
-});
-
-it('its upload is refused, its slot is dropped, and an upload that was accepted before stays', async () => {
-  await open(30, { policy: { bufferSize: 3, minimum: 2 } });
+it('its upload is refused, and so is one that was accepted before and waits', async () => {
+  await open(30, { policy: { bufferSize: 4, minimum: 3 } });
   const early = await holdUpload(services, 0);
   expect((await send(services, early)).answer).toMatchObject({ accepted: true });
   const late = await holdUpload(services, 1);
-  await (await services.client('honest')).contribute(oneHot(2), { trainedOn: 0 });
   for (const { client } of [early, late]) await revoke(client.deviceKey);
   const [probe] = await enrolledDevices(services, 1);
   if (probe === undefined) throw new Error('no device');
   await revoke(probe.device.deviceKey);
-  await until(async () => (await seatOf(probe)) === 'revoked'); // the last of them is known, so all are
+  await until(async () => (await placeOf(probe)) === 'revoked'); // the last of them is known, so all are
   expect((await send(services, late)).code).toBe('revoked');
   expect((await send(services, late, { method: 'HEAD' })).status).toBe(403);
-  expect((await send(services, early)).answer).toMatchObject({ accepted: true });
-  services.elapse(services.policy.uploadLeaseMs + 1);
-  await services.reached(1);
-  expect((await services.bufferState(early.ctx)).accepted).toEqual([0, 2]);
+  expect(await services.fateIs(early.name, 'refused')).toMatchObject({ reason: 'revoked' });
 });
 
-it('its deposit is refused, and its update is free', async () => {
-  await open(30);
-  const proxy = await services.proxy();
-  const client = await services.client('revoked', { server: proxy.url });
-  const [probe] = await enrolledDevices(services, 1);
-  if (probe === undefined) throw new Error('no device');
-  client.on('progress', ({ step }) => {
-    // It has its seat by now; the first tries to deposit do not arrive before the server knows.
-    if (step !== 'deposit' || proxy.onAsk !== undefined) return;
-    let isKnown = false;
-    proxy.onAsk = ({ path }) => (path.endsWith('/deposits') && !isKnown ? 'cut' : undefined);
-    void (async () => {
-      await revoke(client.deviceKey);
-      await revoke(probe.device.deviceKey);
-      await until(async () => (await seatOf(probe)) === 'revoked');
-      isKnown = true;
-    })();
-  });
-  const result = await client.contribute(oneHot(0), { trainedOn: 0 }).catch(() => client.resume());
-  expect(result).toMatchObject({ kind: 'rejected', reason: 'revoked', update: 'free' });
-  const deposits = proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits'));
-  expect(deposits.map(({ answer }) => answer.status)).toEqual([403]);
+it('its upload is refused by the authority, if the server never looks', async () => {
+  await open(NEVER);
+  const [gone, ...others] = await Promise.all(['gone', 'a', 'b', 'c'].map((name) => services.client(name)));
+  if (gone === undefined) throw new Error('no device');
+  await gone.model();
+  await revoke(gone.deviceKey);
+  const given = await gone.contribute(oneHot(0), { trainedOn: 0 });
+  if (given.kind !== 'accepted') throw new Error(given.reason);
+  expect(await services.fateIs(given.ctx, 'refused')).toMatchObject({ reason: 'revoked' });
+  for (const [n, client] of others.entries()) await client.contribute(oneHot(n + 1), { trainedOn: 0 });
+  expect(countsOf(await services.reached(1), 3)).toEqual([0, 1, 1, 1, 0, 0, 0, 0]);
 });

@@ -1,7 +1,6 @@
 /** A service that was restored from an old snapshot: what it forgot is given up, and nothing is counted twice. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { blobsOf } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
@@ -24,34 +23,29 @@ async function forgotten(which: 'authority' | 'server', work: () => Promise<unkn
   await start();
 }
 
-it('an authority that forgot a buffer gives it up; the server follows, and its updates are held for good', async () => {
+it('an authority that forgot its epochs opens nothing of them; the model is repeated, and its devices give on it', async () => {
   services = await TestServices.open();
-  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
-  const accepted: { ctx: string; joinTag: string }[] = [];
+  const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
+  const accepted: string[] = [];
   await forgotten('authority', async () => {
-    for (const [n, client] of [a, b].entries()) {
-      const contribution = await client?.contribute(oneHot(n), { trainedOn: 0 });
-      if (contribution?.kind === 'accepted') accepted.push(contribution);
+    for (const [n, client] of clients.slice(0, 2).entries()) {
+      const contribution = await client.contribute(oneHot(n), { trainedOn: 0 });
+      if (contribution.kind === 'accepted') accepted.push(contribution.ctx);
     }
   });
-  const [first] = accepted;
-  if (first === undefined) throw new Error('not accepted');
-  expect(await c?.contribute(oneHot(2), { trainedOn: 0 })).toMatchObject({ kind: 'rejected', update: 'free' });
-  services.elapse(services.policy.uploadLeaseMs + 1); // the slot of the third is dropped, and the buffer full
-  await until(async () => (await services.bufferState(first.ctx)).status === 'unknown');
-  expect(await a?.outcome(first)).toBe('unknown');
-  expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({
-    reason: 'delta-committed',
-    detail: 'unknown',
-  });
-  // It still serves everything it knows. The model is repeated once, so that all devices can give on a version again.
+  expect(accepted).toHaveLength(2);
+  for (const upload of accepted)
+    expect(await services.fateIs(upload, 'refused')).toMatchObject({ reason: 'epoch-over' });
+  // The model is repeated once, so that all devices can give on a version again.
   expect(countsOf(await services.reached(1), 3)).toEqual(Array(8).fill(0));
-  const clients = await Promise.all(['d', 'e', 'f'].map((name) => services.client(name)));
-  for (const [n, client] of clients.entries()) await client.contribute(oneHot(3 + n), { trainedOn: 1 });
+  for (const [n, client] of clients.entries()) {
+    await client.model();
+    await client.contribute(oneHot(3 + n), { trainedOn: 1 });
+  }
   expect(countsOf(await services.reached(2), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);
 });
 
-it('a model of a buffer whose close the authority forgot is never logged, and the version is made again without it', async () => {
+it('a model of a batch whose release the authority forgot is never logged, and the version is made again without it', async () => {
   services = await TestServices.open({ policy: { bufferSize: 2 } });
   const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => services.client(name)));
   const contributions: string[] = [];
@@ -74,38 +68,9 @@ it('a model of a buffer whose close the authority forgot is never logged, and th
   const [forgottenOne] = models();
   expect(models()).toHaveLength(1);
   await services.restartServer();
-  await until(async () => (await services.bufferState(contributions[0] ?? '')).status === 'unknown');
+  await services.fateIs(contributions[0] ?? '', 'unknown');
   await until(() => !models().includes(forgottenOne ?? ''));
   expect(countsOf(await services.reached(1), 2)).toEqual(Array(8).fill(0)); // the model again, after the rollback
   for (const [n, client] of clients.slice(2).entries()) await client.contribute(oneHot(2 + n), { trainedOn: 1 });
   expect(countsOf(await services.reached(2), 2)).toEqual([0, 0, 1, 1, 0, 0, 0, 0]);
-});
-
-it('a server does not draw buffers for a model that the authority has forgotten', async () => {
-  services = await TestServices.open({ policy: { bufferSize: 2 } });
-  const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
-  const late = await services.client('late', { retry: AT_ONCE });
-  await forgotten('authority', async () => {
-    for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
-    await services.reached(1);
-  });
-  const no = await late.contribute(oneHot(5), { trainedOn: 0 });
-  expect(no).toMatchObject({ reason: 'authority-unreachable', update: 'free' });
-  expect('detail' in no && no.detail).toContain('one of the services was rolled back');
-  await until(async () => (await services.taskState()).buffers === 0);
-  expect((await services.taskState()).version).toBe(1);
-});
-
-it('a server does not draw buffers for a model that it has forgotten itself', async () => {
-  services = await TestServices.open({ policy: { bufferSize: 2 } });
-  const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
-  const late = await services.client('late', { retry: AT_ONCE });
-  await late.model();
-  await forgotten('server', async () => {
-    for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
-    await services.reached(1);
-  });
-  expect(await late.contribute(oneHot(5), { trainedOn: 0 })).toMatchObject({ reason: 'authority-unreachable' });
-  await until(async () => (await services.taskState()).buffers === 0);
-  expect((await services.taskState()).version).toBe(0);
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type DeviceStore, inMemoryStoreForTests } from '@basa/client/node';
 import type { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { toHex } from '@basa/masking';
-import { authorityMessages, type DeviceRecord, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { deviceRecordCodec, KIND } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -40,18 +40,16 @@ afterAll(async () => {
 async function contribute(name: string, place: number): Promise<void> {
   const secretKey = nodeRandomBytes(32);
   secrets.push({ what: `the device key of ${name}`, bytes: secretKey.slice() });
-  const records: DeviceRecord[] = [];
-  const identity = overheard(name, inMemoryStoreForTests(createNodeSigner(secretKey)), records);
+  const identity = overheard(name, inMemoryStoreForTests(createNodeSigner(secretKey)));
   const [server, authority] = proxies.map(({ url }) => url) as [string, string];
   const client = await services.client(name, { identity, server, authority });
   const contribution = await client.contribute(oneHot(place), { trainedOn: 0 });
   if (contribution.kind !== 'accepted') throw new Error(contribution.reason);
   joinTag = new Uint8Array(Buffer.from(contribution.joinTag, 'hex'));
-  secrets.push({ what: `the attribute key of ${name}`, bytes: attributeKey(contribution.ctx, records) });
 }
 
-/** Copies every secret out of what the device makes durable. */
-function overheard(name: string, store: DeviceStore, records: DeviceRecord[]): DeviceStore {
+/** Copies every secret out of the data that the device makes durable. */
+function overheard(name: string, store: DeviceStore): DeviceStore {
   const keep = (what: string, bytes: Uint8Array): void =>
     void secrets.push({ what: `${what} of ${name}`, bytes: bytes.slice() });
   return {
@@ -62,32 +60,13 @@ function overheard(name: string, store: DeviceStore, records: DeviceRecord[]): D
     },
     append: (entries) => {
       for (const entry of entries) {
-        const kind = entry[2] ?? 0;
-        if (kind < KIND.sessionPrepared || kind >= KIND.ledgerEntered) continue;
+        if (entry[2] !== KIND.sessionShot) continue;
         const record = deviceRecordCodec.decode(entry.slice());
-        records.push(record);
-        if (record.kind === 'prepared') {
-          for (const [n, seed] of record.edges.entries()) keep(`the seed for slot ${n + 1}`, seed);
-        }
-        if (record.kind === 'slotted') keep('the ephemeral key', record.ephemeralSecret);
-        if (record.kind !== 'frozen') continue;
-        keep('the self seed', record.self);
-        for (const seed of record.earlier) keep('a seed of an earlier slot', seed);
+        if (record.kind === 'shot') for (const seed of record.seeds) keep('a seed', seed);
       }
       return store.append(entries);
     },
   };
-}
-
-function attributeKey(ctx: string, records: readonly DeviceRecord[]): Uint8Array {
-  const slotted = records.find(({ kind }) => kind === 'slotted') as Extract<DeviceRecord, { kind: 'slotted' }>;
-  const { passed } = proxies[1] as ServiceProxy;
-  const answer = passed.filter(({ asked }) => asked.path === `/v1/buffers/${ctx}/keys`).at(-1)?.answer;
-  const { envelope, issued } = authorityMessages(3).keyAnswer.decode(answer?.body ?? new Uint8Array());
-  const { requestDigest } = issued;
-  const key = openEnvelope(nodeSuite, { recipientSecret: slotted.ephemeralSecret, requestDigest, envelope });
-  if (key === undefined) throw new Error('the envelope does not open');
-  return key;
 }
 
 const listeningFetch: typeof fetch = async (url, options) => {
@@ -140,28 +119,28 @@ function whereabouts(bytes: Uint8Array): readonly string[] {
     .map(({ what }) => what);
 }
 
-it('the search finds public values in a store, in a body and in hexadecimal in a log', () => {
+it('the search finds public values in a store, in a message, in a header and in a log', () => {
   const found = whereabouts(joinTag);
   expect(found).toContain('server/basa.sqlite');
-  expect(found.some((what) => what.startsWith('answer to') && what.endsWith('/deposits'))).toBe(true);
-  const ctx = new Uint8Array(Buffer.from(/buffers\/([0-9a-f]{64})/.exec(lines.join(''))?.[1] ?? '', 'hex'));
-  expect(whereabouts(ctx)).toContain('the logs');
+  expect(found).toContain('between server and authority');
+  expect(found.some((what) => what.startsWith('headers of'))).toBe(true);
+  const task = new Uint8Array(Buffer.from(services.task, 'hex'));
+  expect(whereabouts(task)).toContain('the logs');
 });
 
-it('no seed, input, key of a device or of its slot is stored, logged or sent by anybody', () => {
-  // Per device: its key, self seed, two edges, ephemeral key, input, attribute key; and 0 + 1 + 2 seeds of earlier slots.
-  expect(secrets).toHaveLength(3 * 7 + 3);
+it('no seed, input or key of a device is stored, logged or sent by anybody', () => {
+  // Per device: its key, its input, and the seed of its only part.
+  expect(secrets).toHaveLength(3 * 3);
   for (const { what, bytes } of secrets) expect([what, whereabouts(bytes)]).toEqual([what, []]);
 });
 
-it('a finished buffer leaves no sealed seed and no masked vector behind', () => {
+it('a finished batch leaves no sealed seed and no masked vector behind', () => {
   const bodies = (proxies[0] as ServiceProxy).passed
     .filter(({ asked }) => asked.method === 'PUT')
     .map(({ asked }) => asked.body);
-  const deposits = (proxies[0] as ServiceProxy).passed
-    .filter(({ asked }) => asked.path.endsWith('/deposits'))
-    .map(({ asked }) => asked.body.subarray(-64 - 240, -64)); // the last sealed seed, before the signature
-  for (const bytes of [...bodies, ...deposits]) {
+  expect(bodies).toHaveLength(3);
+  const sealed = bodies.map((body) => body.subarray(-32));
+  for (const bytes of [...bodies, ...sealed]) {
     const files = whereabouts(bytes).filter((what) => /^(server|authority)\//.test(what));
     expect(files).toEqual([]);
   }

@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Authority, createAuthority, verifyLog } from '@basa/authority';
-import { AuthorityClient } from '@basa/client/internal/services/authority-client.ts';
-import type { BasaClient, Contribution } from '@basa/client/node';
+import type { BasaClient } from '@basa/client/node';
 import {
   AuthorityOperator,
   type CreateTaskOptions,
@@ -14,11 +13,9 @@ import {
 } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { type CloseAnswerOf, isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { TaskAuthorities } from '@basa/server/internal/authority/task-authorities.ts';
 import { NEVER_LATE, OPERATOR_TOKEN, OPERATORS, TestServices, until } from '@basa/testkit/services/test-services.ts';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
 const K = 3;
@@ -136,33 +133,6 @@ it('trains with all authorities and with one down, waits with two down, and cont
     expect(verifyLog(log, places()[n]?.publicKey as Uint8Array)).toMatchObject({ isGood: true, doubleIssues: 0 });
 });
 
-it('opens the sum and blames no device if one authority gives wrong keys and another is slow', async () => {
-  const { task, tokens } = await create({ name: 'one lies' });
-  const clients = await Promise.all(tokens.map((token, n) => device(task, `lied-to-${n}`, token)));
-  const { close } = TaskAuthorities.prototype;
-  const asked: unknown[] = [];
-  const spy = vi.spyOn(TaskAuthorities.prototype, 'close').mockImplementation(async function (
-    this: TaskAuthorities,
-    buffer,
-    whose,
-  ) {
-    const grant = await close.call(this, buffer, whose);
-    if (isRefused(grant)) return grant;
-    asked.push(whose);
-    const [first, ...others] = grant.answers as [CloseAnswerOf, ...CloseAnswerOf[]];
-    const keys = first.answer.keys.map((one) => ({ ...one, key: one.key.map((byte) => byte ^ 1) }));
-    const liar = { ...first, answer: { ...first.answer, keys } };
-    return { ...grant, answers: [liar, ...(whose === 'all' ? others : others.slice(0, 2))] };
-  });
-  try {
-    await fill(clients, 1, task);
-  } finally {
-    spy.mockRestore();
-  }
-  expect(asked).toEqual(['enough', 'all']);
-  await fill(clients, 2, task);
-});
-
 it('needs enough authorities to withstand one that colludes, unless the operator allows fewer', async () => {
   const three = { authority: urls().split(',').slice(0, 3).join(','), tokens: 0 };
   await expect(create({ ...three, threshold: 2 })).rejects.toThrow(SettingsError);
@@ -183,40 +153,4 @@ it('an operator without a listener gets an error if an authority is down', async
   const strict = new AuthorityOperator({ url: urls(), token: tokenForAll(urls(), OPERATOR_TOKEN) });
   await expect(strict.tokens(task, 1, Date.now() + 60_000)).rejects.toThrow(UnreachableError);
   await startOther(2);
-});
-
-it('a device waits for a missing authority, then leaves the buffer if another can be drawn without that authority', async () => {
-  const uploadLeaseMs = 600_000;
-  const { task, tokens } = await create({ name: 'one stays away', uploadLeaseMs });
-  const [first, second] = await Promise.all(tokens.map((token, n) => device(task, `left-${n}`, token)));
-  await others[0]?.close();
-  const before = await first?.contribute(oneHot(0), { trainedOn: 0 });
-  // Its buffer has the parts of the three that answered: each of them is needed.
-  await startOther(0);
-  await others[1]?.close();
-  const offer = () => second?.contribute(oneHot(1), { trainedOn: 0 });
-  await expect(offer()).rejects.toThrow('3 of 3 authorities must answer, but 1 did not');
-
-  const { now } = Date;
-  let aheadMs = uploadLeaseMs / 4;
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-  await others[0]?.close();
-  await expect(offer()).rejects.toThrow(UnreachableError); // too few answer to draw another
-  await startOther(0);
-  const after = await offer();
-  expect([before?.kind, after?.kind]).toEqual(['accepted', 'accepted']);
-  expect(after).not.toMatchObject({ ctx: (before as Contribution).ctx });
-
-  // If all have a part in a buffer, another one would need the same ones.
-  await startOther(1);
-  const whole = await create({ name: 'all have a part', uploadLeaseMs });
-  const stays = await device(whole.task, 'stays', whole.tokens[0]);
-  vi.spyOn(AuthorityClient.prototype, 'key').mockRejectedValue(new UnreachableError('the authority', 'away'));
-  const entered = new Set<string>();
-  stays.on('slotted', ({ ctx }) => entered.add(ctx));
-  const stay = () => stays.contribute(oneHot(0), { trainedOn: 0 });
-  await expect(stay()).rejects.toThrow('must answer, but 4 did not');
-  aheadMs += uploadLeaseMs / 4;
-  await expect(stay()).rejects.toThrow('must answer, but 4 did not');
-  expect(entered.size).toBe(1);
 });

@@ -26,6 +26,7 @@ const pair = (task = services.task): Promise<BasaClient[]> =>
   Promise.all(['a', 'b'].map((name) => services.client(name, { task })));
 
 async function contributeAll(clients: readonly BasaClient[], delta: (n: number) => Float32Array, trainedOn = 0) {
+  for (const client of clients) await client.model();
   const results = await Promise.all(clients.map((client, n) => client.contribute(delta(n), { trainedOn })));
   expect(results.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
 }
@@ -62,13 +63,13 @@ it('two tasks keep their updates, models and devices apart', async () => {
   expect(tasks.map(({ task }) => task)).toEqual(expect.arrayContaining([one, two]));
 });
 
-it('a paused task gives no seats, and continues when it is resumed, also after a restart', async () => {
+it('a paused task takes no uploads, and continues when it is resumed, also after a restart', async () => {
   await services.createTask();
   const [a] = await pair();
   expect(await putState('paused')).toMatchObject({ state: 'paused' });
   await services.restartServer();
   const no = await a?.contribute(oneHot(0), { trainedOn: 0 });
-  expect(no).toMatchObject({ reason: 'task-paused', update: 'free', retryAfterMs: 30_000 });
+  expect(no).toMatchObject({ reason: 'task-paused', retryAfterMs: 30_000 });
   expect(await putState('running')).toMatchObject({ state: 'running' });
   expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
 });
@@ -80,8 +81,11 @@ describe('a task ends', () => {
     await contributeAll(clients, (n) => oneHot(n));
     await until(async () => (await services.taskState()).state === 'finished');
     expect((await services.taskState()).why).toBe('version 1 reached');
-    const no = await clients[0]?.contribute(oneHot(5), { trainedOn: 1 });
-    expect(no).toMatchObject({ reason: 'task-finished', detail: 'version 1 reached' });
+    await clients[0]?.model();
+    await expect(clients[0]?.contribute(oneHot(5), { trainedOn: 1 })).rejects.toMatchObject({
+      code: 'task-finished',
+      detail: 'version 1 reached',
+    });
     await expect(putState('running')).rejects.toThrow('410');
   });
 
@@ -229,7 +233,7 @@ it('a client with a wrong clock gets the right time and continues', async () => 
   });
   try {
     skewed.elapse(86_400_000);
-    const target = SERVER_PATH.seats(skewed.task);
+    const target = SERVER_PATH.admissions(skewed.task);
     const body = nodeRandomBytes(10);
     const headers = signingDevice().headers({
       audience: skewed.server.publicKey,

@@ -1,4 +1,4 @@
-/** The operators' view of both services: metrics, readiness, log lines, and the trace of one buffer. */
+/** The operators' view of both services: metrics, readiness, log lines, and the trace of one batch. */
 import { rmSync } from 'node:fs';
 import { METRICS } from '@basa/service';
 import { OPERATOR_TOKEN, oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
@@ -16,6 +16,7 @@ const lines: string[] = [];
 const clippedRatios: number[] = [];
 let services: TestServices;
 let ctx: string;
+let upload = '';
 let label: string;
 
 beforeAll(async () => {
@@ -26,14 +27,13 @@ beforeAll(async () => {
   for (const [place, name] of ['a', 'b', 'c'].entries()) {
     const client = await services.client(name);
     client.on('quantized', ({ clipped, entries }) => clippedRatios.push(clipped / entries));
-    client.on('slotted', (seat) => {
-      ctx = seat.ctx;
-    });
+    await client.model();
     const delta = oneHot(place);
     if (place === 0) delta[7] = 5; // beyond the clip of 1
-    await client.contribute(delta, { trainedOn: 0 });
+    const given = await client.contribute(delta, { trainedOn: 0 });
+    if (given.kind === 'accepted') upload = given.ctx;
   }
-  await services.reached(1);
+  ctx = (await services.fateIs(upload, 'included')).ctx ?? '';
   // The last step that is traced ends a moment after the version is there.
   await until(() => exporter.getFinishedSpans().some((span) => span.name === 'task' && partyOf(span) === 'server'));
 });
@@ -56,15 +56,13 @@ describe('metrics', () => {
     expect(new Map(told as [string, string][])).toEqual(new Map(known.map(([name, { help }]) => [name, help])));
   });
 
-  it('count the results of one buffer', async () => {
+  it('count the results of one batch', async () => {
     const server = await scraped(services.server.url);
-    for (const name of ['basa_seats_total', 'basa_deposits_total', 'basa_uploads_accepted_total'])
-      expect([name, server.get(`${name}{${label}}`)]).toEqual([name, 3]);
+    expect(server.get(`basa_uploads_accepted_total{${label}}`)).toBe(3);
     expect(server.get(`basa_buffers_frozen_total{${label},why="resolved"}`)).toBe(1);
     expect(server.get(`basa_buffers_ended_total{${label},outcome="included"}`)).toBe(1);
     expect(server.get(`basa_buffer_lag_versions_count{${label}}`)).toBe(1);
     expect(server.get(`basa_model_version{${label}}`)).toBe(1);
-    expect(server.get('basa_work_seconds_count{work="open-terms"}')).toBe(1);
     expect(server.get('basa_work_seconds_count{work="sum-shard"}')).toBe(1);
     expect(server.get('basa_blob_commit_seconds_count')).toBe(0); // bodies this small are rows
     expect(server.get('basa_requests_total{step="upload",status="200"}')).toBe(3);
@@ -74,25 +72,15 @@ describe('metrics', () => {
     expect(server.get('basa_authority_up')).toBe(1);
 
     const authority = await scraped(services.authority.url);
-    expect(authority.get('basa_keys_issued_total')).toBe(3);
-    expect(authority.get('basa_abe_seconds_count')).toBe(6); // three edges, and three selves at the close
-    expect(authority.get('basa_outcomes_total{outcome="closed"}')).toBe(1);
     expect(authority.get('basa_devices_enrolled_total')).toBe(3);
     expect(authority.get('basa_witness_seconds_count')).toBeGreaterThan(0);
   });
 
-  it('show a buffer that fills: its fill, its slots and its leases', async () => {
+  it('show uploads that wait for a batch', async () => {
     const client = await services.client('d');
     await client.contribute(oneHot(3), { trainedOn: 1 });
-    services.elapse(60_000);
-    const server = await scraped(services.server.url);
-    expect(server.get(`basa_buffer_fill_ratio{${label}}`)).toBeCloseTo(1 / 3);
-    expect(server.get(`basa_buffer_age_seconds{${label}}`)).toBeGreaterThanOrEqual(60);
-    expect(server.get(`basa_buffers{${label},status="filling"}`)).toBe(1);
-    expect(server.get(`basa_slots{${label},state="accepted"}`)).toBe(1);
-    expect(server.get(`basa_slots{${label},state="free"}`)).toBe(2);
-    expect(server.get(`basa_leases{${label},state="running"}`)).toBe(0);
-    expect((await scraped(services.authority.url)).get('basa_open_buffers')).toBe(1);
+    await until(async () => (await scraped(services.server.url)).get(`basa_shots{${label},state="good"}`) === 1);
+    expect((await scraped(services.server.url)).get(`basa_buffers{${label},status="frozen"}`)).toBe(0);
   });
 
   it('count a refusal by its reason, and the log has the reason without the words of the request', async () => {
@@ -110,7 +98,7 @@ describe('metrics', () => {
     expect(lines.join('')).not.toContain('my-secret');
   });
 
-  it('name no buffer and no device', async () => {
+  it('name no batch and no device', async () => {
     const text = (await scrape(services.server.url)) + (await scrape(services.authority.url));
     expect(text).not.toContain(ctx.slice(0, 16));
     const values = [...text.matchAll(/="([^"]*)"/g)].map(([, value]) => value);
@@ -144,52 +132,36 @@ it('a server without its authority is ready, and says so', async () => {
   await services.startAuthority();
 });
 
-describe('the trace of a buffer', () => {
-  const ofBuffer = (): readonly ReadableSpan[] =>
+describe('the trace of a batch', () => {
+  const ofBatch = (): readonly ReadableSpan[] =>
     exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === ctx.slice(0, 32));
 
   /** A span and its ancestors, by name. */
   function pathOf(span: ReadableSpan): string {
-    const parent = ofBuffer().find((other) => other.spanContext().spanId === span.parentSpanContext?.spanId);
-    const slot = span.name === 'slot' ? ` ${span.attributes['basa.slot']}` : '';
-    return `${parent === undefined ? '' : `${pathOf(parent)} > `}${span.name}${slot}`;
+    const parent = ofBatch().find((other) => other.spanContext().spanId === span.parentSpanContext?.spanId);
+    return `${parent === undefined ? '' : `${pathOf(parent)} > `}${span.name}`;
   }
 
-  it('is task > buffer > slot > step, of both services under one id', () => {
+  it('is task > buffer > step, of both services under one id', () => {
     const paths = (party: string) =>
-      ofBuffer()
+      ofBatch()
         .filter((span) => partyOf(span) === party)
         .map(pathOf);
-    const ofSlot = (step: string) => [0, 1, 2].map((slot) => `task > buffer > slot ${slot} > ${step}`);
-    const ofSlots = [0, 1, 2].map((slot) => `task > buffer > slot ${slot}`);
-    const steps = ['seat', 'seat', 'seat', 'freeze', 'close', 'open-terms', 'sum-shard', 'model-step', 'log'];
+    const steps = ['close', 'close', 'sum-shard', 'model-step', 'log'];
     expect(paths('server').sort()).toEqual(
-      [
-        'task',
-        'task > buffer',
-        ...ofSlots,
-        ...ofSlot('deposit'),
-        ...ofSlot('upload'),
-        ...steps.map((step) => `task > buffer > ${step}`),
-      ].sort(),
+      ['task', 'task > buffer', ...steps.map((step) => `task > buffer > ${step}`)].sort(),
     );
     // The server's requests are children of its own step.
-    expect(paths('authority').sort()).toEqual(
-      [
-        'task',
-        'task > buffer',
-        'task > buffer > draw',
-        ...ofSlots,
-        ...ofSlot('key'),
-        'task > buffer > close > close',
-        'task > buffer > log > log',
-      ].sort(),
-    );
+    expect(paths('authority').sort()).toEqual([
+      'task > buffer > close > release',
+      'task > buffer > close > vote',
+      'task > buffer > log > log',
+    ]);
   });
 
   it('holds only public names', () => {
-    const keys = ofBuffer().flatMap(({ attributes }) => Object.keys(attributes));
-    const allowed = ['party', 'task', 'ctx', 'version', 'slot', 'offset', 'why', 'from', 'to'];
+    const keys = ofBatch().flatMap(({ attributes }) => Object.keys(attributes));
+    const allowed = ['party', 'task', 'ctx', 'version', 'from', 'to'];
     expect(new Set(keys)).toEqual(new Set(allowed.map((key) => `basa.${key}`)));
   });
 });

@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import type { BasaClient } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, modelEntryCodec, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol';
 import { expect } from 'vitest';
 import { countsOf, oneHot, type TestServices } from './test-services.ts';
 
 /**
- * Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Do not use the same
+ * Three devices fill a batch: the next version is the sum of their updates, and nothing else. Do not use the same
  * place twice.
  */
 export async function honestFleetGoesOn(
@@ -19,6 +19,7 @@ export async function honestFleetGoesOn(
   const { version = 0 } = await services.taskState();
   const before = await services.reached(version);
   for (const [n, client] of clients.entries()) {
+    await client.model();
     const result = await client.contribute(oneHot(firstPlace + n), { trainedOn: version });
     expect(result).toMatchObject({ kind: 'accepted' });
   }
@@ -99,14 +100,7 @@ export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Returns the seat request of a device with this certificate, for an update on the newest version. */
-export async function seatRequestOf(services: TestServices, certificate: Uint8Array): Promise<Uint8Array> {
-  const newest = fetch(new URL(SERVER_PATH.newestModel(services.task), services.server.url));
-  const { version, modelHash } = modelEntryCodec.decode(await bytesOf(newest));
-  return seatRequestCodec.encode({ certificate: certificateCodec.decode(certificate), version, modelHash });
-}
-
-/** Devices that may enrol, with their certificates and their seat requests. */
+/** Enrolled devices, with their certificates. */
 export async function enrolledDevices(services: TestServices, count: number) {
   const devices = Array.from({ length: count }, () => signingDevice());
   const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
@@ -114,10 +108,7 @@ export async function enrolledDevices(services: TestServices, count: number) {
   return Promise.all(
     devices.map(async (device) => {
       const asked = askSigned(services, device, 'authority', AUTHORITY_PATH.enrolments(services.task), '{}');
-      const certificate = await bytesOf(asked);
-      // The paper's mode has no log of models, and no seats.
-      const seat = await seatRequestOf(services, certificate).catch(() => new Uint8Array());
-      return { device, certificate, seat };
+      return { device, certificate: await bytesOf(asked) };
     }),
   );
 }

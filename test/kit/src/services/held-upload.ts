@@ -3,7 +3,15 @@ import { connect } from 'node:net';
 import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
-import { authorityMessages, HEADER, problemCodeOf, type UploadHeader } from '@basa/protocol';
+import {
+  HEADER,
+  problemCodeOf,
+  SERVER_PATH,
+  type ShotHeader,
+  shotHeaderCodec,
+  shotUploadCodec,
+  uploadNameOf,
+} from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { oneHot, type TestServices, until } from './test-services.ts';
 
@@ -13,8 +21,8 @@ export const AT_ONCE = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutM
 export interface HeldUpload {
   readonly client: BasaClient;
   readonly signer: Signer;
-  readonly ctx: string;
-  readonly slot: number;
+  /** The name of the upload. */
+  readonly name: string;
   readonly target: string;
   readonly header: Uint8Array;
   readonly body: Uint8Array;
@@ -28,9 +36,8 @@ export async function holdUpload(services: TestServices, place: number): Promise
   const held: HeldUpload[] = [];
   proxy.onAsk = ({ method, path, headers, body }) => {
     if (method !== 'PUT') return undefined;
-    const [, , , ctx = '', , slot] = path.split('/');
     const header = fromHex(String(headers[HEADER.upload])) as Uint8Array;
-    held.push({ client, signer, ctx, slot: Number(slot), target: path, header, body });
+    held.push({ client, signer, name: path.split('/').at(-1) ?? '', target: path, header, body });
     return 'cut';
   };
   const { dimension } = services.policy;
@@ -122,11 +129,15 @@ export function sendRaw(
   });
 }
 
-/** The header of other words, signed by the same device. */
-export function otherHeader({ header, signer }: HeldUpload, bufferSize: number, change: Partial<UploadHeader>) {
-  const { uploadHeader } = authorityMessages(bufferSize);
-  const other = { ...uploadHeader.decode(header), ...change };
-  return uploadHeader.encode({ ...other, signature: signer.sign(uploadHeader.statement(other)) });
+/** The header of other words, signed by the same device, with the address that it names. */
+export function otherHeader(services: TestServices, { header, signer }: HeldUpload, change: Partial<ShotHeader>) {
+  const upload = shotUploadCodec.decode(header);
+  const other = { ...upload.header, ...change };
+  const signature = signer.sign(shotHeaderCodec.statement(other));
+  return {
+    header: shotUploadCodec.encode({ ...upload, header: { ...other, signature } }),
+    target: SERVER_PATH.shot(services.task, toHex(uploadNameOf(nodeSuite, other))),
+  };
 }
 
 export const hashOf = (bytes: Uint8Array): Uint8Array => nodeSuite.sha256(bytes);

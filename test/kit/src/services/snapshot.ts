@@ -1,4 +1,4 @@
-/** Everything in a server's data as values to compare: the rows of its store, its blobs, the state of a buffer. */
+/** Everything in a server's data as values to compare: the rows of its store, and its blobs. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,13 +8,9 @@ import type { Database } from '@basa/service';
 import { ROOT } from '../root.ts';
 import type { TestServices } from './test-services.ts';
 
-export async function snapshot(services: TestServices, ctx?: string): Promise<object> {
+export function snapshot(services: TestServices): { readonly rows: object; readonly blobs: readonly string[] } {
   const folder = join(services.folder, 'server');
-  return {
-    rows: rowsOf(folder),
-    blobs: blobsOf(join(folder, 'blobs')),
-    ...(ctx !== undefined && { buffer: await services.bufferState(ctx) }),
-  };
+  return { rows: rowsOf(folder), blobs: blobsOf(join(folder, 'blobs')) };
 }
 
 /** SQLite of the services: a second reader beside the holder of the lock. */

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { type Authority, type AuthorityOptions, createAuthority } from '@basa/authority';
 import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from '@basa/client/node';
 import type { TaskSpecification } from '@basa/client/operator';
-import { kitPolicy } from '@basa/conformance/kit-policy.ts';
+import { kitPolicy, oneShotPolicy } from '@basa/conformance/kit-policy.ts';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 
@@ -33,6 +33,14 @@ export interface TestServicesOptions {
   readonly authority?: Partial<AuthorityOptions>;
 }
 
+/** A task in the paper's mode. */
+export const PAPER = {
+  policy: { engine: ENGINE.cpAbe, oneShot: undefined },
+  server: { unsafePaperMode: true },
+  authority: { unsafePaperMode: true },
+  specification: { mode: 'paper' },
+} as const satisfies TestServicesOptions;
+
 export interface TaskState {
   readonly version?: number;
   readonly state: string;
@@ -41,10 +49,17 @@ export interface TaskState {
   readonly accuracy?: number;
 }
 
-export interface BufferState {
+export interface BatchState {
   readonly status: string;
-  readonly slots: readonly { readonly slot: number; readonly status: string; readonly voids: readonly number[] }[];
   readonly accepted: readonly number[];
+}
+
+/** The status of an upload, its batch, and the version that it is in. */
+export interface UploadFate {
+  readonly fate: string;
+  readonly ctx?: string;
+  readonly version?: number;
+  readonly reason?: string;
 }
 
 export class TestServices {
@@ -161,7 +176,6 @@ export class TestServices {
       task: this.task,
       identity: join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`),
       token: await this.token(options.task),
-      floor: { unsafeMixedVersions: this.policy.versions === 'unsafeMixed' },
       ...options,
     });
     this.#clients.push(client);
@@ -182,8 +196,18 @@ export class TestServices {
     return operate(this.server.url, 'GET', SERVER_PATH.task(task));
   }
 
-  bufferState(ctx: string): Promise<BufferState> {
+  batchState(ctx: string): Promise<BatchState> {
     return operate(this.server.url, 'GET', SERVER_PATH.buffer(ctx));
+  }
+
+  fate(upload: string, task = this.task): Promise<UploadFate> {
+    return operate(this.server.url, 'GET', SERVER_PATH.shotFate(task, upload));
+  }
+
+  /** Waits until an upload has ended so, or waits. */
+  async fateIs(upload: string, fate: string, task = this.task): Promise<UploadFate> {
+    await until(async () => (await this.fate(upload, task)).fate === fate);
+    return this.fate(upload, task);
   }
 
   /** Waits until the newest version is this one. */
@@ -224,7 +248,8 @@ export async function scraped(url: string): Promise<ReadonlyMap<string, number>>
 }
 
 export function testPolicy(keys: Parameters<typeof kitPolicy>[0]): TaskPolicy {
-  return kitPolicy(keys, { name: new TextEncoder().encode('a test'), dimension: 8 });
+  const change = { name: new TextEncoder().encode('a test'), dimension: 8 };
+  return kitPolicy(keys, { ...change, ...oneShotPolicy(keys.authorityKeys.length) });
 }
 
 /** The effect of a sum of one-hot updates on a model of zeros: -1 if an update counted once, for this many accepted updates. */
