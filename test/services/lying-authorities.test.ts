@@ -151,7 +151,7 @@ it('the server asks less and less often while too few agree, and continues when 
   await contribute(clients, 1);
   await until(() => asked > 0);
   await new Promise((resolve) => setTimeout(resolve, 3000));
-  expect(asked).toBeLessThan(5); // at 0, 0.5, 1.5 and 3.5 s; without waits sixty times
+  expect(asked).toBeLessThan(10); // at 0, 0.5, 1.5 and 3.5 s, twice at most; without waits sixty times
   liar.behave();
   slow.behave();
   await services.reached(1, task);

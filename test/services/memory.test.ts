@@ -11,6 +11,7 @@ it(`after ${BATCHES} batches the server holds none in memory, and still knows th
     const devices = [await services.client('a'), await services.client('b')];
     let first: string | undefined;
     for (let version = 0; version < BATCHES; version++) {
+      for (const device of devices) await device.model();
       const given = devices.map((device) => device.contribute(oneHot(version, BATCHES), { trainedOn: version }));
       const [one] = await Promise.all(given);
       if (one?.kind === 'accepted') first ??= one.ctx;

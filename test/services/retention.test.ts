@@ -22,6 +22,7 @@ async function makeVersions(to: number): Promise<string[]> {
   for (let version = 1; version <= to; version++) {
     const uploads: string[] = [];
     for (const client of clients) {
+      await client.model();
       const result = await client.contribute(oneHot(version), { trainedOn: version - 1 });
       if (result.kind === 'accepted') uploads.push(result.ctx);
     }
@@ -50,7 +51,9 @@ it('old versions, old batches and remains of a crash are removed; the newest and
   expect(kept()).toEqual([0, 1, 2]);
   services.elapse(services.policy.openMs + services.policy.closeMs + 1);
   // On version 2, and in no batch yet.
-  const open = await (await services.client('open')).contribute(oneHot(0), { trainedOn: 2 });
+  const opening = await services.client('open');
+  await opening.model();
+  const open = await opening.contribute(oneHot(0), { trainedOn: 2 });
   const { staged, next } = leaveBehind();
   await services.restartServer({ keep: { models: 1, buffersMs: 0 }, tidyMs: 20 });
   await until(() => models().length === 2 && readdirSync(staged).length === 1);
@@ -67,7 +70,9 @@ it('old versions, old batches and remains of a crash are removed; the newest and
   ]);
   await until(async () => !(await isKnown(first)));
   expect('ctx' in open && (await services.fate(open.ctx)).fate).toBe('waiting');
-  await (await services.client('last')).contribute(oneHot(0), { trainedOn: 2 });
+  const last = await services.client('last');
+  await last.model();
+  await last.contribute(oneHot(0), { trainedOn: 2 });
   await services.reached(3);
   await until(() => kept().join() === '3');
   const history = SERVER_PATH.taskMetrics(services.task);

@@ -28,12 +28,14 @@ it('an authority that forgot its epochs opens nothing of them; the model is repe
   const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
   const accepted: string[] = [];
   await forgotten('authority', async () => {
+    await services.client('enrolled, and forgotten');
     for (const [n, client] of clients.slice(0, 2).entries()) {
       const contribution = await client.contribute(oneHot(n), { trainedOn: 0 });
       if (contribution.kind === 'accepted') accepted.push(contribution.ctx);
     }
   });
   expect(accepted).toHaveLength(2);
+  await clients[2]?.contribute(oneHot(2), { trainedOn: 0 });
   for (const upload of accepted)
     expect(await services.fateIs(upload, 'refused')).toMatchObject({ reason: 'epoch-over' });
   // The model is repeated once, so that all devices can give on a version again.
