@@ -1,17 +1,17 @@
 /** A device in a task: fetches models, contributes updates, and reports their status. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
-import { abandonSession, type Ctx, type JoinTag, type PrivacySpent, type TaskPolicy } from '@basa/protocol';
-import { isOfService, RefusedError } from './errors.ts';
+import type { Ctx, JoinTag, PrivacySpent, TaskPolicy } from '@basa/protocol';
+import { RefusedError } from './errors.ts';
 import { INSIDE } from './inside.ts';
 import type { Idle } from './run/idle.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
 import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
-import { contribute, resume } from './session/contribute.ts';
+import { contribute, refusePaper, resume } from './session/contribute.ts';
 import type { Contribution, ContributionOutcome, Rejection } from './session/contribution.ts';
-import { type DeviceContext, membershipOf, userPorts } from './session/device-context.ts';
-import { type FetchedModel, fetchModel, newestEntry } from './session/model-fetch.ts';
+import type { DeviceContext } from './session/device-context.ts';
+import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
 import { askOutcome, versionRejection } from './session/outcomes.ts';
 import { budgetRejection, spentBy } from './session/private-budget.ts';
 import type { Update } from './session/quantised.ts';
@@ -42,7 +42,7 @@ export class BasaClient {
 
   /** The pinned policy of the task. */
   get policy(): TaskPolicy {
-    return this.#context.pins.policy;
+    return this.#context.policy;
   }
 
   /** The part of its budget that this device has spent in a private task; undefined in other tasks. */
@@ -68,7 +68,7 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => askForPlace(this.#context, both));
   }
 
-  /** The newest model of the authority's log; its parameters are the client's own, not to be changed. */
+  /** The newest model that the authorities signed; its parameters are the client's own, not to be changed. */
   model({ signal }: Abortable = {}): Promise<FetchedModel> {
     return this.#exclusively(signal, (both) => this.#newestModel(both));
   }
@@ -90,11 +90,7 @@ export class BasaClient {
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
       const { state } = this.#context;
-      const member = membershipOf(state);
-      const mayHaveLeft = state.session?.step === 'frozen' || state.session?.step === 'shot';
-      if (mayHaveLeft) await state.dropSession();
-      else if (member !== undefined)
-        await state.take(abandonSession(userPorts(this.#context, member.descriptor), state, 'abandoned'));
+      if (state.session !== undefined) await state.dropSession();
       await this.#leavePlace(this.#closing.signal);
     });
   }
@@ -112,10 +108,7 @@ export class BasaClient {
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
       budget: (both: AbortSignal) => budgetRejection(this.#context, both),
-      admission: async (both: AbortSignal) => {
-        await this.#keepUp(both);
-        return askForPlace(this.#context, both);
-      },
+      admission: (both: AbortSignal) => askForPlace(this.#context, both),
       model: (both: AbortSignal) => this.#newestModel(both),
       given: (version: number, both: AbortSignal) => versionRejection(this.#context, version, both),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
@@ -123,7 +116,10 @@ export class BasaClient {
       leave: (both: AbortSignal) => this.#leavePlace(both),
       idle: this.#idle,
     };
-    return this.#exclusively(signal, (both) => run(this.#context, steps, trainer, data, options, both));
+    return this.#exclusively(signal, async (both) => {
+      refusePaper(this.#context);
+      return run(this.#context, steps, trainer, data, options, both);
+    });
   }
 
   /** Ends running calls, wipes secrets, keeps the head and releases the device's lock. */
@@ -131,8 +127,7 @@ export class BasaClient {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new Error('the client is closed; connect again'));
     await this.#busy;
-    const { authorities, outside, sealings, state } = this.#context;
-    sealings.destroy();
+    const { authorities, outside, state } = this.#context;
     state.noteHeads(authorities.heads);
     try {
       await state.close();
@@ -167,21 +162,9 @@ export class BasaClient {
       both.throwIfAborted();
       const { authorities, state } = this.#context;
       state.noteHeads(authorities.heads);
-      await this.#keepUp(both);
       return work(both);
     });
     this.#busy = mine.catch(() => undefined);
     return mine;
-  }
-
-  /** Follows the terms of the task. A device that only waits for a place hears from its authorities once in a while. */
-  async #keepUp(signal: AbortSignal): Promise<void> {
-    const { terms } = this.#context;
-    await terms?.follow(signal);
-    if (terms?.mustHear !== true) return;
-    await newestEntry(this.#context, signal).catch((error: unknown) => {
-      signal.throwIfAborted();
-      if (!isOfService(error) && !(error instanceof RefusedError)) throw error;
-    });
   }
 }

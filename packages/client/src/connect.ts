@@ -26,9 +26,7 @@ import { type LinkOptions, ServiceLink } from './services/service-link.ts';
 import { Emitter } from './session/client-events.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
-import { Sealings } from './session/sealings.ts';
 import { Standings } from './session/standings.ts';
-import { areSeats, broughtSeats, type KnownAuthority, keptPolicy, membersIn, Terms } from './session/terms.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -39,11 +37,6 @@ export interface ConnectOptions {
   readonly task: string;
   /** Comma-separated for several authorities. */
   readonly authorityKey: string;
-  /**
-   * The hash of a term in hex, or the name of the task for its first term, if the authorities of the task may be
-   * replaced: a device that was away for long takes part only up to this term.
-   */
-  readonly term?: string;
   /** The demands of this application on any policy. */
   readonly floor?: Partial<Floor>;
   /** Allows plain http to another machine. Anyone on the network path can then read and change the traffic. */
@@ -75,9 +68,7 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   const task = pinned(options.task, 'task') as TaskId;
   const places = authorityPlaces(options);
   const state = await DeviceState.open(given.suite, store);
-  // Terms are stored before the device is enrolled. Those of another task would name the authorities of this one.
-  for (const one of [state.certificate?.task ?? task, ...state.terms.seen.map(({ term }) => term.task)])
-    if (!equalBytes(one, task)) throw new RefusedError('store-of-another-task');
+  if (!equalBytes(state.certificate?.task ?? task, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const link = (name: LinkOptions['name'], url: string, audience: LinkOptions['audience']): ServiceLink => {
@@ -96,60 +87,49 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
     });
   };
 
-  const clientAt = ({ url, key }: AuthorityPlace): KnownAuthority => {
+  const known = places.map(({ url, key }): KnownAuthority => {
     const heads = new Heads(given.suite, key, state.heads);
-    return {
-      key,
-      client: new AuthorityClient(
-        link('authority', url, () => key),
-        heads,
-      ),
-    };
-  };
-  const clients = places.map(clientAt);
-  const known = state.policy ?? (await policyOf(given, clients, task, signal));
-  const first = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
-  const outside = await equipped(given, first);
-  const policy = keptPolicy(outside, first, state);
-  const knownAt = new Map(clients.map((one) => [toHex(one.key), one]));
-  const membersOf = (one: TaskPolicy, seen: readonly SeenTerm[]): readonly Member[] =>
-    membersIn(one, seen, knownAt, clientAt);
-  const authorities = new Authorities(membersOf(policy, state.terms.seen), policy, outside);
-
-  const pins = { policy };
-  const server = new ServerClient(link('server', options.server, () => pins.policy.serverKey));
-  const serverKeys = await server.publicKeys(signal);
-
-  const sealings = await Sealings.load(outside, policy.engine);
-  const standings = new Standings({ outside, server, authorities, state, pins, task, retry });
-  const trusted = options.term === undefined ? undefined : pinned(options.term, 'term');
-  const keys = places.map(({ key }) => key);
-  const isTrusted = (one: TaskPolicy): boolean =>
-    (trusted !== undefined && equalBytes(one.term?.hash ?? task, trusted)) || broughtSeats(one, keys);
-  const following = { outside, server, state, task, first, isTrusted, pins, authorities, standings, membersOf };
-  const terms = first.succession === undefined ? undefined : new Terms(following);
+    return { key, client: new AuthorityClient(link('authority', url, () => key), heads) };
+  });
+  const found = state.policy ?? (await policyOf(given, known, task, signal));
+  const policy = checkedPolicy(found, { ...DEFAULT_FLOOR, ...options.floor });
+  const outside = await equipped(given, policy);
+  const authorities = new Authorities(membersOf(policy, known), policy, outside);
+  const server = new ServerClient(link('server', options.server, () => policy.serverKey));
+  if (!equalBytes(await server.publicKey(signal), policy.serverKey)) throw new RefusedError('wrong-server');
+  const standings = new Standings({ outside, server, authorities, state, policy, task, retry });
   const context: DeviceContext = {
     outside,
     server,
     authorities,
     state,
-    sealings,
     standings,
     events,
-    pins,
-    terms,
+    policy,
     task,
     token,
     pieceBytes,
   };
-  await terms?.follow(signal);
-  if (!serverKeys.some((key) => equalBytes(key, pins.policy.serverKey)))
-    throw new RefusedError('wrong-server', state.terms.seen.length > state.terms.followed ? NOT_YET : undefined);
-  if (![first, pins.policy].some((one) => areSeats(one, keys))) throw new RefusedError('wrong-authority', NOT_PINNED);
   await ensureEnrolled(context, signal);
-  const isKept = first.oneShot !== undefined || first.succession !== undefined;
-  if (isKept && state.policy === undefined) await state.keepPolicy(first);
+  if (state.policy === undefined) await state.keepPolicy(policy);
   return new BasaClient(context);
+}
+
+/** An authority that the application named. */
+interface KnownAuthority {
+  readonly key: Uint8Array;
+  readonly client: AuthorityClient;
+}
+
+/** Exactly the authorities of the task must be pinned, in any order. */
+function membersOf({ authorities }: TaskPolicy, known: readonly KnownAuthority[]): readonly Member[] {
+  const members = authorities.flatMap((key, authority) => {
+    const client = known.find((one) => equalBytes(one.key, key))?.client;
+    return client === undefined ? [] : [{ authority, client }];
+  });
+  if (members.length !== authorities.length || known.length !== authorities.length)
+    throw new RefusedError('wrong-authority', 'the task has other authorities than the ones in authorityKey');
+  return members;
 }
 
 /** Only tasks that seal with ML-KEM load it. */
@@ -197,11 +177,6 @@ async function policyOf(
   const [policy] = await askSeveral(clients, { needed: 1, signal, ask, isEnough, graceMs: SILENCE_MS });
   return policy as TaskPolicy;
 }
-
-const NOT_YET = 'it shows a new key, for which this device still waits';
-
-/** Exactly the authorities of the task must be pinned: those of its first term, or the current ones. */
-const NOT_PINNED = 'the task has other authorities than the ones in authorityKey';
 
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);

@@ -20,7 +20,6 @@ export class ProblemError extends Error {
   readonly status: number;
   readonly detail: string | undefined;
   readonly retryAfterMs: number | undefined;
-  readonly slots: readonly number[] | undefined;
   /** The server's offset of the upload, with `offset-mismatch`. */
   readonly uploadOffset: number | undefined;
 
@@ -30,7 +29,6 @@ export class ProblemError extends Error {
     readonly title: string;
     readonly detail?: string | undefined;
     readonly retryAfterMs?: number | undefined;
-    readonly slots?: readonly number[] | undefined;
     readonly uploadOffset?: number | undefined;
   }) {
     super(withDetail(said.title, said.detail));
@@ -38,7 +36,6 @@ export class ProblemError extends Error {
     this.status = said.status;
     this.detail = said.detail;
     this.retryAfterMs = said.retryAfterMs;
-    this.slots = said.slots;
     this.uploadOffset = said.uploadOffset;
   }
 
@@ -143,6 +140,10 @@ const OWN_REFUSALS = {
     'this client refuses to take part; create a task with another engine',
   ],
   'not-paper-mode': ['The task does not use paper mode', 'use contribute'],
+  'paper-mode': [
+    'The task uses the unsafe mode of the paper',
+    'use unsafePaperContribute of @basa/client/unsafe-paper if you accept that its server can learn single updates',
+  ],
 } as const satisfies Readonly<Record<string, readonly [happened: string, advice: string]>>;
 
 export type OwnRefusal = keyof typeof OWN_REFUSALS;

@@ -8,21 +8,18 @@ import {
   certificateCodec,
   type DeviceLedger,
   type DeviceStep,
-  type DeviceTerms,
   deviceRecordCodec,
   encodePolicy,
   type KeptHead,
   keptHeadCodec,
   type Refused,
-  seenTermCodec,
   type TaskPolicy,
-  termPlaceCodec,
   type UserSession,
   wipeSession,
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
-import { type Kept, lastingEntries, readEntries, wipeRecord, withTerms } from './kept.ts';
+import { type Kept, lastingEntries, readEntries, wipeRecord } from './kept.ts';
 
 export class DeviceState {
   readonly #store: DeviceStore;
@@ -74,23 +71,6 @@ export class DeviceState {
     this.#kept = { ...this.#kept, certificate };
   }
 
-  /** The terms that this device has seen, and its current term. */
-  get terms(): DeviceTerms {
-    return this.#kept.terms;
-  }
-
-  async keepTerms(terms: DeviceTerms): Promise<void> {
-    const { seen, followed, heardAt } = this.terms;
-    const isMoved = terms.followed !== followed || terms.heardAt !== heardAt;
-    const entries = [
-      ...terms.seen.slice(seen.length).map(seenTermCodec.encode),
-      ...(isMoved ? [termPlaceCodec.encode(terms)] : []),
-    ];
-    if (entries.length === 0) return;
-    await this.#durably((store) => store.append(entries));
-    this.#kept = withTerms(this.#kept, terms);
-  }
-
   async keepPolicy(policy: TaskPolicy): Promise<void> {
     await this.#durably((store) => store.append([encodePolicy(policy)]));
     this.#kept = { ...this.#kept, policy };
@@ -108,7 +88,7 @@ export class DeviceState {
   ): Promise<Answer | Refused> {
     if (records.length === 0) return answer;
     if (input !== undefined) await this.#durably((store) => store.putInput(bytesOf(input)));
-    if (session?.step === 'acknowledged' || session?.step === 'abandoned' || session?.step === 'released') {
+    if (session?.step === 'acknowledged') {
       await this.#end(ledger);
       return answer;
     }

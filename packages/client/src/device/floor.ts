@@ -8,12 +8,10 @@ export interface Floor {
   readonly maxStaleness: number;
   /** Allows a task whose sums mix versions of the model: its server can single out an update. */
   readonly unsafeMixedVersions?: boolean;
-  /** One-shot: at least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum. */
+  /** At least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum. */
   readonly checkedSums?: boolean;
-  /** One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the noise out. */
+  /** The devices add the noise of a private task. If its only authority does, that authority can leave the noise out. */
   readonly deviceNoise?: boolean;
-  /** Refuses tasks whose authorities may be replaced while the task runs. */
-  readonly succession?: 'forbidden';
   /** The limit on what all sums together may reveal about this device; without it a task need not be private. */
   readonly privacy?: PrivacyFloor;
 }
@@ -34,8 +32,6 @@ export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefin
   const { minimum, maxStaleness, privacy, unsafeMixedVersions = false } = floor;
   if (policy.versions === 'unsafeMixed' && !unsafeMixedVersions)
     return 'its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum';
-  if (floor.succession === 'forbidden' && policy.succession !== undefined)
-    return 'its authorities may be replaced; this device demands a task that keeps them';
   if (!(policy.minimum >= minimum))
     return `a sum may contain only ${policy.minimum} updates; this device demands at least ${minimum}`;
   if (!(policy.maxStaleness <= maxStaleness))

@@ -2,11 +2,9 @@
 import { DecodeError, fromHex, type Suite } from '@basa/masking';
 import {
   type Certificate,
-  type Ctx,
   certificateCodec,
   type Device,
   type DeviceRecord,
-  type DeviceTerms,
   decodePolicy,
   deviceRecordCodec,
   EMPTY_LEDGER,
@@ -15,24 +13,19 @@ import {
   KIND,
   keptHeadCodec,
   type LedgerRecord,
-  ledgerAt,
-  NO_TERMS,
   olderLayout,
   restoreDevice,
-  seenTermCodec,
   type TaskPolicy,
-  termPlaceCodec,
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
-  /** The policy in its first term, so that a returning device asks no authority: one-shot, or with succession. */
+  /** Kept so that a returning device asks no authority. */
   readonly policy: TaskPolicy | undefined;
   /** For each authority the last head of each branch of its log, the current one at the end. */
   readonly heads: readonly KeptHead[];
-  readonly terms: DeviceTerms;
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
@@ -40,7 +33,6 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
     certificate: undefined,
     policy: undefined,
     heads: [],
-    terms: NO_TERMS,
     ledger: EMPTY_LEDGER,
     session: undefined,
   };
@@ -77,24 +69,12 @@ const KIND_OFFSET = 2;
 const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = new Map([
   [KIND.certificate, (kept, entry) => ({ ...kept, certificate: certificateCodec.decode(entry) })],
   [KIND.policy, (kept, entry) => ({ ...kept, policy: decodePolicy(entry) })],
-  [KIND.keptTerm, (kept, entry) => ({ ...kept, terms: withSeen(kept.terms, seenTermCodec.decode(entry)) })],
-  [KIND.keptPlace, (kept, entry) => withTerms(kept, { ...kept.terms, ...termPlaceCodec.decode(entry) })],
   [KIND.keptHead, (kept, entry) => ({ ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) })],
 ]);
 
-function withSeen(terms: DeviceTerms, seen: DeviceTerms['seen'][number]): DeviceTerms {
-  return { ...terms, seen: [...terms.seen, seen] };
-}
-
-/** A step that is read after its place in the store is of that term, so a restart forgets the same things as the device did. */
-export function withTerms(kept: Kept, terms: DeviceTerms): Kept {
-  return { ...kept, terms, ledger: ledgerAt(kept.ledger, kept.terms, terms) };
-}
-
 /** The entries that outlive a session: everything without seeds. */
-export function lastingEntries({ certificate, policy, heads, terms, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
+export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
-    ...[...ledger.entered].map((ctx): LedgerRecord => ({ kind: 'entered', ctx: fromHex(ctx) as Ctx })),
     ...[...ledger.deltas].map(
       ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
     ),
@@ -105,16 +85,11 @@ export function lastingEntries({ certificate, policy, heads, terms, ledger }: Om
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
     ...(policy === undefined ? [] : [encodePolicy(policy)]),
     ...heads.map(keptHeadCodec.encode),
-    ...terms.seen.map(seenTermCodec.encode),
-    ...(terms === NO_TERMS ? [] : [termPlaceCodec.encode(terms)]),
     ...records.map(deviceRecordCodec.encode),
   ];
 }
 
 /** A session has its own copies of the seeds, and wipes those itself. */
 export function wipeRecord(record: DeviceRecord): void {
-  if (record.kind === 'prepared') for (const seed of record.edges) seed.fill(0);
-  if (record.kind === 'slotted') record.ephemeralSecret.fill(0);
   if (record.kind === 'shot') for (const seed of record.seeds) seed.fill(0);
-  if (record.kind === 'frozen') for (const seed of [record.self, ...record.earlier]) seed.fill(0);
 }

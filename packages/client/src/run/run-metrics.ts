@@ -20,7 +20,7 @@ interface Round {
 
 /** Computes only the metrics that the task names. */
 export async function metricsOf(
-  { pins: { policy } }: DeviceContext,
+  { policy }: DeviceContext,
   trainer: { readonly evaluate?: Evaluate },
   { parameters, data, result, own }: Round,
 ): Promise<Readonly<Record<string, number>>> {

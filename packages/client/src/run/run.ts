@@ -178,13 +178,11 @@ export async function run(
   }
 
   async function trainOnce({ version, parameters }: FetchedModel): Promise<Update> {
-    const ahead = prepareAhead(context, signal);
     const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
     const result = await trainer.train({ ...request, start: parameters, samples: data });
     const { delta, loss, samples } = result;
     await checkUpdate(delta);
     const metrics = await metricsOf(context, trainer, { parameters, data, result, own: options.metrics });
-    await ahead;
     events.emit('trained', { version, loss, samples });
     const weight = options.exampleWeight;
     const update = { delta, trainedOn: version, training: outside.randomBytes(16), blocks, metrics };
@@ -197,7 +195,7 @@ export async function run(
    */
   async function checkUpdate(delta: Float32Array): Promise<void> {
     const wrong = delta.findIndex((value) => !Number.isFinite(value));
-    if (wrong < 0 || context.pins.policy.privacy !== undefined) return;
+    if (wrong < 0 || context.policy.privacy !== undefined) return;
     await steps.leave(signal);
     throw new SettingsError(refusalText('not-finite', `the trainer returned ${delta[wrong]} for parameter ${wrong}`));
   }
@@ -217,7 +215,7 @@ export function blocksOf({ manifest }: Model): readonly Block[] {
 
 /** The settings of the pinned policy. An application that sets steps does not use the policy's epochs. */
 function trainingOf(
-  { pins: { policy } }: DeviceContext,
+  { policy }: DeviceContext,
   own: Training | undefined,
 ): Omit<TrainRequest, 'start' | 'samples' | 'seed'> {
   const { epochs, batchSize, learningRate } = policy.training;
@@ -225,7 +223,7 @@ function trainingOf(
 }
 
 /** The policy names loss and architecture; if it does not, they are the application's own. */
-async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
+async function checkTrainer({ outside, policy }: DeviceContext, trainer: RoundTrainer): Promise<void> {
   const { model, loss = DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted)
@@ -243,13 +241,6 @@ async function checkTrainer({ outside, pins: { policy } }: DeviceContext, traine
     throw new SettingsError(
       `${model.name} is not the network of the task: its tensors have other names or shapes; train the network that the task was created with`,
     );
-  }
-}
-
-/** Makes the parts of future encryptions that depend on nothing, between the turns of the event loop. */
-async function prepareAhead({ outside, pins, sealings }: DeviceContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && sealings.prepareOne(pins.policy.bufferSize)) {
-    await outside.sleep(0, signal).catch(() => undefined); // an abort ends the loop; the caller sees it elsewhere
   }
 }
 

@@ -3,18 +3,14 @@ import {
   agreedOn,
   type Certificate,
   type Council,
-  type Ctx,
   certificateCodec,
   councilClock,
   type DeltaCommitment,
   type Head,
   type KeptHead,
-  type KeyAnswerOf,
-  type KeyRequest,
   type Millis,
   millis,
   type NewestOf,
-  type OutcomeOf,
   type Refused,
   refused,
   type ShotOutcomeOf,
@@ -24,7 +20,7 @@ import {
 import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
 import { type Outside, uniform } from '../outside.ts';
 import { type Asking, askSeveral, type Judge } from './ask-several.ts';
-import type { AuthorityClient, EnrolmentRequest } from './authority-client.ts';
+import type { AuthorityClient } from './authority-client.ts';
 import { firstAnswer, SILENCE_MS } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
@@ -37,20 +33,14 @@ export interface Member {
 const NOT_MINE = refused('certificate-invalid');
 
 export class Authorities {
-  #members: readonly Member[];
-  #council: Council;
+  readonly #members: readonly Member[];
+  readonly #council: Council;
   readonly #outside: Pick<Outside, 'now' | 'randomBytes'>;
 
   constructor(members: readonly Member[], council: Council, outside: Pick<Outside, 'now' | 'randomBytes'>) {
     this.#members = members;
     this.#council = council;
     this.#outside = outside;
-  }
-
-  /** The authorities of another term. */
-  follow(members: readonly Member[], council: Council): void {
-    this.#members = members;
-    this.#council = council;
   }
 
   /** The only one of a task in paper mode. */
@@ -99,7 +89,7 @@ export class Authorities {
    */
   async enrol(
     task: TaskId,
-    request: Pick<EnrolmentRequest, 'token' | 'certificate'>,
+    token: string | undefined,
     isMine: (certificate: Certificate) => boolean,
     signal: AbortSignal,
   ): Promise<Certificate> {
@@ -107,7 +97,7 @@ export class Authorities {
     let failure: unknown;
     for (let firsts = this.#shuffled(); firsts.length > needed; ) {
       const { asked, answer: first } = await firstAnswer(firsts, signal, async ({ client }, both) => {
-        const certificate = await client.enrol(task, request, both);
+        const certificate = await client.enrol(task, { token }, both);
         if (!isMine(certificate)) throw new RefusedError('wrong-certificate');
         return certificate;
       });
@@ -115,7 +105,7 @@ export class Authorities {
       const isSame = (answers: readonly Certificate[]): boolean => this.#agreed([first, ...answers]) !== undefined;
       const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
       const like = ({ client }: Member, both: AbortSignal): Promise<Certificate> =>
-        client.enrol(task, { ...request, like: first }, both);
+        client.enrol(task, { token, like: first }, both);
       try {
         const more = await this.#ask(others, signal, like, { judge, isEnough: isSame, needed });
         const agreed = this.#agreed([first, ...more.filter(isMine)]);
@@ -139,6 +129,7 @@ export class Authorities {
     return agreedOn(certificateCodec, this.#council, certificates);
   }
 
+  /** In paper mode; in one-shot mode the server passes on what the authorities sign. */
   newestModel(
     task: TaskId,
     nonce: Uint8Array,
@@ -152,36 +143,10 @@ export class Authorities {
     return this.#ask(this.#members, signal, ask, { judge });
   }
 
-  /** Asks the authorities that have a part in the buffer. */
-  key(
-    ctx: Ctx,
-    request: KeyRequest,
-    { parts, bufferSize }: { readonly parts: readonly { readonly authority: number }[]; readonly bufferSize: number },
-    judge: Judge<KeyAnswerOf>,
-    signal: AbortSignal,
-  ): Promise<readonly KeyAnswerOf[]> {
-    const members = this.#members.filter(({ authority }) => parts.some((part) => part.authority === authority));
-    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<KeyAnswerOf> => ({
-      authority,
-      answer: await client.key(ctx, request, bufferSize, both),
-    });
-    return this.#ask(members, signal, ask, { judge });
-  }
-
-  /** Asks until `isAgreed` reports that enough authorities agree, so that an authority that lies or was down cannot block the answer. */
-  outcomes(
-    ctx: Ctx,
-    isAgreed: (answers: readonly OutcomeOf[]) => boolean,
-    signal: AbortSignal,
-  ): Promise<readonly OutcomeOf[]> {
-    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<OutcomeOf> => ({
-      authority,
-      outcome: await client.outcome(ctx, both),
-    });
-    return this.#ask(this.#members, signal, ask, { isEnough: isAgreed });
-  }
-
-  /** One-shot: asks the authorities that the upload names. */
+  /**
+   * Asks the authorities that the upload names until `isAgreed` reports that enough of them agree, so that an authority that lies or was
+   * down cannot block the answer.
+   */
   shotOutcomes(
     asked: Pick<ShotQuestion, 'task' | 'user'>,
     { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
@@ -196,17 +161,6 @@ export class Authorities {
       outcome: await client.shotOutcome(asked, joinTag, statementOf(authority) as Uint8Array, both),
     });
     return this.#ask(members, signal, ask, { isEnough: isAgreed });
-  }
-
-  /** True if as many as are needed answer, with any answer. */
-  async enoughAnswer(signal: AbortSignal): Promise<boolean> {
-    const ask = ({ client }: Member, both: AbortSignal): Promise<unknown> => client.about(both);
-    try {
-      return (await this.#ask(this.#members, signal, ask)).length >= this.#council.threshold;
-    } catch (error) {
-      if (isOfService(error)) return false;
-      throw error;
-    }
   }
 
   #ask<Answer>(

@@ -1,21 +1,14 @@
 /** A device's view of one authority: every call shows the newest head of its log, every answer brings one. */
-import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  authorityMessages,
   type Certificate,
   type CertificateBody,
-  type Ctx,
   certificateCodec,
   decodePolicy,
   HEADER,
   type JoinTag,
-  type KeyAnswer,
-  type KeyRequest,
   type NewestModel,
   newestModelCodec,
-  type Outcome,
-  outcomeCodec,
   type ShotOutcome,
   shotOutcomeCodec,
   type TaskId,
@@ -27,15 +20,11 @@ import type { Heads } from '../device/heads.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_STATEMENT_BYTES = 16_384;
-/** An outcome names every accepted slot. */
-const MAX_OUTCOME_BYTES = 65_536;
 
 export interface EnrolmentRequest {
   readonly token: string | undefined;
   /** A certificate that another authority of the task signed just now. */
   readonly like?: CertificateBody | undefined;
-  /** The certificate of the term before: a successor does not know its devices. */
-  readonly certificate?: Certificate | undefined;
 }
 
 export class AuthorityClient {
@@ -61,11 +50,10 @@ export class AuthorityClient {
   }
 
   /** The same device gets its certificate again. `like` is a certificate that another authority of the task signed. */
-  async enrol(task: TaskId, { token, like, certificate }: EnrolmentRequest, signal: AbortSignal): Promise<Certificate> {
+  async enrol(task: TaskId, { token, like }: EnrolmentRequest, signal: AbortSignal): Promise<Certificate> {
     const asked = jsonBody({
       ...(token !== undefined && { token }),
       ...(like !== undefined && { like: { issuedAt: like.issuedAt, notAfter: like.notAfter } }),
-      ...(certificate !== undefined && { certificate: toHex(certificateCodec.encode(certificate)) }),
     });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
@@ -76,18 +64,7 @@ export class AuthorityClient {
     return decoded('authority', newestModelCodec, body);
   }
 
-  async key(ctx: Ctx, request: KeyRequest, bufferSize: number, signal: AbortSignal): Promise<KeyAnswer> {
-    const { keyRequest, keyAnswer } = authorityMessages(bufferSize);
-    const { body } = await this.post(AUTHORITY_PATH.keys(ctx), { body: keyRequest.encode(request) }, signal);
-    return decoded('authority', keyAnswer, body);
-  }
-
-  async outcome(ctx: Ctx, signal: AbortSignal): Promise<Outcome> {
-    const { body } = await this.get(AUTHORITY_PATH.outcome(ctx), signal, MAX_OUTCOME_BYTES);
-    return decoded('authority', outcomeCodec, body);
-  }
-
-  /** One-shot: the outcome of one upload of this device. */
+  /** The outcome of one upload of this device. */
   async shotOutcome(
     { task, user }: { readonly task: TaskId; readonly user: UserId },
     joinTag: JoinTag,
@@ -99,8 +76,8 @@ export class AuthorityClient {
     return decoded('authority', shotOutcomeCodec, body);
   }
 
-  get(target: string, signal: AbortSignal, maxBytes = MAX_STATEMENT_BYTES): Promise<Answered> {
-    return this.#call({ method: 'GET', target, maxBytes, signal });
+  get(target: string, signal: AbortSignal): Promise<Answered> {
+    return this.#call({ method: 'GET', target, maxBytes: MAX_STATEMENT_BYTES, signal });
   }
 
   post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {

@@ -11,14 +11,13 @@ interface NegativeAnswer {
 /** `asked` names the request, for people who make many of them. */
 export function problemOf({ status, header, body }: NegativeAnswer, asked?: string): ProblemError {
   const document = parse(body);
-  const { slots, retryAfterMs } = document;
+  const { retryAfterMs } = document;
   const [title, detail] = [wordsOf(document['title']), wordsOf(document['detail'])];
   return new ProblemError({
     code: problemCodeOf(document) ?? 'unknown-problem',
     status,
     title: `${asked === undefined ? '' : `${asked}: `}${title ?? `The service answered with status ${status}.`}`,
     detail,
-    slots: Array.isArray(slots) && slots.every(Number.isInteger) ? slots : undefined,
     retryAfterMs: waitOf(retryAfterMs) ?? waitOf(1000 * Number(header('retry-after') ?? Number.NaN)),
     uploadOffset: offsetOf(Number(header(HEADER.uploadOffset) ?? Number.NaN)),
   });

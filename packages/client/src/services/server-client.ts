@@ -2,38 +2,19 @@
 import { fromHex, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
-  type BufferSealing,
   type Certificate,
   type Ctx,
   certificateCodec,
-  type Deposit,
-  type DepositAnswer,
-  type DrawnBuffer,
-  drawnBufferCodec,
-  type Fate,
   HEADER,
-  type JoinTag,
-  type Line,
-  lineCodec,
-  MAX_AUTHORITIES,
-  MAX_SLOTS,
   SERVER_PATH,
-  type SeatRequest,
-  seatRequestCodec,
   standingsCodec,
   type TaskId,
-  userMessages,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from '../answers.ts';
 import { AnswerError } from '../errors.ts';
-import type { Answered, Call, ServiceLink } from './service-link.ts';
+import type { Answered, ServiceLink } from './service-link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
-const MAX_STATEMENT_BYTES = 16_384;
-/** A descriptor with the keys of the largest number of slots and authorities. */
-const MAX_DRAWN_BYTES = MAX_STATEMENT_BYTES + 32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES;
-/** Everything in an inbox entry besides the sealed seed, with room for its lengths. */
-const INBOX_ENTRY_BYTES = 512;
 
 /** One piece of an upload: the signed header goes with each. */
 export interface UploadPiece {
@@ -51,16 +32,16 @@ export class ServerClient {
     this.link = link;
   }
 
-  /** Its key, and the next one if it is being replaced. */
-  async publicKeys(signal: AbortSignal): Promise<readonly Uint8Array[]> {
-    const { publicKey, nextKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
-    const next = nextKey === undefined ? [] : [hexOf('server', nextKey, 'nextKey')];
-    return [hexOf('server', publicKey, 'publicKey'), ...next];
+  async publicKey(signal: AbortSignal): Promise<Uint8Array> {
+    const { publicKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
+    return hexOf('server', publicKey, 'publicKey');
   }
 
   async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<GivenPlace> {
     const asked = certificateCodec.encode(certificate);
-    const { body } = await this.#post(SERVER_PATH.admissions(task), asked, MAX_JSON_BYTES, signal);
+    const target = SERVER_PATH.admissions(task);
+    const call = { method: 'POST' as const, target, body: asked, signed: true, maxBytes: MAX_JSON_BYTES, signal };
+    const { body } = await this.link.call(call);
     const { endsInMs, standings } = jsonOf('server', body);
     if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
       throw new AnswerError('the server', 'a place without its end');
@@ -73,21 +54,6 @@ export class ServerClient {
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
     const target = SERVER_PATH.admissions(task);
     await this.link.call({ method: 'DELETE', target, signed: true, maxBytes: MAX_JSON_BYTES, signal });
-  }
-
-  async seat(task: TaskId, request: SeatRequest, signal: AbortSignal): Promise<DrawnBuffer> {
-    const asked = seatRequestCodec.encode(request);
-    const { body } = await this.#post(SERVER_PATH.seats(task), asked, MAX_DRAWN_BYTES, signal);
-    return decoded('server', drawnBufferCodec, body);
-  }
-
-  async deposit(deposit: Deposit, sealing: BufferSealing, signal: AbortSignal): Promise<DepositAnswer> {
-    const bufferSize = deposit.entries.length + 1;
-    const messages = userMessages(bufferSize, sealing);
-    const maxBytes = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
-    const asked = messages.deposit.encode(deposit);
-    const { body } = await this.#post(SERVER_PATH.deposits(deposit.ctx), asked, maxBytes, signal);
-    return decoded('server', messages.depositAnswer, body);
   }
 
   /** Returns the number of bytes of the upload that are durable. */
@@ -122,29 +88,15 @@ export class ServerClient {
     return { received: received as number, accepted };
   }
 
-  fate(ctx: Ctx, joinTag: JoinTag, signal: AbortSignal): Promise<Fate> {
-    return this.#fate(SERVER_PATH.fate(ctx, joinTag), FATES, signal);
-  }
-
-  /** One-shot: the newest statements of the authorities that the server shows. */
+  /** The newest statements of the authorities that the server shows. */
   async standings(task: TaskId, signal: AbortSignal): Promise<readonly AuthorityStanding[]> {
     const { body } = await this.#get(SERVER_PATH.standings(task), signal);
     return decoded('server', standingsCodec, body).standings;
   }
 
-  /** The terms of a task whose authorities may be replaced, as far as the server shows them. */
-  async line(task: TaskId, signal: AbortSignal): Promise<Line> {
-    const { body } = await this.#get(SERVER_PATH.line(task), signal);
-    return decoded('server', lineCodec, body);
-  }
-
-  shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<ShotFate> {
-    return this.#fate(SERVER_PATH.shotFate(task, upload), SHOT_FATES, signal);
-  }
-
-  async #fate<Word extends string>(target: string, words: readonly Word[], signal: AbortSignal): Promise<Word> {
-    const { fate } = jsonOf('server', (await this.#get(target, signal)).body);
-    const known = words.find((word) => word === fate);
+  async shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<ShotFate> {
+    const { fate } = jsonOf('server', (await this.#get(SERVER_PATH.shotFate(task, upload), signal)).body);
+    const known = SHOT_FATES.find((word) => word === fate);
     if (known === undefined) throw new AnswerError('the server', 'an update without a fate');
     return known;
   }
@@ -152,18 +104,13 @@ export class ServerClient {
   #get(target: string, signal: AbortSignal): Promise<Answered> {
     return this.link.call({ method: 'GET', target, maxBytes: MAX_JSON_BYTES, signal });
   }
-
-  #post(target: string, body: Uint8Array, maxBytes: number, signal: AbortSignal): Promise<Answered> {
-    const call: Call = { method: 'POST', target, body, signed: true, maxBytes, signal };
-    return this.link.call(call);
-  }
 }
 
 /** A place to train in. */
 export interface GivenPlace {
   /** The time for which it lasts. */
   readonly endsInMs: number;
-  /** One-shot: the newest statements of the authorities that the server shows. */
+  /** The newest statements of the authorities that the server shows; empty in paper mode. */
   readonly standings: readonly AuthorityStanding[];
 }
 
@@ -174,5 +121,3 @@ export interface Received {
 
 const SHOT_FATES = ['waiting', 'included', 'quarantined', 'refused', 'version-over', 'unknown'] as const;
 type ShotFate = (typeof SHOT_FATES)[number];
-
-const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];

@@ -6,8 +6,6 @@ import type { Contribution, Rejection, Step } from './contribution.ts';
 export interface ClientEvents {
   /** A step has started or made progress. For the upload, `sent` of `total` bytes are sent. */
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
-  /** The device has a place in a buffer, named in hex; emitted again if a session continues before its upload is fixed. */
-  slotted: { readonly ctx: string; readonly slot: number };
   /**
    * The update is now a quantised input: the number of entries beyond the clip, and its staleness. Only the device
    * knows this; the server learns neither.

@@ -1,9 +1,9 @@
-/** Offers an update: finishes an interrupted session first, and never gives one update to two buffers. */
+/** Offers an update: finishes an interrupted session first, and never gives one update to two batches. */
 import { equalBytes, toHex } from '@basa/masking';
 import { problemOf } from '@basa/protocol';
+import { RefusedError } from '../errors.ts';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
-import { enter } from './enter.ts';
 import { finishSession } from './finish.ts';
 import { Meter } from './meter.ts';
 import { askOutcome, versionRejection } from './outcomes.ts';
@@ -12,7 +12,7 @@ import type { Update } from './quantised.ts';
 import { rejected } from './rejections.ts';
 import { shoot } from './shoot.ts';
 
-const MAX_SEATS = 3;
+const MAX_OFFERS = 3;
 
 export async function contribute(
   context: DeviceContext,
@@ -20,7 +20,8 @@ export async function contribute(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   checkUpdate(update);
-  // A copy: the caller may change its array while this waits for a seat.
+  refusePaper(context);
+  // A copy: the caller may change its array while this waits for a service.
   const delta = update.delta.slice();
   try {
     return await contributeCopy(context, { ...update, delta }, signal);
@@ -64,25 +65,14 @@ async function offer(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const meter = newMeter(context);
-  const isOneShot = context.pins.policy.oneShot !== undefined;
-  for (let seats = 1; ; seats++) {
-    const result = await (isOneShot ? shoot : enterAndFinish)(context, update, deltaId, meter, signal);
-    if (result.kind === 'accepted' || result.update === 'held' || seats === MAX_SEATS) return result;
+  for (let offers = 1; ; offers++) {
+    const result = await shoot(context, update, deltaId, meter, signal);
+    if (result.kind === 'accepted' || result.update === 'held' || offers === MAX_OFFERS) return result;
     if (problemOf(result.reason).anotherSeat !== true) return result;
   }
 }
 
-async function enterAndFinish(
-  context: DeviceContext,
-  update: Update,
-  deltaId: Uint8Array,
-  meter: Meter,
-  signal: AbortSignal,
-): Promise<Contribution | Rejection> {
-  return (await enter(context, update, deltaId, meter, signal)) ?? (await finishSession(context, meter, signal));
-}
-
-/** An update that some buffer may have is offered again only after the authority states that it is not in its sum. */
+/** An update that the server may have is offered again only after the authority states that it is not in its sum. */
 async function heldElsewhere(
   context: DeviceContext,
   deltaId: Uint8Array,
@@ -91,9 +81,12 @@ async function heldElsewhere(
   const given = context.state.ledger.deltas.get(toHex(deltaId));
   if (given === undefined) return undefined;
   const outcome = await askOutcome(context, given, signal);
-  return outcome === 'excluded' || outcome === 'aborted' || outcome === 'expired'
-    ? undefined
-    : rejected('delta-committed', 'held', { detail: outcome });
+  return outcome === 'expired' ? undefined : rejected('delta-committed', 'held', { detail: outcome });
+}
+
+/** A device takes part in the mode of the paper only if its application calls it by its name. */
+export function refusePaper({ policy }: Pick<DeviceContext, 'policy'>): void {
+  if (policy.oneShot === undefined) throw new RefusedError('paper-mode');
 }
 
 function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
@@ -109,9 +102,9 @@ function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
  * The content identifies an update: the same numbers offered twice are one update. This does not apply to a training in a private task.
  * There, every sum has its own noise and its own charge, and a device that stays away because it learned nothing new would reveal this.
  */
-function deltaIdOf({ outside, pins }: DeviceContext, { delta, training }: Update): Uint8Array {
+function deltaIdOf({ outside, policy }: DeviceContext, { delta, training }: Update): Uint8Array {
   const numbers = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);
-  const isTraining = pins.policy.privacy !== undefined && training !== undefined;
+  const isTraining = policy.privacy !== undefined && training !== undefined;
   return isTraining ? outside.suite.sha256(training, numbers) : outside.suite.sha256(numbers);
 }
 

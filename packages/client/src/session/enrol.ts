@@ -4,7 +4,6 @@ import {
   type Certificate,
   certificateCodec,
   hasGoodEndorsements,
-  isCertified,
   isDueForRenewal,
   isEndorsed,
 } from '@basa/protocol';
@@ -15,24 +14,20 @@ import { refusalOf, rejected, rejectionOf } from './rejections.ts';
 
 /**
  * Keeps the stored certificate if it is valid for a while; otherwise enrols, with the token if there is one. An
- * enrolled device needs no token: its certificate is renewed before it ends, and in every new term.
+ * enrolled device needs no token: its certificate is renewed before it ends.
  */
 export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, state } = context;
   const { certificate } = state;
   const now = authorities.now();
-  if (certificate === undefined || now >= certificate.notAfter || !isHeld(context, certificate))
-    return await enrol(context, signal);
-  if (!isDueForRenewal(certificate, now) && isOfTerm(context, certificate)) return;
+  if (certificate === undefined || now >= certificate.notAfter) return await enrol(context, signal);
+  if (!isDueForRenewal(certificate, now)) return;
   try {
     await enrol(context, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // The old one is valid for a while, and a new one is requested with the next seat. Around the switch to a term, an authority may
-    // sign in another term than the device's.
-    const isWrong = error instanceof RefusedError && error.reason === 'wrong-certificate';
-    const isOfSwitch = isWrong && !isOfTerm(context, certificate);
-    if (!isOfService(error) && !isOfSwitch) throw error;
+    // The old one is valid for a while, and a new one is requested with the next contribution.
+    if (!isOfService(error)) throw error;
   }
 }
 
@@ -57,34 +52,19 @@ export async function withCertificate<Answer>(
   }
 }
 
-/** True if it is of the current term or of the one before it. */
-function isHeld({ outside, pins }: DeviceContext, certificate: Certificate): boolean {
-  return pins.policy.term === undefined || isCertified(outside.suite, pins.policy, certificate);
-}
-
-function isOfTerm({ outside, pins }: DeviceContext, certificate: Certificate): boolean {
-  return pins.policy.term === undefined || isEndorsed(outside.suite, certificateCodec, pins.policy, certificate);
-}
-
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
-  const { authorities, pins, state, task, token } = context;
-  const known = pins.policy.term === undefined ? undefined : state.certificate;
-  const certificate = await authorities.enrol(
-    task,
-    { token, certificate: known },
-    (answer) => isMine(context, answer),
-    signal,
-  );
-  if (!isEndorsed(context.outside.suite, certificateCodec, context.pins.policy, certificate))
+  const { authorities, outside, policy, state, task, token } = context;
+  const certificate = await authorities.enrol(task, token, (answer) => isMine(context, answer), signal);
+  if (!isEndorsed(outside.suite, certificateCodec, policy, certificate))
     throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 
 /** Checks the certificate of one authority: there may be too few signatures, but every one must be valid. */
-function isMine({ outside, pins, state, task }: DeviceContext, certificate: Certificate): boolean {
+function isMine({ outside, policy, state, task }: DeviceContext, certificate: Certificate): boolean {
   return (
     certificate.endorsements.length > 0 &&
-    hasGoodEndorsements(outside.suite, certificateCodec, pins.policy, certificate) &&
+    hasGoodEndorsements(outside.suite, certificateCodec, policy, certificate) &&
     equalBytes(certificate.task, task) &&
     equalBytes(certificate.deviceKey, state.signer.publicKey)
   );

@@ -5,7 +5,6 @@
 import {
   type ContributeEnd,
   type ContributeRequest,
-  contributeSteps,
   type ProblemCode,
   problemOf,
   type ShotStart,
@@ -13,12 +12,12 @@ import {
 } from '@basa/protocol';
 import { ProblemError, StoreError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
-import { type DeviceContext, membershipOf, userPorts } from './device-context.ts';
+import type { DeviceContext } from './device-context.ts';
 import type { Meter } from './meter.ts';
 import { rejected } from './rejections.ts';
 import { SessionDriver } from './session-driver.ts';
 
-/** One-shot: an update that begins its session here. */
+/** An update that begins its session here. */
 export interface NewShot {
   readonly given: ShotStart;
   /** x', which is wiped. */
@@ -35,9 +34,10 @@ export async function finishSession(
   signal: AbortSignal,
   shot?: NewShot,
 ): Promise<Contribution | Rejection> {
-  const { state } = context;
+  const { outside, state } = context;
   const driver = new SessionDriver(context, signal, shot?.input);
-  const end = await drive(stepsOf(context, shot), driver, meter)
+  const steps = shotSteps(outside, { ledger: state.ledger, session: state.session }, shot?.given);
+  const end = await drive(steps, driver, meter)
     .catch((error: unknown) => waitingEnd(context, error))
     .finally(() => driver.wipe());
   switch (end.kind) {
@@ -56,9 +56,7 @@ export async function finishSession(
   }
 }
 
-type Steps = ReturnType<typeof contributeSteps>;
-
-/** One-shot: the frozen bytes stay on the device, and `resume` sends them later. Rethrows anything else. */
+/** The frozen bytes stay on the device, and `resume` sends them later. Rethrows anything else. */
 function waitingEnd(
   { state }: DeviceContext,
   error: unknown,
@@ -71,17 +69,13 @@ function waitingEnd(
   return { kind: 'waiting', problem: error };
 }
 
-function stepsOf(context: DeviceContext, shot: NewShot | undefined): Steps {
-  const { outside, state } = context;
-  const device = { ledger: state.ledger, session: state.session };
-  const member = membershipOf(state);
-  if (member !== undefined) return contributeSteps(userPorts(context, member.descriptor), device);
-  return shotSteps(outside, device, shot?.given);
-}
-
-async function drive(steps: Steps, driver: SessionDriver, meter: Meter): Promise<ContributeEnd> {
+async function drive(
+  steps: ReturnType<typeof shotSteps>,
+  driver: SessionDriver,
+  meter: Meter,
+): Promise<ContributeEnd> {
   let next = steps.next();
-  let phase: Step | undefined;
+  let phase: Step = 'mask';
   while (!next.done) {
     const { value: request } = next;
     phase = phaseOf(request, phase);
@@ -90,9 +84,7 @@ async function drive(steps: Steps, driver: SessionDriver, meter: Meter): Promise
   return next.value;
 }
 
-/** The step that a request is charged to: a step begins with a signature or the input. */
-function phaseOf(request: ContributeRequest, before: Step | undefined): Step {
-  if (request.kind === 'sign') return request.of;
-  if (request.kind === 'input' || request.kind === 'keys') return 'mask';
-  return before ?? 'deposit';
+/** The step that a request is charged to: the upload begins with its signature. */
+function phaseOf(request: ContributeRequest, before: Step): Step {
+  return request.kind === 'sign' ? 'upload' : before;
 }

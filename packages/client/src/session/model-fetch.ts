@@ -29,8 +29,6 @@ const FLOAT_BYTES = 4;
 /** The number of times a version is looked for at the server, with twice the wait each time. */
 const MAX_LOOKS = 5;
 const FIRST_WAIT_MS = 200;
-/** Refusals of statements that were signed in another term than the device's. */
-const OF_ANOTHER_TERM: ReadonlySet<string> = new Set(['model-not-logged', 'epoch-invalid', 'standings-stale']);
 
 /**
  * Returns `known` if it is the newest. The authority knows a version a moment before the server has recorded that it is
@@ -57,47 +55,38 @@ async function fetchNewest(
   known: FetchedModel | undefined,
   signal: AbortSignal,
 ): Promise<FetchedModel> {
-  const { events, outside, pins } = context;
+  const { events, outside, policy } = context;
   const entry = await newestEntry(context, signal);
   const hash = toHex(entry.modelHash);
   if (known?.version === entry.version && known.hash === hash) return known;
   const bytes = await download(context, entry, signal);
-  const version = loggedVersion(outside.suite, pins, entry, outside.suite.sha256(bytes));
+  const version = loggedVersion(outside.suite, { policy }, entry, outside.suite.sha256(bytes));
   if (version === undefined) throw new RefusedError('model-not-logged', `version ${entry.version}`);
   events.emit('model', { version, bytes: bytes.length });
   return { version, hash, parameters: floatsOf(bytes) };
 }
 
 /** Durable before it is trusted: no older version is accepted after it, in this process or the next. */
-export async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
-  const ask = context.pins.policy.oneShot === undefined ? askAuthorities : askServer;
-  const { outside, terms } = context;
-  for (let looks = 1; ; looks++) {
-    const entry = await ask(context, signal);
-    if (!isRefused(entry)) {
-      await terms?.heard();
-      return entry;
-    }
-    // A new term may have started at some authorities first, so the device asks the server for it.
-    const mayBeOfTerm = terms !== undefined && OF_ANOTHER_TERM.has(entry.reason) && looks < MAX_LOOKS;
-    if (!mayBeOfTerm) throw new RefusedError(entry.reason, entry.detail);
-    await outside.sleep(FIRST_WAIT_MS * 2 ** (looks - 1), signal);
-    await terms.follow(signal, 'now');
-  }
+async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
+  const ask = context.policy.oneShot === undefined ? askAuthority : askServer;
+  const entry = await ask(context, signal);
+  if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
+  return entry;
 }
 
-/** One-shot: from statements of the authorities that the server passes on. */
+/** From statements of the authorities that the server passes on. */
 async function askServer(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
   const gathered = await context.standings.newest(signal);
   return isRefused(gathered) ? gathered : gathered.entry;
 }
 
-async function askAuthorities(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
-  const { authorities, outside, pins, state, task } = context;
+/** In paper mode, from the log of the authority. */
+async function askAuthority(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
+  const { authorities, outside, policy, state, task } = context;
   const nonce = outside.randomBytes(16);
   const seen = authorities.seen(); // as it was before the request
   const isPast = (head: HeadBody, authority: number): boolean => isPastHead(seen.get(authority) ?? [], head);
-  const question = { suite: outside.suite, council: pins.policy, task, nonce, isPast };
+  const question = { suite: outside.suite, council: policy, task, nonce, isPast };
   const judge = (answer: NewestOf): Refused | undefined => newestProblem(question, answer);
   const answers = await authorities.newestModel(task, nonce, judge, signal);
   return await state.take(receiveNewest(question, state, answers));
@@ -105,11 +94,11 @@ async function askAuthorities(context: DeviceContext, signal: AbortSignal): Prom
 
 /** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
 async function download(
-  { server, pins, task }: DeviceContext,
+  { server, policy, task }: DeviceContext,
   { version }: ModelEntry,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const bytes = new Uint8Array(FLOAT_BYTES * pins.policy.dimension);
+  const bytes = new Uint8Array(FLOAT_BYTES * policy.dimension);
   const target = SERVER_PATH.model(task, version);
   let [at, furthest] = [0, 0];
   await server.link.retrying(signal, async (progressed) => {

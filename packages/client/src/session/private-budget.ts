@@ -6,22 +6,22 @@ import { askOutcome } from './outcomes.ts';
 import { rejected } from './rejections.ts';
 
 /** Undefined if the task is not private. */
-export function spentBy({ pins: { policy }, state }: DeviceContext): PrivacySpent | undefined {
+export function spentBy({ policy, state }: DeviceContext): PrivacySpent | undefined {
   return policy.privacy === undefined ? undefined : privacySpent(state.ledger, policy.privacy);
 }
 
 /**
  * Before a device trains: returns the reason why it must not, or undefined. If the whole budget is charged, it first
- * asks for the outcome of each charge: a buffer that was aborted, or closed without the device, costs nothing.
+ * asks for the outcome of each charge: an update that expired costs nothing.
  */
 export async function budgetRejection(context: DeviceContext, signal: AbortSignal): Promise<Rejection | undefined> {
-  const { pins, state } = context;
-  if (budgetProblem(state.ledger, pins.policy.privacy) === undefined) return undefined;
+  const { policy, state } = context;
+  if (budgetProblem(state.ledger, policy.privacy) === undefined) return undefined;
   for (const commitment of [...state.ledger.deltas.values()]) {
     await askOutcome(context, commitment, signal);
-    if (budgetProblem(state.ledger, pins.policy.privacy) === undefined) return undefined;
+    if (budgetProblem(state.ledger, policy.privacy) === undefined) return undefined;
   }
-  const problem = budgetProblem(state.ledger, pins.policy.privacy);
+  const problem = budgetProblem(state.ledger, policy.privacy);
   return problem === undefined ? undefined : rejected(problem.reason, 'free', problem);
 }
 

@@ -1,4 +1,4 @@
-/** Contributes an update in the one-shot mode: sealed to the authorities' current keys, masked, and sent as one message. */
+/** Contributes an update: sealed to the authorities' current keys, masked, and sent as one message. */
 import { isRefused, sumRules } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -27,8 +27,7 @@ function prepare(
   deltaId: Uint8Array,
   signal: AbortSignal,
 ): Promise<NewShot | Rejection> {
-  const { pins, standings } = context;
-  const { policy } = pins;
+  const { policy, standings } = context;
   const { trainedOn } = update;
   return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
     const gathered = await standings.fresh(signal);

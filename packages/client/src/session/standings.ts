@@ -1,4 +1,4 @@
-/** One-shot: the authorities' statements about themselves, passed on by the server; the device judges each by its own clock. */
+/** The authorities' statements about themselves, passed on by the server; the device judges each by its own clock. */
 import {
   type AuthorityStanding,
   type DeviceStep,
@@ -6,10 +6,10 @@ import {
   type HeadBody,
   isRefused,
   type ModelEntry,
-  type Pins,
   type Refused,
   receiveStandings,
   type TaskId,
+  type TaskPolicy,
 } from '@basa/protocol';
 import type { DeviceState } from '../device/device-state.ts';
 import { isOfLeftBranch } from '../device/heads.ts';
@@ -29,7 +29,7 @@ interface StandingsSource {
   readonly server: ServerClient;
   readonly authorities: Authorities;
   readonly state: DeviceState;
-  readonly pins: Pins;
+  readonly policy: TaskPolicy;
   readonly task: TaskId;
   readonly retry: RetryOptions;
 }
@@ -45,12 +45,6 @@ export class Standings {
 
   constructor(source: StandingsSource) {
     this.#source = source;
-  }
-
-  /** Statements of an earlier term count no longer. */
-  forget(): void {
-    [this.#shown, this.#gathered, this.#handed] = [[], undefined, undefined];
-    this.#entries.clear();
   }
 
   /** Returns the entry of a version that an update may be trained on. */
@@ -96,7 +90,7 @@ export class Standings {
   }
 
   #believe(shown: readonly AuthorityStanding[], gathered: Gathered): Gathered {
-    const { policy } = this.#source.pins;
+    const { policy } = this.#source;
     const { entry } = gathered;
     this.#entries.set(entry.version, entry);
     for (const version of this.#entries.keys())
@@ -113,8 +107,8 @@ export class Standings {
 
   /** True if one of its epochs closes soon, or half of the time for which a signed time counts is over. */
   #isOld({ epochs }: Gathered): boolean {
-    const { authorities, pins } = this.#source;
-    const [now, freshMs] = [authorities.now(), pins.policy.oneShot?.freshMs ?? 0];
+    const { authorities, policy } = this.#source;
+    const [now, freshMs] = [authorities.now(), policy.oneShot?.freshMs ?? 0];
     return epochs.some(({ authority, closes }) => {
       const at = this.#shown.find((one) => one.authority === authority)?.beacon.at ?? 0;
       return closes - now < freshMs || now - at > freshMs / 2;
@@ -123,14 +117,14 @@ export class Standings {
 }
 
 async function judged(
-  { authorities, outside, pins, state, task }: StandingsSource,
+  { authorities, outside, policy, state, task }: StandingsSource,
   shown: readonly AuthorityStanding[],
   signal: AbortSignal,
 ): Promise<DeviceStep<Gathered>> {
   const seen = authorities.seen();
   const isPast = (head: HeadBody, authority: number): boolean => isOfLeftBranch(seen.get(authority) ?? [], head);
   const judge = (): DeviceStep<Gathered> => {
-    const question = { suite: outside.suite, policy: pins.policy, task, now: authorities.now(), isPast };
+    const question = { suite: outside.suite, policy, task, now: authorities.now(), isPast };
     return receiveStandings(question, state, shown);
   };
   const step = judge();

@@ -5,28 +5,25 @@
 import { concatBytes, packVector, toHex } from '@basa/masking';
 import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages, type Slot } from '@basa/protocol';
 import { RefusedError } from '../errors.ts';
-import type { Contribution, Rejection } from '../session/contribution.ts';
+import type { Contribution, Rejection, Step } from '../session/contribution.ts';
 import type { DeviceContext } from '../session/device-context.ts';
 import { Meter } from '../session/meter.ts';
 import type { Update } from '../session/quantised.ts';
 import { rejected, rejectionOf } from '../session/rejections.ts';
 import { connect, isPaperTask, keyOf, sealingKeyOf, upload } from './requests.ts';
+import { loadPaperSealings } from './sealing.ts';
 
 export async function contributeByAlgorithmTwo(
   context: DeviceContext,
   update: Pick<Update, 'delta' | 'trainedOn'>,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authorities, server, task } = context;
+  const { authorities, outside, server, task } = context;
   // A private task must not run in this mode: the update would be sent without noise, and nothing charged.
-  const isPrivate = context.pins.policy.privacy !== undefined;
+  const isPrivate = context.policy.privacy !== undefined;
   if (isPrivate || !(await isPaperTask(server, task, signal))) throw new RefusedError('not-paper-mode');
-  const meter = new Meter(context.outside.stopwatch, [server.link, ...authorities.links]);
-  try {
-    return await algorithmTwo(context, update, meter, signal);
-  } catch (error) {
-    return rejectionOf(error);
-  }
+  const meter = new Meter(outside.stopwatch, [server.link, ...authorities.links]);
+  return await algorithmTwo(context, update, meter, signal).catch(rejectionOf);
 }
 
 async function algorithmTwo(
@@ -35,37 +32,41 @@ async function algorithmTwo(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authorities, outside, pins, sealings, server, state, task } = context;
+  const { authorities, events, outside, policy, server, state, task } = context;
   const authority = authorities.only;
-  const { policy } = pins;
+  const step = <T>(name: Step, work: () => T | Promise<T>): Promise<T> => {
+    events.emit('progress', { step: name });
+    return meter.measure(name, work);
+  };
   const { suite, randomBytes } = outside;
   const { certificate } = state;
   if (certificate === undefined) return rejected('not-enrolled', 'free');
   if (delta.length !== policy.dimension) return rejected('wrong-length', 'free');
+  const sealings = await loadPaperSealings(outside);
   const sealingKey = await sealingKeyOf(authority, task, signal);
-  const sealing = sealings.attributes(sealingKey);
-  const connected = await meter.measure('seat', () =>
+  const sealing = sealings.of(sealingKey);
+  const connected = await step('connect', () =>
     connect(server, { task, certificate }, { bufferSize: policy.bufferSize, sealing }, signal),
   );
   const { ticket, version } = connected;
   if (version - trainedOn > policy.maxStaleness) return rejected('too-stale', 'free');
-  const key = await meter.measure('key', () => keyOf(authority, task, ticket, signal));
+  const key = await step('key', () => keyOf(authority, task, ticket, signal));
   const built = paperInput(delta, policy, { version, trainedOn }, (words) => {
     new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(randomBytes(words.byteLength));
   });
   if (built.kind === 'refused') return rejected(built.reason, 'free', built);
   const attributes = Array.from({ length: policy.bufferSize }, (_, k) => paperAttribute(suite, ticket.ctx, k as Slot));
-  const contribution = contributePaper({ suite, randomBytes, sealing }, { ...connected, attributes }, key, {
+  const contribution = contributePaper({ suite, randomBytes, sealing: sealings.of(sealingKey) }, { ...connected, attributes }, key, {
     alpha: built.alpha,
     modulus: policy.modulus,
   });
+  sealings.forget();
   if (contribution.kind === 'refused') return rejected(contribution.reason, 'free', contribution);
-  await meter.measure('mask', () => outside.mask(built.vector, contribution.plan, signal));
+  await step('mask', () => outside.mask(built.vector, contribution.plan, signal));
   for (const { seed } of contribution.plan.terms) seed.wipe();
   const header = frameHeader(paperMessages(policy.bufferSize, sealing).upload.encode(contribution.upload));
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
-  const isAccepted = await meter.measure('upload', () => upload(server, task, framed, signal));
+  const isAccepted = await step('upload', () => upload(server, task, framed, signal));
   if (!isAccepted) return rejected('lease-over', 'held');
-  const { ctx, slot } = ticket;
-  return { kind: 'accepted', ctx: toHex(ctx), joinTag: '', slot, costs: meter.costs };
+  return { kind: 'accepted', ctx: toHex(ticket.ctx), joinTag: '', costs: meter.costs };
 }
