@@ -2,7 +2,6 @@
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import type { Ctx, JoinTag, PrivacySpent, TaskPolicy } from '@basa/protocol';
-import { RefusedError } from './errors.ts';
 import { INSIDE } from './inside.ts';
 import type { Idle } from './run/idle.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';

@@ -1,14 +1,6 @@
 /** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
-import { equalBytes, fromHex, toHex } from '@basa/masking';
-import {
-  isHybrid,
-  isSealing,
-  policyProblem,
-  type SeenTerm,
-  type TaskId,
-  type TaskPolicy,
-  taskIdOf,
-} from '@basa/protocol';
+import { equalBytes, fromHex } from '@basa/masking';
+import { isHybrid, isSealing, policyProblem, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
 import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
@@ -89,7 +81,13 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
 
   const known = places.map(({ url, key }): KnownAuthority => {
     const heads = new Heads(given.suite, key, state.heads);
-    return { key, client: new AuthorityClient(link('authority', url, () => key), heads) };
+    return {
+      key,
+      client: new AuthorityClient(
+        link('authority', url, () => key),
+        heads,
+      ),
+    };
   });
   const found = state.policy ?? (await policyOf(given, known, task, signal));
   const policy = checkedPolicy(found, { ...DEFAULT_FLOOR, ...options.floor });

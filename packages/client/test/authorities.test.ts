@@ -1,16 +1,19 @@
 import {
-  agreedOutcome,
+  agreedShotOutcome,
   type Certificate,
   type CertificateBody,
-  type Ctx,
   certificateCodec,
   endorse,
   hasGoodEndorsements,
+  type JoinTag,
   millis,
-  type Outcome,
-  outcomeCodec,
   refused,
+  type ShotOutcome,
+  type ShotOutcomeOf,
+  type ShotStatus,
+  shotOutcomeCodec,
   type TaskId,
+  type UserId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
@@ -22,7 +25,11 @@ import type { AuthorityClient } from '../src/services/authority-client.ts';
 const signers = [1, 2, 3, 4].map((n) => createNodeSigner(new Uint8Array(32).fill(n)));
 const council = { authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };
 const task = new Uint8Array(32) as TaskId;
-const ctx = new Uint8Array(32) as Ctx;
+const user = new Uint8Array(32) as UserId;
+const joinTag = new Uint8Array(32) as JoinTag;
+const statement = new Uint8Array(32);
+/** The upload names an epoch of every authority. */
+const upload = { joinTag, epochs: signers.map((_, authority) => ({ authority, statement })) };
 const never = new AbortController().signal;
 const problem = (code: ProblemError['code']) => new ProblemError({ code, status: 403, title: code });
 const down = () => Promise.reject(new UnreachableError('an authority', new Error('down')));
@@ -30,12 +37,12 @@ const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, certificateC
 
 const zeros = (length: number): Uint8Array => new Uint8Array(length);
 
-type Part = Partial<Record<'enrol' | 'outcome', (...asked: never[]) => Promise<unknown>>>;
+type Part = Partial<Record<'enrol' | 'shotOutcome', (...asked: never[]) => Promise<unknown>>>;
 
 /** The authorities of the council, each with what it does otherwise than an honest one. */
 function authorities(otherwise: Readonly<Record<number, Part>>, randomBytes = zeros): Authorities {
   const members = signers.map((_, authority) => {
-    const client = { enrol: honestEnrol(authority), outcome: says(authority, 'aborted'), ...otherwise[authority] };
+    const client = { enrol: honestEnrol(authority), shotOutcome: says(authority, 'included'), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
   return new Authorities(members, council, { now: () => millis(0), randomBytes });
@@ -55,10 +62,10 @@ function certificate(authority: number, notAfter: number, signer = signers[autho
   return endorse(certificateCodec, signed, signer, body);
 }
 
-function says(authority: number, status: Outcome['status']) {
-  return async (): Promise<Outcome> => {
-    const body = { ctx, status, accepted: [] };
-    const signature = (signers[authority] as (typeof signers)[0]).sign(outcomeCodec.statement(body));
+function says(authority: number, status: ShotStatus) {
+  return async (): Promise<ShotOutcome> => {
+    const body = { task, user, joinTag, statement, status };
+    const signature = (signers[authority] as (typeof signers)[0]).sign(shotOutcomeCodec.statement(body));
     return { ...body, signature };
   };
 }
@@ -80,25 +87,26 @@ it('another authority sets the validity of a certificate if the others reject th
   expect([given.notAfter, signedBy(given)]).toEqual([8, [1, 2, 3]]);
 });
 
-it('the status of a buffer is known if enough authorities agree, even if one contradicts them', async () => {
-  const isAgreed = (answers: Parameters<typeof agreedOutcome>[3]) =>
-    agreedOutcome(nodeSuite, council, ctx, answers) !== undefined;
-  const late = () => new Promise((resolve) => setTimeout(resolve, 20)).then(says(3, 'aborted'));
-  const all = authorities({ 0: { outcome: says(0, 'unknown') }, 3: { outcome: late } });
-  expect(isAgreed(await all.outcomes(ctx, isAgreed, never))).toBe(true);
+it('the status of an upload is known if enough authorities agree, even if one contradicts them', async () => {
+  const question = { suite: nodeSuite, council, task, user };
+  const agreed = (answers: readonly ShotOutcomeOf[]) => agreedShotOutcome(question, upload, answers);
+  const isAgreed = (answers: readonly ShotOutcomeOf[]) => agreed(answers) !== undefined;
+  const late = () => new Promise((resolve) => setTimeout(resolve, 20)).then(says(3, 'included'));
+  const all = authorities({ 0: { shotOutcome: says(0, 'unknown') }, 3: { shotOutcome: late } });
+  expect(agreed(await all.shotOutcomes({ task, user }, upload, isAgreed, never))).toBe('included');
 });
 
 it('a refusal of one authority is final only if too few others are left, not if the others were silent', async () => {
-  const no = { outcome: () => Promise.reject(problem('revoked')) };
-  const silent = authorities({ 0: no, 2: { outcome: down }, 3: { outcome: down } });
-  await expect(silent.outcomes(ctx, () => false, never)).rejects.toThrow(UnreachableError);
-  const refused = authorities({ 0: no, 1: no, 3: { outcome: down } });
-  await expect(refused.outcomes(ctx, () => false, never)).rejects.toThrow(ProblemError);
+  const no = { shotOutcome: () => Promise.reject(problem('revoked')) };
+  const silent = authorities({ 0: no, 2: { shotOutcome: down }, 3: { shotOutcome: down } });
+  await expect(silent.shotOutcomes({ task, user }, upload, () => false, never)).rejects.toThrow(UnreachableError);
+  const refused = authorities({ 0: no, 1: no, 3: { shotOutcome: down } });
+  await expect(refused.shotOutcomes({ task, user }, upload, () => false, never)).rejects.toThrow(ProblemError);
 });
 
 it('if too few authorities answer, the message gives the number needed and the number missing', async () => {
-  const all = authorities({ 1: { outcome: down }, 3: { outcome: down } });
-  await expect(all.outcomes(ctx, () => false, never)).rejects.toThrow(
+  const all = authorities({ 1: { shotOutcome: down }, 3: { shotOutcome: down } });
+  await expect(all.shotOutcomes({ task, user }, upload, () => false, never)).rejects.toThrow(
     'the authority does not answer (down); 3 of 4 authorities must answer, but 2 did not; the work so far is kept',
   );
 });

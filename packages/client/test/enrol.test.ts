@@ -1,17 +1,7 @@
-/** The renewal of a certificate in a new term, and when the one of the term before holds. */
+/** The renewal of a certificate, and when the stored one is still used. */
 import type { Signer } from '@basa/masking';
-import {
-  type Certificate,
-  certificateCodec,
-  endorse,
-  inTerm,
-  joined,
-  millis,
-  type TaskPolicy,
-  taskIdOf,
-} from '@basa/protocol';
+import { type Certificate, certificateCodec, endorse, joined, millis, type TaskPolicy, taskIdOf } from '@basa/protocol';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
-import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';
 import { RefusedError, UnreachableError } from '../src/errors.ts';
@@ -19,33 +9,22 @@ import type { DeviceContext } from '../src/session/device-context.ts';
 import { ensureEnrolled } from '../src/session/enrol.ts';
 
 const signerOf = (n: number): Signer => createNodeSigner(new Uint8Array(32).fill(n));
-const seats = [1, 2, 3, 4].map(signerOf);
+const signers = [1, 2, 3, 4].map(signerOf);
 const device = signerOf(9);
-const policy: TaskPolicy = {
-  ...GOOD_POLICY,
-  authorities: seats.map(({ publicKey }) => publicKey),
-  threshold: 3,
-  succession: { waitMs: 1000, recoveryHash: undefined },
-};
-const later = inTerm(suite, policy, signedTerm(policy, { key: signerOf(5), signers: seats }));
-const last = inTerm(suite, later, signedTerm(later, { seat: 1, key: signerOf(6), signers: seats.slice(1) }));
-const seatsLater = [signerOf(5), ...seats.slice(1)];
+const policy: TaskPolicy = { ...GOOD_POLICY, authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };
 
-function certificate(council: TaskPolicy, signers: readonly Signer[]): Certificate {
-  const body = {
-    task: taskIdOf(suite, policy),
-    deviceKey: device.publicKey,
-    issuedAt: millis(0),
-    notAfter: millis(100),
-  };
-  const parts = signers.map((signer) => endorse(certificateCodec, council, signer, body).endorsements);
+function certificate(endsAt: number): Certificate {
+  const task = taskIdOf(suite, policy);
+  const body = { task, deviceKey: device.publicKey, issuedAt: millis(0), notAfter: millis(endsAt) };
+  const parts = signers.map((signer) => endorse(certificateCodec, policy, signer, body).endorsements);
   return { ...body, endorsements: joined(parts.flat()) };
 }
-const old = certificate(policy, seats);
+const old = certificate(100);
+const young = certificate(1000);
 
 /** The certificate that the device has in the end, or the error. */
-async function renewed(council: TaskPolicy, held: Certificate, answer: Certificate | Error, now = 1): Promise<unknown> {
-  let kept = held;
+async function renewed(now: number, answer: Certificate | Error): Promise<unknown> {
+  let kept = old;
   const context = {
     authorities: {
       now: () => now,
@@ -55,9 +34,9 @@ async function renewed(council: TaskPolicy, held: Certificate, answer: Certifica
       },
     },
     outside: { suite },
-    pins: { policy: council },
+    policy,
     state: {
-      certificate: held,
+      certificate: old,
       signer: device,
       keepCertificate: async (one: Certificate) => {
         kept = one;
@@ -74,22 +53,13 @@ async function renewed(council: TaskPolicy, held: Certificate, answer: Certifica
 const down = new UnreachableError('the authority', new Error('down'));
 const wrong = new RefusedError('wrong-certificate');
 
-it('a certificate of the term before is replaced, and holds until it can be replaced', async () => {
-  const own = certificate(later, seatsLater);
-  expect(await renewed(later, old, own)).toBe(own);
-  // Around the switch, an authority may still sign in the term before.
-  for (const failure of [down, wrong]) expect(await renewed(later, old, failure)).toBe(old);
-  expect(await renewed(later, own, wrong)).toBe(own); // nobody was asked
+it('a certificate in the last third of its life is replaced, and is used until it ends if it cannot be', async () => {
+  expect(await renewed(1, down)).toBe(old); // nobody was asked
+  expect(await renewed(99, young)).toBe(young);
+  expect(await renewed(99, down)).toBe(old);
+  expect(await renewed(101, down)).toBe(down);
 });
 
-it('an older certificate, or one that has ended, holds in no case', async () => {
-  for (const failure of [down, wrong]) {
-    expect(await renewed(last, old, failure)).toBe(failure);
-    expect(await renewed(later, old, failure, 101)).toBe(failure);
-  }
-});
-
-it('a wrong certificate in the same term is refused', async () => {
-  expect(await renewed(policy, old, down, 99)).toBe(old);
-  expect(await renewed(policy, old, wrong, 99)).toBe(wrong);
+it('a wrong certificate is refused', async () => {
+  for (const now of [99, 101]) expect(await renewed(now, wrong)).toBe(wrong);
 });

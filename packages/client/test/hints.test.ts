@@ -1,6 +1,6 @@
 /** Hints of a service beside its answers: waits, offsets and times. Out of range, none of them throws or spins. */
 import { allSamples } from '@basa/learning';
-import { ENGINE, HEADER, isLoopback, ONE_SHOT_DEFAULTS, problemDocument } from '@basa/protocol';
+import { HEADER, isLoopback, ONE_SHOT_DEFAULTS, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../src/outside.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
@@ -66,8 +66,8 @@ describe('a wait', () => {
   ])('that a service asks for with %s %o is an hour at most', async (wait, headers, expected) => {
     const services = await startServices();
     const client = await startClient(services);
-    services.mischief = { before: ({ path }) => (path.endsWith('/seats') ? busy(wait, headers) : undefined) };
-    const told = await client.contribute(deltaOf(1), { trainedOn: 0 });
+    services.mischief = { before: ({ path }) => (path.endsWith('/admissions') ? busy(wait, headers) : undefined) };
+    const told = await client.admission();
     expect(told).toMatchObject({ kind: 'rejected', reason: 'quota-exceeded' });
     expect('retryAfterMs' in told ? told.retryAfterMs : undefined).toBe(expected);
   });
@@ -75,7 +75,7 @@ describe('a wait', () => {
 
 describe('run continues after', () => {
   const NO_TIME = json(JSON.stringify(problemDocument('overloaded', { retryAfterMs: 250 })), {}, 503);
-  const upload = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
+  const upload = ({ path, method }: Asked): boolean => path.includes('/shots/') && method === 'PUT';
   it.each<[string, (asked: Asked) => Reply | undefined]>([
     [
       'an upload of less than nothing',
@@ -93,24 +93,27 @@ describe('run continues after', () => {
           ? json(JSON.stringify(problemDocument('offset-mismatch')), { [HEADER.uploadOffset]: '99999999' }, 409)
           : undefined,
     ],
-    ['a seat that is none', ({ path }) => (path.endsWith('/seats') ? json('nonsense') : undefined)],
-    ['a slot that is none', ({ path }) => (path.endsWith('/deposits') ? json('nonsense') : undefined)],
+    ['a place that is none', ({ path }) => (path.endsWith('/admissions') ? json('nonsense') : undefined)],
     ['a model of another length', ({ path }) => (path.includes('/models/') ? json('short') : undefined)],
-    ['a log entry that is none', ({ path }) => (path.includes('/model-log/') ? json('nonsense') : undefined)],
+    [
+      'statements that are none',
+      ({ path }) => (path.endsWith('/admissions') ? json('{"endsInMs":1,"standings":"00"}') : undefined),
+    ],
     [
       'a time beyond all times',
       ({ path }) =>
-        path.endsWith('/seats')
+        path.endsWith('/admissions')
           ? json(JSON.stringify(problemDocument('clock-skew', { detail: '9007199254740991' })), {}, 401)
           : undefined,
     ],
-    ...['/models/', '/model-log/', '/admissions', '/seats', '/deposits', '/keys', '/upload'].map(
-      (part): [string, (asked: Asked) => Reply | undefined] => [
-        `a service without time for ${part}, which asks for a longer wait than one request has`,
-        ({ path }) => (path.includes(part) ? NO_TIME : undefined),
-      ],
-    ),
-    ['a no that nobody knows', ({ path }) => (path.endsWith('/seats') ? json('{"type":"x"}', {}, 418) : undefined)],
+    ...['/models/', '/admissions', '/shots/'].map((part): [string, (asked: Asked) => Reply | undefined] => [
+      `a service without time for ${part}, which asks for a longer wait than one request has`,
+      ({ path }) => (path.includes(part) ? NO_TIME : undefined),
+    ]),
+    [
+      'a no that nobody knows',
+      ({ path }) => (path.endsWith('/admissions') ? json('{"type":"x"}', {}, 418) : undefined),
+    ],
   ])('%s', async (_, lie) => {
     const services = await startServices();
     const client = await startClient(services);
@@ -136,9 +139,9 @@ it.each([
 ])('an upload does not go on from where it never was: %s', async (_, reply) => {
   const services = await startServices();
   const client = await startClient(services);
-  services.mischief = { before: ({ path }) => (path.endsWith('/upload') ? reply : undefined) };
+  services.mischief = { before: ({ path }) => (path.includes('/shots/') ? reply : undefined) };
   await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toMatchObject({ name: 'AnswerError' });
-  expect(services.count('/upload', 'PUT')).toBe(1);
+  expect(services.count('/shots/', 'PUT')).toBe(1);
 });
 
 describe('plain http', () => {
@@ -178,8 +181,7 @@ describe('the floor of an application', () => {
     privacy: { noiseMultiplier: 4, colluders: 0, delta: 1e-3, participations: 4 },
   };
 
-  const ONE_SHOT: WorldOptions['policy'] = { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS };
-  const NOISY: WorldOptions['policy'] = { ...ONE_SHOT, oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
+  const NOISY: WorldOptions['policy'] = { oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
 
   it.each([
     [{ minimum: 3 }, {}, 'a sum may contain only 2 updates; this device demands at least 3'],
@@ -203,7 +205,7 @@ describe('the floor of an application', () => {
     [{ privacy: { epsilon: 9, delta: 1 } }, PRIVATE, 'delta must be between 0 and 1, got 1'],
     [{ privacy: { epsilon: 9, delta: 0 } }, PRIVATE, 'delta must be between 0 and 1, got 0'],
     [{ privacy: { epsilon: 9, delta: Number.NaN } }, PRIVATE, 'delta must be between 0 and 1, got NaN'],
-    [{ checkedSums: true }, ONE_SHOT, 'only one authority computes the sum of the masks'],
+    [{ checkedSums: true }, {}, 'only one authority computes the sum of the masks'],
     [{ deviceNoise: true }, { ...PRIVATE, ...NOISY }, 'the authority adds the noise and could leave it out'],
   ])('%o refuses a policy below it before the device enrols', async (floor, policy, sentence) => {
     const services = await startServices({ policy });

@@ -38,7 +38,7 @@ describe('a request', () => {
     const waits: number[] = [];
     client.on('retry', ({ waitMs }) => waits.push(waitMs));
     services.mischief = {
-      before: once(problem('rate-limited', { retryAfterMs: 120 }), ({ path }) => path.endsWith('seats')),
+      before: once(problem('rate-limited', { retryAfterMs: 120 }), ({ path }) => path.includes('/shots/')),
     };
     const start = performance.now();
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
@@ -62,9 +62,10 @@ describe('a request', () => {
     const services = await startServices();
     const client = await startClient(services);
     services.mischief = {
-      before: ({ path }) => (path.endsWith('seats') ? problem('quota-exceeded', { retryAfterMs: 9e5 }) : undefined),
+      before: ({ path }) =>
+        path.endsWith('/admissions') ? problem('quota-exceeded', { retryAfterMs: 9e5 }) : undefined,
     };
-    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toEqual({
+    expect(await client.admission()).toEqual({
       kind: 'rejected',
       reason: 'quota-exceeded',
       update: 'free',
@@ -90,17 +91,16 @@ describe('a request', () => {
   it('that is wrong is not sent again', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const before = services.count('/seats');
     services.mischief = {
-      before: ({ path }) => (path.endsWith('seats') ? problem('malformed', { detail: 'no' }) : undefined),
+      before: ({ path }) => (path.endsWith('/admissions') ? problem('malformed', { detail: 'no' }) : undefined),
     };
-    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toMatchObject({
+    await expect(client.admission()).rejects.toMatchObject({
       name: 'ProblemError',
       code: 'malformed',
       status: 400,
       detail: 'no',
     });
-    expect(services.count('/seats') - before).toBe(1);
+    expect(services.count('/admissions')).toBe(1);
   });
 
   it('waits longer and longer, by chance, up to a limit', async () => {
@@ -135,18 +135,15 @@ describe('a service', () => {
     await expect.poll(version, { timeout: 600_000 }).toBe(0);
   });
 
-  it.each(['/deposits', '/keys', '/upload'])(
-    'that goes away at %s and comes back finds the session as it was',
-    async (ending) => {
-      const services = await startServices();
-      const client = await startClient(services, { retry: { attempts: 2, firstWaitMs: 1 } });
-      services.mischief = { before: ({ path }) => (path.endsWith(ending) ? 'cut' : undefined) };
-      await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(UnreachableError);
-      services.mischief = {};
-      expect(client.isInterrupted).toBe(true);
-      accepted(await client.resume());
-    },
-  );
+  it('that goes away during the upload and comes back finds the session as it was', async () => {
+    const services = await startServices();
+    const client = await startClient(services, { retry: { attempts: 2, firstWaitMs: 1 } });
+    services.mischief = { before: ({ path }) => (path.includes('/shots/') ? 'cut' : undefined) };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(UnreachableError);
+    services.mischief = {};
+    expect(client.isInterrupted).toBe(true);
+    accepted(await client.resume());
+  });
 
   it('that does not listen is named in the error', async () => {
     const services = await startServices();
@@ -164,9 +161,8 @@ describe('a service', () => {
     services.world.aheadMs = 3_600_000;
     const client = await startClient(services);
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(services.count('/seats')).toBe(2);
+    expect(services.count('/shots/', 'PUT')).toBe(2);
     expect(services.count('/enrolments')).toBe(1); // the authority told the time before
-    expect(services.count('/deposits')).toBe(1);
   });
 
   it.each([
@@ -211,37 +207,21 @@ describe('a service', () => {
   it('that says it is tomorrow and an hour gets nothing signed for then', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const before = services.count('/seats');
     const detail = String(Date.now() + 25 * 3_600_000);
     services.mischief = {
-      before: ({ path }) => (path.endsWith('seats') ? problem('clock-skew', { detail }) : undefined),
+      before: ({ path }) => (path.endsWith('/admissions') ? problem('clock-skew', { detail }) : undefined),
     };
-    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(ProblemError);
-    expect(services.count('/seats') - before).toBe(1);
+    await expect(client.admission()).rejects.toBeInstanceOf(ProblemError);
+    expect(services.count('/admissions')).toBe(1);
   });
 
   it('that never agrees with any clock is given up', async () => {
     const services = await startServices();
     const client = await startClient(services);
     services.mischief = {
-      before: ({ path }) => (path.endsWith('seats') ? problem('clock-skew', { detail: '1' }) : undefined),
+      before: ({ path }) => (path.endsWith('/admissions') ? problem('clock-skew', { detail: '1' }) : undefined),
     };
-    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(ProblemError);
-  });
-
-  it('that took the seat away before the deposit came gives it again, or another', async () => {
-    const services = await startServices({ seatMs: 400 });
-    const client = await startClient(services);
-    let isLate = true;
-    services.mischief = {
-      before: ({ path }) => {
-        if (!path.endsWith('/deposits') || !isLate) return undefined;
-        isLate = false;
-        return new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 500));
-      },
-    };
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(services.count('/seats')).toBeGreaterThan(1);
+    await expect(client.admission()).rejects.toBeInstanceOf(ProblemError);
   });
 });
 

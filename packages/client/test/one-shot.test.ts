@@ -15,7 +15,7 @@ import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import { problem } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
-import { DIMENSION, ONE_SHOT } from './support/test-world.ts';
+import { DIMENSION } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const MINUTE_MS = 60_000;
@@ -35,7 +35,7 @@ function whatLeft(services: HttpServices): Map<string, Set<string>> {
 
 describe('a contribution in one message', () => {
   it('is in the sum of its batch; the device talks only to the server, and asks the authority only for the outcome', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     services.asked.length = 0;
     const contributions = [];
@@ -45,7 +45,7 @@ describe('a contribution in one message', () => {
     }
     expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
     const [first] = contributions;
-    expect(first).toMatchObject({ slot: undefined, ctx: toHex(services.shots.taken[0]?.name as Uint8Array) });
+    expect(first).toMatchObject({ ctx: toHex(services.shots.taken[0]?.name as Uint8Array) });
     expect(Object.keys(first?.costs ?? {})).toEqual(['mask', 'upload']);
     expect(await clients[0]?.outcome(first as never)).toBe('undecided');
 
@@ -65,7 +65,7 @@ describe('a contribution in one message', () => {
 
   it('that is sealed with ML-KEM as well opens in the sum of its batch', async () => {
     const oneShot: OneShotPolicy = { ...ONE_SHOT_DEFAULTS, sealing: 'x25519+mlkem768' };
-    const services = await startServices({ policy: { ...ONE_SHOT.policy, oneShot } });
+    const services = await startServices({ policy: { oneShot } });
     for (let n = 0; n < 3; n++) {
       const client = await startClient(services);
       await client.model();
@@ -76,7 +76,7 @@ describe('a contribution in one message', () => {
   });
 
   it('takes three requests, all to the server: a place with statements, the model, the upload', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     services.asked.length = 0;
     const trainer = createTrainer(createReferenceBackend(tinyModel));
@@ -87,7 +87,7 @@ describe('a contribution in one message', () => {
   });
 
   it('ends its run with a word, and no error, if the task ends while the upload is on its way', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     const trainer = createTrainer(createReferenceBackend(tinyModel));
     services.mischief = { before: ({ path }) => (path.includes('/shots/') ? problem('task-finished') : undefined) };
@@ -98,7 +98,7 @@ describe('a contribution in one message', () => {
   it.each(['task-paused', 'task-storage-full'] as const)(
     'waits on the device after %s, and is sent later',
     async (code) => {
-      const services = await startServices(ONE_SHOT);
+      const services = await startServices();
       const client = await startClient(services);
       await client.model();
       const stops = (): void => {
@@ -120,7 +120,7 @@ describe('a contribution in one message', () => {
   );
 
   it('goes on with its run after the task was paused while the upload was on its way', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     const trainer = createTrainer(createReferenceBackend(tinyModel));
     let refused = 0;
@@ -134,7 +134,7 @@ describe('a contribution in one message', () => {
   });
 
   it('of a device that comes back takes no authority at all', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const store = memoryStore();
     await (await connectTo(services, { identity: store })).close();
     services.asked.length = 0;
@@ -145,8 +145,8 @@ describe('a contribution in one message', () => {
 
   it('of a private task is charged once, and the charge is returned if it expires', async () => {
     const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
-    const policy = { ...ONE_SHOT.policy, level: 16, clip: 1, minimum: 3, privacy };
-    const services = await startServices({ ...ONE_SHOT, policy });
+    const policy = { level: 16, clip: 1, minimum: 3, privacy };
+    const services = await startServices({ policy });
     const client = await startClient(services);
     const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     expect(client.privacy).toMatchObject({ inclusions: 1 });
@@ -160,7 +160,7 @@ describe('a contribution in one message', () => {
   });
 
   it('is one for each version, and another on the next one', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const [client, other] = [await startClient(services), await startClient(services)];
     await client.model();
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
@@ -173,7 +173,7 @@ describe('a contribution in one message', () => {
   });
 
   it('on a version that is too old for the task is kept, and nothing of it is sent', async () => {
-    const services = await startServices({ ...ONE_SHOT, maxStaleness: 0 });
+    const services = await startServices({ maxStaleness: 0 });
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     await clients[2]?.model();
     for (const [n, client] of clients.slice(0, 2).entries())
@@ -190,7 +190,7 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
   it('starts again, sends the same bytes or nothing, and contributes exactly once', async () => {
     let steps = 0;
     for (let at = 0; ; at++) {
-      const services = await startServices(ONE_SHOT);
+      const services = await startServices();
       const hasDied = await dieAndComeBack(services, memoryStore(), { at, when, steps: 0 });
       expect(services.shots.taken.length, `step ${at}`).toBe(1);
       for (const [name, values] of whatLeft(services)) expect(values.size, `step ${at}: ${name}`).toBe(1);
@@ -204,7 +204,7 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
 
 describe('an upload', () => {
   it('that is stopped continues from the bytes that the server has, with the same bytes', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services, { pieceBytes: 50 });
     const controller = new AbortController();
     const off = client.on('progress', ({ step, sent = 0 }) => step === 'upload' && sent >= 50 && controller.abort());
@@ -219,7 +219,7 @@ describe('an upload', () => {
   });
 
   it('that is given up after its bytes may have left keeps its update held', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     const controller = new AbortController();
     const off = client.on('progress', ({ step }) => step === 'upload' && controller.abort());
@@ -235,7 +235,7 @@ describe('an upload', () => {
   });
 
   it('that the server leaves out is said to be, and stays held: the word of the server frees nothing', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     const given = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     services.shots.fate = 'waiting';
@@ -249,7 +249,7 @@ describe('an upload', () => {
   });
 
   it('whose sum was spoilt was used, so its update cannot be given again', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const clients = [await startClient(services), await startClient(services)];
     const [given] = await Promise.all(clients.map((one, n) => one.contribute(deltaOf(n), { trainedOn: 0 })));
     services.shots.openBatch();
@@ -259,7 +259,7 @@ describe('an upload', () => {
   });
 
   it('that never got a vote expires, and its update is free for another upload', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     services.shots.taken = [];

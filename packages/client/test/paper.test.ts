@@ -1,21 +1,23 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
-import { abeSealings } from '@basa/virtual-time/real-sealings';
+import { allSamples } from '@basa/learning';
 import { describe, expect, it } from 'vitest';
-import { unsafePaperContribute } from '../src/unsafe-paper/index.ts';
+import { unsafePaperContribute, unsafePaperRun } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { PaperService } from './support/paper-service.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
+import { PAPER } from './support/test-world.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 describe('unsafePaperContribute', () => {
   it('three users in turn give the mean of their updates', async () => {
-    const services = await startServices({ sealings: abeSealings() });
+    const services = await startServices(PAPER);
     const paper = new PaperService(services.world);
     services.paper = paper;
     for (let n = 0; n < 3; n++) {
       const client = await startClient(services);
-      const { slot } = accepted(await unsafePaperContribute(client, deltaOf(n), { trainedOn: 0 }));
-      expect(slot).toBe(n);
+      const { costs } = accepted(await unsafePaperContribute(client, deltaOf(n), { trainedOn: 0 }));
+      expect(Object.keys(costs)).toEqual(['connect', 'key', 'mask', 'upload']);
     }
     const expected = deltaOf(0).map((x, k) => (x + (deltaOf(1)[k] as number) + (deltaOf(2)[k] as number)) / 3);
     const off = paper.mean.map((x, k) => Math.abs(x - (expected[k] as number)));
@@ -26,7 +28,7 @@ describe('unsafePaperContribute', () => {
   });
 
   it('refuses a task that does not run in paper mode, and an update that is too old', async () => {
-    const services = await startServices({ sealings: abeSealings(), maxStaleness: 0 });
+    const services = await startServices({ ...PAPER, maxStaleness: 0 });
     const client = await startClient(services);
     await expect(unsafePaperContribute(client, deltaOf(0), { trainedOn: 0 })).rejects.toMatchObject({
       reason: 'not-paper-mode',
@@ -35,4 +37,17 @@ describe('unsafePaperContribute', () => {
     expect(reasonOf(await unsafePaperContribute(client, deltaOf(0), { trainedOn: -1 }))).toBe('too-stale');
     expect(reasonOf(await unsafePaperContribute(client, new Float32Array(3), { trainedOn: 0 }))).toBe('wrong-length');
   });
+});
+
+it('unsafePaperRun trains and takes the position in turn, once in each buffer', async () => {
+  const services = await startServices({ ...PAPER, bufferSize: 2 });
+  services.paper = new PaperService(services.world);
+  const clients = [await startClient(services), await startClient(services)];
+  const trainer = { model: tinyModel, train: () => ({ delta: deltaOf(1), loss: 1, samples: 16 }) };
+  const accepted: string[] = [];
+  for (const client of clients) client.on('accepted', ({ ctx }) => accepted.push(ctx));
+  const lives = clients.map((client) => unsafePaperRun(client, trainer, allSamples(tinyDataset), { rounds: 1 }));
+  expect(await Promise.all(lives)).toEqual(Array(2).fill({ accepted: 1, rejected: 0, idle: 0, ended: 'rounds' }));
+  expect(services.paper.buffer.position).toBe(2);
+  expect(new Set(accepted).size).toBe(1);
 });

@@ -19,7 +19,6 @@ import { describe, expect, it } from 'vitest';
 import type { Rejection, RoundTrainer } from '../src/node/index.ts';
 import { problem } from './support/http-replies.ts';
 import { startClient, startServices } from './support/setup.ts';
-import { ONE_SHOT } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const manifestHashOf = (of: Model): Uint8Array => nodeSuite.sha256(ascii(manifestText(of)));
@@ -42,6 +41,7 @@ class Recorder implements RoundTrainer {
 describe('run', () => {
   it('three devices train and contribute until their rounds are done; the model moves on', async () => {
     const services = await startServices();
+    services.shots.opensWhenFull = true;
     const clients = await Promise.all(
       [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
     );
@@ -52,7 +52,7 @@ describe('run', () => {
         client.run(createTrainer(createReferenceBackend(tinyModel)), allSamples(tinyDataset), { rounds: 2 }),
       ),
     );
-    expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, idle: 0, ended: 'rounds' }));
+    expect(summaries).toMatchObject(Array(3).fill({ accepted: 2, idle: 0, ended: 'rounds' }));
     expect(services.world.version).toBe(2);
     expect(versions).toHaveLength(2);
   });
@@ -63,7 +63,7 @@ describe('run', () => {
     let asked = 0;
     services.mischief = {
       before: ({ path }) => {
-        if (!path.endsWith('/seats')) return undefined;
+        if (!path.endsWith('/admissions')) return undefined;
         return problem(asked++ === 0 ? 'task-paused' : 'task-finished', { retryAfterMs: 1 });
       },
     };
@@ -77,13 +77,13 @@ describe('run', () => {
   });
 });
 
-it('a trainer that returns no number ends the run with an error, before a seat is taken', async () => {
+it('a trainer that returns no number ends the run with an error, before anything is sent', async () => {
   const services = await startServices();
   const client = await startClient(services);
   const delta = new Float32Array(tinyModel.dimension).fill(0.5).fill(Number.POSITIVE_INFINITY, 2, 3);
   const running = client.run(new Recorder(tinyModel, delta), allSamples(tinyDataset), { rounds: 1 });
   await expect(running).rejects.toThrow('(the trainer returned Infinity for parameter 2). Check the data');
-  expect(services.asked.filter(({ path }) => path.endsWith('/seats'))).toEqual([]);
+  expect(services.count('/shots/')).toBe(0);
 });
 
 describe('the training of a device', () => {
@@ -149,7 +149,7 @@ describe('an update that vanishes on a tensor of the model', () => {
     dense(8, { name: 'b' }),
   ]);
 
-  it('is not given, because run names the tensors: no seat is taken, and the place goes back', async () => {
+  it('is not given, because run names the tensors: nothing is sent, and the place goes back', async () => {
     const services = await startServices({ policy: { dimension: wide.dimension } });
     const client = await startClient(services);
     // Small enough to quantise to zero nearly always, although the float is not zero.
@@ -160,7 +160,7 @@ describe('an update that vanishes on a tensor of the model', () => {
     const summary = await client.run(new Recorder(wide, delta), allSamples(data), { rounds: 1 });
     expect(summary).toEqual({ accepted: 0, rejected: 0, idle: 1, ended: 'rounds' });
     expect(rejections).toMatchObject([{ reason: 'zero-block', update: 'free' }]);
-    expect([services.count('/seats'), services.count('/deposits')]).toEqual([0, 0]);
+    expect(services.count('/shots/')).toBe(0);
     expect(services.count('/admissions')).toBe(2); // asked for, and given back
   });
 });
@@ -168,26 +168,21 @@ describe('an update that vanishes on a tensor of the model', () => {
 describe('a model that has converged', () => {
   const zero = new Float32Array(tinyModel.dimension);
 
-  it.each([
-    ['sealed', {}],
-    ['one-shot', ONE_SHOT],
-  ])(
-    'in the mode %s: says that it has nothing new, waits for a newer version, and ends a run with rounds',
-    async (_, options) => {
-      const services = await startServices(options);
-      const client = await startClient(services);
-      const told: { version: number; why: string }[] = [];
-      client.on('idle', (event) => told.push(event));
-      const trainer = new Recorder(tinyModel, zero);
-      const summary = await client.run(trainer, allSamples(tinyDataset), { rounds: 3, patienceMs: 10 });
-      expect(summary).toEqual({ accepted: 0, rejected: 0, idle: 1, ended: 'nothing-new' });
-      expect(told).toEqual([{ version: 0, why: expect.stringContaining('too small') }]);
-      expect(trainer.asked).toHaveLength(1);
-    },
-  );
+  it('says that it has nothing new, waits for a newer version, and ends a run with rounds', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const told: { version: number; why: string }[] = [];
+    client.on('idle', (event) => told.push(event));
+    const trainer = new Recorder(tinyModel, zero);
+    const summary = await client.run(trainer, allSamples(tinyDataset), { rounds: 3, patienceMs: 10 });
+    expect(summary).toEqual({ accepted: 0, rejected: 0, idle: 1, ended: 'nothing-new' });
+    expect(told).toEqual([{ version: 0, why: expect.stringContaining('too small') }]);
+    expect(trainer.asked).toHaveLength(1);
+  });
 
   it('does not loop on an update that repeats itself on every version', async () => {
     const services = await startServices();
+    services.shots.opensWhenFull = true;
     const clients = await Promise.all(
       [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
     );
@@ -195,12 +190,13 @@ describe('a model that has converged', () => {
     for (const client of clients) client.on('idle', ({ why }) => whys.push(why));
     const [samples, options] = [allSamples(tinyDataset), { rounds: 2, patienceMs: 10 }];
     const summaries = await Promise.all(clients.map((client) => client.run(new Recorder(tinyModel), samples, options)));
-    expect(summaries).toEqual(Array(3).fill({ accepted: 1, rejected: 0, idle: 1, ended: 'rounds' }));
+    expect(summaries).toMatchObject(Array(3).fill({ accepted: 1, idle: 1, ended: 'rounds' }));
     expect(whys).toEqual(Array(3).fill(expect.stringContaining('contributed before')));
   });
 
   it('trains again as soon as there is a newer version', async () => {
     const services = await startServices({ bufferSize: 2 });
+    services.shots.opensWhenFull = true;
     const [still, ...others] = await Promise.all(
       [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
     );

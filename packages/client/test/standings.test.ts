@@ -5,7 +5,6 @@ import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import { bytes } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
-import { ONE_SHOT } from './support/test-world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -30,7 +29,7 @@ describe('statements of the authorities that the server hands on', () => {
   }
 
   it('are refused once they are older than the policy allows, and the sentence names both causes', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     freeze(services);
     await later(ONE_SHOT_DEFAULTS.freshMs + MINUTE_MS, async () => {
@@ -45,7 +44,7 @@ describe('statements of the authorities that the server hands on', () => {
 
   it('never go back behind an epoch that the device has seen, also after a restart', async () => {
     const services = await startServices({
-      policy: { ...ONE_SHOT.policy, oneShot: { ...ONE_SHOT_DEFAULTS, epochMs: 2 * MINUTE_MS } },
+      policy: { oneShot: { ...ONE_SHOT_DEFAULTS, epochMs: 2 * MINUTE_MS } },
     });
     const store = memoryStore();
     const client = await connectTo(services, { identity: store });
@@ -65,7 +64,7 @@ describe('statements of the authorities that the server hands on', () => {
 
   it('are requested again if they are older than those of another node of the server', async () => {
     const services = await startServices({
-      policy: { ...ONE_SHOT.policy, oneShot: { ...ONE_SHOT_DEFAULTS, epochMs: 2 * MINUTE_MS } },
+      policy: { oneShot: { ...ONE_SHOT_DEFAULTS, epochMs: 2 * MINUTE_MS } },
     });
     const client = await startClient(services);
     const old = bytes(standingsCodec.encode({ standings: [services.shots.standing()] }));
@@ -78,7 +77,7 @@ describe('statements of the authorities that the server hands on', () => {
   });
 
   it('are requested again before the upload if training took long, and otherwise not', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const [quick, slow] = [await startClient(services), await startClient(services)];
     const asked = (): number => services.count('/standings');
     await quick.model();
@@ -93,7 +92,7 @@ describe('statements of the authorities that the server hands on', () => {
   });
 
   it('are judged by the time of the authorities if the clock of the device was set wrong since', async () => {
-    const services = await startServices(ONE_SHOT);
+    const services = await startServices();
     const client = await startClient(services);
     services.world.aheadMs = 20 * MINUTE_MS;
     expect((await client.model()).version).toBe(0);

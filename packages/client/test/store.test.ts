@@ -1,9 +1,11 @@
 /** The store of a device on Node: durable, and private to its owner. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KIND } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { readEntries } from '../src/device/kept.ts';
 import { type DeviceStore, openFolderStore } from '../src/node/index.ts';
@@ -35,7 +37,7 @@ it('the session bytes from a store are overwritten after they were read', async 
   const back = await startClient(services, { identity: store });
   await back.resume();
   await back.close();
-  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 5))).toHaveLength(2);
+  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 5))).toHaveLength(1);
   expect(given.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
 });
 
@@ -61,6 +63,18 @@ describe('a folder store', () => {
     expect(await third.entries()).toEqual([bytes(7), bytes(8)]);
     expect(await third.input()).toBeUndefined();
     await third.close();
+  });
+
+  it('of an older version is refused with one sentence, and not changed', async () => {
+    const folder = temporaryFolder();
+    execFileSync('tar', ['-C', folder, '-xzf', join(ROOT, 'test/fixtures/device-0.3.tar.gz')]);
+    const device = join(folder, 'device-0.3');
+    const before = readFileSync(join(device, 'journal'));
+    await expect(openFolderStore(device)).rejects.toThrow(
+      `${join(device, 'journal')} belongs to a device of BASA 0.3 or older, and version 1.0 starts afresh; enrol a new device in an empty folder`,
+    );
+    expect(readFileSync(join(device, 'journal'))).toEqual(before);
+    expect(readdirSync(device).sort()).toEqual(['identity.key', 'journal']);
   });
 
   it.each(['state.json', 'lock'])('refuses a folder of the Python client (%s) and does not change it', async (name) => {
@@ -170,7 +184,7 @@ describe('a folder store', () => {
     const store = await openFolderStore(identity);
     const kinds = (await store.entries()).map((entry) => entry[2]);
     expect(new Set(kinds)).toEqual(
-      new Set([KIND.certificate, KIND.keptHead, KIND.ledgerEntered, KIND.ledgerCommitted, KIND.ledgerSeen]),
+      new Set([KIND.certificate, KIND.policy, KIND.keptHead, KIND.ledgerCommitted, KIND.ledgerSeen, KIND.ledgerEpoch]),
     );
     await store.close();
   });

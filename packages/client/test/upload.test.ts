@@ -7,7 +7,7 @@ import type { Asked } from './support/http-listener.ts';
 import { json } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
-const isPiece = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
+const isPiece = ({ path, method }: Asked): boolean => path.includes('/shots/') && method === 'PUT';
 
 describe('an upload', () => {
   it.each(['before', 'after'] as const)(

@@ -12,7 +12,9 @@ import { nodeSuite } from '@basa/runtime/node';
 import { StoreError } from '../errors.ts';
 import { syncFolder, writeDurably } from './durable-file.ts';
 
-const MAGIC = ascii('basadev1');
+const MAGIC = ascii('basadev2');
+/** Up to version 0.3. */
+const OLD_MAGIC = ascii('basadev1');
 const CHECK_BYTES = 8;
 
 export class Journal {
@@ -106,7 +108,13 @@ function encodeStep(entries: readonly Uint8Array[]): Uint8Array {
 }
 
 function read(bytes: Uint8Array, path: string): { readonly end: number; readonly entries: Uint8Array[] } {
-  if (!equalBytes(bytes.subarray(0, MAGIC.length), MAGIC)) {
+  const magic = bytes.subarray(0, MAGIC.length);
+  if (equalBytes(magic, OLD_MAGIC)) {
+    throw new StoreError(
+      `${path} belongs to a device of BASA 0.3 or older, and version 1.0 starts afresh; enrol a new device in an empty folder`,
+    );
+  }
+  if (!equalBytes(magic, MAGIC)) {
     throw new StoreError(`${path} was not written by this version; use another folder for this device`);
   }
   const entries: Uint8Array[] = [];

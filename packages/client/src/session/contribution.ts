@@ -36,10 +36,4 @@ export interface Rejection {
  * `expired`: the update is in no sum and never will be. Two values are statements of the server. `quarantined`: the sum with
  * this update failed its checks, or cannot be opened any more. `discarded`: the server leaves the update out. It stays held until it is `expired`.
  */
-export type ContributionOutcome =
-  | 'included'
-  | 'quarantined'
-  | 'expired'
-  | 'discarded'
-  | 'undecided'
-  | 'unknown';
+export type ContributionOutcome = 'included' | 'quarantined' | 'expired' | 'discarded' | 'undecided' | 'unknown';

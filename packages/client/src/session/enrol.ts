@@ -1,12 +1,6 @@
 /** The device's certificate: requested if it is missing or about to end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
-import {
-  type Certificate,
-  certificateCodec,
-  hasGoodEndorsements,
-  isDueForRenewal,
-  isEndorsed,
-} from '@basa/protocol';
+import { type Certificate, certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -55,8 +49,7 @@ export async function withCertificate<Answer>(
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, outside, policy, state, task, token } = context;
   const certificate = await authorities.enrol(task, token, (answer) => isMine(context, answer), signal);
-  if (!isEndorsed(outside.suite, certificateCodec, policy, certificate))
-    throw new RefusedError('wrong-certificate');
+  if (!isEndorsed(outside.suite, certificateCodec, policy, certificate)) throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 

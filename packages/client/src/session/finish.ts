@@ -69,11 +69,7 @@ function waitingEnd(
   return { kind: 'waiting', problem: error };
 }
 
-async function drive(
-  steps: ReturnType<typeof shotSteps>,
-  driver: SessionDriver,
-  meter: Meter,
-): Promise<ContributeEnd> {
+async function drive(steps: ReturnType<typeof shotSteps>, driver: SessionDriver, meter: Meter): Promise<ContributeEnd> {
   let next = steps.next();
   let phase: Step = 'mask';
   while (!next.done) {

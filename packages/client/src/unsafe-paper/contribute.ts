@@ -56,10 +56,15 @@ async function algorithmTwo(
   });
   if (built.kind === 'refused') return rejected(built.reason, 'free', built);
   const attributes = Array.from({ length: policy.bufferSize }, (_, k) => paperAttribute(suite, ticket.ctx, k as Slot));
-  const contribution = contributePaper({ suite, randomBytes, sealing: sealings.of(sealingKey) }, { ...connected, attributes }, key, {
-    alpha: built.alpha,
-    modulus: policy.modulus,
-  });
+  const contribution = contributePaper(
+    { suite, randomBytes, sealing: sealings.of(sealingKey) },
+    { ...connected, attributes },
+    key,
+    {
+      alpha: built.alpha,
+      modulus: policy.modulus,
+    },
+  );
   sealings.forget();
   if (contribution.kind === 'refused') return rejected(contribution.reason, 'free', contribution);
   await step('mask', () => outside.mask(built.vector, contribution.plan, signal));

@@ -1,15 +1,28 @@
 /** IndexedDB as promises: one database per device, changes durable before they count. */
+import { StoreError } from '../errors.ts';
 
 /** Entries in the order of their numbers; identity and input by name. */
 export const ROOM = { journal: 'journal', kept: 'kept' } as const;
 
+/** 1 was the format up to version 0.3. */
+const FORMAT = 2;
+
 export function openDatabase(name: string): Promise<IDBDatabase> {
-  const request = indexedDB.open(name, 1);
-  request.onupgradeneeded = () => {
+  const request = indexedDB.open(name, FORMAT);
+  let isOld = false;
+  request.onupgradeneeded = ({ oldVersion }) => {
+    isOld = oldVersion > 0;
+    if (isOld) return request.transaction?.abort();
     request.result.createObjectStore(ROOM.journal, { autoIncrement: true });
     request.result.createObjectStore(ROOM.kept);
   };
-  return settled(request);
+  return settled(request).catch((error: unknown) => {
+    throw isOld
+      ? new StoreError(
+          `${name} belongs to a device of BASA 0.3 or older, and version 1.0 starts afresh; delete the data of this site in the browser, then join with a new token`,
+        )
+      : error;
+  });
 }
 
 /** Writes all changes of one step or no change. Resolves when they are durable. */

@@ -38,6 +38,7 @@ async function play({ delta, ...options }: Settings): Promise<object> {
   const kinds = [...new Set((await store.entries()).map((entry) => entry[2]))].sort((a, b) => Number(a) - Number(b));
   const halves = await halfWritten(store);
   await store.close();
+  const older = await ofOlderVersion();
   return {
     keyKind: identity.kind,
     second,
@@ -48,7 +49,22 @@ async function play({ delta, ...options }: Settings): Promise<object> {
     again: 'reason' in again ? again.reason : again.kind,
     kinds,
     halves,
+    older,
   };
+}
+
+/** The answer to a database with the format of version 0.3. */
+async function ofOlderVersion(): Promise<string> {
+  const request = indexedDB.open('basa-device:older', 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(ROOM.journal, { autoIncrement: true });
+  await new Promise((resolve) => {
+    request.onsuccess = resolve;
+  });
+  request.result.close();
+  return openBrowserStore('older').then(
+    () => 'opened',
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
 }
 
 /** Fails in the middle of a step, and reports whether the store is as it was before. */

@@ -1,30 +1,22 @@
 /** Both services over real HTTP for client tests: a thin layer per docs/http.md over the cores of a `TestWorld`. */
 import type { Server } from 'node:http';
-import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import {
-  authorityMessages,
-  type Ctx,
   certificateCodec,
-  drawnBufferCodec,
   encodePolicy,
-  fateOf,
-  frameHeader,
   HEADER,
   headCodec,
   isDueForRenewal,
   isRefused,
   millis,
   newestModelCodec,
-  outcomeCodec,
   problemOfRefusal,
   requestStatement,
-  seatRequestCodec,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type Asked, listenFor, type Mischief, type TlsFiles } from './http-listener.ts';
 import { bytes, bytesOrProblem, documented, json, problem, type Reply } from './http-replies.ts';
 import type { PaperService } from './paper-service.ts';
-import { Pieces } from './pieces.ts';
 import { ShotService } from './shot-service.ts';
 import { parametersOf, type TestWorld } from './test-world.ts';
 
@@ -41,9 +33,7 @@ export class HttpServices {
   certificates: { readonly ageMs: number; readonly leftMs: number } = { ageMs: 0, leftMs: 10 ** 9 };
   /** With it, the task runs in paper mode. */
   paper: PaperService | undefined;
-  /** The one-shot mode, if the task has it. */
   readonly shots: ShotService;
-  readonly #pieces = new Pieces();
   readonly #nonces = new Set<string>();
   readonly #servers: Server[] = [];
   serverUrl = '';
@@ -87,17 +77,16 @@ export class HttpServices {
 
   #server(asked: Asked): Reply {
     const { world } = this;
-    const { server } = world;
     const parts = asked.path.split('/').slice(2);
     const [kind, name = '', room, ...rest] = parts;
     if (kind === 'server') {
-      const [publicKey, authorityKey] = [server.ports.signer.publicKey, world.authority.publicKey];
+      const [publicKey, authorityKey] = [world.serverSigner.publicKey, world.authority.publicKey];
       return json({ publicKey: toHex(publicKey), authorityKey: toHex(authorityKey), time: world.now });
     }
     if (kind === 'tasks' && room === undefined) {
       return json({
         task: name,
-        mode: this.paper === undefined ? 'sealed' : 'paper',
+        mode: this.paper === undefined ? 'one-shot' : 'paper',
         state: 'running',
         // A hint as servers of an earlier version gave it: nobody follows it any more.
         training: { epochs: 9, batch: 1, rate: 1e-9 },
@@ -105,53 +94,16 @@ export class HttpServices {
     }
     if (room === 'standings' || rest[1] === 'fate') return this.shots.reply(asked);
     if (kind === 'tasks' && room === 'models') return modelReply(world, Number(rest[0]), asked);
-    const device = this.#signed(asked, server.ports.signer.publicKey);
-    if (!(device instanceof Uint8Array)) {
-      if (room !== 'fates') return device;
-      return json({ fate: fateOf(server.buffer(fromHex(name) as Ctx), fromHex(rest[0] ?? '') as never) });
-    }
+    const device = this.#signed(asked, world.serverSigner.publicKey);
+    if (!(device instanceof Uint8Array)) return device;
     if (room === 'admissions') return json({ endsInMs: 60_000, ...this.shots.withPlace() });
-    if (room === 'seats') {
-      const drawn = server.seat(seatRequestCodec.decode(asked.body));
-      return isRefused(drawn) ? documented(problemOfRefusal(drawn)) : bytes(drawnBufferCodec.encode(drawn));
-    }
     if (room === 'unsafe-paper' && this.paper !== undefined) {
       if (rest[0] === 'connect') return bytesOrProblem(this.paper.connect(asked.body));
       const answer = this.paper.upload(device, asked.body);
       return answer.kind === 'refused' ? documented(problemOfRefusal(answer)) : json({ accepted: true });
     }
     if (room === 'shots') return this.shots.reply(asked);
-    if (room === 'deposits') return this.#deposit(asked);
-    if (room === 'slots') return this.#upload(fromHex(name) as Ctx, asked);
     return problem('not-found');
-  }
-
-  #deposit({ body }: Asked): Reply {
-    const { server } = this.world;
-    const deposit = server.messages.deposit.decode(body);
-    const isKnown = server.deposits(deposit.ctx).some(({ root }) => equalBytes(root, deposit.root));
-    if (!isKnown && !server.holdsSeat(deposit.certificate, deposit.ctx)) {
-      return problem('seat-missing');
-    }
-    return bytesOrProblem(server.deposit(body));
-  }
-
-  #upload(ctx: Ctx, asked: Asked): Reply {
-    const { world } = this;
-    const headerBytes = fromHex(String(asked.headers[HEADER.upload])) ?? new Uint8Array();
-    const header = authorityMessages(world.policy.bufferSize).uploadHeader.decode(headerBytes);
-    const { verdict, bodyBytes } = world.judge(header);
-    if (verdict.kind === 'refused') return documented(problemOfRefusal(verdict));
-    return this.#pieces.receive(asked, {
-      name: toHex(ctx) + header.slot,
-      bodyBytes,
-      isKnown: verdict.kind === 'accepted-before',
-      accept: (body) => {
-        const answer = world.server.upload(concatBytes(frameHeader(headerBytes), body));
-        if (!isRefused(answer)) world.finishIfFull(ctx);
-        return answer;
-      },
-    });
   }
 
   #authority(asked: Asked): Reply {
@@ -169,7 +121,7 @@ export class HttpServices {
     const seen = asked.headers[HEADER.head];
     if (seen !== undefined) {
       const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
-      authority.persist(authority.core.meetHead(head, world.randomBytes(16), world.now));
+      authority.persist(authority.core.meetHead(head, nodeRandomBytes(16), world.now));
     }
     const [kind, name = '', room, last, nonce] = asked.path.split('/').slice(2);
     if (kind === 'authority') {
@@ -183,13 +135,11 @@ export class HttpServices {
       return name === toHex(world.task) ? bytes(encodePolicy(world.policy)) : problem('task-unknown');
     }
     if (room === 'model-log') return newestReply(world, nonce);
-    if (room === 'outcome') return bytes(outcomeCodec.encode(authority.outcome(fromHex(name) as Ctx)));
     if (last === 'sealing-key') return bytes(this.paper?.sealings.issuer.publicKey ?? new Uint8Array());
     const device = this.#signed(asked, authority.publicKey);
     if (!(device instanceof Uint8Array)) return device;
     if (room === 'enrolments') return this.#enrol(device, asked.body);
     if (room === 'shot-outcomes') return this.shots.outcome(asked.path);
-    if (room === 'keys') return bytesOrProblem(authority.issueKey(asked.body));
     if (room === 'unsafe-paper' && this.paper !== undefined) return bytesOrProblem(this.paper.key(device, asked.body));
     return problem('not-found');
   }
@@ -204,12 +154,8 @@ export class HttpServices {
     if (known === undefined && (token === undefined || !this.tokens.delete(token)))
       return problem('enrolment-token-invalid');
     const { ageMs, leftMs } = this.certificates;
-    const certificate = authority.enrol({
-      task,
-      deviceKey,
-      issuedAt: millis(now - ageMs),
-      notAfter: millis(now + leftMs),
-    });
+    const [issuedAt, notAfter] = [millis(now - ageMs), millis(now + leftMs)];
+    const certificate = authority.persist(authority.core.enrol({ task, deviceKey, issuedAt, notAfter }));
     if (isRefused(certificate)) return documented(problemOfRefusal(certificate));
     this.#enrolled.set(toHex(deviceKey), certificateCodec.encode(certificate));
     return bytes(certificateCodec.encode(certificate));
@@ -235,8 +181,8 @@ export class HttpServices {
   }
 }
 
-function newestReply({ authority }: TestWorld, nonce = ''): Reply {
-  return bytes(newestModelCodec.encode(authority.newestModel(fromHex(nonce) ?? new Uint8Array())));
+function newestReply({ authority, task }: TestWorld, nonce = ''): Reply {
+  return bytes(newestModelCodec.encode(authority.newestModel(task, fromHex(nonce) ?? new Uint8Array())));
 }
 
 function modelReply({ policy }: TestWorld, version: number, { headers }: Asked): Reply {

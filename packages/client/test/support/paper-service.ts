@@ -14,7 +14,7 @@ import {
   unsafePaperBuffer,
   userIdOf,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import type { TestWorld } from './test-world.ts';
 
@@ -27,7 +27,7 @@ export class PaperService {
   constructor(world: TestWorld) {
     this.world = world;
     const { bufferSize, uploadLeaseMs, dimension } = world.policy;
-    const ctx = world.randomBytes(32) as Ctx;
+    const ctx = nodeRandomBytes(32) as Ctx;
     this.buffer = unsafePaperBuffer({ bufferSize, leaseMs: uploadLeaseMs }, ctx, world.version);
     this.#total = new Uint32Array(dimension);
   }
@@ -39,8 +39,13 @@ export class PaperService {
 
   connect(certificate: Uint8Array): Uint8Array | Refused {
     const { deviceKey } = certificateCodec.decode(certificate);
-    const { server, now } = this.world;
-    const { state, answer } = connectPaper(server.ports, this.buffer, userIdOf(nodeSuite, deviceKey), now);
+    const { serverSigner, now } = this.world;
+    const { state, answer } = connectPaper(
+      { suite: nodeSuite, signer: serverSigner },
+      this.buffer,
+      userIdOf(nodeSuite, deviceKey),
+      now,
+    );
     this.buffer = state;
     return 'kind' in answer ? answer : this.#messages.connectAnswer.encode(answer);
   }
@@ -62,11 +67,11 @@ export class PaperService {
     const { state, answer } = acceptPaperUpload(this.buffer, userIdOf(nodeSuite, device), upload, now);
     this.buffer = state;
     if (answer.kind === 'refused') return answer;
-    if (!answer.isRepeat) addInPlace(this.#total, unpacked.vector, policy.modulus, this.world.environment.tools.kernel);
+    if (!answer.isRepeat) addInPlace(this.#total, unpacked.vector, policy.modulus, this.world.tools.kernel);
     return { kind: 'accepted' };
   }
 
   get #messages() {
-    return paperMessages(this.world.policy.bufferSize, this.world.sealings.sealing);
+    return paperMessages(this.world.policy.bufferSize, this.sealings.sealing);
   }
 }

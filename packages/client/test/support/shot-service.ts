@@ -1,13 +1,5 @@
-/** The one-shot mode for client tests: the real cores of server and authority, with the epoch keys of one authority in memory. */
-import {
-  addPackedInPlace,
-  equalBytes,
-  fromHex,
-  type HolderSecret,
-  type Signer,
-  subtractInPlace,
-  toHex,
-} from '@basa/masking';
+/** Uploads and batches for client tests: the real cores of server and authority, with the epoch keys of one authority in memory. */
+import { addPackedInPlace, equalBytes, fromHex, type HolderSecret, subtractInPlace, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
   addMasksInPlace,
@@ -24,7 +16,6 @@ import {
   type IntakeView,
   isRefused,
   type JoinTag,
-  modelAppendCodec,
   type OpenedPart,
   oneShotOf,
   openParts,
@@ -35,8 +26,6 @@ import {
   type ShotUpload,
   type ShownEpochs,
   type ShownUpload,
-  type Signature,
-  type SignedCodec,
   shotLayout,
   shotOutcomeCodec,
   shotProblem,
@@ -45,14 +34,13 @@ import {
   standingsCodec,
   type UserId,
   uploadNameOf,
-  type Vote,
 } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';
-import { nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Asked } from './http-listener.ts';
 import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
 import { Pieces } from './pieces.ts';
-import type { TestWorld } from './test-world.ts';
+import { granted, signed, type TestWorld } from './test-world.ts';
 
 const suite = withKem(nodeSuite);
 
@@ -69,6 +57,8 @@ export class ShotService {
   readonly #pieces = new Pieces();
   /** Uploads that wait for their batch. */
   taken: Taken[] = [];
+  /** Opens a batch as soon as it is full. */
+  opensWhenFull = false;
   /** The server's statement on every upload. */
   fate = 'included';
   #batches = 0;
@@ -79,9 +69,9 @@ export class ShotService {
 
   /** The authority's current statement; opens an epoch if one is due. */
   standing(): AuthorityStanding {
-    const { authority, now, randomBytes, task } = this.#world;
+    const { authority, now, task } = this.#world;
     if (authority.core.isEpochDue(task, now)) {
-      const secret = randomBytes(32);
+      const secret = nodeRandomBytes(32);
       authority.persist(authority.core.openEpoch(task, epochKeysOf(suite, this.#sealing, secret), now));
       const { epoch } = granted(authority.core.standing(task, now));
       this.#secrets.set(toHex(epochNameOf(nodeSuite, epoch).statement), secret);
@@ -120,23 +110,22 @@ export class ShotService {
 
   /** Forms a batch of all that wait, has it voted for, and opens its sum, which makes the next version. */
   openBatch(): Uint32Array {
-    const { authority, now, server, task } = this.#world;
+    const { authority, now, serverSigner, task, version } = this.#world;
     const batch = { task, number: this.#batches++, uploads: this.taken.map(({ name }) => name) };
-    const request = signed(batchVoteRequestCodec, server.ports.signer, { batch, votes: [], models: [] });
+    const request = signed(batchVoteRequestCodec, serverSigner, { batch, votes: [], models: [] });
     const examinedOf = (name: Ctx): ExaminedUpload | undefined =>
       this.taken.find((one) => equalBytes(one.name, name))?.examined;
     const { vote } = granted(authority.persist(authority.core.voteForBatch(request, examinedOf, now)));
     if (vote === undefined) throw new Error('the authority does not vote');
     const sum = this.#sum();
     this.taken = [];
-    this.#append(vote);
+    this.#world.appendModel({ version: version + 1, sums: [vote.ctx], spoilt: [], closed: [vote] });
     return sum;
   }
 
   /** Of y less the masks of the one part that there is with one authority. */
   #sum(): Uint32Array {
-    const { environment, policy, task } = this.#world;
-    const { tools } = environment;
+    const { policy, task, tools } = this.#world;
     const { elements } = shotLayout(policy, this.taken[0]?.header.epochs ?? []);
     const [sum, masks] = [new Uint32Array(elements), new Uint32Array(elements)];
     for (const { vector } of this.taken) addPackedInPlace(sum, vector, policy.modulus, tools.kernel);
@@ -158,14 +147,8 @@ export class ShotService {
     const examined = examineUpload(this.#ports, { id: task, policy }, { ...upload, sealed }, this.#shown());
     if (isRefused(examined)) return examined;
     this.taken.push({ ...upload, sealed, vector, examined, name: examined.name });
+    if (this.opensWhenFull && this.taken.length === policy.bufferSize) this.openBatch();
     return { kind: 'accepted' };
-  }
-
-  #append(vote: Vote): void {
-    const { authority, server, task, version } = this.#world;
-    const modelHash = nodeSuite.sha256(server.modelBytes(version + 1));
-    const body = { task, version: version + 1, modelHash, sums: [vote.ctx], spoilt: [], closed: [vote] };
-    granted(authority.appendModel(modelAppendCodec.encode(signed(modelAppendCodec, server.ports.signer, body))));
   }
 
   #view(): IntakeView {
@@ -189,7 +172,7 @@ export class ShotService {
   }
 
   get #ports(): ExaminePorts {
-    const { tools } = this.#world.environment;
+    const { tools } = this.#world;
     const epochSecret = (name: Uint8Array): HolderSecret | undefined => {
       const secret = this.#secrets.get(toHex(name));
       return secret && epochSecretOf(suite, this.#sealing, secret);
@@ -200,13 +183,4 @@ export class ShotService {
   get #sealing(): Sealing {
     return oneShotOf(this.#world.policy).sealing;
   }
-}
-
-function granted<Answer extends object>(answer: Answer | Refused): Answer {
-  if ('reason' in answer) throw new Error(`refused: ${JSON.stringify(answer)}`);
-  return answer;
-}
-
-function signed<Body extends object>(codec: SignedCodec<Body>, signer: Signer, body: Body): Body & Signature {
-  return { ...body, signature: signer.sign(codec.statement(body)) };
 }

@@ -1,26 +1,22 @@
-/** A server and an authority for client tests: the real cores of the protocol with real sealing, kept in memory. */
-
-import { applyMasksInPlace, RING_32 } from '@basa/masking';
+/** A task with its server and its authority for client tests: the real cores of the protocol, kept in memory. */
+import { plainVectorKernel, RING_32, type Signer } from '@basa/masking';
 import {
-  type Ctx,
   ENGINE,
-  judgeHeader,
+  isRefused,
   type Millis,
+  type ModelAppend,
   millis,
+  modelAppendCodec,
   ONE_SHOT_DEFAULTS,
-  type Pins,
   POLICY_DEFAULTS,
-  type Slot,
+  type Signature,
+  type SignedCodec,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
-  type UploadHeader,
-  uploadLayout,
 } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { FederationAuthority, FederationServer, type Sealings, type World } from '@basa/simulator';
-import { slotKeySealings } from '@basa/virtual-time/real-sealings';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { createNodeKeystream, createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { TestAuthority } from './test-authority.ts';
 
 export const DIMENSION = 40;
 
@@ -29,45 +25,30 @@ export function parametersOf(version: number, dimension = DIMENSION): Float32Arr
   return Float32Array.from({ length: dimension }, (_, n) => version + n / 64);
 }
 
-/** Real models instead of the federation's counters. */
-class ModelServer extends FederationServer {
-  override modelBytes(version: number): Uint8Array {
-    return new Uint8Array(parametersOf(version, this.world.policy.dimension).buffer);
-  }
-}
-
 export interface WorldOptions {
   readonly bufferSize?: number;
   readonly minimum?: number;
   readonly maxStaleness?: number;
-  readonly uploadLeaseMs?: number;
-  readonly seatMs?: number;
-  readonly sealings?: Sealings;
   /** Any other line of the policy. */
   readonly policy?: Partial<TaskPolicy>;
 }
 
-/** A task of the one-shot mode. */
-export const ONE_SHOT: WorldOptions = { policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS } };
+/** A task in the mode of the paper. */
+export const PAPER: WorldOptions = { policy: { engine: ENGINE.cpAbe, oneShot: undefined } };
 
-export class TestWorld implements World {
-  readonly environment = nodeEnvironment;
-  readonly sealings: Sealings;
+export class TestWorld {
   readonly policy: TaskPolicy;
   readonly task: TaskId;
-  readonly authority: FederationAuthority;
-  readonly server: ModelServer;
-  readonly randomBytes = nodeRandomBytes;
+  readonly authority = new TestAuthority(createNodeSigner(nodeRandomBytes(32)));
+  readonly serverSigner: Signer = createNodeSigner(nodeRandomBytes(32));
+  readonly tools = { suite: nodeSuite, kernel: plainVectorKernel(), keystream: createNodeKeystream() };
   /** Added to the clock of both services. */
   aheadMs = 0;
 
   constructor(options: WorldOptions = {}) {
-    this.sealings = options.sealings ?? slotKeySealings();
-    const serverSigner = createNodeSigner(nodeRandomBytes(32));
-    const authoritySigner = createNodeSigner(nodeRandomBytes(32));
     this.policy = {
       name: new Uint8Array([...'client test'].map((letter) => letter.charCodeAt(0))),
-      engine: this.sealings.engine,
+      engine: ENGINE.oneShot,
       bufferSize: options.bufferSize ?? 3,
       minimum: options.minimum ?? 2,
       dimension: DIMENSION,
@@ -77,65 +58,42 @@ export class TestWorld implements World {
       staleness: { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
       ...POLICY_DEFAULTS,
-      authorities: [authoritySigner.publicKey],
+      oneShot: ONE_SHOT_DEFAULTS,
+      authorities: [this.authority.publicKey],
       manifestHash: new Uint8Array(32),
-      serverKey: serverSigner.publicKey,
-      uploadLeaseMs: options.uploadLeaseMs ?? 60_000,
+      serverKey: this.serverSigner.publicKey,
+      uploadLeaseMs: 60_000,
       openMs: 120_000,
       closeMs: 120_000,
       ...options.policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);
-    this.authority = new FederationAuthority(this, authoritySigner);
-    this.server = new ModelServer(this, serverSigner);
-    this.server.seatMs = options.seatMs ?? 60_000;
-    this.authority.createTask();
-    this.server.appendModel(0, new Uint8Array(32) as Ctx);
+    this.authority.persist(this.authority.core.createTask(this.policy));
+    this.appendModel({ version: 0, sums: [], spoilt: [], closed: [] });
   }
 
   get now(): Millis {
     return millis(Date.now() + this.aheadMs);
   }
 
-  set now(_: Millis) {
-    throw new Error('the clock of this world is the real one');
-  }
-
-  get authorities(): readonly FederationAuthority[] {
-    return [this.authority];
-  }
-
-  get pins(): Pins {
-    return { policy: this.policy };
-  }
-
   get version(): number {
     return this.authority.core.newestModel(this.task)?.version ?? -1;
   }
 
-  persisted(): void {}
-
-  call<Answer>(_: string, request: () => Answer): Answer {
-    return request();
+  /** Has the authority sign that this is the next version. */
+  appendModel(made: Pick<ModelAppend, 'version' | 'sums' | 'spoilt' | 'closed'>): void {
+    const { authority, policy, task } = this;
+    const modelHash = nodeSuite.sha256(new Uint8Array(parametersOf(made.version, policy.dimension).buffer));
+    const append = signed(modelAppendCodec, this.serverSigner, { task, modelHash, ...made });
+    granted(authority.persist(authority.core.appendModel(append)));
   }
+}
 
-  mask: World['mask'] = (vector, plan) => applyMasksInPlace(vector, plan, this.environment.tools);
+export function granted<Answer extends object>(answer: Answer | { readonly kind: 'refused' }): Answer {
+  if ('kind' in answer && isRefused(answer as never)) throw new Error(`refused: ${JSON.stringify(answer)}`);
+  return answer as Answer;
+}
 
-  /** The server's verdict on a header, and the length of its body. */
-  judge(header: UploadHeader): { verdict: ReturnType<typeof judgeHeader>; bodyBytes: number } {
-    const buffer = this.server.buffer(header.ctx);
-    const { bodyBytes } = uploadLayout(buffer.descriptor, header, this.sealings.sealing);
-    return { verdict: judgeHeader(this.server.ports, buffer, header, this.now), bodyBytes };
-  }
-
-  /** Closes and opens a buffer whose every slot is accepted. */
-  finishIfFull(ctx: Ctx): void {
-    const { slots, descriptor, status } = this.server.buffer(ctx);
-    const isFull = slots.length === descriptor.bufferSize && slots.every((slot) => slot.status === 'accepted');
-    if (isFull && status === 'filling') this.server.finish(ctx);
-  }
-
-  acceptedSlots(ctx: Ctx): readonly Slot[] {
-    return this.server.buffer(ctx).slots.flatMap(({ status, ticket }) => (status === 'accepted' ? [ticket.slot] : []));
-  }
+export function signed<Body extends object>(codec: SignedCodec<Body>, signer: Signer, body: Body): Body & Signature {
+  return { ...body, signature: signer.sign(codec.statement(body)) };
 }

@@ -1,0 +1,53 @@
+/** An authority for client tests: the real core of the protocol, with its log in memory. */
+import type { Signer } from '@basa/masking';
+import {
+  AttributeAuthority,
+  type AuthorityRecord,
+  type AuthorityStep,
+  type Millis,
+  type NewestModel,
+  type Refused,
+  type TaskId,
+} from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+
+export class TestAuthority {
+  readonly signer: Signer;
+  log: AuthorityRecord[] = [];
+  core: AttributeAuthority;
+
+  constructor(signer: Signer) {
+    this.signer = signer;
+    this.core = new AttributeAuthority(this.#ports);
+  }
+
+  get publicKey(): Uint8Array {
+    return this.signer.publicKey;
+  }
+
+  /** Makes a step of the core durable, and returns its answer. */
+  persist<Answer>({ records, answer, decidedAt }: AuthorityStep<Answer>): Answer | Refused {
+    this.log.push(...records);
+    this.core.apply(records, decidedAt);
+    return answer;
+  }
+
+  newestModel(task: TaskId, nonce: Uint8Array): NewestModel {
+    const shown = this.core.showNewestModel(task, nonce);
+    if (shown === undefined) throw new Error('no model is logged');
+    return shown;
+  }
+
+  /** Starts again from its log, without the head that a witness would keep. */
+  restart(now: Millis): void {
+    this.core = AttributeAuthority.restore(this.#ports, this.log);
+    this.persist({ ...this.core.start(undefined, nodeRandomBytes(16), now), answer: undefined });
+  }
+
+  get #ports() {
+    const issuerFor = (): never => {
+      throw new Error('this authority has no keys for attributes');
+    };
+    return { suite: nodeSuite, signer: this.signer, issuerFor };
+  }
+}
