@@ -54,18 +54,17 @@ function reachableFrom(entry: string): readonly string[] {
   return [...seen];
 }
 
-it('a device with slot keys loads no pairing library', () => {
+it('a device of a one-shot task loads no pairing library', () => {
   const isPairing = (path: string): boolean => /packages\/abe|mcl-wasm/.test(sourcesOf([path]).join('\n'));
   const all = reachableFrom('device-worker.js');
   const [withPairing, without] = [all.filter(isPairing), all.filter((path) => !isPairing(path))];
-  console.log(`a device has ${bytesOf(without)} bytes compressed with slot keys, ${bytesOf(all)} with CP-ABE`);
+  console.log(`a device has ${bytesOf(without)} bytes compressed in one-shot mode, ${bytesOf(all)} in paper mode`);
   expect(withPairing.length).toBeGreaterThan(0);
-  expect(sourcesOf(without).join('\n')).toMatch(/packages\/protocol\/src\/wire\/slot-sealing\.ts/);
-  // The chunk with the pairing is reached only through one import, which a task with CP-ABE uses.
+  // The chunk with the pairing is reached only through one import, which a task in paper mode uses.
   const importers = without.filter((path) =>
     outputs[path]?.imports.some(({ path: next }) => withPairing.includes(next)),
   );
-  expect(sourcesOf(importers).filter((source) => source.endsWith('client/src/session/sealings.ts'))).toHaveLength(1);
+  expect(sourcesOf(importers).filter((source) => source.endsWith('web/src/web/join/device.ts'))).toHaveLength(1);
   expect(importers).toHaveLength(1);
 });
 

@@ -85,7 +85,7 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   const before = await web.reached(1);
   const link = await web.joinLink();
   let pieces = 0;
-  await context.route('**/upload', async (route) => {
+  await context.route('**/shots/*', async (route) => {
     // The first piece arrives; the second one never does.
     if (route.request().method() === 'PUT' && ++pieces > 1) return;
     await route.continue();
@@ -99,7 +99,7 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   await died;
   await killed.close();
   await web.processes.stop('server');
-  await context.unroute('**/upload');
+  await context.unroute('**/shots/*');
   await web.processes.start('server');
 
   const back = await open(link);

@@ -1,5 +1,5 @@
 /** A tab of a real Chromium contributes in the one-shot mode to real services, and the pages show batches. */
-import { ENGINE, isHybrid, SEALINGS } from '@basa/protocol';
+import { isHybrid, SEALINGS } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
 import { BUFFER_SIZE, TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';
@@ -24,7 +24,7 @@ const shows = (page: Page, id: string) => expect.poll(() => page.textContent(id)
 
 describe.each(SEALINGS)('sealed with %s', (sealing) => {
   beforeAll(async () => {
-    [web, browser] = await Promise.all([TestPages.open(ENGINE.oneShot, sealing), launchChromium()]);
+    [web, browser] = await Promise.all([TestPages.open({ sealing }), launchChromium()]);
     conduct = new Conduct(web.url, web.processes.urls.authority);
     context = await browser.newContext();
     context.setDefaultTimeout(FOR_LONG.timeout);
@@ -38,11 +38,11 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
   it('a tab masks and uploads, two steps and no more, and its update is in the next version, bit by bit', async () => {
     const before = await web.reached(0);
     const watch = await open(web.url);
-    await watch.click('#buffers-line');
+    await watch.click('#batches-line');
     const page = await open(await web.joinLink());
     await heardOf(page, 'accepted');
-    await shows(page, '#own-buffer').toMatch(/next batch · for updates on version 0/);
-    await shows(watch, '#buffers-line').toBe(`1 open batch, with 1 of ${BUFFER_SIZE} updates`);
+    await shows(page, '#own-batch').toMatch(/next batch · for updates on version 0/);
+    await shows(watch, '#batches-line').toBe(`1 open batch, with 1 of ${BUFFER_SIZE} updates`);
     const { quantised, masked } = await updateOf(page);
     const nodes = await web.contributeFromNode(0);
     expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
@@ -56,11 +56,9 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
     expect(masked.filter((word) => Math.abs(word | 0) < 2 ** 20).length).toBeLessThan(100); // about one in 2000 by chance
 
     await shows(watch, '#version').toBe('1');
-    await shows(watch, '#buffers-title').toBe('Batches');
-    await shows(watch, '#ended .buffer .status').toBe(
+    await shows(watch, '#ended .batch .status').toBe(
       `the sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`,
     );
-    expect(await watch.isVisible('#slots-hint')).toBe(false);
     expect(await watch.textContent('#sealing')).toBe(isHybrid(sealing) ? 'X25519 and ML-KEM-768' : 'X25519');
     expect(await page.textContent('#sealing')).toMatch(
       isHybrid(sealing) ? /stay secret as long as one/ : /quantum computer could break/,

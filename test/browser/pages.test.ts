@@ -1,8 +1,7 @@
-/** The pages that show: a live federation, the paper in virtual time, and what a server sees of a buffer. */
+/** The pages that show: a live federation, the paper in virtual time, and what a server sees of a batch. */
 
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
-import { ENGINE } from '@basa/protocol';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -17,7 +16,7 @@ let context: BrowserContext;
 let conduct: Conduct;
 
 beforeAll(async () => {
-  [pages, browser] = await Promise.all([TestPages.open(ENGINE.cpAbe), launchChromium()]);
+  [pages, browser] = await Promise.all([TestPages.open(), launchChromium()]);
   conduct = new Conduct(pages.url, pages.processes.urls.authority);
   context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(0);
@@ -36,30 +35,27 @@ async function open(path: string): Promise<Page> {
 
 const shows = (page: Page, selector: string) => expect.poll(() => page.textContent(selector), FOR_LONG);
 
-it('a buffer fills and its sum becomes a version while the page looks on', async () => {
+it('a batch fills and its sum becomes a version while the page looks on', async () => {
   const page = await open('/');
   await shows(page, '#version').toBe('0');
   await shows(page, '#log-status').toMatch(/records, signature checked/);
   const head = await page.textContent('#log-heads li:first-child');
-  await shows(page, '#buffers-line').toBe('No buffer is open');
-  await page.click('#buffers-line');
-  const slots = (status: string) => page.locator(`#living .slot[data-status="${status}"]`).count();
+  await shows(page, '#batches-line').toBe('No batch is open');
+  await page.click('#batches-line');
   for (let n = 0; n < BUFFER_SIZE; n++) {
     const client = await pages.client(`device-${n}`);
     const update = wholeUpdate(pages.processes.policy.dimension, n);
     await client.contribute(update, { trainedOn: (await client.model()).version });
     if (n < BUFFER_SIZE - 1) {
-      await expect.poll(() => slots('accepted'), FOR_LONG).toBe(n + 1);
-      await shows(page, '#buffers-line').toBe(`1 open buffer, with ${n + 1} of ${BUFFER_SIZE} updates`);
+      await expect.poll(() => page.locator('#living progress').getAttribute('value'), FOR_LONG).toBe(String(n + 1));
+      await shows(page, '#batches-line').toBe(`1 open batch, with ${n + 1} of ${BUFFER_SIZE} updates`);
     }
   }
   await shows(page, '#version').toBe('1');
   await shows(page, '#accuracy').toMatch(/^\d+\.\d %$/);
   await shows(page, '#updates').toBe(String(BUFFER_SIZE));
   await shows(page, '#summary').toMatch(/is at version 1 with an accuracy of/);
-  await shows(page, '#ended .buffer .status').toBe(
-    `the sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`,
-  );
+  await shows(page, '#ended .batch .status').toBe(`the sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`);
   await shows(page, '#step-ms').toMatch(/upload.*× 3/);
   await shows(page, '#mean-age').toBe('0.0');
   await shows(page, '#ages').toMatch(/version 10\.00/);
@@ -68,12 +64,11 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   await page.close();
 });
 
-it('after a restart of the server the page continues, and shows versions and buffers as before', async () => {
+it('after a restart of the server the page continues, and shows versions and batches as before', async () => {
   const page = await open('/');
-  await page.click('#buffers-line');
+  await page.click('#batches-line');
   await shows(page, '#version').toBe('1');
-  const lasting = () =>
-    Promise.all(['#accuracy', '#updates', '#dropped', '#mean-age', '#ended'].map((id) => page.textContent(id)));
+  const lasting = () => Promise.all(['#accuracy', '#updates', '#mean-age', '#ended'].map((id) => page.textContent(id)));
   await shows(page, '#ended').toContain('sum is in the model');
   const before = await lasting();
   await pages.processes.stop('server');
@@ -132,18 +127,13 @@ it('an operator logs in, pauses the task and resumes it; a visitor without a tok
   await page.fill('#operator-token', 'guessed');
   await page.click('#login button');
   await shows(page, '#operator-status').toMatch(/^Refused: .*unknown here/);
-  await pages.processes.server.decideSuspect(pages.processes.task, 'ab'.repeat(32), 'banned');
   await page.fill('#operator-token', pages.processes.token);
   await page.click('#login button');
   await page.click('#switch');
-  await shows(page, '#mode').toBe('sealed mode, paused');
+  await shows(page, '#mode').toBe('one-shot mode, paused');
   await shows(page, '#switch').toBe('Resume the task');
   await page.click('#switch');
-  await shows(page, '#mode').toBe('sealed mode, running');
-  await shows(page, '#suspects').toMatch(/^abababababab.*banned/);
-  await page.click('#suspects button:text-is("Clear")');
-  await shows(page, '#operator-status').toBe('device abababababab is cleared');
-  await page.waitForSelector('#suspects-card', { state: 'hidden' });
+  await shows(page, '#mode').toBe('one-shot mode, running');
   await page.click('#log-out');
   await page.waitForSelector('#operator-buttons', { state: 'hidden' });
   await page.close();
@@ -172,19 +162,19 @@ it('the links between pages keep the pins of a link, but not its token', async (
   await page.close();
 });
 
-it('the paper is played beside sealed mode, and drop-outs delay only the paper', async () => {
+it('the paper is played beside one-shot mode, and drop-outs delay only the paper', async () => {
   const page = await open('/play.html');
   await shows(page, '#prices').toMatch(/^Measured in this tab/);
   await page.fill('#dropouts', '20');
   await page.fill('#speed', '60');
   const versions = (lane: string) => page.textContent(`#${lane} .versions`).then(Number);
   await expect.poll(() => versions('paper'), FOR_LONG).toBeGreaterThan(4);
-  const [paper, sealed] = await page.evaluate(() =>
-    ['paper', 'sealed'].map((lane) => Number(document.querySelector(`#${lane} .versions`)?.textContent)),
+  const [paper, oneShot] = await page.evaluate(() =>
+    ['paper', 'oneShot'].map((lane) => Number(document.querySelector(`#${lane} .versions`)?.textContent)),
   );
-  expect(sealed).toBeGreaterThan(2 * (paper as number));
-  await shows(page, '#verdict').toMatch(/^After .* made .* versions in sealed mode .* times as many\./);
-  const accuracy = () => page.textContent('#sealed .accuracy').then((text) => Number.parseFloat(text ?? ''));
+  expect(oneShot).toBeGreaterThan(2 * (paper as number));
+  await shows(page, '#verdict').toMatch(/^After .* made .* versions in one-shot mode .* times as many\./);
+  const accuracy = () => page.textContent('#oneShot .accuracy').then((text) => Number.parseFloat(text ?? ''));
   await expect.poll(accuracy, FOR_LONG).toBeGreaterThan(60); // a guess is right one time in ten
   await page.click('#run');
   await shows(page, '#run').toBe('Resume');

@@ -16,7 +16,7 @@ it('three users in a row make the model move by their mean, and a restart in bet
   for (const [n, name] of ['a', 'b', 'c'].entries()) {
     const client = await services.client(name);
     const contribution = await unsafePaperContribute(client, oneHot(n), { trainedOn: 0 });
-    expect(contribution).toMatchObject({ kind: 'accepted', slot: n });
+    expect(contribution).toMatchObject({ kind: 'accepted', position: n });
     if (n === 1) await services.restartServer();
   }
   expect(countsOf(await services.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
@@ -37,16 +37,16 @@ it('a user who takes the turn and goes silent delays the others, until another u
   const turn = () => unsafePaperContribute(b as BasaClient, oneHot(0), { trainedOn: 0 });
   expect(await turn()).toMatchObject({ reason: 'lease-taken', update: 'free' });
   services.elapse(services.policy.uploadLeaseMs + 1);
-  expect(await turn()).toMatchObject({ kind: 'accepted', slot: 0 });
+  expect(await turn()).toMatchObject({ kind: 'accepted', position: 0 });
   expect(upload?.body.length).toBeGreaterThan(0);
   proxy.behave();
   expect(await unsafePaperContribute(c as BasaClient, oneHot(1), { trainedOn: 0 })).toMatchObject({
     kind: 'accepted',
-    slot: 1,
+    position: 1,
   });
   expect(await unsafePaperContribute(d as BasaClient, oneHot(2), { trainedOn: 0 })).toMatchObject({
     kind: 'accepted',
-    slot: 2,
+    position: 2,
   });
   expect(countsOf(await services.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
 });

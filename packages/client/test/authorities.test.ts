@@ -76,14 +76,14 @@ it('a certificate has the signatures of the others if one authority sends a forg
   const forger = createNodeSigner(new Uint8Array(32).fill(9));
   for (const liar of [0, 1]) {
     const all = authorities({ [liar]: { enrol: async () => certificate(liar, 9, forger) } });
-    const given = await all.enrol(task, { token: undefined }, isMine, never);
+    const given = await all.enrol(task, undefined, isMine, never);
     expect([signedBy(given), isMine(given)]).toEqual([[0, 1, 2, 3].filter((n) => n !== liar), true]);
   }
 });
 
 it('another authority sets the validity of a certificate if the others reject the proposal of the first', async () => {
   const all = authorities({ 0: { enrol: async () => certificate(0, 10) } });
-  const given = await all.enrol(task, { token: undefined }, isMine, never);
+  const given = await all.enrol(task, undefined, isMine, never);
   expect([given.notAfter, signedBy(given)]).toEqual([8, [1, 2, 3]]);
 });
 
@@ -132,7 +132,7 @@ it('each authority may be the first that sets the validity of a certificate', as
     let draws = 0;
     const randomBytes = (length: number) => new Uint8Array(length).fill(draws++ === byte ? 0 : 255);
     const all = authorities(Object.fromEntries(signers.map((_, n) => [n, enrolled(n)])), randomBytes);
-    await all.enrol(task, { token: undefined }, isMine, never);
+    await all.enrol(task, undefined, isMine, never);
     return asked;
   };
   expect(await Promise.all([0, 1, 2, 3].map(first))).toEqual([[0], [1], [2], [3]]);

@@ -16,7 +16,8 @@ describe('unsafePaperContribute', () => {
     services.paper = paper;
     for (let n = 0; n < 3; n++) {
       const client = await startClient(services);
-      const { costs } = accepted(await unsafePaperContribute(client, deltaOf(n), { trainedOn: 0 }));
+      const { costs, position } = accepted(await unsafePaperContribute(client, deltaOf(n), { trainedOn: 0 }));
+      expect(position).toBe(n);
       expect(Object.keys(costs)).toEqual(['connect', 'key', 'mask', 'upload']);
     }
     const expected = deltaOf(0).map((x, k) => (x + (deltaOf(1)[k] as number) + (deltaOf(2)[k] as number)) / 3);

@@ -1,4 +1,4 @@
-/** The texts of pages about uploads, buffers and attacks. */
+/** The texts of pages about uploads, batches and attacks. */
 
 import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
@@ -11,7 +11,7 @@ import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
 import { chance, digits, isEven } from '../src/web/shared/format.ts';
 import { scoreWords } from '../src/web/shared/score.ts';
-import { bufferLine, queueText, totalsText } from '../src/web/watch/buffer-card.ts';
+import { batchLine, queueText, totalsText } from '../src/web/watch/batch-card.ts';
 import { goalText } from '../src/web/watch/goal.ts';
 
 const WORDS = 8000;
@@ -77,8 +77,8 @@ describe('attacks', () => {
   });
 });
 
-describe('buffers in one line', () => {
-  const buffer = (status: LiveBuffer['status'], accepted: number): LiveBuffer => ({
+describe('batches in one line', () => {
+  const batch = (status: LiveBuffer['status'], accepted: number): LiveBuffer => ({
     ctx: '',
     status,
     version: 0,
@@ -90,32 +90,32 @@ describe('buffers in one line', () => {
   });
 
   it('are counted, with how full the oldest is and how many are being opened', () => {
-    const filling = Array.from({ length: 21 }, (_, n) => buffer('filling', n === 0 ? 9 : 2));
-    expect(bufferLine(filling)).toBe('21 open buffers, the oldest with 9 of 10 updates');
-    expect(bufferLine([buffer('frozen', 8), buffer('granted', 8)])).toBe('No buffer is open; 2 are being opened');
-    expect(bufferLine([buffer('frozen', 8), buffer('filling', 3)], true)).toBe(
+    const filling = Array.from({ length: 21 }, (_, n) => batch('filling', n === 0 ? 9 : 2));
+    expect(batchLine(filling)).toBe('21 open batches, the oldest with 9 of 10 updates');
+    expect(batchLine([batch('frozen', 8), batch('granted', 8)])).toBe('No batch is open; 2 are being opened');
+    expect(batchLine([batch('frozen', 8), batch('filling', 3)])).toBe(
       '1 open batch, with 3 of 10 updates; 1 is being opened',
     );
-    expect(bufferLine([], true)).toBe('No batch is open');
+    expect(batchLine([])).toBe('No batch is open');
   });
 });
 
-describe('places and buffers', () => {
+describe('places and batches', () => {
   const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBuffers: 0, targetAge: 1 };
   const buffers = [{ bufferSize: 10 } as LiveBuffer];
 
   it('are two limits, and the page says what each is for', () => {
-    expect(totalsText({ admission, buffers, mode: 'sealed' })).toBe(
-      '4 of 14 places are taken: a device needs one to train, and may keep it until its update is in a sum. A buffer collects finished updates, up to 10 for one sum.',
+    expect(totalsText({ admission, buffers })).toBe(
+      '4 of 14 places are taken: a device needs one to train, and may keep it until its update is in a sum. A batch collects finished updates, up to 10 for one sum.',
     );
-    expect(totalsText({ admission, buffers: [], mode: 'one-shot' })).not.toContain('batch');
+    expect(totalsText({ admission, buffers: [] })).not.toContain('batch');
   });
 
   it('queueing is said in words, with who waits now and how often somebody had to', () => {
-    const said = queueText({ admission, refusals: { 'no-place': 124, 'too-stale': 2 }, mode: 'sealed' });
+    const said = queueText({ admission, refusals: { 'no-place': 124, 'too-stale': 2 } });
     expect(said).toMatch(/^3 devices are training, and none is waiting for a place\. Since .* 124 times to wait/);
     const busy = { ...admission, waiting: 2, waitingBuffers: 1 };
-    expect(queueText({ admission: busy, refusals: {}, mode: 'one-shot' })).toBe(
+    expect(queueText({ admission: busy, refusals: {} })).toBe(
       '3 devices are training, and 2 are waiting for a place. 1 closed batch waits to be opened.',
     );
   });
@@ -149,20 +149,20 @@ describe('the conclusion of a run', () => {
   });
 
   it('waits for a few versions of the paper’s, then compares versions, waiting and accuracy', () => {
-    const early = { time: 10, paper: lane(1, 0.1), sealed: lane(40, 0.6) };
+    const early = { time: 10, paper: lane(1, 0.1), oneShot: lane(40, 0.6) };
     expect(conclusionOf([early], 64)).toMatch(/^Waiting/);
-    const late = { time: 90, paper: lane(10, 0.5, 60), sealed: lane(85, 0.9, 2) };
+    const late = { time: 90, paper: lane(10, 0.5, 60), oneShot: lane(85, 0.9, 2) };
     const said = conclusionOf([early, late], 64);
-    expect(said).toContain('85 versions in sealed mode and 10 with the paper’s protocol: 8.5 times as many');
+    expect(said).toContain('85 versions in one-shot mode and 10 with the paper’s protocol: 8.5 times as many');
     expect(said).toContain(
-      '60 of them have finished training and wait for their turn with the paper’s protocol, 2 in sealed mode',
+      '60 of them have finished training and wait for their turn with the paper’s protocol, 2 in one-shot mode',
     );
-    expect(said).toContain('90.0 % of the test digits right in sealed mode and 50.0 % with the paper’s protocol');
+    expect(said).toContain('90.0 % of the test digits right in one-shot mode and 50.0 % with the paper’s protocol');
     expect(said).toContain('that accuracy after 10 s');
   });
 
-  it('says so where sealed mode is not ahead', () => {
-    const said = conclusionOf([{ time: 90, paper: lane(10, 0.5), sealed: lane(9, 0.4) }], 64);
+  it('says so where one-shot mode is not ahead', () => {
+    const said = conclusionOf([{ time: 90, paper: lane(10, 0.5), oneShot: lane(9, 0.4) }], 64);
     expect(said).toContain('fewer');
     expect(said).not.toContain('that accuracy after');
   });

@@ -15,6 +15,8 @@ export interface Contribution {
   /** The name of the upload; in paper mode, of the buffer. */
   readonly ctx: string;
   readonly joinTag: string;
+  /** Its position in the buffer, only in paper mode. */
+  readonly position?: number;
   readonly costs: Costs;
 }
 

@@ -73,5 +73,6 @@ async function algorithmTwo(
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
   const isAccepted = await step('upload', () => upload(server, task, framed, signal));
   if (!isAccepted) return rejected('lease-over', 'held');
-  return { kind: 'accepted', ctx: toHex(ticket.ctx), joinTag: '', costs: meter.costs };
+  const { ctx, slot: position } = ticket;
+  return { kind: 'accepted', ctx: toHex(ctx), joinTag: '', position, costs: meter.costs };
 }

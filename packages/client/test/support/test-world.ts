@@ -2,13 +2,13 @@
 import { plainVectorKernel, RING_32, type Signer } from '@basa/masking';
 import {
   ENGINE,
-  isRefused,
   type Millis,
   type ModelAppend,
   millis,
   modelAppendCodec,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
+  type Refused,
   type Signature,
   type SignedCodec,
   type TaskId,
@@ -89,9 +89,9 @@ export class TestWorld {
   }
 }
 
-export function granted<Answer extends object>(answer: Answer | { readonly kind: 'refused' }): Answer {
-  if ('kind' in answer && isRefused(answer as never)) throw new Error(`refused: ${JSON.stringify(answer)}`);
-  return answer as Answer;
+export function granted<Answer extends object>(answer: Answer | Refused): Answer {
+  if ('reason' in answer) throw new Error(`refused: ${JSON.stringify(answer)}`);
+  return answer;
 }
 
 export function signed<Body extends object>(codec: SignedCodec<Body>, signer: Signer, body: Body): Body & Signature {

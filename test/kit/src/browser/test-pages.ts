@@ -17,6 +17,12 @@ import { bundlePages } from './bundle-pages.ts';
 const LEVEL = 2 ** 16;
 export const BUFFER_SIZE = 3;
 
+export interface TestPagesOptions {
+  readonly sealing?: Sealing;
+  /** True for a task in the unsafe mode of the paper. */
+  readonly isPaper?: boolean;
+}
+
 export class TestPages {
   readonly #folder: string;
   readonly #clients: BasaClient[] = [];
@@ -27,7 +33,7 @@ export class TestPages {
     this.processes = processes;
   }
 
-  static async open(engine: number = ENGINE.slotKeys, sealing: Sealing = 'x25519'): Promise<TestPages> {
+  static async open({ sealing = 'x25519', isPaper = false }: TestPagesOptions = {}): Promise<TestPages> {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
@@ -38,8 +44,9 @@ export class TestPages {
       bundle: await bundleProcesses(),
       policy: {
         name: ascii('MNIST'),
-        engine,
-        ...(engine === ENGINE.oneShot && { oneShot: { ...ONE_SHOT_DEFAULTS, sealing } }),
+        ...(isPaper
+          ? { engine: ENGINE.cpAbe, oneShot: undefined }
+          : { engine: ENGINE.oneShot, oneShot: { ...ONE_SHOT_DEFAULTS, sealing } }),
         dimension: model.dimension,
         bufferSize: BUFFER_SIZE,
         minimum: BUFFER_SIZE,
@@ -49,14 +56,15 @@ export class TestPages {
         training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
         uploadLeaseMs: 300_000,
       },
-      specification: { model: modelJson(model), stop: { accuracy: 0.99 } },
+      specification: { mode: isPaper ? 'paper' : 'one-shot', model: modelJson(model), stop: { accuracy: 0.99 } },
       server: {
         port,
         pagesFolder: join(folder, 'pages'),
         sharesFolder: join(folder, 'shares'),
         tokensFolder: join(folder, 'tokens'),
+        unsafePaperMode: isPaper,
       },
-      authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
+      authority: { corsOrigins: [`http://127.0.0.1:${port}`], unsafePaperMode: isPaper },
     });
     await processes.server.setExamples(processes.task, encodeDataset(test));
     return new TestPages(folder, processes);
@@ -92,7 +100,7 @@ export class TestPages {
     return client;
   }
 
-  /** Two Node clients contribute to a buffer on this version; returns their quantised updates. */
+  /** Two Node clients contribute to a batch on this version; returns their quantised updates. */
   async contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
     const updates: Uint32Array[] = [];
     for (const [n, name] of ['ann', 'bob'].entries()) {
@@ -139,6 +147,6 @@ export function versionOf(before: Float32Array, updates: readonly ArrayLike<numb
 }
 
 /** A whole update as it is quantised. */
-function quantisedOf(update: Float32Array): Uint32Array {
+export function quantisedOf(update: Float32Array): Uint32Array {
   return Uint32Array.from(update, (value) => Math.round(value * LEVEL) >>> 0);
 }

@@ -8,7 +8,6 @@ interface DeviceSettings {
   readonly authority: string;
   readonly authorityKey: string;
   readonly task: string;
-  readonly term?: string;
   readonly token?: string;
   readonly pieceBytes?: number;
 }
@@ -31,6 +30,8 @@ export type ToDevice =
       readonly settings: DeviceSettings;
       readonly hints: TaskHints;
       readonly data: DeviceData;
+      /** True if the page has said that the task runs in the unsafe mode of the paper. */
+      readonly isPaper: boolean;
       /** The number of contributions. If missing, the device contributes until it leaves. */
       readonly rounds?: number;
     }
@@ -57,13 +58,12 @@ export type FromDevice =
   | { readonly kind: 'model'; readonly version: number }
   | { readonly kind: 'trained'; readonly loss: number; readonly samples: number; readonly ms: number }
   | { readonly kind: 'step'; readonly step: Step; readonly sent?: number; readonly total?: number }
-  | { readonly kind: 'slotted'; readonly ctx: string; readonly slot: number }
   | { readonly kind: 'update'; readonly view: UpdateView }
   | {
       readonly kind: 'accepted';
       readonly ctx: string;
-      /** Undefined in the one-shot mode. */
-      readonly slot: number | undefined;
+      /** In paper mode. */
+      readonly position?: number;
       readonly costs: Costs;
       readonly isResumed: boolean;
     }

@@ -7,25 +7,21 @@ import type { FromDevice } from './device-messages.ts';
 import { drawUpdate } from './update-view.ts';
 
 const STEP_TEXT = {
-  seat: 'taking a seat in a buffer',
-  deposit: 'encrypting seeds for the other devices',
-  key: 'asking the authority for the key of the slot',
+  connect: 'asking for the position in the buffer',
+  key: 'asking the authority for the key of the position',
   mask: 'masking',
   upload: 'uploading',
 } as const;
 const OUTCOME_TEXT = {
   included: 'The sum is open, and your update is in it.',
   quarantined: 'The sum failed its checks and was not applied.',
-  excluded: 'The buffer closed without your update.',
-  aborted: 'The buffer was aborted, and nothing in it was opened.',
   expired: 'Your update is not part of any sum, and never will be.',
   discarded: 'The server left your update out; this device continues with a newer version.',
   undecided: '',
-  unknown: 'The authority no longer knows this buffer.',
+  unknown: 'The authority no longer knows this update.',
 } as const;
 const COST_TEXT = {
-  seat: 'take a seat',
-  deposit: 'seal seeds',
+  connect: 'take the position',
   key: 'get the key',
   mask: 'mask',
   upload: 'upload',
@@ -41,7 +37,6 @@ const MAX_LINES = 14;
 
 export interface OwnPlace {
   ctx: string | undefined;
-  slot: number | undefined;
 }
 
 export function showNews(news: FromDevice, own: OwnPlace): void {
@@ -106,17 +101,14 @@ function sentenceOf(
     case 'step':
       root.dataset['step'] = news.step;
       return STEP_TEXT[news.step] + partOf(news);
-    case 'slotted':
-      [own.ctx, own.slot] = [news.ctx, news.slot];
-      return `slot ${news.slot} of buffer ${short(news.ctx)} is yours`;
     case 'accepted':
-      [own.ctx, own.slot] = [news.ctx, news.slot];
+      own.ctx = news.ctx;
       say(element('accepted'), String(Number(element('accepted').textContent) + 1));
       showCosts(news.costs);
       root.dataset['resumed'] = String(news.isResumed);
-      return news.slot === undefined
+      return news.position === undefined
         ? 'accepted; your part is done, and the batch fills up'
-        : `accepted in slot ${news.slot}; the buffer fills up`;
+        : `accepted at position ${news.position}; the buffer fills up`;
     case 'outcome':
       root.dataset['outcome'] = news.outcome;
       return OUTCOME_TEXT[news.outcome];
@@ -155,7 +147,7 @@ function partOf({ sent, total }: Extract<FromDevice, { readonly kind: 'step' }>)
 }
 
 export function showCosts(costs: Costs): void {
-  const steps = ['seat', 'deposit', 'key', 'mask', 'upload'] as const;
+  const steps = ['connect', 'key', 'mask', 'upload'] as const;
   const bars = steps.flatMap((step) => {
     const cost = costs[step];
     if (cost === undefined) return [];

@@ -1,4 +1,4 @@
-/** The worker of a tab: masking, pairings and training happen here, and nowhere else in the page. */
+/** The worker of a tab: masking, encryption and training happen here, and nowhere else in the page. */
 import { ProblemError } from '@basa/client/web';
 import { live } from './device.ts';
 import type { FromDevice, ToDevice } from './device-messages.ts';

@@ -1,5 +1,12 @@
 /** A tab as a device: connects, trains and contributes for as long as its gate is open, and recovers from failures. */
-import { BasaClient, type Contribution, type Outside, type RoundTrainer, webOutside } from '@basa/client/web';
+import {
+  BasaClient,
+  type Contribution,
+  type Outside,
+  type RoundTrainer,
+  type RunSummary,
+  webOutside,
+} from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import { refusalText } from '@basa/protocol';
@@ -45,6 +52,11 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
       'this task does not fix its network, so a tab would have to trust the server; tabs do not take part in such tasks',
     );
   }
+  const isPaper = client.policy.oneShot === undefined;
+  if (isPaper && !join.isPaper) {
+    await client.close();
+    throw new Error('this task runs in the unsafe mode of the paper, but the server did not say so');
+  }
   const { isInterrupted } = client;
   tell({
     kind: 'connected',
@@ -54,7 +66,7 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   });
   if (client.privacy !== undefined) tell({ kind: 'privacy', ...client.privacy });
   listen(client, tell);
-  const life = new Life({ client, gate, tell, sleep, rounds: join.rounds });
+  const life = new Life({ client, gate, tell, sleep, rounds: join.rounds, isPaper });
   try {
     await persistently(patient, () => life.goOn(observed(trainer, shown, tell), samples));
   } finally {
@@ -69,6 +81,7 @@ interface LifeOptions {
   readonly tell: Tell;
   readonly sleep: Outside['sleep'];
   readonly rounds: number | undefined;
+  readonly isPaper: boolean;
 }
 
 /** Rounds until there are enough; can be continued after any abort. */
@@ -84,23 +97,27 @@ class Life {
   }
 
   async goOn(trainer: RoundTrainer, samples: Samples): Promise<void> {
-    const { client, gate, rounds, tell } = this.#options;
+    const { client, gate, rounds, tell, isPaper } = this.#options;
     let isResumed = false;
     const forget = client.on('accepted', (contribution) => {
-      const { ctx, slot, costs } = contribution;
+      const { ctx, position, costs } = contribution;
       this.accepted++;
-      this.#awaited = contribution;
-      tell({ kind: 'accepted', ctx, slot, costs, isResumed });
+      // In paper mode nobody signs the outcome of an update.
+      if (!isPaper) this.#awaited = contribution;
+      tell({ kind: 'accepted', ctx, costs, isResumed, ...(position !== undefined && { position }) });
     });
     try {
       for (;;) {
         const { signal } = gate;
         if (this.#awaited !== undefined) await this.#outcome(this.#awaited, signal);
-        if (this.accepted + this.#idle >= (rounds ?? Number.POSITIVE_INFINITY)) return;
+        const left = (rounds ?? Number.POSITIVE_INFINITY) - this.accepted - this.#idle;
+        if (left <= 0) return;
         isResumed = client.isInterrupted;
         if (isResumed) await client.resume({ signal });
         else {
-          const { ended, idle } = await client.run(trainer, samples, { rounds: 1, signal });
+          const { ended, idle } = isPaper
+            ? await this.#paper(trainer, samples, left, signal)
+            : await client.run(trainer, samples, { rounds: 1, signal });
           this.#idle += idle;
           if (ended === 'nothing-new') continue;
           if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: refusalText(ended) });
@@ -109,6 +126,12 @@ class Life {
     } finally {
       forget();
     }
+  }
+
+  /** Only here the pairing library is loaded. */
+  async #paper(trainer: RoundTrainer, samples: Samples, rounds: number, signal: AbortSignal): Promise<RunSummary> {
+    const { unsafePaperRun } = await import('@basa/client/unsafe-paper');
+    return unsafePaperRun(this.#options.client, trainer, samples, { rounds, signal });
   }
 
   /** Until the authority has decided. */
@@ -131,7 +154,6 @@ function listen(client: BasaClient, tell: Tell): void {
     tell({ kind: 'step', step, ...(sent !== undefined && { sent }), ...(total !== undefined && { total }) }),
   );
   client.on('privacy', (spent) => tell({ kind: 'privacy', ...spent }));
-  client.on('slotted', ({ ctx, slot }) => tell({ kind: 'slotted', ctx, slot }));
   client.on('rejected', ({ reason, detail }) =>
     tell({ kind: 'rejected', sentence: refusalText(reason), ...(detail !== undefined && { detail }) }),
   );

@@ -2,7 +2,7 @@
 
 import { toHex } from '@basa/masking';
 import { shownScore } from '@basa/protocol';
-import { drawBuffers } from '../shared/buffer-view.ts';
+import { drawBatches } from '../shared/batch-view.ts';
 import { element, make, say } from '../shared/dom.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
@@ -25,9 +25,9 @@ import { watchPauses } from './pauses.ts';
 import { drawExample } from './update-view.ts';
 
 const NOT_HERE = 'This server does not have the task in your link. Ask the operator of the task for another link.';
-const ONE_SHOT = 'one-shot';
+const PAPER = 'paper';
 const asked = fragment();
-const own: OwnPlace = { ctx: undefined, slot: undefined };
+const own: OwnPlace = { ctx: undefined };
 let pictures: OwnPictures = NO_PICTURES;
 let device: Worker | undefined;
 
@@ -54,7 +54,7 @@ if (task === undefined) {
 
 function offer(server: ServerFacts, chosen: TaskFacts): void {
   say(element('task-name'), chosen.name);
-  if (chosen.mode === ONE_SHOT) sayBatches();
+  if (chosen.mode === PAPER) sayPaper();
   const { places, needed } = authoritiesOf(server, chosen);
   const [keys, them] =
     places.length === 1
@@ -77,20 +77,19 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
   if (needsLogin) element('no-stream').hidden = false;
   else show(chosen);
   wire(server, chosen, enrolment);
-  if (asked.has('now')) void join(server, chosen, enrolment);
+  if (asked.has('now') && chosen.mode !== PAPER) void join(server, chosen, enrolment);
 }
 
-/** There are no slots in the one-shot mode: a device masks and uploads, and is done. */
-function sayBatches(): void {
-  say(element('sum-title'), 'The batch, and the sum');
-  say(element('no-buffer'), 'No batch is open. The next upload starts one.');
-  say(
-    element('steps-note'),
-    'Time and traffic of the last contribution, which has two steps in this mode, for every size of the sum.',
-  );
+/** The unsafe mode of the paper has a name on this page, and a tab joins it only by its button. */
+function sayPaper(): void {
+  element('paper-note').hidden = false;
+  say(element('join'), 'Join in unsafe paper mode');
+  say(element('sum-title'), 'The model');
+  say(element('no-batch'), 'In paper mode, devices take the positions of one buffer in turn.');
+  say(element('steps-note'), 'Time and traffic of each step of the last contribution.');
 }
 
-/** Shows the buffers and versions of the task, for as long as the page is open. */
+/** Shows the batches and versions of the task, for as long as the page is open. */
 function show(chosen: TaskFacts): void {
   const plot = new LinePlot(element('accuracy-plot'), {
     x: 'version',
@@ -98,24 +97,21 @@ function show(chosen: TaskFacts): void {
     series: [{ label: scoreAxis(chosen).y, colour: 'accent' }],
     height: 180,
   });
-  let state: Watched | undefined;
   void watchTask(chosen.task, {
     onState(next) {
-      state = next;
       const known = next.versions.filter((version) => shownScore(version) !== undefined);
       plot.set(
         known.map(({ version }) => version),
         known.map((version) => shownScore(version)?.value ?? null),
       );
       say(element('newest'), newestText(next));
-      draw(state);
+      draw(next);
     },
     onLink: showLink,
     onRefused() {
       element('no-stream').hidden = false;
     },
   });
-  setInterval(() => state !== undefined && draw(state), 1000);
 }
 
 function newestText({ versions }: Watched): string {
@@ -125,19 +121,12 @@ function newestText({ versions }: Watched): string {
   return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
 }
 
-/** Draws the buffer of this tab, or the filling buffer. If no batch is filling, draws the batch that was opened or ended last. */
-function draw({ buffers, aheadMs, mode }: Watched): void {
-  const isBatch = mode === ONE_SHOT;
+/** Draws the batch of this tab, or the filling batch. If no batch is filling, draws the batch that was opened or ended last. */
+function draw({ buffers }: Watched): void {
   const mine =
-    buffers.find(({ ctx }) => ctx === own.ctx) ??
-    buffers.find(({ status: now }) => now === 'filling') ??
-    (isBatch ? buffers[0] : undefined);
-  element('no-buffer').hidden = mine !== undefined;
-  drawBuffers(element('own-buffer'), mine === undefined ? [] : [mine], ({ ctx }) => ({
-    now: Date.now() + aheadMs,
-    isBatch,
-    own: ctx === own.ctx ? own.slot : undefined,
-  }));
+    buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling') ?? buffers[0];
+  element('no-batch').hidden = mine !== undefined;
+  drawBatches(element('own-batch'), mine === undefined ? [] : [mine]);
 }
 
 function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): void {
@@ -181,7 +170,7 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
     pictures.labels.length > 0
       ? { kind: 'own', ...pictures }
       : { kind: 'share', address: element<HTMLSelectElement>('share').value };
-  const [term, pieces, rounds] = [asked.get('term'), asked.get('pieceBytes'), asked.get('rounds')];
+  const [pieces, rounds] = [asked.get('pieceBytes'), asked.get('rounds')];
   device = new Worker('/device-worker.js', { type: 'module' });
   device.addEventListener('message', ({ data: news }: MessageEvent<FromDevice>) => hear(news, enrolment));
   device.addEventListener('error', ({ message }) => showError(`The worker failed: ${message}. Reload the page.`));
@@ -193,12 +182,12 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
       authority: places.map(({ url }) => url).join(','),
       authorityKey: asked.get('authorityKey') ?? places.map(({ key }) => toHex(key)).join(','),
       task: chosen.task,
-      ...(term !== null && { term }),
       ...(token !== undefined && { token }),
       ...(pieces !== null && { pieceBytes: Number(pieces) }),
     },
     hints: { model: chosen.model, loss: lossOf(chosen) },
     data,
+    isPaper: chosen.mode === PAPER,
     ...(rounds !== null && { rounds: Number(rounds) }),
   });
   if (pauses.isResting) tell({ kind: 'pause' });

@@ -13,10 +13,10 @@ export function conclusionOf(points: readonly PlayedPoint[], devices: number): s
   const last = points.at(-1);
   if (last === undefined || last.paper.versions < MIN_VERSIONS)
     return `Waiting until the paper’s protocol has made ${MIN_VERSIONS} versions.`;
-  const { time, paper, sealed } = last;
+  const { time, paper, oneShot } = last;
   return [
-    `After ${seconds(time)} the same ${count(devices)} devices have made ${count(sealed.versions)} versions in sealed mode and ${count(paper.versions)} with the paper’s protocol: ${ratioText(sealed.versions / paper.versions)}.`,
-    `${count(paper.waiting)} of them have finished training and wait for their turn with the paper’s protocol, ${count(sealed.waiting)} in sealed mode.`,
+    `After ${seconds(time)} the same ${count(devices)} devices have made ${count(oneShot.versions)} versions in one-shot mode and ${count(paper.versions)} with the paper’s protocol: ${ratioText(oneShot.versions / paper.versions)}.`,
+    `${count(paper.waiting)} of them have finished training and wait for their turn with the paper’s protocol, ${count(oneShot.waiting)} in one-shot mode.`,
     accuracyText(points, last),
   ].join(' ');
 }
@@ -26,11 +26,11 @@ function ratioText(ratio: number): string {
   return ratio < 1.05 ? 'about as many' : `${ratio.toFixed(1)} times as many`;
 }
 
-/** The time at which sealed mode was as good as the paper's is now, if it is ahead. */
-function accuracyText(points: readonly PlayedPoint[], { paper, sealed }: PlayedPoint): string {
-  const both = `The model gets ${percent(sealed.accuracy)} of the test digits right in sealed mode and ${percent(paper.accuracy)} with the paper’s protocol`;
-  const then = points.find((point) => point.sealed.accuracy >= paper.accuracy);
-  return sealed.accuracy > paper.accuracy && then !== undefined
-    ? `${both}; sealed mode reached that accuracy after ${seconds(then.time)}.`
+/** The time at which one-shot mode was as good as the paper's is now, if it is ahead. */
+function accuracyText(points: readonly PlayedPoint[], { paper, oneShot }: PlayedPoint): string {
+  const both = `The model gets ${percent(oneShot.accuracy)} of the test digits right in one-shot mode and ${percent(paper.accuracy)} with the paper’s protocol`;
+  const then = points.find((point) => point.oneShot.accuracy >= paper.accuracy);
+  return oneShot.accuracy > paper.accuracy && then !== undefined
+    ? `${both}; one-shot mode reached that accuracy after ${seconds(then.time)}.`
     : `${both}.`;
 }

@@ -4,17 +4,17 @@ import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@ba
 import {
   type Fleet,
   NO_NETWORK,
+  type OneShotCosts,
+  OneShotScheme,
   type PaperCosts,
   PaperScheme,
   type Scheme,
-  type SealedCosts,
-  SealedScheme,
   type TimedEvent,
   Timeline,
   tripSeconds,
 } from '@basa/simulator';
 import type { Learner } from './learner.ts';
-import type { EnginePrices, LaneState, PlaySettings, Prices } from './play-messages.ts';
+import type { LaneState, PaperPrices, PlaySettings, Prices } from './play-messages.ts';
 
 const COMPUTE_SECONDS = 1;
 const USERS = 1000;
@@ -104,8 +104,8 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
   };
 }
 
-/** Like new tasks: one version per buffer, and a place for every device that trains. */
-function sealedFleet(settings: PlaySettings): Fleet {
+/** Like new tasks: one version per batch, and a place for every device that trains. */
+function oneShotFleet(settings: PlaySettings): Fleet {
   const { bufferSize, concurrency } = settings;
   const minimum = defaultMinimum(bufferSize, 0);
   const places = Math.max(bufferSize, concurrency);
@@ -124,7 +124,7 @@ function sealedFleet(settings: PlaySettings): Fleet {
 }
 
 /** A turn opens the seeds of all earlier positions and seals one for each later one. */
-function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EnginePrices): PaperCosts {
+function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: PaperPrices): PaperCosts {
   const { sealSeconds, openSeconds, issueSeconds } = prices;
   return {
     quantiseSeconds: SMALL_SECONDS,
@@ -139,27 +139,15 @@ function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EnginePr
   };
 }
 
-/**
- * A deposit seals a seed for each other slot. Slot l opens l seeds, seals each again as a backup, and seals its self seed. At the
- * close the authority gives one key for each slot; the server opens a self seed for each upload, and for each drop-out
- * one backup of every upload.
- */
-function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EnginePrices): SealedCosts {
-  const { sealSeconds, openSeconds, issueSeconds, releaseSeconds } = prices;
+/** A device seals one seed. The authority opens it to inspect the upload, and again to sum the masks of the batch. */
+function oneShotCosts({ sealSeconds, openSeconds }: Prices['oneShot']): OneShotCosts {
   return {
-    offlineSeconds: 0,
-    depositSeconds: (bufferSize - 1) * sealSeconds + SMALL_SECONDS,
-    depositBytes: 0,
-    serverSeconds: SMALL_SECONDS,
-    bodySeconds: 0,
-    inboxBytes: () => 0,
-    keySeconds: issueSeconds + SMALL_SECONDS,
-    keyBytes: 0,
-    maskSeconds: (slot) => slot * openSeconds + (slot + 1) * sealSeconds + SMALL_SECONDS,
-    uploadBytes: () => 0,
-    closeSeconds: (accepted, dropped) => accepted * releaseSeconds + dropped * issueSeconds,
-    openSeconds: (accepted, dropped) => (accepted + dropped * accepted) * openSeconds,
-    leaseSeconds,
+    deviceSeconds: sealSeconds + SMALL_SECONDS,
+    uploadBytes: 0,
+    intakeSeconds: SMALL_SECONDS,
+    inspectSeconds: openSeconds + SMALL_SECONDS,
+    releaseSeconds: (size) => size * openSeconds + SMALL_SECONDS,
+    openSeconds: () => SMALL_SECONDS,
   };
 }
 
@@ -167,17 +155,17 @@ export function newLanes(
   settings: PlaySettings,
   prices: Prices,
   newLearner: () => Learner,
-): { readonly paper: PlayedLane; readonly sealed: PlayedLane } {
+): { readonly paper: PlayedLane; readonly oneShot: PlayedLane } {
   return {
     paper: new PlayedLane(
       fleetOf(settings),
       newLearner(),
       (timeline) => new PaperScheme(timeline, paperCosts(settings, prices.paper)),
     ),
-    sealed: new PlayedLane(
-      sealedFleet(settings),
+    oneShot: new PlayedLane(
+      oneShotFleet(settings),
       newLearner(),
-      (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices.sealed)),
+      (timeline) => new OneShotScheme(timeline, oneShotCosts(prices.oneShot)),
     ),
   };
 }

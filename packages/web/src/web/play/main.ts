@@ -5,7 +5,7 @@ import { count, milliseconds, percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { startPage } from '../shared/page.ts';
 import { conclusionOf, type PlayedPoint } from './conclusion.ts';
-import type { EnginePrices, FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
+import type { FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
 
 const SLIDERS = {
   k: (value: number) => `${value} updates`,
@@ -21,10 +21,10 @@ const MAX_POINTS = 600;
 const MAX_BARS = 9;
 const worker = new Worker('/play-worker.js', { type: 'module' });
 const series = [
-  { label: 'sealed', colour: 'sealed' },
-  { label: 'paper', colour: 'serial', dash: [6, 4] },
+  { label: 'one-shot', colour: 'one-shot' },
+  { label: 'paper', colour: 'turns', dash: [6, 4] },
 ];
-const LANES = ['paper', 'sealed'] as const;
+const LANES = ['paper', 'oneShot'] as const;
 for (const lane of LANES) {
   element(lane).append(element<HTMLTemplateElement>('lane').content.cloneNode(true));
   say(place(lane, 'caption'), `Staleness of updates, ${place(lane, 'h2').textContent}`);
@@ -49,14 +49,15 @@ const points: PlayedPoint[] = [];
 let isRunning = true;
 
 const tell = (message: ToPlay): void => worker.postMessage(message);
+const ms = (seconds: number): string => milliseconds(1000 * seconds);
 const value = (name: Slider): number => element<HTMLInputElement>(name).valueAsNumber;
 
 worker.addEventListener('message', ({ data }: MessageEvent<FromPlay>) => {
   if (data.kind === 'state') return draw(data.time, data.lanes);
-  const { paper, sealed } = data.prices;
+  const { paper, oneShot } = data.prices;
   say(
     element('prices'),
-    `Measured in this tab: the paper’s encryption (CP-ABE) takes ${priceText(paper)}; the slot keys of sealed mode take ${priceText(sealed)}. Training takes 1 s.`,
+    `Measured in this tab: the paper’s encryption (CP-ABE) takes ${ms(paper.sealSeconds)} to encrypt a seed, ${ms(paper.openSeconds)} to decrypt one and ${ms(paper.issueSeconds)} to issue a key; X25519 in one-shot mode takes ${ms(oneShot.sealSeconds)} to encrypt a seed and ${ms(oneShot.openSeconds)} to decrypt one. Training takes 1 s.`,
   );
 });
 
@@ -87,17 +88,12 @@ function start(): void {
   };
   for (const lane of LANES) {
     const cells = Array.from({ length: settings.bufferSize }, () =>
-      make('li', { class: 'slot', 'data-status': 'free' }),
+      make('li', { class: 'cell', 'data-status': 'free' }),
     );
-    place(lane, '.slots').replaceChildren(...cells);
+    place(lane, '.cells').replaceChildren(...cells);
   }
   tell({ kind: 'start', settings });
   setSpeed();
-}
-
-function priceText({ sealSeconds, openSeconds, issueSeconds }: EnginePrices): string {
-  const [seal, open, issue] = [sealSeconds, openSeconds, issueSeconds].map((each) => milliseconds(1000 * each));
-  return `${seal} to encrypt a seed, ${open} to decrypt one and ${issue} to issue a key`;
 }
 
 function setSpeed(): void {
@@ -119,7 +115,7 @@ function place(lane: Lane, selector: string): HTMLElement {
 
 function draw(time: number, lanes: Readonly<Record<Lane, LaneState>>): void {
   drawLane('paper', time, lanes.paper);
-  drawLane('sealed', time, lanes.sealed);
+  drawLane('oneShot', time, lanes.oneShot);
   points.push({ time, ...lanes });
   // Drops every other point when there are too many: the whole run stays in view.
   if (points.length > MAX_POINTS) points.splice(0, points.length, ...points.filter((_, n) => n % 2 === 0));
@@ -129,7 +125,7 @@ function draw(time: number, lanes: Readonly<Record<Lane, LaneState>>): void {
   ] as const) {
     plot.set(
       points.map((point) => point.time),
-      points.map((point) => of(point.sealed)),
+      points.map((point) => of(point.oneShot)),
       points.map((point) => of(point.paper)),
     );
   }
@@ -146,7 +142,7 @@ function drawLane(lane: Lane, time: number, state: LaneState): void {
   const updates = staleness.reduce((sum, times) => sum + times, 0);
   const total = staleness.reduce((sum, times, tau) => sum + times * tau, 0);
   say(place(lane, '.staleness'), updates === 0 ? '–' : (total / updates).toFixed(1));
-  for (const [n, cell] of [...place(lane, '.slots').children].entries())
+  for (const [n, cell] of [...place(lane, '.cells').children].entries())
     (cell as HTMLElement).dataset['status'] = n < filled ? 'accepted' : 'free';
   drawBars(place(lane, '.histogram-rows'), stalenessBars(staleness, updates), 'no version contains an update yet');
 }

@@ -12,23 +12,27 @@ export type ToPlay =
   | { readonly kind: 'start'; readonly settings: PlaySettings }
   | { readonly kind: 'speed'; readonly virtualSecondsPerSecond: number };
 
-/** The prices of one engine, in seconds of one processor of this machine. */
-export interface EnginePrices {
+/** Prices in seconds of one processor of this machine. */
+interface SealingPrices {
   readonly sealSeconds: number;
   readonly openSeconds: number;
-  /** The key of a slot, for its holder or, if it dropped out, for the server. */
-  readonly issueSeconds: number;
-  /** The key that opens the self seed of an upload. */
-  readonly releaseSeconds: number;
 }
 
-/** The paper seals with CP-ABE, sealed mode with slot keys, as new tasks do. */
-export type Prices = Readonly<Record<Lane, EnginePrices>>;
+export interface PaperPrices extends SealingPrices {
+  /** The key of a position. */
+  readonly issueSeconds: number;
+}
+
+/** The paper seals with CP-ABE, one-shot mode with X25519, as new tasks do. */
+export interface Prices {
+  readonly paper: PaperPrices;
+  readonly oneShot: SealingPrices;
+}
 
 /** One mode at one moment. */
 export interface LaneState {
   readonly versions: number;
-  /** The updates so far of the buffer that is filling. */
+  /** The updates so far of the buffer or batch that is filling. */
   readonly filled: number;
   readonly waiting: number;
   readonly dropped: number;
@@ -37,7 +41,7 @@ export interface LaneState {
   readonly accuracy: number;
 }
 
-export type Lane = 'paper' | 'sealed';
+export type Lane = 'paper' | 'oneShot';
 
 export type FromPlay =
   | { readonly kind: 'prices'; readonly prices: Prices }

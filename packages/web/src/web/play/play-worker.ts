@@ -37,11 +37,11 @@ setInterval(() => {
   const until = performance.now() + WORK_MS;
   for (let slice = 0; slice < SLICES && performance.now() < until; slice++) {
     time += (speed * FRAME_MS) / 1000 / SLICES;
-    for (const lane of [lanes.paper, lanes.sealed]) lane.playUntil(time);
+    for (const lane of [lanes.paper, lanes.oneShot]) lane.playUntil(time);
   }
   scope.postMessage({
     kind: 'state',
     time,
-    lanes: { paper: lanes.paper.state(time), sealed: lanes.sealed.state(time) },
+    lanes: { paper: lanes.paper.state(time), oneShot: lanes.oneShot.state(time) },
   });
 }, FRAME_MS);

@@ -14,7 +14,7 @@ const tell = (message: ToSees): void => worker.postMessage(message);
 startPage();
 
 worker.addEventListener('message', ({ data }: MessageEvent<FromSees>) => {
-  if (data.kind === 'upload') showUpload(data.slot, data.vector);
+  if (data.kind === 'upload') showUpload(data.device, data.vector);
   else if (data.kind === 'evenness') showEvenness(data);
   else if (data.kind === 'sum') showSum(data);
   else if (data.kind === 'attack') showAttack(data.attack);
@@ -29,7 +29,7 @@ function send(): void {
   element('uploads').replaceChildren();
   for (const id of ['bytes-card', 'sum-card']) element(id).hidden = true;
   element<HTMLButtonElement>('run').disabled = true;
-  say(element('status'), 'Ten devices encrypt their seeds, take slots and upload…');
+  say(element('status'), 'Ten devices mask their pictures and upload…');
   const pictures = Array.from({ length: DEVICES }, (_, digit) => digitPicture(digit, SIDE));
   tell({ kind: 'run', pictures, side: SIDE });
 }
@@ -42,20 +42,20 @@ function playAttacks(): void {
   tell({ kind: 'attacks' });
 }
 
-function showUpload(slot: number, vector: Uint32Array): void {
+function showUpload(device: number, vector: Uint32Array): void {
   const [sent, seen] = [make('canvas'), make('canvas')];
-  drawGrey(sent, digitPicture(slot, SIDE), SIDE, 1);
+  drawGrey(sent, digitPicture(device, SIDE), SIDE, 1);
   drawGrey(seen, vector, SIDE, 2 ** 32);
   for (const [canvas, label] of [
-    [sent, `the picture of device ${slot}`],
+    [sent, `the picture of device ${device}`],
     [seen, 'noise'],
   ] as const) {
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', label);
   }
-  const caption = make('figcaption', {}, `device ${slot}`);
+  const caption = make('figcaption', {}, `device ${device}`);
   element('uploads').append(make('li', {}, make('figure', {}, make('div', { class: 'pair' }, sent, seen), caption)));
-  say(element('status'), `The server has ${slot + 1} of ${DEVICES} uploads.`);
+  say(element('status'), `The server has ${device + 1} of ${DEVICES} uploads.`);
 }
 
 function showEvenness({ byteCounts, pValue, tests, tried }: Extract<FromSees, { readonly kind: 'evenness' }>): void {
@@ -88,7 +88,7 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
       ? 'All ten pictures on top of each other, exact in every value.'
       : 'The sum is not the sum of the pictures.',
   );
-  say(element('status'), 'The buffer is closed, and its sum is open.');
+  say(element('status'), 'The batch is closed, and its sum is open.');
   document.documentElement.dataset['sum'] = isExact ? 'exact' : 'wrong';
   element<HTMLButtonElement>('run').disabled = false;
 }

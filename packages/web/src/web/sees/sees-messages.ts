@@ -35,7 +35,7 @@ export interface AttackNews {
 }
 
 export type FromSees =
-  | { readonly kind: 'upload'; readonly slot: number; readonly vector: Uint32Array }
+  | { readonly kind: 'upload'; readonly device: number; readonly vector: Uint32Array }
   | {
       readonly kind: 'evenness';
       readonly byteCounts: Uint32Array;

@@ -1,4 +1,4 @@
-/** The worker behind "What the server sees": runs a buffer, and plays the attacks of the threat model. */
+/** The worker behind "What the server sees": runs a batch, and plays the attacks of the threat model. */
 
 import type { Attack, AttackResult, AttackSetting } from '@basa/lab/attacks/attack.ts';
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
@@ -7,8 +7,8 @@ import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { REFUSALS, type RefusalReason } from '@basa/protocol';
 import { webSuiteWithKem } from '@basa/runtime/web';
 import type { Environment } from '@basa/simulator';
-import { loadAbeSealings, pageEnvironment, slotKeySealings } from '../shared/simulation.ts';
-import { runBuffer } from './run-buffer.ts';
+import { loadPaperSealings, pageEnvironment } from '../shared/simulation.ts';
+import { runBatch } from './run-batch.ts';
 import type { AttackNews, Check, FromSees, Played, ToSees } from './sees-messages.ts';
 
 interface WorkerScope {
@@ -18,7 +18,7 @@ interface WorkerScope {
 
 const scope = self as unknown as WorkerScope;
 const tell = (news: FromSees): void => scope.postMessage(news);
-const loaded = loadAbeSealings();
+const loaded = loadPaperSealings();
 
 scope.addEventListener('message', ({ data }) => {
   const work = data.kind === 'run' ? run(data.pictures) : playAttacks();
@@ -26,7 +26,7 @@ scope.addEventListener('message', ({ data }) => {
 });
 
 async function run(pictures: readonly Float32Array[]): Promise<void> {
-  runBuffer(pictures, slotKeySealings(), tell);
+  runBatch(pictures, tell);
 }
 
 async function playAttacks(): Promise<void> {

@@ -2,8 +2,8 @@
 import { element, say } from './dom.ts';
 import { explainWords } from './words.ts';
 
-/** The task, key, term and share that a link is for; settings of a device in this tab are not passed on. */
-const CARRIED = ['task', 'authorityKey', 'term', 'share'] as const;
+/** The task, key and share that a link is for; settings of a device in this tab are not passed on. */
+const CARRIED = ['task', 'authorityKey', 'share'] as const;
 
 /**
  * The part of the address after the #, which a browser sends to no server. Before `startPage` it still has the token of

@@ -1,7 +1,6 @@
 /** The environment of a federation that runs in a page: real cryptography, and randomness that repeats within one visit. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
 import { plainVectorKernel, type RandomWords, type Suite } from '@basa/masking';
-import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import {
   createPlainKeystream,
   createWasmVectorKernel,
@@ -9,7 +8,7 @@ import {
   webRandomBytes,
   webSuite,
 } from '@basa/runtime/web';
-import type { Environment, PaperSealings, Sealings } from '@basa/simulator';
+import type { Environment, PaperSealings } from '@basa/simulator';
 
 const BLOCK_BYTES = 16;
 
@@ -38,21 +37,12 @@ export function pageEnvironment(suite: Suite = webSuite): Environment {
 }
 
 /** CP-ABE with a fresh authority for every call. */
-export async function loadAbeSealings(): Promise<() => PaperSealings> {
+export async function loadPaperSealings(): Promise<() => PaperSealings> {
   const group = await createMclGroup();
   const tools = { group, suite: webSuite, randomBytes: webRandomBytes };
   return () => {
     const issuer = abeIssuer(setup(tools).masterKey, tools);
     const sealing = abeSealing({ publicKey: decodePublicKey(issuer.publicKey, group), ...tools });
     return { issuer, sealing };
-  };
-}
-
-/** Slot keys, the default of tasks, from a fresh authority. */
-export function slotKeySealings(): Sealings {
-  return {
-    engine: ENGINE.slotKeys,
-    issuer: slotKeyIssuer(webSuite, webRandomBytes(32)),
-    sealing: slotSealing(webSuite),
   };
 }

@@ -8,24 +8,18 @@ const WORDS = {
   version: 'The number of the current model. Each opened sum makes the next version.',
   update:
     'The change of the model that one device proposes after training on its own data. The device sends it masked.',
-  dropped: 'Devices that took a slot but sent nothing in time. Their masks are removed from the sum.',
   places:
-    'The number of devices that may train at the same time. With more places, versions come faster but updates are older. The number can be exceeded slightly, because no device is refused while a slot is free.',
+    'The number of devices that may train at the same time. With more places, versions come faster but updates are older.',
   age: 'The number of newer versions that were made while the devices prepared the updates of a sum. All updates of a sum are trained on the same version. 0 means that they are up to date.',
-  buffer:
-    'A group of updates that are added together: a buffer with slots in sealed mode, a batch in one-shot mode. After the group is closed, only its sum can be opened.',
-  slot: 'The place of one device in a buffer. It belongs to that device until its lease ends, and is never given to another.',
-  lease: 'The time that a device has for its upload before its slot counts as dropped.',
-  sealed:
-    'In sealed mode, devices leave encrypted seeds for each other, so that none has to wait. In one-shot mode, a device sends one message, for every size of the sum. “paper” is the protocol as it was published.',
+  batch: 'A group of updates that are added together. After the group is closed, only its sum can be opened.',
+  mode: 'In one-shot mode, a device sends one message, for every size of the sum. “paper” is the protocol as it was published: devices take turns, and a server that cheats can learn single updates.',
   'one-shot':
     'A device masks its update, encrypts the secret of the mask for the authorities, and sends both to the server in one message. The authorities release only the sum of the masks of a whole group.',
   sealing:
     'The encryption of the seeds of the masks, which devices send to the authorities. With ML-KEM-768, uploads that are recorded today cannot be opened later with a quantum computer.',
   refusal: 'Requests that the server refused, by their reason. Devices that wait for a place are not counted here.',
-  authority:
-    'The second, independent party. It releases the keys of a buffer once, for its sum, and never sees an update.',
-  log: 'A list that only grows, with a record for every key that the authority issued. Its head is signed, so nobody can remove records unnoticed.',
+  authority: 'The second, independent party. It releases the sum of the masks of a batch, and never sees an update.',
+  log: 'A list that only grows, with a record for everything that the authority signed. Its head is signed, so nobody can remove records unnoticed.',
   token:
     'A one-time password for one device, which the operator creates at the authority. A device that has joined before needs no token.',
   loss: 'The error of the model on the examples of this device during its training. Lower is better.',

@@ -3,23 +3,21 @@ import { LIVE_STEPS, type LiveState } from '@basa/protocol';
 import { drawBars } from '../shared/bars.ts';
 import { element } from '../shared/dom.ts';
 import { bytes, count, milliseconds } from '../shared/format.ts';
-import { QUEUED } from './buffer-card.ts';
+import { QUEUED } from './batch-card.ts';
 
-const STEP_TEXT = { model: 'fetch the model', seat: 'take a seat', deposit: 'deposit', upload: 'upload' } as const;
+const STEP_TEXT: Readonly<Record<string, string>> = { model: 'fetch the model', upload: 'upload' };
 
-const DROP_TEXT: Readonly<Record<string, string>> = {
-  'lease-over': 'dropped: too late',
-  'void-edge': 'dropped: invalid seed',
-  'left-out': 'dropped: left out',
-};
-
-export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveState): void {
+export function drawCharts({ steps, refusals, fetches, versions }: LiveState): void {
   const used = LIVE_STEPS.filter((step) => steps[step].answers > 0);
   drawBars(
     element('step-ms'),
     used.map((step) => {
       const { answers, ms } = steps[step];
-      return { label: STEP_TEXT[step], value: ms / answers, text: `${milliseconds(ms / answers)} × ${count(answers)}` };
+      return {
+        label: STEP_TEXT[step] ?? step,
+        value: ms / answers,
+        text: `${milliseconds(ms / answers)} × ${count(answers)}`,
+      };
     }),
     'no requests since then',
   );
@@ -28,22 +26,15 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
     used.map((step) => {
       const { answers, received, sent } = steps[step];
       const text = `${bytes(received / answers)} in, ${bytes(sent / answers)} out`;
-      return { label: STEP_TEXT[step], value: (received + sent) / answers, text };
+      return { label: STEP_TEXT[step] ?? step, value: (received + sent) / answers, text };
     }),
     'no requests since then',
   );
   drawBars(
     element('refusals'),
-    [
-      ...Object.entries(drops).map(([why, times]) => ({
-        label: DROP_TEXT[why] ?? why,
-        value: times,
-        text: count(times),
-      })),
-      ...Object.entries(refusals)
-        .filter(([reason]) => reason !== QUEUED)
-        .map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
-    ],
+    Object.entries(refusals)
+      .filter(([reason]) => reason !== QUEUED)
+      .map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
     'nothing since then',
   );
   drawBars(

@@ -37,7 +37,7 @@ export function watchIssueLogs(places: readonly AuthorityPlace[], needed: number
     await Promise.all(all.map((one) => lookAt(one, isAlone)));
     const fine = all.filter(({ isFine }) => isFine).length;
     const [first] = all;
-    const stands = fine < needed ? ': no buffer can be opened or closed until another one is back' : '';
+    const stands = fine < needed ? ': no sum can be opened until another one is back' : '';
     const together = `${fine} of ${all.length} authorities answer, ${needed} are needed${stands}`;
     say(element('log-status'), isAlone ? (first?.state.textContent ?? '') : together);
   };

@@ -7,7 +7,7 @@ import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts'
 import { scoreAxis, scoreWords } from '../shared/score.ts';
 import { authoritiesOf, chosenTask, sealingOf, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
 import { SEALING_WORDS } from '../shared/words.ts';
-import { drawBufferCard } from './buffer-card.ts';
+import { drawBatchCard } from './batch-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
 import { drawGoal, ScorePlot } from './goal.ts';
@@ -42,15 +42,11 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
     plot.set(next);
     drawAll(next);
     drawDeviceMetrics(next);
-    drawBufferCard(next);
+    drawBatchCard(next);
     operator.show(next.state);
   };
   void watchTask(chosen.task, { onState, onLink: showLink, onRefused: operator.logOut }, operator.token);
-  const redraw = (): void => {
-    if (state !== undefined) drawBufferCard(state);
-  };
-  setInterval(redraw, 1000);
-  element('buffers-more').addEventListener('toggle', redraw);
+  element('batches-more').addEventListener('toggle', () => state !== undefined && drawBatchCard(state));
 }
 
 /** The promise of the task to each of its devices. */
@@ -89,10 +85,8 @@ function drawAll(state: Watched): void {
   const evaluated = versions.filter((version) => shownScore(version) !== undefined);
   drawGoal(evaluated.at(-1) ?? {}, state);
   const accepted = versions.reduce((sum, version) => sum + version.accepted, 0);
-  const dropped = versions.reduce((sum, version) => sum + version.dropped, 0);
   say(element('version'), newest === undefined ? '–' : count(newest.version));
   say(element('updates'), count(accepted));
-  say(element('dropped'), count(dropped));
   const { places, used } = state.admission;
   say(element('places'), `${count(used)} of ${count(places)}`);
   say(element('mean-age'), newest?.meanAge === undefined ? '–' : newest.meanAge.toFixed(1));
@@ -102,7 +96,7 @@ function drawAll(state: Watched): void {
   drawCharts(state);
 }
 
-/** One sentence for screen readers: it changes with versions, not with every slot. */
+/** One sentence for screen readers: it changes with versions, not with every upload. */
 function summaryOf(name: string, { versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return `Task ${name} is waiting for its first model.`;

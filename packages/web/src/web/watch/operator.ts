@@ -1,7 +1,6 @@
-/** An operator's controls on the page: watch a restricted task, pause a task and resume it, see suspected devices. */
+/** An operator's controls on the page: watch a restricted task, pause a task and resume it. */
 import { SERVER_PATH } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
-import { watchSuspects } from './suspects.ts';
 
 /** Kept in the tab: other tabs and later visits start without it. */
 const KEPT_AS = 'basa-operator';
@@ -34,7 +33,6 @@ export function operatorControls(task: string): OperatorControls {
     element('login').hidden = true;
     element('operator-buttons').hidden = false;
     say(element('operator-status'), 'logged in');
-    watchSuspects(task, token, report);
   }
   return {
     token,

@@ -1,41 +1,31 @@
-/** One real buffer in a page: the cores of users, server and authority with slot keys, and the server's view of it. */
+/** One real batch in a page: the cores of devices, server and authority in one-shot mode, and the server's view of it. */
 
-import { prefixElements } from '@basa/protocol';
-import { chiSquareUniform, Federation, type Sealings, uniformityOf } from '@basa/simulator';
+import { isRefused, prefixElements } from '@basa/protocol';
+import { chiSquareUniform, OneShotFederation, uniformityOf } from '@basa/simulator';
 import { pageEnvironment } from '../shared/simulation.ts';
 import type { FromSees } from './sees-messages.ts';
 
 const LEVEL = 2 ** 16;
 const SHOWN_TESTS = 5;
 
-export function runBuffer(pictures: readonly Float32Array[], sealings: Sealings, tell: (news: FromSees) => void): void {
+export function runBatch(pictures: readonly Float32Array[], tell: (news: FromSees) => void): void {
   const dimension = pictures[0]?.length ?? 0;
   const bufferSize = pictures.length;
-  const world = new Federation(pageEnvironment(), {
-    bufferSize,
-    minimum: bufferSize,
-    dimension,
-    level: LEVEL,
-    sealings,
-  });
-  const devices = pictures.map(() => world.device());
-  const uploads = devices.map((device, n) => {
-    device.contribute('deposit', pictures[n] as Float32Array);
-    const { ctx, slot } = device;
-    device.contribute('upload', pictures[n] as Float32Array);
-    const vector = world.server.vector(ctx, slot).slice(prefixElements(world.policy));
-    tell({ kind: 'upload', slot, vector });
-    return { ctx, vector };
-  });
-  tellEvenness(
-    uploads.map(({ vector }) => vector),
-    world.policy.modulus,
-    tell,
-  );
-  const [first] = uploads;
-  if (first === undefined) return;
-  const verdict = world.server.finish(first.ctx);
-  if (verdict.kind !== 'good') throw new Error(`the sum did not open: ${verdict.why}`);
+  const options = { bufferSize, minimum: bufferSize, dimension, level: LEVEL };
+  const world = new OneShotFederation(pageEnvironment(), options);
+  for (const picture of pictures) {
+    const answer = world.shooter().contribute(picture);
+    if (isRefused(answer)) throw new Error(`an upload was refused: ${answer.reason}`);
+  }
+  const uploads = [...world.shots.uploads.values()].map((upload) => world.shots.vector(upload));
+  const vectors = uploads.map((upload) => upload.slice(prefixElements(world.policy)));
+  for (const [device, vector] of vectors.entries()) tell({ kind: 'upload', device, vector });
+  tellEvenness(vectors, world.policy.modulus, tell);
+  world.shots.inspect();
+  const ctx = world.shots.form();
+  if (ctx === undefined) throw new Error('the uploads made no batch');
+  const verdict = world.shots.close(ctx);
+  if (verdict.kind !== 'good') throw new Error('the sum did not open');
   const mean = Float32Array.from(verdict.sum, (value) => value / LEVEL);
   tell({ kind: 'sum', mean, isExact: isSumOf(verdict.sum, pictures) });
 }
