@@ -1,6 +1,8 @@
 /** Runs the oracle over a patched core, in its own process. */
 import { spawn } from 'node:child_process';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import type { AttackReport } from '../../attacks/judgement.ts';
+import { playShot } from '../../attacks/one-shot/shot-scene.ts';
 import { withPatchedBundle } from '../patched-core.ts';
 import type { Edit, Mutant } from './list.ts';
 
@@ -43,7 +45,7 @@ export interface MutantVerdict {
 /** Runs the unpatched core under the same attack, the mutant, and the mutant with each of its edits reverted. */
 export async function judgeMutant(mutant: Mutant, schedules = 0): Promise<MutantVerdict> {
   const { name, edits, attack } = mutant;
-  const unpatched = await runPatched([], attack.id);
+  const unpatched = playShot(attack, nodeEnvironment);
   const run = await runPatched(edits, attack.id, schedules);
   const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
   const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, attack.id))));
