@@ -1,5 +1,6 @@
 /** The attack table of docs/threat-model.md, played with real cryptography against the real state machines. */
 
+import { REFUSALS } from '@basa/protocol';
 import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
@@ -19,14 +20,17 @@ interface Expected {
 }
 
 const EXPECTED: Readonly<Record<string, Expected>> = {
-  A1: { learned: ['x of U2'], refusals: ['authority too-few-votes'] },
+  A1: { learned: ['x of U2'], refusals: ['authority upload-used', 'authority too-few-votes'] },
   A2: { learned: ['x of U0', 'x of U1', 'x of U2'], refusals: ['authority duplicate-user'] },
-  B1: { learned: ['x of Ua - x of Ub'], refusals: ['authority too-few-votes'] },
-  B2: { learned: ['x of Ua'], refusals: ['authority body-mismatch', 'authority too-few-votes'] },
+  B1: { learned: ['x of Ua - x of Ub'], refusals: ['authority upload-used', 'authority too-few-votes'] },
+  B2: {
+    learned: ['x of Ua'],
+    refusals: ['authority body-mismatch', 'authority upload-used', 'authority too-few-votes'],
+  },
   C1: { learned: ['x of U2 before - x of U2'], refusals: ['user version-given'] },
   D1: { learned: ['x of U0', 'x of U1', 'x of U2'], refusals: ['user epoch-invalid'] },
   D2: { learned: ['x of U2'], refusals: ['authority batch-invalid'] },
-  E1: { learned: ['x of U2'], refusals: ['authority too-few-votes'] },
+  E1: { learned: ['x of U2'], refusals: ['authority upload-used', 'authority too-few-votes'] },
   G1: { learned: ['x of U2'], refusals: ['user model-not-logged', 'authority batch-invalid'] },
   H1: { learned: [], refusals: ['authority policy-invalid'] },
   I1: { learned: ['x of V'], refusals: ['user outcome-undecided', 'user delta-committed', 'authority too-few'] },
@@ -63,6 +67,7 @@ it('is printed in the words of the page Sees, and refusals as sentences', () => 
     `    in one-shot mode: ${attack.inOneShot}`,
     '    The paper’s protocol: the server learns the update of U2.',
     '    One-shot mode: the server learns only the sum of a whole group.',
-    '      The authority refuses: Too few authorities answered or voted for this close; the server asks again.',
+    `      The authority refuses: ${REFUSALS['upload-used'].sentence}`,
+    `      The authority refuses: ${REFUSALS['too-few-votes'].sentence}`,
   ]);
 });

@@ -287,7 +287,12 @@ export class ShotOracle {
     const votes = this.votesFor(names, number);
     const request = voteRequest(this.world.shots, this.batchOf(names, number), { votes });
     const answer = keeper.vote(batchVoteRequestCodec.encode(request));
-    if (isRefused(answer) || answer.vote === undefined) return false;
+    if (isRefused(answer)) return false;
+    if (answer.vote === undefined) {
+      // Instead of its vote, it names the batch that has one of the uploads.
+      this.trace.refused('authority', 'upload-used');
+      return false;
+    }
     const ctx = toHex(this.ctxOf(names, number));
     this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...answer.vote.endorsements]));
     if (this.world.policy.threshold === 1) this.#final(names, number);
