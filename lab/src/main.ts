@@ -11,7 +11,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 /** Programs without options. */
 const PROGRAMS: Readonly<Record<string, Named>> = {
   python: {
-    about: 'the Python client: its tests, together with Node devices, and the conformance kit',
+    about: 'the Python client: its tests, and sums with Node devices',
     program: new URL('./python/main.ts', import.meta.url),
     isPlain: true,
   },

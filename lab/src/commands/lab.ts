@@ -3,7 +3,6 @@ import { runProgram, type Streams } from '@basa/cli/internal/shell/cli.ts';
 import type { Program } from '@basa/cli/internal/shell/help.ts';
 import { attacks } from './attacks.ts';
 import { bench } from './bench.ts';
-import { conformanceClient, conformanceServer } from './conformance.ts';
 import { experiment, summary } from './experiment.ts';
 import { outside } from './outside.ts';
 import { sizes } from './sizes.ts';
@@ -11,12 +10,12 @@ import { sizes } from './sizes.ts';
 const LAB: Program = {
   name: 'npm run lab --',
   about: 'proofs and measurements of BASA',
-  commands: [attacks, bench, experiment, summary, conformanceClient, conformanceServer, outside, sizes],
+  commands: [attacks, bench, experiment, summary, outside, sizes],
   closing: [
     'Groups of programs (each prints its own list):',
     '  npm run lab -- prove [part]       long checks of the protocol: the oracle, faults, mutants and more',
     '  npm run lab -- trial <name>       the product as real processes, under load, with faults and under attack',
-    '  npm run lab -- python             the Python client: its tests, together with Node devices, and the conformance kit',
+    '  npm run lab -- python             the Python client: its tests, and sums with Node devices',
     '  npm run lab -- drill <name>       operations under load: restore and rotation without losing data',
     '',
     'Every command accepts --help and --json.',

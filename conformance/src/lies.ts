@@ -1,0 +1,297 @@
+/**
+ * The lies of services that every client must refuse: what the lying service changes, and the code of the refusal. A refused lie leaves no
+ * upload behind. What only a signature of an authority could say, such as an epoch key of small order, is in the tests of each client.
+ * test/services/conformance.test.ts tells each to the client for Node and to the client in Python.
+ */
+import { type Signer, toHex } from '@basa/masking';
+import {
+  type AuthorityStanding,
+  beaconCodec,
+  type Certificate,
+  certificateCodec,
+  decodePolicy,
+  type Endorsement,
+  encodePolicy,
+  epochCodec,
+  HEADER,
+  modelEntryCodec,
+  PROBLEM_MEDIA_TYPE,
+  problemDocument,
+  type Standings,
+  standingsCodec,
+  type TaskPolicy,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { oneShotPolicy } from './kit-policy.ts';
+import { isUpload, Scene } from './scene.ts';
+import type { Answer, Asked, ServiceProxy } from './service-proxy.ts';
+import { until } from './until.ts';
+
+export interface Lie {
+  readonly name: string;
+  /** The code that every client refuses it with. */
+  readonly refusal: string;
+  /** The number of authorities of the task (1). */
+  readonly authorities?: number;
+  /** The policy of the task, if it is not the usual one. */
+  readonly policy?: Partial<TaskPolicy>;
+  /** Settings of the client that take the place of the right ones. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The participant whose update the client gives (itself). */
+  readonly participant?: number;
+  /** Says or does everything up to the run of the client that must end with the refusal. */
+  tell(scene: Scene): void | Promise<void>;
+}
+
+/** A party that is neither the server nor an authority. */
+const STRANGER = createNodeSigner(nodeRandomBytes(32));
+const COUNCIL_SIZE = 4;
+/** The authorities whose word is forged: the other two are too few. */
+const FORGED = [0, 2];
+const DAY_MS = 86_400_000;
+const FRESH_MS = 10_000;
+/** The next epoch opens when half of it is over, and until its end no statement of it is too old. */
+const EPOCH_MS = 40_000;
+/** An upload that is in no batch expires after its epoch and the time for votes. */
+const SHORT = { epochMs: 20_000, voteMs: 1_000 };
+/** The participant whose update is the client's second one. */
+const SECOND = 4;
+export const LIES: readonly Lie[] = [
+  {
+    name: 'an authority with another key than the pinned one',
+    refusal: 'wrong-authority',
+    settings: { BASA_AUTHORITY_KEY: toHex(STRANGER.publicKey) },
+    tell: () => undefined,
+  },
+  {
+    name: 'a server with another key than that of the policy',
+    refusal: 'wrong-server',
+    tell: ({ server }) =>
+      changing(server, /\/v1\/server$/, (body) => withJson(body, { publicKey: toHex(STRANGER.publicKey) })),
+  },
+  {
+    name: 'a policy that does not hash to the task',
+    refusal: 'wrong-policy',
+    tell: ({ authorities: [authority] }) =>
+      changing(authority, /\/policy$/, (body) => encodePolicy({ ...decodePolicy(body), minimum: 3 })),
+  },
+  {
+    name: 'the time of an authority that is two days ahead',
+    refusal: 'wrong-clock',
+    tell: ({ authorities: [authority] }) =>
+      changing(authority, /\/v1\/authority$/, (body) => withJson(body, { time: Date.now() + 2 * DAY_MS })),
+  },
+  {
+    name: 'a head of its log that the authority did not sign',
+    refusal: 'wrong-head',
+    tell: ({ authorities: [authority] }) => {
+      if (authority === undefined) return;
+      authority.onAnswer = (_, answer) => {
+        const { [HEADER.head]: head, ...headers } = answer.headers;
+        const forged = String(head).replace(/.{128}$/, toHex(nodeRandomBytes(64)));
+        return { ...answer, headers: { ...headers, [HEADER.head]: forged } };
+      };
+    },
+  },
+  {
+    name: 'a certificate that the authority did not sign',
+    refusal: 'wrong-certificate',
+    tell: ({ authorities: [authority] }) => forgingCertificates(authority),
+  },
+  {
+    name: 'a certificate that too few of four authorities signed',
+    refusal: 'wrong-certificate',
+    authorities: COUNCIL_SIZE,
+    tell: ({ authorities }) => {
+      for (const at of FORGED) forgingCertificates(authorities[at], at);
+    },
+  },
+  {
+    name: 'an epoch that its authority did not sign, with a key of the server',
+    refusal: 'epoch-invalid',
+    tell: aboutEach(({ epoch, ...rest }) => {
+      const own = { ...epoch, key: nodeSuite.x25519(nodeRandomBytes(32)).publicKey };
+      return { ...rest, epoch: { ...own, signature: STRANGER.sign(epochCodec.statement(own)) } };
+    }),
+  },
+  {
+    name: 'an epoch of another task',
+    refusal: 'epoch-invalid',
+    tell: async (scene) => {
+      const other = await Scene.open(scene.stage, () => ({ ended: Promise.reject(), kill: () => undefined }), {}, 1);
+      const [foreign] = (await other.standings()).standings;
+      await other.close();
+      aboutEach((standing) => ({ ...standing, epoch: foreign?.epoch ?? standing.epoch }))(scene);
+    },
+  },
+  {
+    name: 'a time and a model that no authority signed',
+    refusal: 'model-not-logged',
+    tell: aboutEach(({ beacon, ...rest }) => {
+      const entry = { ...beacon.entry, modelHash: nodeRandomBytes(32) };
+      const endorsements = [{ authority: 0, signature: STRANGER.sign(modelEntryCodec.statement(entry)) }];
+      const forged = { ...beacon, entry: { ...entry, endorsements } };
+      return { ...rest, beacon: { ...forged, signature: STRANGER.sign(beaconCodec.statement(forged)) } };
+    }),
+  },
+  {
+    name: 'a model that is not the logged one',
+    refusal: 'model-not-logged',
+    tell: ({ server }) => changing(server, /\/models\/0$/, flipped),
+  },
+  {
+    name: 'statements of authorities that are old',
+    refusal: 'standings-stale',
+    policy: oneShotPolicy(1, { freshMs: FRESH_MS }),
+    tell: async (scene) => {
+      const old = await scene.standings();
+      scene.stage.elapse(2 * FRESH_MS);
+      showing(scene, () => old);
+    },
+  },
+  {
+    name: 'statements of too few of four authorities',
+    refusal: 'standings-stale',
+    authorities: COUNCIL_SIZE,
+    tell: (scene) => showing(scene, ({ standings }) => ({ standings: standings.slice(0, -2) })),
+  },
+  {
+    name: 'an epoch that is older than one that the client has seen',
+    refusal: 'standings-stale',
+    policy: oneShotPolicy(1, { epochMs: EPOCH_MS }),
+    tell: async (scene) => {
+      const [older] = (await scene.standings()).standings;
+      if (older === undefined) throw new Error('the server shows no standings');
+      scene.stage.elapse(EPOCH_MS / 2);
+      await until(async () =>
+        (await scene.standings()).standings.some(({ epoch }) => toHex(epoch.key) !== toHex(older.epoch.key)),
+      );
+      await sawStandings(scene);
+      aboutEach((standing) => ({ ...standing, epoch: older.epoch }))(scene);
+    },
+  },
+  {
+    name: 'a version that is older than one that the client has seen',
+    refusal: 'model-stale',
+    tell: async (scene) => {
+      const old = await scene.standings();
+      for (const participant of [0, 2, 3]) await scene.peer(participant);
+      await scene.summed();
+      await sawStandings(scene);
+      showing(scene, () => old);
+    },
+  },
+  {
+    name: 'that an upload was refused: the update is not given again',
+    refusal: 'delta-committed',
+    tell: async (scene) => {
+      await contributed(scene);
+      scene.server.onAnswer = (asked, answer) =>
+        asked.path.endsWith('/fate') ? { ...answer, body: Buffer.from('{"fate":"refused"}') } : answer;
+    },
+  },
+  {
+    name: 'a refusal of an upload that the server may have kept: another update of this version is not given',
+    refusal: 'version-given',
+    participant: SECOND,
+    tell: async (scene) => {
+      scene.server.onAnswer = (asked, answer) => (isUpload(asked) ? problemAnswer('epoch-invalid') : answer);
+      const { code } = await scene.run();
+      if (code === 0) throw new Error('the client takes a refusal for an acknowledgement');
+      scene.server.behave();
+    },
+  },
+  {
+    name: 'the word of too few authorities that an upload has expired',
+    refusal: 'delta-committed',
+    authorities: COUNCIL_SIZE,
+    policy: oneShotPolicy(COUNCIL_SIZE, SHORT),
+    tell: async (scene) => {
+      await contributed(scene);
+      scene.stage.elapse(SHORT.epochMs + 2 * SHORT.voteMs);
+      for (const at of FORGED) {
+        const proxy = scene.authorities[at] as ServiceProxy;
+        proxy.onAsk = ({ path }) => (path.includes('/shot-outcomes/') ? problemAnswer('malformed') : undefined);
+      }
+    },
+  },
+];
+
+/** Tells a lie. Returns the end of the client, and the number of uploads that it began after the lie. */
+export async function told(
+  lie: Lie,
+  scene: Scene,
+): Promise<{ readonly code: number | null; output: string; uploads: number }> {
+  await lie.tell(scene);
+  const before = scene.uploads.length;
+  const end = await scene.run({ participant: lie.participant, settings: lie.settings });
+  return { ...end, uploads: scene.uploads.length - before };
+}
+
+/** A refusal in the form of a service. */
+export function problemAnswer(code: 'epoch-invalid' | 'malformed' | 'stopping', retryAfterMs?: number): Answer {
+  const document = problemDocument(code, retryAfterMs === undefined ? {} : { retryAfterMs });
+  const headers = { 'content-type': PROBLEM_MEDIA_TYPE };
+  return { status: document.status, headers, body: Buffer.from(JSON.stringify(document)) };
+}
+
+/** Shows other statements than the authorities', by themselves and with a place. */
+export function showing({ server }: Scene, change: (standings: Standings) => Standings): void {
+  const changed = (body: Uint8Array): Uint8Array => standingsCodec.encode(change(standingsCodec.decode(body)));
+  changing(server, /\/(standings|admissions)$/, (body, { path }) => {
+    if (path.endsWith('/standings')) return changed(body);
+    const { standings } = JSON.parse(new TextDecoder().decode(body)) as { readonly standings?: string };
+    return standings === undefined
+      ? body
+      : withJson(body, { standings: toHex(changed(Buffer.from(standings, 'hex'))) });
+  });
+}
+
+function aboutEach(change: (standing: AuthorityStanding) => AuthorityStanding): (scene: Scene) => void {
+  return (scene) => showing(scene, ({ standings }) => ({ standings: standings.map(change) }));
+}
+
+/** Changes the good answers of these paths. */
+function changing(
+  proxy: ServiceProxy | undefined,
+  path: RegExp,
+  change: (body: Uint8Array, asked: Asked) => Uint8Array,
+): void {
+  if (proxy === undefined) throw new Error('the task has too few authorities for this lie');
+  proxy.onAnswer = (asked, answer) =>
+    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body, asked) } : answer;
+}
+
+function forgingCertificates(proxy: ServiceProxy | undefined, authority = 0): void {
+  changing(proxy, /\/enrolments$/, (body) => {
+    const certificate = certificateCodec.decode(body);
+    return certificateCodec.encode({ ...certificate, endorsements: signedBy(STRANGER, certificate, authority) });
+  });
+}
+
+function signedBy(signer: Signer, certificate: Certificate, authority: number): readonly Endorsement[] {
+  return [{ authority, signature: signer.sign(certificateCodec.statement(certificate)) }];
+}
+
+/** The client is told the truth, and then a model that is not the logged one: it has seen the statements, and gives nothing. */
+async function sawStandings(scene: Scene): Promise<void> {
+  changing(scene.server, /\/models\/\d+$/, flipped);
+  const { code } = await scene.run();
+  scene.server.behave();
+  if (code === 0 || scene.pieces.length > 0)
+    throw new Error('the client trained on a model that is not the logged one');
+}
+
+async function contributed(scene: Scene): Promise<void> {
+  const { code, output } = await scene.run();
+  if (code !== 0) throw new Error(`the client did not contribute: ${output}`);
+}
+
+function flipped(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
+}
+
+function withJson(body: Uint8Array, change: Readonly<Record<string, unknown>>): Uint8Array {
+  const document = JSON.parse(new TextDecoder().decode(body)) as object;
+  return new TextEncoder().encode(JSON.stringify({ ...document, ...change }));
+}
