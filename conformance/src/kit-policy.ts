@@ -1,4 +1,4 @@
-/** The policies of the kit's tasks: small buffers, and a body that takes several pieces to send. */
+/** The policies of tests: small batches, and a body that takes several pieces to send. */
 import { ascii, RING_32, toHex } from '@basa/masking';
 import {
   DEFAULT_MAX_STALENESS,
@@ -11,7 +11,7 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
-export const KIT_BUFFER_SIZE = 3;
+const BATCH_SIZE = 3;
 /** Bytes of one piece of an upload. */
 export const PIECE_BYTES = 1024;
 
@@ -22,8 +22,7 @@ export function kitPolicy(
 ): TaskPolicy {
   return {
     name: ascii(`conformance ${toHex(nodeRandomBytes(8))}`),
-    engine: ENGINE.slotKeys,
-    bufferSize: KIT_BUFFER_SIZE,
+    bufferSize: BATCH_SIZE,
     minimum: 2,
     dimension: 1000,
     modulus: RING_32,
@@ -32,6 +31,7 @@ export function kitPolicy(
     staleness: { kind: 'constant' },
     maxStaleness: DEFAULT_MAX_STALENESS,
     ...POLICY_DEFAULTS,
+    ...oneShotPolicy(keys.authorityKeys.length),
     manifestHash: new Uint8Array(32),
     authorities: keys.authorityKeys,
     threshold: defaultThreshold(keys.authorityKeys.length),

@@ -83,7 +83,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'a head of its log that the authority did not sign',
-    refusal: 'wrong-head',
+    refusal: 'wrong-authority',
     tell: ({ authorities: [authority] }) => {
       if (authority === undefined) return;
       authority.onAnswer = (_, answer) => {
@@ -209,10 +209,7 @@ export const LIES: readonly Lie[] = [
     tell: async (scene) => {
       await contributed(scene);
       scene.stage.elapse(SHORT.epochMs + 2 * SHORT.voteMs);
-      for (const at of FORGED) {
-        const proxy = scene.authorities[at] as ServiceProxy;
-        proxy.onAsk = ({ path }) => (path.includes('/shot-outcomes/') ? problemAnswer('malformed') : undefined);
-      }
+      for (const at of FORGED) changing(scene.authorities[at], /\/shot-outcomes\//, flipped);
     },
   },
 ];
@@ -229,7 +226,7 @@ export async function told(
 }
 
 /** A refusal in the form of a service. */
-export function problemAnswer(code: 'epoch-invalid' | 'malformed' | 'stopping', retryAfterMs?: number): Answer {
+export function problemAnswer(code: 'epoch-invalid' | 'stopping', retryAfterMs?: number): Answer {
   const document = problemDocument(code, retryAfterMs === undefined ? {} : { retryAfterMs });
   const headers = { 'content-type': PROBLEM_MEDIA_TYPE };
   return { status: document.status, headers, body: Buffer.from(JSON.stringify(document)) };

@@ -72,7 +72,7 @@ class Authorities:
         raise worst
 
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statements: Mapping[int, bytes]) -> Optional[int]:
-        """The status of an upload that t of the authorities that it names agree on; None if they answer and do not agree."""
+        """The status of an upload that t of the authorities that it names agree on; None if too few of their answers count or agree."""
 
         def ask(index: int) -> Message:
             return self._members[index].shot_outcome(task, user, tag, statements[index])
@@ -89,7 +89,7 @@ class Authorities:
 
         try:
             return ask_several(sorted(statements), ask, judge, said_alike, self._council.threshold)
-        except Unagreed:
+        except (Unagreed, Refused):
             return None
 
     def by_clock(self, check: Callable[[int], Good]) -> Good:

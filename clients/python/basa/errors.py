@@ -27,7 +27,6 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "The certificate from the authorities is not valid for this device and task.",
         "Check the authorities, their keys and the task, and do not trust this authority.",
     ),
-    "wrong-head": ("The authority did not sign this head of its log.", "Check its address and key. If they are right, do not trust this authority."),
     "wrong-clock": (
         "The clock of this device differs by more than a day from the clocks of the authorities.",
         "Correct it, then try again.",

@@ -74,7 +74,7 @@ class Authority:
             return
         head = HEAD.decode(_bytes_of(text))
         if not verifies(self.key_bytes, head.statement, head.signature):
-            raise Refused("wrong-head", "the authority did not sign this head of its log")
+            raise Refused("wrong-authority", "it did not sign this head of its log")
         with self._state.lock:  # several authorities answer at once
             before = self._newest_head()
             if before is not None and before.branch != head.branch:

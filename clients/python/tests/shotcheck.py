@@ -330,9 +330,9 @@ SHOT_RULES: List[Case] = [
         {"said": [_INCLUDED] * 4, "refused": "delta-committed"},
         {"said": [_PENDING] * 4, "refused": "delta-committed"},
         {"said": [_UNKNOWN] * 4, "refused": "delta-committed"},
-        {"said": [_EXPIRED] * 4, "lie": {"tag": b"t" * 32}, "refused": "outcome-invalid"},
-        {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "outcome-invalid"},
-        {"said": [9] * 4, "refused": "outcome-invalid"},
+        {"said": [_EXPIRED] * 4, "lie": {"tag": b"t" * 32}, "refused": "delta-committed"},
+        {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "delta-committed"},
+        {"said": [9] * 4, "refused": "delta-committed"},
     ]),
     ("words before an update", check_prefix, [
         {"word": 65535}, {"weight": 0.25, "word": 16384}, {"weight": 1e-9, "word": 1},

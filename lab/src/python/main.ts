@@ -1,7 +1,4 @@
-/**
- * `npm run lab -- python [--json]`: tests the Python client with its own tests, in sums with Node devices in both modes, and with the
- * conformance kit.
- */
+/** `npm run lab -- python [--json]`: tests the Python client with its own tests, and in sums with Node devices. */
 import { foundPython } from './python.ts';
 
 console.log(foundPython());

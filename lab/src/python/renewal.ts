@@ -1,8 +1,8 @@
 /** Checks that a Python device renews its certificate before it ends, without a token. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
+import { fromHex, toHex } from '@basa/masking';
+import { AUTHORITY_PATH, HEADER, shotUploadCodec } from '@basa/protocol';
 import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { runPython } from './python.ts';
 
@@ -16,7 +16,7 @@ function behind(ms: number): string {
   return `${clock}; import runpy; runpy.run_module("basa", run_name="__main__")`;
 }
 
-/** Returns whether the second seat was requested with a younger certificate than its first, got without a token. */
+/** Returns whether the second upload has a younger certificate than the first, got without a token. */
 export async function renewsItsCertificate(): Promise<boolean> {
   const usual = { maxSkewMs: 300_000 };
   const services = await TestServices.open({ server: usual, authority: usual });
@@ -43,10 +43,10 @@ export async function renewsItsCertificate(): Promise<boolean> {
     await contribute(0, AGE_MS, { BASA_ENROLMENT_TOKEN: await services.token() });
     services.elapse(AGE_MS);
     await contribute(1, 0, {});
-    const seats = server.passed.filter(
-      ({ asked, answer }) => asked.path === SERVER_PATH.seats(services.task) && answer.status === 200,
+    const uploads = new Set(server.passed.flatMap(({ asked }) => asked.headers[HEADER.upload] ?? []));
+    const [first, second] = [...uploads].map(
+      (hex) => shotUploadCodec.decode(fromHex(hex) ?? new Uint8Array()).certificate.issuedAt,
     );
-    const [first, second] = seats.map(({ asked }) => seatRequestCodec.decode(asked.body).certificate.issuedAt);
     const enrolments = authority.passed.filter(
       ({ asked, answer }) => asked.path === AUTHORITY_PATH.enrolments(services.task) && answer.status === 200,
     );

@@ -110,7 +110,9 @@ export class Authorities {
         const more = await this.#ask(others, signal, like, { judge, isEnough: isSame, needed });
         const agreed = this.#agreed([first, ...more.filter(isMine)]);
         if (agreed !== undefined) return agreed;
-        failure ??= new AnswerError('the authorities', 'certificates that say different things');
+        failure ??= more.every(isMine)
+          ? new AnswerError('the authorities', 'certificates that say different things')
+          : new RefusedError('wrong-certificate');
       } catch (error) {
         if (!(error instanceof ProblemError)) throw error;
         failure ??= error;
