@@ -44,7 +44,10 @@ export function kitPolicy(
 }
 
 /** With several authorities one of them may collude. */
-export function oneShotPolicy(authorities: number, change: Partial<OneShotPolicy> = {}): Partial<TaskPolicy> {
+export function oneShotPolicy(
+  authorities: number,
+  change: Partial<OneShotPolicy> = {},
+): Pick<TaskPolicy, 'engine' | 'oneShot'> {
   const tolerated = authorities === 1 ? 0 : 1;
   return { engine: ENGINE.oneShot, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, ...change } };
 }

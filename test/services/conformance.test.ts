@@ -7,7 +7,6 @@ import { BasaClient } from '@basa/client/node';
 import { ServerOperator } from '@basa/client/operator';
 import { type ClientEnd, commandClient, type StartClient } from '@basa/conformance/client-under-test.ts';
 import { updateOf } from '@basa/conformance/exact-updates.ts';
-import { oneShotPolicy } from '@basa/conformance/kit-policy.ts';
 import { LIES, problemAnswer, showing, told } from '@basa/conformance/lies.ts';
 import { ITSELF, isUpload, Scene, type Stage } from '@basa/conformance/scene.ts';
 import type { Asked } from '@basa/conformance/service-proxy.ts';
@@ -92,7 +91,7 @@ function pythonClient(settings: Readonly<Record<string, string>>) {
 }
 
 async function open(start: StartClient, change: Partial<TaskPolicy> = {}, count: 1 | 4 = 1): Promise<void> {
-  scene = await Scene.open(stage, start, { ...oneShotPolicy(count), ...change }, count);
+  scene = await Scene.open(stage, start, change, count);
 }
 
 async function isExact(): Promise<void> {

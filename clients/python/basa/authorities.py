@@ -79,7 +79,7 @@ class Authorities:
 
         def judge(authority: int, answer: Message) -> int:
             about = (answer.task, answer.user, answer.tag, answer.epoch)
-            is_mine = about == (task, user, tag, statements[authority]) and answer.status <= 3
+            is_mine = about == (task, user, tag, statements[authority])
             if not is_mine or not is_signed_by(answer, self._council, authority):
                 raise Refused("outcome-invalid")
             return int(answer.status)
@@ -89,7 +89,7 @@ class Authorities:
 
         try:
             return ask_several(sorted(statements), ask, judge, said_alike, self._council.threshold)
-        except (Unagreed, Refused):
+        except (Unagreed, Refused, Malformed):
             return None
 
     def by_clock(self, check: Callable[[int], Good]) -> Good:

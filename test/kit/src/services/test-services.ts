@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Authority, type AuthorityOptions, createAuthority } from '@basa/authority';
 import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from '@basa/client/node';
 import type { TaskSpecification } from '@basa/client/operator';
-import { kitPolicy, oneShotPolicy } from '@basa/conformance/kit-policy.ts';
+import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
@@ -248,8 +248,7 @@ export async function scraped(url: string): Promise<ReadonlyMap<string, number>>
 }
 
 export function testPolicy(keys: Parameters<typeof kitPolicy>[0]): TaskPolicy {
-  const change = { name: new TextEncoder().encode('a test'), dimension: 8 };
-  return kitPolicy(keys, { ...change, ...oneShotPolicy(keys.authorityKeys.length) });
+  return kitPolicy(keys, { name: new TextEncoder().encode('a test'), dimension: 8 });
 }
 
 /** The effect of a sum of one-hot updates on a model of zeros: -1 if an update counted once, for this many accepted updates. */
