@@ -6,12 +6,8 @@ import {
   createTrainer,
   defineModel,
   dense,
-  dropout,
   type Evaluation,
-  fedmlCifarCnn,
   flatten,
-  initialParameters,
-  logisticRegression,
   type Model,
   manifestText,
   maxPool,
@@ -19,14 +15,10 @@ import {
   relu,
   type Samples,
   scoreOf,
-  sigmoid,
-  softmax,
-  wordsOf,
 } from '@basa/learning';
-import { encodeTfjsLayers } from '@basa/learning/files';
 import { createTfjsBackend } from '@basa/learning/tfjs';
 import * as tf from '@tensorflow/tfjs-core';
-import { type LayersModel, layers, loadLayersModel, sequential } from '@tensorflow/tfjs-layers';
+import { type LayersModel, layers, sequential } from '@tensorflow/tfjs-layers';
 import '@tensorflow/tfjs-backend-cpu';
 import { beforeAll, expect, it } from 'vitest';
 
@@ -170,36 +162,4 @@ it('the manifest of a tfjs model tells networks apart that have the same tensors
   expect(textOf(0.3, 'relu', 'another')).toBe(text);
   expect(textOf(0.9, 'relu')).not.toBe(text);
   expect(textOf(0.3, 'tanh')).not.toBe(text);
-});
-
-const vector = { height: 1, width: 1, channels: 6 };
-
-it.each([
-  own,
-  logisticRegression(),
-  fedmlCifarCnn(),
-  defineModel('rows', vector, [dense(8), sigmoid, dropout(0.5), dense(3), softmax]),
-  defineModel('strides', SHAPE, [conv2d(5, 3, { stride: 2, padding: 1 }), sigmoid, flatten, dense(4)]),
-  defineModel('back to an image', vector, [dense(6), conv2d(4, 1), dense(3)]),
-])('an exported model is loaded by TensorFlow.js and gives the results of our backend: $name', async (model) => {
-  const parameters = initialParameters(model, 2).map((value, n) => value + 0.01 * Math.cos(n));
-  const { modelJson, weights } = encodeTfjsLayers(model, parameters);
-  const { modelTopology, weightsManifest } = JSON.parse(modelJson) as {
-    modelTopology: object;
-    weightsManifest: { paths: string[]; weights: tf.io.WeightsManifestEntry[] }[];
-  };
-  expect(weightsManifest[0]?.paths).toEqual([weights.name]);
-  const weightSpecs = weightsManifest.flatMap((group) => group.weights);
-  const weightData = Uint8Array.from(weights.bytes).buffer;
-  const loaded = await loadLayersModel(tf.io.fromMemory({ modelTopology, weightSpecs, weightData }));
-  const examples = 2;
-  const inputs = Float32Array.from({ length: examples * wordsOf(model.input) }, (_, n) => Math.sin(1 + 0.37 * n));
-  const shape = (loaded.inputs[0]?.shape ?? []).slice(1).map(Number);
-  const output = loaded.predict(tf.tensor(inputs, [examples, ...shape])) as tf.Tensor;
-  const backend = createReferenceBackend(model);
-  backend.setParameters(parameters);
-  backend.inputs.set(inputs);
-  backend.run(examples);
-  expect(output.shape).toEqual([examples, model.classes]);
-  for (const [n, value] of output.dataSync().entries()) expect(value).toBeCloseTo(backend.outputs[n] as number, 4);
 });

@@ -17,7 +17,6 @@ export {
 } from './data/partition-statistics.ts';
 export { allSamples, type Dataset, type Samples } from './data/samples.ts';
 export { decodeDataset, encodeDataset } from './formats/dataset-file.ts';
-export { encodeNpz } from './formats/npz.ts';
 export { decodeSafetensors, encodeSafetensors, ModelFileError } from './formats/safetensors.ts';
 export { initialParameters } from './model/initial.ts';
 export {

@@ -1,7 +1,6 @@
 /** Models and curves for the tools of others: what their formats say is what our backend computes. */
 import { describe, expect, it } from 'vitest';
-import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '../src/files.ts';
-import { crc32, crc32c } from '../src/formats/crc.ts';
+import { csvOf, encodeOnnx } from '../src/files.ts';
 import {
   conv2d,
   createReferenceBackend,
@@ -62,52 +61,10 @@ describe('ONNX', () => {
   it('is not written for a network whose layers belong to another library', () => {
     const foreign = { ...logisticRegression(), layers: [] };
     expect(() => encodeOnnx(foreign, new Float32Array(7850))).toThrow('whose layers are not known here');
-    expect(() => encodeTfjsLayers(foreign, new Float32Array(7850))).toThrow('whose layers are not known here');
   });
 
   it('is not written for parameters that do not fit the model', () => {
     expect(() => encodeOnnx(logisticRegression(), new Float32Array(7))).toThrow('7850 parameters, got 7');
-  });
-});
-
-describe('TensorFlow.js layers', () => {
-  // test/tfjs loads what is written into TensorFlow.js itself.
-  it.each([
-    ['layer 1 (groupNorm)', [conv2d(4, 3), groupNorm(2), flatten, dense(2)]],
-    ['layer 0 (maxPool)', [maxPool(2, { padding: 1 }), flatten, dense(2)]],
-  ])('reject an unsupported layer, and name it: %s', (place, layers) => {
-    const model = defineModel('m', image, layers);
-    expect(() => encodeTfjsLayers(model, initialParameters(model, 1))).toThrow(place);
-  });
-});
-
-describe('event files of TensorBoard', () => {
-  const bytes = encodeTensorboard([
-    { step: 1, atMs: 1_700_000_000_500, values: { accuracy: 0.25, 'train/loss': 2 } },
-    { step: 300, atMs: 1_700_000_001_000, values: { accuracy: 0.5 } },
-  ]);
-  const records: Uint8Array[] = [];
-  const view = new DataView(bytes.buffer);
-  for (let at = 0; at < bytes.length; ) {
-    const length = view.getUint32(at, true);
-    records.push(bytes.subarray(at + 12, at + 12 + length));
-    at += 16 + length;
-  }
-
-  it('are whole records, of which the first names the version', () => {
-    expect(records).toHaveLength(3);
-    expect(new TextDecoder().decode(records[0])).toContain('brain.Event:2');
-  });
-
-  it('are the bytes that TensorBoard 2.21 read back as these two steps, checksums and all', () => {
-    const length = '1f00000000000000';
-    const event = '0900004040fc54d94110ac022a110a0f0a086163637572616379150000003f'; // 1700000001 s, step 300, accuracy 0.5
-    expect(Buffer.from(bytes).toString('hex').slice(-94)).toBe(`${length}514b4418${event}eb1d87aa`);
-  });
-
-  it('have checksums as RFC 3720 and zip define them', () => {
-    const digits = new TextEncoder().encode('123456789');
-    expect([crc32c(digits), crc32(digits)]).toEqual([0xe306_9283, 0xcbf4_3926]);
   });
 });
 

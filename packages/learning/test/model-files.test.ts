@@ -5,7 +5,6 @@ import {
   decodeDataset,
   decodeSafetensors,
   encodeDataset,
-  encodeNpz,
   encodeSafetensors,
   initialParameters,
   logisticRegression,
@@ -77,24 +76,8 @@ describe('safetensors', () => {
   }
 });
 
-it('npz holds one .npy per tensor, with the floats in place', () => {
-  const bytes = encodeNpz(model, parameters);
-  const view = new DataView(bytes.buffer);
-  const text = Buffer.from(bytes).toString('latin1');
-  expect(view.getUint32(0, true)).toBe(0x04034b50);
-  expect(view.getUint32(bytes.length - 22, true)).toBe(0x06054b50);
-  expect(view.getUint16(bytes.length - 22 + 10, true)).toBe(2);
-  const at = text.indexOf("{'descr': '<f4', 'fortran_order': False, 'shape': (10, 784), }");
-  const data = text.indexOf('\n', at) + 1;
-  expect((data - text.indexOf('\u0093NUMPY')) % 64).toBe(0);
-  expect(view.getFloat32(data, true)).toBe(parameters[0]);
-  expect(view.getFloat32(data + 4 * 7839, true)).toBe(parameters[7839]);
-  expect(text).toContain("'shape': (10,), }");
-});
-
-it('vectors of another length are refused by both writers', () => {
+it('vectors of another length are refused by the writer', () => {
   expect(() => encodeSafetensors(model, new Float32Array(3))).toThrow('7850 parameters, got 3');
-  expect(() => encodeNpz(model, new Float32Array(3))).toThrow('7850 parameters, got 3');
 });
 
 it('text survives UTF-8 both ways', () => {

@@ -10,23 +10,9 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-export function u16(value: number): Uint8Array {
-  return Uint8Array.of(value & 255, (value >> 8) & 255);
-}
-
-export function u32(value: number): Uint8Array {
-  return Uint8Array.of(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
-}
-
 export function f32(values: ArrayLike<number>): Uint8Array {
   const bytes = new Uint8Array(4 * values.length);
   const view = new DataView(bytes.buffer);
   for (let n = 0; n < values.length; n++) view.setFloat32(4 * n, values[n] as number, true);
-  return bytes;
-}
-
-export function f64(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setFloat64(0, value, true);
   return bytes;
 }

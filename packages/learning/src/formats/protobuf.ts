@@ -1,8 +1,8 @@
 /** Fields of protocol buffers, written only (protobuf.dev/programming-guides/encoding). A message is its fields one after the other. */
-import { f32, f64, joinBytes } from './bytes.ts';
+import { f32, joinBytes } from './bytes.ts';
 import { utf8 } from './text.ts';
 
-const WIRE = { varint: 0, fixed64: 1, length: 2, fixed32: 5 } as const;
+const WIRE = { varint: 0, length: 2, fixed32: 5 } as const;
 
 /** Writes an integer that is not negative. */
 export function intField(field: number, value: number): Uint8Array {
@@ -11,10 +11,6 @@ export function intField(field: number, value: number): Uint8Array {
 
 export function floatField(field: number, value: number): Uint8Array {
   return joinBytes([varint(8 * field + WIRE.fixed32), f32([value])]);
-}
-
-export function doubleField(field: number, value: number): Uint8Array {
-  return joinBytes([varint(8 * field + WIRE.fixed64), f64(value)]);
 }
 
 export function bytesField(field: number, ...parts: readonly Uint8Array[]): Uint8Array {

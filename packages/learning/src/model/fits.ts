@@ -11,6 +11,6 @@ export function checkFits(model: Model, parameters: Float32Array): void {
 export function checkLayersKnown({ name, layers }: Model): void {
   if (layers.length > 0) return;
   throw new RangeError(
-    `${name} is a network of another library, whose layers are not known here; export it as safetensors or npz, or save it with that library`,
+    `${name} is a network of another library, whose layers are not known here; export it as safetensors, or save it with that library`,
   );
 }
