@@ -3,7 +3,7 @@ import { PlainScheme, type TimedEvent, Timeline } from '@basa/simulator';
 import { expect, it } from 'vitest';
 import { fleetOf } from './fleet.ts';
 
-const FREE = { uploadBytes: 0, addSeconds: 0 };
+const FREE = { addSeconds: 0 };
 
 function runFor(seconds: number, perSecond: number, concurrency: number) {
   const arrivals = { kind: 'constant', perSecond } as const;

@@ -6,15 +6,12 @@ import { expect, it } from 'vitest';
 import { fleetOf } from './fleet.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 
-const free = { uploadBytes: 0, addSeconds: 0 };
+const free = { addSeconds: 0 };
 const freeRounds = {
   setupSeconds: 0,
-  setupBytes: { up: 0, down: 0 },
   isOverlapped: true,
   maskSeconds: 0,
-  uploadBytes: 0,
   recoverySeconds: () => 0,
-  recoveryBytes: { up: 0, down: 0 },
   threshold: 1,
 };
 

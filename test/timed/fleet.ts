@@ -1,5 +1,5 @@
 /** A fleet whose timing is known in closed form. */
-import { type Fleet, NO_NETWORK, type OneShotCosts, type Scheme, type TimedEvent, Timeline } from '@basa/simulator';
+import { type Fleet, type OneShotCosts, type Scheme, type TimedEvent, Timeline } from '@basa/simulator';
 
 export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
   return {
@@ -10,8 +10,6 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
     computeSeconds: () => 1,
     delay: { kind: 'exponential', mean: beta },
     dropouts: 0,
-    link: NO_NETWORK,
-    modelBytes: 0,
     weightOf: () => 1,
     bufferSize: 10,
     seed: 1,
@@ -19,7 +17,7 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
   };
 }
 
-/** The costs of a trip in `one-shot` mode: the seconds of each step, with messages of zero bytes. */
+/** The costs of a trip in `one-shot` mode: the seconds of each step. */
 export function oneShotCosts(seconds: {
   readonly device: number;
   readonly intake?: number;
@@ -29,7 +27,6 @@ export function oneShotCosts(seconds: {
 }): OneShotCosts {
   return {
     deviceSeconds: seconds.device,
-    uploadBytes: 0,
     intakeSeconds: seconds.intake ?? 0,
     inspectSeconds: seconds.inspect ?? 0,
     releaseSeconds: () => seconds.release,

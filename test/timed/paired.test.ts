@@ -22,7 +22,7 @@ function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {
 }
 
 it('a trip has the same user with and without secure aggregation, unless that user is busy', () => {
-  const plain = usersOf((timeline) => new PlainScheme(timeline, { uploadBytes: 0, addSeconds: 0.005 }));
+  const plain = usersOf((timeline) => new PlainScheme(timeline, { addSeconds: 0.005 }));
   const secure = usersOf((timeline) => new OneShotScheme(timeline, ONE_SHOT));
   const same = plain.slice(0, TRIPS - 50).filter((user, trip) => user === secure[trip]).length;
   expect(same / TRIPS).toBeGreaterThan(0.6);

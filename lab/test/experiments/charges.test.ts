@@ -49,8 +49,4 @@ describe('the one-shot mode', () => {
     expect(charged(LARGE, 4).openSeconds(K)).toBeCloseTo(0.01 + 0.013 / 4, 9);
     expect(charged(SMALL, 4).openSeconds(K)).toBeCloseTo(0.01 + 0.013, 9);
   });
-
-  it('an upload is its message at a tiny dimension, with 20 bits for each parameter', () => {
-    expect(charged(LARGE, 4).uploadBytes).toBe(1000 - 4 * 64 + (20 * LARGE) / 8);
-  });
 });

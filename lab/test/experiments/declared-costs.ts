@@ -31,7 +31,7 @@ function share(ms: number, expansions = 0): Share {
 
 function phase(name: string, user: Share, server: Share): Profile['phases'][number] {
   const each = <Item>(item: Item): readonly Item[] => Array.from({ length: K }, () => item);
-  return { name, users: each(user), server, authority: share(0), up: each(1000), down: each(1000) };
+  return { name, users: each(user), server, authority: share(0) };
 }
 
 /** Ten users, who expand a mask for each other and one of their own; the server expands the ten own ones. */

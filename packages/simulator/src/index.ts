@@ -34,13 +34,11 @@ export { basaOneShot, type OneShotProtocolOptions } from './protocols/basa-one-s
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
 export type { Delay } from './timed/delay.ts';
 export { type LightSecAggCosts, LightSecAggScheme } from './timed/lightsecagg-scheme.ts';
-export { type Link, NO_NETWORK } from './timed/link.ts';
 export { type OneShotCosts, OneShotScheme } from './timed/one-shot-scheme.ts';
 export { type PaperCosts, PaperScheme } from './timed/paper-scheme.ts';
 export { type PlainCosts, PlainScheme } from './timed/plain-scheme.ts';
 export { type RoundCosts, rounds } from './timed/rounds.ts';
-export { type SealedCosts, SealedScheme } from './timed/sealed-scheme.ts';
 export { type Scheme, Timeline, tripSeconds } from './timed/timeline.ts';
-export type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './timed/trip.ts';
+export type { Arrivals, Fleet, TimedEvent, Trip } from './timed/trip.ts';
 export { chiSquareTwoSample, chiSquareUniform, type TestResult, welch } from './uniformity/statistics.ts';
 export { fixedVersusRandom, type Suspicion, uniformityOf } from './uniformity/upload-tests.ts';

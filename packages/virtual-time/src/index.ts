@@ -24,7 +24,7 @@ export { cpuMs } from './costs/cpu-time.ts';
 export { lightSecAggWork } from './costs/lightsecagg-operations.ts';
 export { type Account, accountIn, type Book, type Counted, Meter, median } from './costs/meter.ts';
 export { allNeeds, type CostNeeds, measureCosts, nodeTools } from './costs/needs.ts';
-export { PROFILED_NAMES, type ProfiledName, profileOf, TINY } from './costs/profiles.ts';
+export { PROFILED_NAMES, type ProfiledName } from './costs/profiles.ts';
 export {
   CAREFUL,
   calmer,
@@ -45,7 +45,6 @@ export {
   type LearnTask,
   openTask,
   shelfFor,
-  TASK_NAMES,
   type TaskName,
   type TaskSource,
 } from './tasks/learning-tasks.ts';

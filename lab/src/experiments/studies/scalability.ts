@@ -96,7 +96,6 @@ export const scalability: Study = {
           'BASA paper': round(paperSeconds(costs, dimension, K)),
           [OURS]: round(ours),
           ratio: round((lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds) / ours),
-          'LSA bytes sent': lsa.offlineBytes + lsa.uploadBytes,
         };
       }),
     );

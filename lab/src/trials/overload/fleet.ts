@@ -14,7 +14,8 @@ const MAX_LOOKS = 100;
 export const MAX_RECOVERY_MS = 30_000;
 
 export class Fleet {
-  readonly acknowledged: { readonly ctx: string; readonly joinTag: string }[] = [];
+  /** The names of the uploads. */
+  readonly acknowledged: string[] = [];
   /** When each contribution was acknowledged, and how long it took. */
   readonly #done: { readonly at: number; readonly tookMs: number }[] = [];
   readonly #processes: TestProcesses;
@@ -47,7 +48,7 @@ export class Fleet {
         throw error;
       });
       if (result?.kind === 'accepted') {
-        this.acknowledged.push(result);
+        this.acknowledged.push(result.ctx);
         this.#done.push({ at: Date.now(), tookMs: Date.now() - began });
       } else
         await sleep(Math.min(LONGEST_PAUSE_MS, result?.retryAfterMs ?? PAUSE_MS), undefined, {
@@ -81,21 +82,22 @@ export class Fleet {
     return Date.now() - from;
   }
 
-  /** The number of acknowledged updates by their fate at the server, once it has decided all but the last buffers. */
+  /** The number of acknowledged updates by their fate at the server, once it has decided all but the last batches. */
   async fates(): Promise<Readonly<Record<string, number>>> {
-    // The last buffers may have too few devices left.
-    const maxPending = 2 * this.#processes.policy.bufferSize;
+    // The last batches may have too few devices left.
+    const maxWaiting = 2 * this.#processes.policy.bufferSize;
     for (let look = 0; ; look++) {
       const fates = await this.#fatesNow();
-      if ((fates['pending'] ?? 0) <= maxPending || look === MAX_LOOKS) return fates;
+      if ((fates['waiting'] ?? 0) <= maxWaiting || look === MAX_LOOKS) return fates;
       await sleep(PAUSE_MS);
     }
   }
 
   async #fatesNow(): Promise<Record<string, number>> {
     const fates: Record<string, number> = {};
-    for (const { ctx, joinTag } of this.acknowledged) {
-      const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), this.#processes.urls.server));
+    const { task, urls } = this.#processes;
+    for (const name of this.acknowledged) {
+      const response = await fetch(new URL(SERVER_PATH.shotFate(task, name), urls.server));
       const { fate = 'unknown' } = (await response.json()) as { readonly fate?: string };
       fates[fate] = (fates[fate] ?? 0) + 1;
     }

@@ -4,6 +4,7 @@
  */
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import { oneShotLines } from '../one-shot.ts';
 import { residentBytes } from '../soak/samples.ts';
 import { Fleet, MAX_RECOVERY_MS } from './fleet.ts';
 import { enrolled, Flood } from './flood.ts';
@@ -26,7 +27,7 @@ export interface OverloadReport {
   /** The answers to the arrivals of the flood, by status; 0 means no answer. */
   readonly answers: Readonly<Record<string, number>>;
   readonly withoutTime: number;
-  /** Updates of the fleet that were acknowledged, by their fate: what a buffer without enough devices aborts is free again. */
+  /** Updates of the fleet that were acknowledged, by their fate. */
   readonly acknowledged: number;
   readonly fates: Readonly<Record<string, number>>;
   readonly lost: number;
@@ -44,7 +45,7 @@ const MAX_GROWTH_MEGABYTES = 400;
 
 export async function runOverload({ seconds, times, onWord = () => {} }: OverloadOptions): Promise<OverloadReport> {
   const bundle = await bundleProcesses();
-  const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2 };
+  const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2, ...oneShotLines() };
   const processes = await TestProcesses.open({
     bundle,
     policy,
@@ -73,8 +74,9 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
     ending.abort();
     await Promise.all(living);
     const fates = await fleet.fates();
-    const { included = 0, excluded = 0, aborted = 0, pending = 0 } = fates;
-    const kept = included + excluded + aborted + Math.min(pending, 2 * policy.bufferSize);
+    const { included = 0, quarantined = 0, refused = 0, waiting = 0 } = fates;
+    const over = fates['version-over'] ?? 0;
+    const kept = included + quarantined + refused + over + Math.min(waiting, 2 * policy.bufferSize);
     const report = {
       carried: before.perSecond,
       duringFlood: during.perSecond,

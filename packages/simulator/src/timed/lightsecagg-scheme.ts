@@ -1,6 +1,5 @@
 /** LightSecAgg with a buffer: a full buffer opens when U users have answered, each when its training ends. */
 import type { SynchronisationReading } from '@basa/baselines';
-import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
@@ -8,12 +7,9 @@ import type { Included, Trip } from './trip.ts';
 export interface LightSecAggCosts {
   /** The time to draw and encode a mask and to send it to all. It overlaps with the training if `isOverlapped`. */
   readonly offlineSeconds: number;
-  readonly offlineBytes: number;
   readonly isOverlapped: boolean;
   readonly maskSeconds: number;
-  readonly uploadBytes: number;
   readonly answerSeconds: number;
-  readonly answerBytes: number;
   /** Time of the server when enough users have answered. */
   readonly decodeSeconds: number;
   /** U. */
@@ -46,11 +42,9 @@ export class LightSecAggScheme implements Scheme {
 
   trained(trip: Trip): void {
     const timeline = this.#timeline;
-    const { link } = timeline.fleet;
-    const { offlineSeconds, offlineBytes, isOverlapped, maskSeconds, uploadBytes } = this.#costs;
-    const offline = offlineSeconds + upSeconds(link, offlineBytes);
-    const ready = isOverlapped ? Math.max(timeline.now, trip.departed + offline) : timeline.now + offline;
-    timeline.at(ready + maskSeconds + upSeconds(link, uploadBytes), PRIORITY.step, () => this.#arrive(trip));
+    const { offlineSeconds, isOverlapped, maskSeconds } = this.#costs;
+    const ready = isOverlapped ? Math.max(timeline.now, trip.departed + offlineSeconds) : timeline.now + offlineSeconds;
+    timeline.at(ready + maskSeconds, PRIORITY.step, () => this.#arrive(trip));
   }
 
   utilisation(time: number): Readonly<Record<string, number>> {
@@ -100,13 +94,12 @@ export class LightSecAggScheme implements Scheme {
   }
 
   #answer(wait: Wait, { lane }: Trip): void {
-    const { answers, answerSeconds, answerBytes } = this.#costs;
+    const { answers, answerSeconds } = this.#costs;
     if (wait.answered.size === answers || wait.answered.has(lane)) return;
     wait.answered.add(lane);
     if (wait.answered.size < answers) return;
     const timeline = this.#timeline;
-    const told = timeline.now + answerSeconds + upSeconds(timeline.fleet.link, answerBytes);
-    timeline.at(told, PRIORITY.step, () => {
+    timeline.at(timeline.now + answerSeconds, PRIORITY.step, () => {
       this.#waitedSeconds += timeline.now - wait.began;
       this.#decode(wait.full);
     });

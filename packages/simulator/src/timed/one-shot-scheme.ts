@@ -3,7 +3,6 @@
  * drop-out costs no one else anything.
  */
 import { type Batch, closeWhenQuiet, newBatch } from './filling.ts';
-import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
@@ -11,7 +10,6 @@ import type { Included, Trip } from './trip.ts';
 export interface OneShotCosts {
   /** Quantise, seal the seed, mask, sign: the same for every K. */
   readonly deviceSeconds: number;
-  readonly uploadBytes: number;
   /** Time of the server for an upload: check, hash, make durable. */
   readonly intakeSeconds: number;
   /** Time of the authority for an upload that it examines. */
@@ -44,9 +42,7 @@ export class OneShotScheme implements Scheme {
       this.#closeWhenQuiet(trip.version);
       return;
     }
-    const { deviceSeconds, uploadBytes } = this.#costs;
-    const arrives = timeline.now + deviceSeconds + upSeconds(timeline.fleet.link, uploadBytes);
-    timeline.at(arrives, PRIORITY.step, () => this.#receive(timeline.include(trip)));
+    timeline.at(timeline.now + this.#costs.deviceSeconds, PRIORITY.step, () => this.#receive(timeline.include(trip)));
   }
 
   utilisation(time: number): Readonly<Record<string, number>> {

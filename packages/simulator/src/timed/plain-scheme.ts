@@ -1,11 +1,9 @@
 /** FedBuff without secure aggregation: an update is accepted when it arrives. */
-import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface PlainCosts {
-  readonly uploadBytes: number;
   /** Time of the server for each update. */
   readonly addSeconds: number;
 }
@@ -22,10 +20,9 @@ export class PlainScheme implements Scheme {
   }
 
   trained(trip: Trip): void {
-    const { now, fleet } = this.#timeline;
-    if (trip.dropsOut) this.#timeline.end(trip, 'dropped-out');
-    else
-      this.#timeline.at(now + upSeconds(fleet.link, this.#costs.uploadBytes), PRIORITY.finish, () => this.#take(trip));
+    const timeline = this.#timeline;
+    if (trip.dropsOut) timeline.end(trip, 'dropped-out');
+    else timeline.at(timeline.now, PRIORITY.finish, () => this.#take(trip));
   }
 
   utilisation(time: number): Readonly<Record<string, number>> {

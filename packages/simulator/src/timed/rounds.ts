@@ -1,5 +1,4 @@
 /** Synchronous federated learning: a round is as slow as the slowest of its users. */
-import { downSeconds, upSeconds } from './link.ts';
 import { dropsOut, selectUser, tripSeconds } from './timeline.ts';
 import type { Fleet, Included, TimedEvent, Trip } from './trip.ts';
 
@@ -7,15 +6,12 @@ import type { Fleet, Included, TimedEvent, Trip } from './trip.ts';
 export interface RoundCosts {
   /** Before the training: keys and shares. */
   readonly setupSeconds: number;
-  readonly setupBytes: { readonly up: number; readonly down: number };
   /** True if the set-up runs during the training. */
   readonly isOverlapped: boolean;
   /** After the training: quantise and mask. */
   readonly maskSeconds: number;
-  readonly uploadBytes: number;
   /** Time of users and server after the last upload, by the number of users that dropped out. */
   readonly recoverySeconds: (dropped: number) => number;
-  readonly recoveryBytes: { readonly up: number; readonly down: number };
   /** With fewer uploads than this, the round fails. */
   readonly threshold: number;
 }
@@ -40,19 +36,10 @@ export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, 
 }
 
 function roundSeconds(fleet: Fleet, costs: RoundCosts, trips: readonly Trip[], stayed: readonly Trip[]): number {
-  const { link } = fleet;
-  const { setupBytes, recoveryBytes } = costs;
-  const setup = costs.setupSeconds + upSeconds(link, setupBytes.up) + downSeconds(link, setupBytes.down);
+  const { setupSeconds, isOverlapped, maskSeconds, recoverySeconds } = costs;
   const slowest = Math.max(0, ...stayed.map((trip) => tripSeconds(fleet, trip)));
-  const trained = costs.isOverlapped ? Math.max(setup, slowest) : setup + slowest;
-  return (
-    trained +
-    costs.maskSeconds +
-    upSeconds(link, costs.uploadBytes) +
-    costs.recoverySeconds(trips.length - stayed.length) +
-    upSeconds(link, recoveryBytes.up) +
-    downSeconds(link, recoveryBytes.down)
-  );
+  const trained = isOverlapped ? Math.max(setupSeconds, slowest) : setupSeconds + slowest;
+  return trained + maskSeconds + recoverySeconds(trips.length - stayed.length);
 }
 
 /** Draws different users, uniformly. */

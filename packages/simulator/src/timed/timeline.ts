@@ -3,7 +3,6 @@ import { randomStream } from '@basa/learning';
 import { AdmissionGate } from './admission-gate.ts';
 import { drawDelay } from './delay.ts';
 import { EventQueue } from './event-queue.ts';
-import { downSeconds } from './link.ts';
 import type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './trip.ts';
 
 /** For events at the same time: finished work goes first, new trips come last. */
@@ -172,12 +171,8 @@ export function dropsOut({ dropouts, seed }: Fleet, trip: number): boolean {
   return dropouts > 0 && randomStream(seed, 'drop-out', trip).unit() < dropouts;
 }
 
-/** Fetch, train, wait: the same draw for the same trip under every protocol. */
+/** Train, wait: the same draw for the same trip under every protocol. */
 export function tripSeconds(fleet: Fleet, { number, user }: Pick<Trip, 'number' | 'user'>): number {
   const stream = randomStream(fleet.seed, 'delay', number);
-  return (
-    downSeconds(fleet.link, fleet.modelBytes) +
-    fleet.computeSeconds(user) +
-    drawDelay(fleet.delay, stream, fleet.examplesOf(user))
-  );
+  return fleet.computeSeconds(user) + drawDelay(fleet.delay, stream, fleet.examplesOf(user));
 }

@@ -1,7 +1,6 @@
 /** One user's trip from a model to an update, and the events that others see of it. */
 import type { AdmissionOptions, Versions } from '@basa/protocol';
 import type { Delay } from './delay.ts';
-import type { Link } from './link.ts';
 
 export interface Fleet {
   readonly users: number;
@@ -13,9 +12,6 @@ export interface Fleet {
   readonly delay: Delay;
   /** The share of trips whose user leaves before it uploads. */
   readonly dropouts: number;
-  readonly link: Link;
-  /** The bytes that a user fetches before it trains. */
-  readonly modelBytes: number;
   /** The weight of an update of this age in versions. */
   readonly weightOf: (staleness: number) => number;
   readonly bufferSize: number;

@@ -1,5 +1,5 @@
 /** Turns prices and profiles into the charges of a scheme: seconds and bytes of one protocol, size and dimension. */
-import { pieceLength, publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
+import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
 import { COUNCILS, type OneShotName } from './councils.ts';
@@ -26,7 +26,7 @@ export class Charges {
   }
 
   plain(): PlainCosts {
-    return { uploadBytes: 4 * this.#dimension, addSeconds: this.#tariff.words('floatAdd') };
+    return { addSeconds: this.#tariff.words('floatAdd') };
   }
 
   /** Everything but the quantising is in the turn. */
@@ -39,13 +39,7 @@ export class Charges {
     return {
       quantiseSeconds: this.#tariff.vectors('quantise'),
       turnSeconds: (position) => handling + key + at(user, position) + this.#tariff.vectors('pack') + add,
-      maskSeconds:
-        this.#tariff.threaded((bufferSize - 1) * this.#tariff.vectors('expand')) + this.#tariff.vectors('pack') + add,
-      afterTurnSeconds: 0,
-      downBytes: (position) => at(connect.down, position) + at(upload.down, position),
-      upBytes: (position) => this.#tariff.withVector(at(upload.up, position)),
       leaseSeconds: LEASE_SECONDS,
-      parallelBuffers: 1,
     };
   }
 
@@ -59,7 +53,6 @@ export class Charges {
     const device = mean(upload.users.map((share) => this.#tariff.ofDevice(share)));
     return {
       deviceSeconds: this.#tariff.vectors('quantise') + this.#framing + device + durable,
-      uploadBytes: this.#tariff.withVector(mean(upload.up)),
       intakeSeconds: each(upload.server) + this.#tariff.receiving + durable,
       inspectSeconds: each(upload.authority) / authorities,
       releaseSeconds: (size) =>
@@ -94,19 +87,10 @@ export class Charges {
       Math.max(0, server(this.#tariff.phases(name, users, 1).unmasking) - server(whole.unmasking));
     return {
       setupSeconds: user(whole.keys) + server(whole.keys) + user(whole.shares) + server(whole.shares),
-      setupBytes: {
-        up: mean(whole.keys.up) + mean(whole.shares.up),
-        down: mean(whole.keys.down) + mean(whole.shares.down),
-      },
       isOverlapped: false,
       maskSeconds: this.#tariff.vectors('quantise', 'pack') + user(whole['masked-input']) + this.#tariff.words('copy'),
-      uploadBytes: this.#tariff.withVector(mean(whole['masked-input'].up)),
       recoverySeconds: (dropped) =>
         (users - dropped) * this.#tariff.vectors('unpack', 'add') + recovery + (dropped && dropped * oneMore()),
-      recoveryBytes: {
-        up: mean(whole.unmasking.up),
-        down: mean(whole['masked-input'].down) + mean(whole.unmasking.down),
-      },
       threshold,
     };
   }
@@ -114,34 +98,26 @@ export class Charges {
   /** Pairwise keys are agreed once for a training run and not charged. The offline part runs during the training. */
   lightSecAggRound(users: number): RoundCosts {
     const prices = this.#tariff.code(users, users);
-    const shareBytes = this.#shareBytes(users);
     const { survivors } = publishedCode(users);
     return {
       setupSeconds: offlineSeconds(prices, users),
-      setupBytes: { up: (users - 1) * shareBytes, down: (users - 1) * shareBytes },
       isOverlapped: true,
       maskSeconds: this.#tariff.field('quantise', 'expand', 'pack'),
-      uploadBytes: 4 * this.#dimension,
       recoverySeconds: (dropped) =>
         (users - dropped) * this.#tariff.field('unpack', 'add') +
         this.#tariff.field('add', 'dequantise') +
         (prices.answer.ms + prices.decode.ms) / 1000,
-      recoveryBytes: { up: shareBytes, down: 0 },
       threshold: survivors,
     };
   }
 
   lightSecAggBuffered(users: number, bufferSize: number, reading: Reading): LightSecAggCosts {
     const prices = this.#tariff.code(users, bufferSize);
-    const shareBytes = this.#shareBytes(users);
     return {
       offlineSeconds: offlineSeconds(prices, users),
-      offlineBytes: (users - 1) * shareBytes,
       isOverlapped: true,
       maskSeconds: this.#tariff.field('quantise', 'expand', 'pack'),
-      uploadBytes: 4 * this.#dimension,
       answerSeconds: prices.answer.ms / 1000,
-      answerBytes: shareBytes,
       decodeSeconds:
         prices.decode.ms / 1000 +
         bufferSize * this.#tariff.field('unpack', 'add') +
@@ -173,11 +149,6 @@ export class Charges {
       upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
       sum: COUNCILS[name].parts * this.#tariff.vectors('unpack', 'add') + this.#tariff.vectors('judge', 'dequantise'),
     };
-  }
-
-  /** One sealed share: L elements, a tag of 16 bytes and the name of its maker. */
-  #shareBytes(users: number): number {
-    return 18 + 4 * pieceLength({ ...publishedCode(users), dimension: this.#dimension });
   }
 }
 

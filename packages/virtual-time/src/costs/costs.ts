@@ -25,9 +25,6 @@ export interface Profile {
     readonly users: readonly Share[];
     readonly server: Share;
     readonly authority: Share;
-    /** Bytes of a user at a tiny dimension, from which those of its vector are subtracted. */
-    readonly up: readonly number[];
-    readonly down: readonly number[];
   }[];
 }
 

@@ -10,7 +10,7 @@ import { type Account, accountIn, Meter } from './meter.ts';
 import { summary } from './sampling.ts';
 
 /** Elements of the vectors of a profile. */
-export const TINY = 64;
+const TINY = 64;
 
 export const PROFILED_NAMES = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA one-shot', 'BASA one-shot (3 of 4)'] as const;
 export type ProfiledName = (typeof PROFILED_NAMES)[number];
@@ -81,8 +81,6 @@ function oneProfile(
         users: accounts.map(shareOf),
         server: shareOf(accountIn(meter.server, phase.name)),
         authority: shareOf(accountIn(meter.authority, phase.name)),
-        up: accounts.map(({ up }) => up),
-        down: accounts.map(({ down }) => down),
       };
     }),
   };

@@ -1,5 +1,4 @@
-/** The charges of single operations, from prices and profiles: seconds and bytes at one dimension and modulus. */
-import { elementBits } from '@basa/masking';
+/** The charges of single operations, from prices and profiles: seconds at one dimension and modulus. */
 import {
   type Costs,
   type LightSecAggPrices,
@@ -12,9 +11,8 @@ import {
   type WordOperation,
 } from './costs.ts';
 import { codeKey } from './needs.ts';
-import { type ProfiledName, profileKey, TINY } from './profiles.ts';
+import { type ProfiledName, profileKey } from './profiles.ts';
 import type { Sampled } from './sampling.ts';
-import { PRICED_RING } from './vector-operations.ts';
 
 /** Every protocol sums in a ring except LightSecAgg, which divides. */
 export type ModulusKind = 'ring' | 'field';
@@ -78,12 +76,6 @@ export class Tariff {
   code(users: number, summed: number): LightSecAggPrices {
     const key = codeKey({ code: 'published', users, dimension: this.#dimension, summed });
     return priced(this.#costs.lightSecAgg, key);
-  }
-
-  /** A profile is run in the field; the charged bytes are packed for the given modulus. */
-  withVector(bytesAtTiny: number): number {
-    const bits = this.#modulus === 'field' ? 32 : elementBits(PRICED_RING);
-    return bytesAtTiny - 4 * TINY + Math.ceil((bits * this.#dimension) / 8);
   }
 
   /** The seeds of `one-shot` mode are really sealed and opened in their profile: only CP-ABE is counted. */

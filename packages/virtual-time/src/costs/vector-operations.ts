@@ -19,7 +19,7 @@ import type { ModulusOperation, VectorPrices, WordOperation } from './costs.ts';
 import { type Sampled, type Sampling, sample } from './sampling.ts';
 
 /** The ring of a new task at K = 10: the narrowest in which ten entries of 32,768 steps to the clip cannot wrap. */
-export const PRICED_RING = ring(20);
+const PRICED_RING = ring(20);
 
 const TERMS = 8;
 const QUANTIZER = { level: 2 ** 15, clip: 1 } as const;
