@@ -10,7 +10,7 @@ import { ordering } from '../../src/experiments/report/outcome.ts';
 import { claimsOf, readClaims } from '../../src/experiments/report/summary.ts';
 import { intervalOf } from '../../src/experiments/report/verdict.ts';
 import type { CellResult } from '../../src/experiments/run/grid.ts';
-import { overPoints, overSeeds, pairOf, secondsAVersion } from '../../src/experiments/studies/protocol-cells.ts';
+import { overPoints, overSeeds, pairOf } from '../../src/experiments/studies/protocol-cells.ts';
 
 function result(seed: number, seconds: number, isReached = true): CellResult {
   return {
@@ -123,7 +123,6 @@ describe('two cells', () => {
     const left = found(result(1, 10), result(2, 30));
     const right = found(result(2, 20), result(3, 1000));
     expect(pairOf('here', left, right)).toEqual(['here', 30, 20, false, [1.5]]);
-    expect(pairOf('here', left, right, secondsAVersion)).toEqual(['here', 3, 2, false, [1.5]]);
   });
 
   it('without a seed in common are not compared', () => {

@@ -1,13 +1,5 @@
 /** The inputs of every study: a profile, measured costs and trained cells. */
-import {
-  allNeeds,
-  type Cell,
-  type CostNeeds,
-  type Costs,
-  needsOf,
-  scheduleCell,
-  type TimedSchedule,
-} from '@basa/virtual-time';
+import { allNeeds, type Cell, type CostNeeds, type Costs, needsOf } from '@basa/virtual-time';
 import type { Outcome } from '../report/outcome.ts';
 import type { GridProgress } from '../training/train-queue.ts';
 import type { CellResult } from './grid.ts';
@@ -50,9 +42,4 @@ export const NO_CELLS = (): readonly Cell[] => [];
 
 export function needsOfCells(cells: readonly Cell[]): CostNeeds {
   return allNeeds(cells.map(needsOf));
-}
-
-/** Simulates only the timing, without data or training. Every user has the average number of examples. */
-export function timeOnly(cell: Cell, costs: Costs): TimedSchedule {
-  return scheduleCell(cell, costs, () => Math.round(1 / cell.task.secondsAnExample));
 }

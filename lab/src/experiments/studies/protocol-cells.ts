@@ -8,8 +8,6 @@ import { computeName } from './computes.ts';
 interface Run {
   readonly seed: number;
   readonly seconds: number;
-  readonly secondsPerVersion: number;
-  readonly accuracy: number;
   readonly isReached: boolean;
 }
 
@@ -21,37 +19,23 @@ export interface Found {
   readonly versions: number;
   readonly secondsPerVersion: number;
   readonly isReached: boolean;
-  readonly meanStaleness: number;
   readonly meanAge: number;
-  readonly utilisation: Readonly<Record<string, number>>;
   readonly accuracy: number;
 }
 
 export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) => boolean): Found | undefined {
   const here = results.filter(({ cell }) => isHere(cell));
-  const [first] = here;
-  if (first === undefined) return undefined;
+  if (here.length === 0) return undefined;
   const seconds = here.map((result) => result.seconds);
-  const names = Object.keys(first.utilisation);
   return {
-    runs: here.map(({ cell, seconds: own, secondsPerVersion, isReached, trained }) => ({
-      seed: cell.seed,
-      seconds: own,
-      secondsPerVersion,
-      accuracy: trained.wholeAccuracy,
-      isReached,
-    })),
+    runs: here.map(({ cell, seconds: own, isReached }) => ({ seed: cell.seed, seconds: own, isReached })),
     seconds: mean(seconds),
     deviation: deviation(seconds),
     seeds: here.length,
     versions: mean(here.map(({ versions }) => versions)),
     secondsPerVersion: mean(here.map(({ secondsPerVersion }) => secondsPerVersion)),
     isReached: here.every(({ isReached }) => isReached),
-    meanStaleness: mean(here.map(({ meanStaleness }) => meanStaleness)),
     meanAge: mean(here.map(({ meanAge }) => meanAge)),
-    utilisation: Object.fromEntries(
-      names.map((name) => [name, mean(here.map(({ utilisation }) => utilisation[name] ?? 0))]),
-    ),
     accuracy: mean(here.map(({ trained }) => trained.wholeAccuracy)),
   };
 }
@@ -68,22 +52,21 @@ export function overPoints(cells: readonly (Pick<Found, 'runs'> | undefined)[]):
 }
 
 /**
- * Pairs two cells for a claim about their seconds to the target or per version. Only seeds that both cells have are compared: with the same
+ * Pairs two cells for a claim about their seconds to the target. Only seeds that both cells have are compared: with the same
  * seed, both have the same data, initial model, users and delays, which explain most of the variance.
  */
 export function pairOf(
   where: string,
   left: Pick<Found, 'runs'> | undefined,
   right: Pick<Found, 'runs'> | undefined,
-  of: (run: Run) => number = secondsOf,
 ): Pair {
   const pairs = (left?.runs ?? []).flatMap((ours) => {
     const theirs = right?.runs.find(({ seed }) => seed === ours.seed);
-    return theirs === undefined ? [] : [{ ours, values: [of(ours), of(theirs)] as const }];
+    return theirs === undefined ? [] : [{ ours, values: [secondsOf(ours), secondsOf(theirs)] as const }];
   });
   if (pairs.length === 0) return [where, undefined, undefined];
   const [a, b] = [mean(pairs.map(({ values }) => values[0])), mean(pairs.map(({ values }) => values[1]))];
-  const isGivenUp = of === secondsOf && pairs.some(({ ours }) => !ours.isReached);
+  const isGivenUp = pairs.some(({ ours }) => !ours.isReached);
   return [where, a, b, isGivenUp, pairs.map(({ values }) => values[0] / values[1])];
 }
 
@@ -93,10 +76,6 @@ function secondsOf({ seconds, isReached }: Run): number {
 }
 
 export const NOT_REACHED = 2;
-
-export function secondsAVersion({ secondsPerVersion }: Run): number {
-  return secondsPerVersion;
-}
 
 /** Returns the mean, with the deviation if there are several seeds, or "more than the cap". */
 export function shown(found: Found | undefined): string {
