@@ -43,7 +43,7 @@ describe('the number of places', () => {
     ['2000 devices', { concurrency: 2000 }, {}],
     ['slow devices', { computeSeconds: () => 60, delay: { kind: 'exponential', mean: 60 } }, {}],
     ['fast devices', { computeSeconds: () => 0.1, delay: { kind: 'none' } }, {}],
-    ['devices in bursts', { arrivals: { kind: 'open', perSecond: 20 }, concurrency: 2000 }, {}],
+    ['devices that come at intervals', { arrivals: { kind: 'constant', perSecond: 20 }, concurrency: 2000 }, {}],
     ['a slow opener', {}, { openSeconds: () => 2 }],
     ['a tenth of drop-outs', { dropouts: 0.1 }, {}],
   ])('holds the mean age at its target of 3: %s', (_, fleet, costs) => {

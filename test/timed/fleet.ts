@@ -6,7 +6,6 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
     users: 1000,
     concurrency: 32,
     arrivals: { kind: 'closed' },
-    examplesOf: () => 60,
     computeSeconds: () => 1,
     delay: { kind: 'exponential', mean: beta },
     dropouts: 0,

@@ -11,8 +11,6 @@ export const PRIORITY = { finish: 0, step: 1, trained: 2, start: 3 } as const;
 /** A protocol in time: receives each trained update, and reports when its user is free and when a version is made. */
 export interface Scheme {
   trained(trip: Trip): void;
-  /** A trip has started. Most schemes ignore this. */
-  departed?(trip: Trip): void;
   /** The utilisation of its parts, by name. */
   utilisation(time: number): Readonly<Record<string, number>>;
 }
@@ -23,7 +21,6 @@ export class Timeline {
   readonly #news: TimedEvent[] = [];
   readonly #isBusy: Uint8Array;
   readonly #freeLanes: number[];
-  readonly #arrivals;
   /** Without a gate, every user may train. */
   readonly gate: AdmissionGate | undefined;
   #scheme: Scheme | undefined;
@@ -32,7 +29,6 @@ export class Timeline {
   #turnedAway = 0;
   /** The number of users that were told to come back: each of them will need a lane. */
   #asking = 0;
-  #events = 0;
   now = 0;
   version = 0;
 
@@ -43,22 +39,11 @@ export class Timeline {
     this.fleet = fleet;
     this.#isBusy = new Uint8Array(fleet.users);
     this.#freeLanes = Array.from({ length: fleet.concurrency }, (_, n) => fleet.concurrency - 1 - n);
-    this.#arrivals = randomStream(fleet.seed, 'arrivals');
     this.gate = fleet.admission === undefined ? undefined : new AdmissionGate(fleet.admission, fleet.seed);
   }
 
   get trips(): number {
     return this.#trips;
-  }
-
-  /** The number of events so far. */
-  get events(): number {
-    return this.#events;
-  }
-
-  /** The number of trips that have started and not ended. */
-  get inFlight(): number {
-    return this.fleet.concurrency - this.#freeLanes.length;
   }
 
   /** The number of users that came while all places were taken. */
@@ -77,7 +62,6 @@ export class Timeline {
       const next = this.#queue.pop();
       if (next === undefined || next.time > untilSeconds) return;
       this.now = next.time;
-      this.#events++;
       next.event();
     }
   }
@@ -110,8 +94,7 @@ export class Timeline {
   }
 
   #arrive(arrivals: Exclude<Arrivals, { kind: 'closed' }>): void {
-    const distance = arrivals.kind === 'constant' ? 1 : this.#arrivals.exponential();
-    this.at(this.now + distance / arrivals.perSecond, PRIORITY.start, () => {
+    this.at(this.now + 1 / arrivals.perSecond, PRIORITY.start, () => {
       if (this.#freeLanes.length > this.#asking) this.#setOut();
       else this.#turnedAway++;
       this.#arrive(arrivals);
@@ -146,7 +129,6 @@ export class Timeline {
     const trip = { number, user, lane, version, departed: now, dropsOut: dropsOut(fleet, number) };
     this.#news.push({ kind: 'departed', time: now, trip });
     const scheme = this.#scheme as Scheme;
-    scheme.departed?.(trip);
     this.at(now + tripSeconds(fleet, trip), PRIORITY.trained, () => scheme.trained(trip));
   }
 
@@ -174,5 +156,5 @@ export function dropsOut({ dropouts, seed }: Fleet, trip: number): boolean {
 /** Train, wait: the same draw for the same trip under every protocol. */
 export function tripSeconds(fleet: Fleet, { number, user }: Pick<Trip, 'number' | 'user'>): number {
   const stream = randomStream(fleet.seed, 'delay', number);
-  return fleet.computeSeconds(user) + drawDelay(fleet.delay, stream, fleet.examplesOf(user));
+  return fleet.computeSeconds(user) + drawDelay(fleet.delay, stream);
 }

@@ -4,10 +4,9 @@ import type { Delay } from './delay.ts';
 
 export interface Fleet {
   readonly users: number;
-  /** The number of users that train at the same time: exactly in a closed system, at most with open arrivals. */
+  /** The number of users that train at the same time: exactly in a closed system, at most if users arrive at intervals. */
   readonly concurrency: number;
   readonly arrivals: Arrivals;
-  readonly examplesOf: (user: number) => number;
   readonly computeSeconds: (user: number) => number;
   readonly delay: Delay;
   /** The share of trips whose user leaves before it uploads. */
@@ -25,10 +24,10 @@ export interface Fleet {
 }
 
 /**
- * `closed`: when a user ends, another starts immediately. `open`: users arrive in a Poisson process, and may find no place. `constant`:
- * they arrive at equal intervals, as in the paper (appendix, Implementation).
+ * `closed`: when a user ends, another starts immediately. `constant`: users arrive at equal intervals, and may find no place, as in the
+ * paper (appendix, Implementation).
  */
-export type Arrivals = { readonly kind: 'closed' } | { readonly kind: 'open' | 'constant'; readonly perSecond: number };
+export type Arrivals = { readonly kind: 'closed' } | { readonly kind: 'constant'; readonly perSecond: number };
 
 export interface Trip {
   /** Numbered in the order in which users start, including users that were admitted later. */

@@ -129,7 +129,6 @@ export function scheduleCell(
     users: task.users,
     concurrency: cell.concurrency,
     arrivals: cell.arrivals,
-    examplesOf,
     computeSeconds: (user) => secondsOf(examplesOf(user)),
     delay: cell.delay,
     dropouts: cell.dropouts,

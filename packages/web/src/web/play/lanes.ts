@@ -3,7 +3,6 @@ import { agedWeight } from '@basa/learning';
 import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
 import {
   type Fleet,
-  NO_NETWORK,
   type OneShotCosts,
   OneShotScheme,
   type PaperCosts,
@@ -92,12 +91,9 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
     users: USERS,
     concurrency,
     arrivals: { kind: 'closed' },
-    examplesOf: () => 60,
     computeSeconds: () => COMPUTE_SECONDS,
     delay: { kind: 'exponential', mean: betaSeconds },
     dropouts,
-    link: NO_NETWORK,
-    modelBytes: 0,
     weightOf: agedWeight,
     bufferSize,
     seed: SEED,
@@ -130,12 +126,7 @@ function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: PaperPri
     quantiseSeconds: SMALL_SECONDS,
     turnSeconds: (position) =>
       position * openSeconds + (bufferSize - 1 - position) * sealSeconds + issueSeconds + SMALL_SECONDS,
-    maskSeconds: SMALL_SECONDS,
-    afterTurnSeconds: 0,
-    downBytes: () => 0,
-    upBytes: () => 0,
     leaseSeconds,
-    parallelBuffers: 1,
   };
 }
 
@@ -143,7 +134,6 @@ function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: PaperPri
 function oneShotCosts({ sealSeconds, openSeconds }: Prices['oneShot']): OneShotCosts {
   return {
     deviceSeconds: sealSeconds + SMALL_SECONDS,
-    uploadBytes: 0,
     intakeSeconds: SMALL_SECONDS,
     inspectSeconds: openSeconds + SMALL_SECONDS,
     releaseSeconds: (size) => size * openSeconds + SMALL_SECONDS,
