@@ -10,11 +10,10 @@ import {
   encodeAuthorityRecord,
   type Head,
   nextLogHash,
-  olderLayout,
   recordNames,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { OLDER_DATA_ADVICE, StartError } from '@basa/service';
+import { StartError } from '@basa/service';
 import type { AuthorityTables, LogEnd, StoredRecord } from '../store/tables.ts';
 import { Directory } from './directory.ts';
 import { LookedUpLog } from './looked-up-log.ts';
@@ -113,9 +112,7 @@ function decoded(bytes: Uint8Array, sequence: number): AuthorityRecord {
     return decodeAuthorityRecord(bytes);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const older = olderLayout(bytes);
-    if (older === undefined) throw damaged(sequence, error.message);
-    throw new StartError('dataFolder', `the log has ${older}. Nothing was changed; ${OLDER_DATA_ADVICE}`);
+    throw damaged(sequence, error.message);
   }
 }
 

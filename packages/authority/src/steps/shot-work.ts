@@ -1,6 +1,6 @@
 /** The common parts of inspections and releases in the one-shot mode: the work for the threads, and epochs that prove a roll-back. */
 import { type RandomBytes, type Signer, toHex } from '@basa/masking';
-import { type Epoch, encodeHeldPolicy, epochCodec, indexOf } from '@basa/protocol';
+import { type Epoch, encodePolicy, epochCodec, indexOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { KnownTask } from '../log/directory.ts';
 import type { MaskThreads, UploadsWork } from '../masks/mask-threads.ts';
@@ -29,7 +29,7 @@ export async function uploadsWork(
     const secret = toHex(epoch.task) === toHex(known.task) ? shotSecrets.openingOf(epoch) : undefined;
     return secret === undefined ? [] : [{ statement, ...secret }];
   });
-  return { request, policy: encodeHeldPolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
+  return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
 }
 
 /** An epoch that this authority signed but that is not in its log shows that the log was rolled back: then every epoch is dead. */

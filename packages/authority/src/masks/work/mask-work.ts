@@ -3,7 +3,7 @@ import { addInPlace, type Keystream, type MaskTools, toHex } from '@basa/masking
 import {
   addAuthorityNoise,
   addMasksInPlace,
-  decodeHeldPolicy,
+  decodePolicy,
   type ExaminedTask,
   type ExaminePorts,
   examineUpload,
@@ -72,7 +72,7 @@ function summed(policy: TaskPolicy, tools: Tools, part: Part, uploads: readonly 
 function pack({ policy: bytes, shards, noise }: Of<'pack'>, tools: Tools): MaskResult {
   const { suite, kernel } = tools;
   const [total = new Uint32Array(), ...others] = shards;
-  const policy = decodeHeldPolicy(bytes);
+  const policy = decodePolicy(bytes);
   for (const shard of others) addInPlace(total, shard, policy.modulus, kernel);
   if (noise !== undefined) {
     addAuthorityNoise(total, { suite, tools }, policy, noise.secret, noise.ctx);
@@ -83,7 +83,7 @@ function pack({ policy: bytes, shards, noise }: Of<'pack'>, tools: Tools): MaskR
 }
 
 function taskOf(bytes: Uint8Array, { suite }: Tools): ExaminedTask {
-  const policy = decodeHeldPolicy(bytes);
+  const policy = decodePolicy(bytes);
   return { id: taskIdOf(suite, policy), policy };
 }
 
