@@ -25,11 +25,13 @@ type Tell = (news: FromDevice) => void;
 interface Shown {
   floats: Float32Array;
   modulus: Modulus;
+  /** The last picture on its way to the page, which ends this worker when the device has left. */
+  telling: Promise<void>;
 }
 
 /** Resolves when the device has left; rejects with an error that a retry would not fix. */
 export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
-  const shown: Shown = { floats: new Float32Array(), modulus: RING_32 };
+  const shown: Shown = { floats: new Float32Array(), modulus: RING_32, telling: Promise.resolve() };
   const { trainerOf, samplesOf } = await import('./training.ts');
   const trainer = trainerOf(join.hints);
   const samples = await samplesOf(join.data, trainer);
@@ -72,6 +74,7 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   } finally {
     await client.close();
   }
+  await shown.telling;
   tell({ kind: 'left', accepted: life.accepted });
 }
 
@@ -178,11 +181,11 @@ function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer
 }
 
 /** Shows the update without the words before it. */
-function watcher(shown: Readonly<Shown>, dimension: number, tell: Tell) {
+function watcher(shown: Shown, dimension: number, tell: Tell) {
   return (quantised: Uint32Array, masked: Uint32Array): void => {
     const floats = shown.floats.slice();
     const start = quantised.length - dimension;
-    void import('./uniformity.ts').then(({ byteEvenness }) => {
+    shown.telling = import('./uniformity.ts').then(({ byteEvenness }) => {
       const view: UpdateView = {
         floats,
         quantised: quantised.slice(start, start + SHOWN_WORDS),
