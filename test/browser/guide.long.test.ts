@@ -59,7 +59,7 @@ it('a page of one’s own takes part in a task of `basa dev --cors`, and a link 
     await page.goto(`${link}&${FOREIGN}`);
     await page.waitForFunction(() => /done|Error/.test(document.body.innerText));
     const text = await page.evaluate(() => document.body.innerText);
-    expect(text).toMatch(/accepted in slot [0-2]\s+done/);
+    expect(text).toMatch(/accepted\s+done/);
     expect(page.url()).toBe(`${origin}/`);
     expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
   } finally {

@@ -137,7 +137,7 @@ const OWN_REFUSALS = {
   ],
   'unsafe-engine': [
     'The task does not protect updates (transparent engine)',
-    'this client refuses to take part; create a task with another engine',
+    'this client refuses to take part; create a task in one-shot mode',
   ],
   'not-paper-mode': ['The task does not use paper mode', 'use contribute'],
   'paper-mode': [

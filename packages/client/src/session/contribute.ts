@@ -1,6 +1,5 @@
 /** Offers an update: finishes an interrupted session first, and never gives one update to two batches. */
 import { equalBytes, toHex } from '@basa/masking';
-import { problemOf } from '@basa/protocol';
 import { RefusedError } from '../errors.ts';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -11,8 +10,6 @@ import { budgetRejection, tellSpent } from './private-budget.ts';
 import type { Update } from './quantised.ts';
 import { rejected } from './rejections.ts';
 import { shoot } from './shoot.ts';
-
-const MAX_OFFERS = 3;
 
 export async function contribute(
   context: DeviceContext,
@@ -46,7 +43,7 @@ async function contributeCopy(
     (await heldElsewhere(context, deltaId, signal)) ??
     (await budgetRejection(context, signal)) ??
     (await versionRejection(context, update.trainedOn, signal, deltaId));
-  return report(context, no ?? (await offer(context, update, deltaId, signal)));
+  return report(context, no ?? (await shoot(context, update, deltaId, newMeter(context), signal)));
 }
 
 /** Continues an interrupted session with the same bytes. Undefined if there is no session. */
@@ -56,20 +53,6 @@ export async function resume(
 ): Promise<Contribution | Rejection | undefined> {
   if (context.state.session === undefined) return undefined;
   return report(context, await finishSession(context, newMeter(context), signal));
-}
-
-async function offer(
-  context: DeviceContext,
-  update: Update,
-  deltaId: Uint8Array,
-  signal: AbortSignal,
-): Promise<Contribution | Rejection> {
-  const meter = newMeter(context);
-  for (let offers = 1; ; offers++) {
-    const result = await shoot(context, update, deltaId, meter, signal);
-    if (result.kind === 'accepted' || result.update === 'held' || offers === MAX_OFFERS) return result;
-    if (problemOf(result.reason).anotherSeat !== true) return result;
-  }
 }
 
 /** An update that the server may have is offered again only after the authority states that it is not in its sum. */
