@@ -9,7 +9,8 @@ if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((w
 
 await runNamed('lab -- prove', {
   all: {
-    about: 'the attacks and the next four parts, one after the other (hours; minutes with --quick, which leaves out the mutants)',
+    about:
+      'the attacks and the next four parts, one after the other (hours; minutes with --quick, which leaves out the mutants)',
     program: at('prove/all.ts'),
   },
   mutants: {
