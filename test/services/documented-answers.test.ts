@@ -1,0 +1,202 @@
+/** Answers that clients in any language rely on: enrolments, policies, heads, statements, the headers of uploads and their outcomes. */
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import {
+  AUTHORITY_PATH,
+  beaconCodec,
+  certificateCodec,
+  encodePolicy,
+  HEADER,
+  hasGoodEndorsements,
+  headCodec,
+  isEndorsed,
+  isEpochOf,
+  isSigned,
+  modelEntryCodec,
+  problemCodeOf,
+  SERVER_PATH,
+  type ShotUpload,
+  shotOutcomeCodec,
+  shotUploadCodec,
+  standingsCodec,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type HeldUpload, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';
+import { OPERATOR_TOKEN, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const YEAR_MS = 365 * 86_400_000;
+let services: TestServices;
+beforeAll(async () => {
+  services = await TestServices.open();
+});
+afterAll(() => services.close());
+
+interface Told {
+  readonly code: string | undefined;
+  readonly body: Uint8Array;
+  readonly headers: Headers;
+}
+
+async function told(asked: Promise<Response>): Promise<Told> {
+  const { headers, status, ...response } = await asked.then(async (answer) => ({
+    headers: answer.headers,
+    status: answer.status,
+    body: new Uint8Array(await answer.arrayBuffer()),
+  }));
+  const isProblem = headers.get('content-type')?.startsWith('application/problem+json') === true;
+  const code = isProblem ? problemCodeOf(JSON.parse(new TextDecoder().decode(response.body))) : undefined;
+  return { headers, code: status < 400 ? undefined : code, body: response.body };
+}
+
+type Device = ReturnType<typeof signingDevice>;
+
+function signed(
+  device: Device,
+  authority: Authority,
+  method: 'GET' | 'POST',
+  target: string,
+  body = '',
+): Promise<Told> {
+  const words = { audience: authority.publicKey, method, target, body, at: services.clock() };
+  const headers = { ...device.headers(words), ...(body !== '' && { 'content-type': 'application/json' }) };
+  return told(fetch(authority.url + target, { method, headers, ...(body !== '' && { body }) }));
+}
+
+const enrol = (device: Device, asked: object) =>
+  signed(device, 'POST', AUTHORITY_PATH.enrolments(services.task), JSON.stringify(asked));
+
+describe('an enrolment', () => {
+  it('gives a device one certificate, and a token counts for one device', async () => {
+    const [device, stranger] = [signingDevice(), signingDevice()];
+    const token = await services.token();
+    expect(await enrol(device, { token: 7 })).toMatchObject({ code: 'malformed' });
+    expect(await enrol(device, { token: 'no such token' })).toMatchObject({ code: 'enrolment-token-invalid' });
+    const first = await enrol(device, { token });
+    const certificate = certificateCodec.decode(first.body);
+    expect(hasGoodEndorsements(nodeSuite, certificateCodec, services.policy, certificate)).toBe(true);
+    expect([toHex(certificate.task), certificate.deviceKey]).toEqual([services.task, device.deviceKey]);
+    expect((await enrol(device, { token })).body).toEqual(first.body);
+    expect(await enrol(stranger, { token })).toMatchObject({ code: 'enrolment-token-invalid' });
+  });
+
+  it('is refused to a revoked device, whatever its token', async () => {
+    const device = signingDevice();
+    const user = toHex(nodeSuite.sha256(device.deviceKey));
+    await enrol(device, { token: await services.token() });
+    await services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+    expect(await enrol(device, { token: await services.token() })).toMatchObject({ code: 'revoked' });
+  });
+
+  it('has the words that another authority chose, unless they hold for a year longer', async () => {
+    const device = signingDevice();
+    const token = await services.token();
+    const { issuedAt, notAfter } = certificateCodec.decode((await enrol(device, { token })).body);
+    const longer = { issuedAt, notAfter: notAfter + YEAR_MS };
+    expect(await enrol(signingDevice(), { token: await services.token(), like: longer })).toMatchObject({
+      code: 'malformed',
+    });
+    const other = await enrol(signingDevice(), { token: await services.token(), like: { issuedAt, notAfter } });
+    expect(certificateCodec.decode(other.body)).toMatchObject({ issuedAt, notAfter });
+  });
+});
+
+describe('an authority', () => {
+  const ask = (path: string): Promise<Told> => told(fetch(services.authority.url + path));
+  const create = (body: Uint8Array): Promise<Told> => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/octet-stream' };
+    return told(fetch(services.authority.url + AUTHORITY_PATH.tasks, { method: 'POST', headers, body: body.slice() }));
+  };
+
+  it('shows a policy byte for byte, and takes no other form of it', async () => {
+    const bytes = encodePolicy(services.policy);
+    expect((await ask(AUTHORITY_PATH.policy(services.task))).body).toEqual(bytes);
+    expect(await ask(AUTHORITY_PATH.policy('ab'.repeat(32)))).toMatchObject({ code: 'task-unknown' });
+    expect(JSON.parse(new TextDecoder().decode((await create(bytes)).body))).toMatchObject({ task: services.task });
+    expect(await create(bytes.subarray(0, -1))).toMatchObject({ code: 'malformed' });
+  });
+
+  it('signs the head of its log in every answer, also in a refusal', async () => {
+    for (const path of [AUTHORITY_PATH.about, AUTHORITY_PATH.policy('ab'.repeat(32)), '/v1/nowhere']) {
+      const head = fromHex((await ask(path)).headers.get(HEADER.head) ?? '') ?? new Uint8Array();
+      expect(isSigned(nodeSuite, headCodec, headCodec.decode(head), services.authority.publicKey)).toBe(true);
+    }
+  });
+});
+
+it('the server hands on what the authorities signed, by itself and with a place', async () => {
+  const { policy, task } = services;
+  const isGood = (body: Uint8Array): boolean => {
+    const { standings } = standingsCodec.decode(body);
+    return (
+      standings.length >= policy.threshold &&
+      standings.every(
+        ({ authority, epoch, beacon }) =>
+          [epoch.authority, beacon.authority].every((index) => index === authority) &&
+          toHex(epoch.task) === task &&
+          isEpochOf(nodeSuite, policy, epoch) &&
+          isSigned(nodeSuite, beaconCodec, beacon, policy.authorities[authority] as Uint8Array) &&
+          isEndorsed(nodeSuite, modelEntryCodec, policy, beacon.entry),
+      )
+    );
+  };
+  const device = signingDevice();
+  const { body } = await enrol(device, { token: await services.token() });
+  const target = SERVER_PATH.admissions(task);
+  const words = { audience: services.server.publicKey, method: 'POST', target, body, at: services.clock() };
+  const headers = { ...device.headers(words), 'content-type': 'application/octet-stream' };
+  const place = await fetch(services.server.url + target, { method: 'POST', headers, body: body.slice() });
+  const { standings } = (await place.json()) as { standings: string };
+  expect(isGood(fromHex(standings) ?? new Uint8Array())).toBe(true);
+  expect(isGood((await told(fetch(services.server.url + SERVER_PATH.standings(task)))).body)).toBe(true);
+});
+
+describe('the header of an upload', () => {
+  let held: HeldUpload;
+  let upload: ShotUpload;
+  beforeAll(async () => {
+    await services.createTask();
+    held = await holdUpload(services, 0);
+    upload = shotUploadCodec.decode(held.header);
+  });
+  const strange = new Uint8Array(32).fill(7);
+
+  it.each([
+    ['a model that is not logged', 'model-not-logged', () => ({ entry: strange })],
+    ['a version that there is not', 'model-not-logged', () => ({ version: 999 })],
+    ['an epoch of nobody', 'epoch-invalid', () => ({ epochs: [{ authority: 0, statement: strange }] })],
+    ['no epoch', 'epoch-invalid', () => ({ epochs: [] })],
+    ['another user', 'not-yours', () => ({ user: strange as never })],
+  ])('with %s is refused before the body comes', async (_, code, change) => {
+    const body = held.body.subarray(0, 9);
+    expect(await send(services, held, { ...otherHeader(services, held, change()), body })).toMatchObject({ code });
+  });
+
+  it('with a certificate that too few authorities signed is refused', async () => {
+    const certificate = { ...upload.certificate, endorsements: [] };
+    const header = shotUploadCodec.encode({ ...upload, certificate });
+    expect(await send(services, held, { header })).toMatchObject({ code: 'certificate-invalid' });
+  });
+
+  it('is known by its name only once the upload has begun, and its outcome is told to its device only', async () => {
+    const missing = await fetch(services.server.url + SERVER_PATH.shotFate(services.task, held.name));
+    expect(missing.status).toBe(404);
+    expect(await send(services, held)).toMatchObject({ status: 200 });
+    expect(await services.fate(held.name)).toMatchObject({ fate: 'waiting' });
+    for (const place of [1, 2]) {
+      const device = await services.client(`other-${place}`);
+      await device.contribute(oneHot(place), { trainedOn: 0 });
+    }
+    await services.reached(1);
+    expect(await services.fateIs(held.name, 'included')).toMatchObject({ version: 1 });
+    const { user, joinTag, epochs } = upload.header;
+    const target = AUTHORITY_PATH.shotOutcome(services.task, user, joinTag, epochs[0]?.statement ?? strange);
+    const outcome = async (signer: HeldUpload['signer']) => signed(signingDevice(signer), 'GET', target);
+    await until(async () => shotOutcomeCodec.decode((await outcome(held.signer)).body).status === 'included');
+    const { body } = await outcome(held.signer);
+    const statement = shotOutcomeCodec.decode(body);
+    expect(isSigned(nodeSuite, shotOutcomeCodec, statement, services.authority.publicKey)).toBe(true);
+    expect(equalBytes(statement.joinTag, joinTag)).toBe(true);
+    expect(await outcome(createNodeSigner(nodeRandomBytes(32)))).toMatchObject({ code: 'not-yours' });
+  });
+});
