@@ -51,13 +51,9 @@ async function told(asked: Promise<Response>): Promise<Told> {
 
 type Device = ReturnType<typeof signingDevice>;
 
-function signed(
-  device: Device,
-  authority: Authority,
-  method: 'GET' | 'POST',
-  target: string,
-  body = '',
-): Promise<Told> {
+/** By the authority. */
+function signed(device: Device, method: 'GET' | 'POST', target: string, body = ''): Promise<Told> {
+  const { authority } = services;
   const words = { audience: authority.publicKey, method, target, body, at: services.clock() };
   const headers = { ...device.headers(words), ...(body !== '' && { 'content-type': 'application/json' }) };
   return told(fetch(authority.url + target, { method, headers, ...(body !== '' && { body }) }));
