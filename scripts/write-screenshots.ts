@@ -54,9 +54,9 @@ async function takeAll(chromium: Browser, task: string): Promise<void> {
   await take(page, 'join', 'light');
 
   await page.goto(`${serverUrl}/`);
-  await page.click('#buffers-line');
-  await page.waitForFunction(() => document.querySelectorAll('#ended .buffer').length > 2);
-  await page.waitForFunction(() => document.querySelectorAll('#living .slot[data-status="accepted"]').length > 3);
+  await page.click('#batches-line');
+  await page.waitForFunction(() => document.querySelectorAll('#ended .batch').length > 2);
+  await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('#living progress')?.value ?? 0) > 3);
   await take(page, 'watch', 'dark');
 
   await page.goto(`${serverUrl}/play.html`);
