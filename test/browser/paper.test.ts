@@ -58,3 +58,17 @@ it('a tab joins only by the button that says what the mode is, and its update is
   ]);
   expect(conduct.faults).toEqual([]);
 });
+
+it('a tab takes no part if the server hides that the task is in this mode', async () => {
+  const page = await context.newPage();
+  await page.route('**/v1/tasks', async (route) => {
+    const answer = await route.fetch();
+    const { tasks } = (await answer.json()) as { tasks: object[] };
+    await route.fulfill({ response: answer, json: { tasks: tasks.map((one) => ({ ...one, mode: 'one-shot' })) } });
+  });
+  await page.goto(await web.joinLink());
+  await heardOf(page, 'failed');
+  const { news } = await overheard(page);
+  expect(news.at(-1)).toMatchObject({ message: expect.stringContaining('its sums mix versions of the model') });
+  await page.close();
+});

@@ -6,7 +6,7 @@ export interface Floor {
   readonly minimum: number;
   /** The most versions that an update may be behind. */
   readonly maxStaleness: number;
-  /** Allows a task whose sums mix versions of the model: its server can single out an update. */
+  /** Allows a task of the paper, whose sums mix versions of the model: its server can single out an update. */
   readonly unsafeMixedVersions?: boolean;
   /** At least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum. */
   readonly checkedSums?: boolean;

@@ -45,7 +45,7 @@ export class TestPages {
       policy: {
         name: ascii('MNIST'),
         ...(isPaper
-          ? { engine: ENGINE.cpAbe, oneShot: undefined }
+          ? { engine: ENGINE.cpAbe, oneShot: undefined, versions: 'unsafeMixed' as const }
           : { engine: ENGINE.oneShot, oneShot: { ...ONE_SHOT_DEFAULTS, sealing } }),
         dimension: model.dimension,
         bufferSize: BUFFER_SIZE,
@@ -93,9 +93,10 @@ export class TestPages {
   }
 
   async client(name: string): Promise<BasaClient> {
-    const { task, authorityKey, urls } = this.processes;
+    const { policy, task, authorityKey, urls } = this.processes;
     const identity = join(this.#folder, 'devices', name);
-    const client = await Clients.connect({ ...urls, task, authorityKey, identity, token: await this.token() });
+    const floor = { unsafeMixedVersions: policy.versions === 'unsafeMixed' };
+    const client = await Clients.connect({ ...urls, task, authorityKey, identity, floor, token: await this.token() });
     this.#clients.push(client);
     return client;
   }

@@ -39,6 +39,8 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   const connect = (): Promise<BasaClient> =>
     BasaClient.connect({
       ...join.settings,
+      // The page has said that the sums of such a task mix versions, among its other dangers.
+      ...(join.isPaper && { floor: { unsafeMixedVersions: true } }),
       identity: `tab-${join.settings.task.slice(0, 16)}`,
       watchMasking: watching,
       signal: gate.signal,
