@@ -22,12 +22,14 @@ const services = await startLocalServices({ folder, signal: ending.signal });
 const browser = await launchChromium();
 mkdirSync(OUT, { recursive: true });
 try {
+  const mode = 'one-shot';
+  const version = { sumsPerVersion: 1, combine: 'mean' } as const;
   const { task } = await createDemoTask(
     services,
-    { name: 'MNIST', bufferSize: 10, seed: 1, stop: { accuracy: 0.95 } },
+    { name: 'MNIST', mode, bufferSize: 10, version, seed: 1, stop: { accuracy: 0.95 } },
     test,
   );
-  const work = await fleetWork(services, { devices: 12, dropShare: 0.05, folder, seed: 1 }, task, train);
+  const work = await fleetWork(services, { mode, devices: 12, dropShare: 0.05, folder, seed: 1 }, task, train);
   const fleet = new Fleet({ ...work, pauseMs: 3000 }, 1);
   try {
     await takeAll(browser, task);

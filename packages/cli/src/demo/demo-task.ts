@@ -24,6 +24,8 @@ const PLACES_AN_UPDATE = 2;
 const PAUSE_MS = 200;
 /** Long enough for a slow machine; a batch with enough updates does not wait for it. */
 const LEASE_MS = 60_000;
+/** The paper's t_out, for which every other device waits if one that holds the position is gone. */
+const TIME_OUT_MS = 5000;
 const STALL_MS = 1500;
 
 /** Mean training loss of the devices: a curve that needs no test set. A guess among ten digits costs 2.3. */
@@ -32,10 +34,9 @@ const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
-  /** One-shot by default. */
-  readonly mode?: ModeChoice;
+  readonly mode: ModeChoice;
   /** One-shot: the number of batches that make a version, and their combination. */
-  readonly version?: VersionSettings | undefined;
+  readonly version: VersionSettings;
   /** The number of authorities that every step needs. */
   readonly threshold?: number;
   readonly seed: number;
@@ -50,7 +51,7 @@ export interface DemoTaskOptions {
  */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, mode = 'one-shot', version, threshold, seed, stop, target }: DemoTaskOptions,
+  { name, bufferSize, mode, version, threshold, seed, stop, target }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
@@ -58,24 +59,31 @@ export async function createDemoTask(
     model: logisticRegression(),
     bufferSize,
     mode,
-    ...version,
-    ...(threshold !== undefined && { threshold }),
     training: TRAINING,
-    blockFloor: MNIST_BLOCK_FLOOR,
-    metrics: METRICS,
-    uploadLeaseMs: LEASE_MS,
+    ...(mode === 'paper' ? { uploadLeaseMs: TIME_OUT_MS } : oneShotSettings(bufferSize, version)),
+    ...(threshold !== undefined && { threshold }),
     initial: { seed },
     serverStep: SERVER_STEP,
-    // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
-    admission: { places: PLACES_AN_UPDATE * bufferSize * (version?.sumsPerVersion ?? 1), hold: 'version' },
     stop,
     ...(target !== undefined && { target }),
-    stallMs: STALL_MS,
     evaluationSet: test,
   });
 }
 
+function oneShotSettings(bufferSize: number, version: VersionSettings) {
+  return {
+    ...version,
+    blockFloor: MNIST_BLOCK_FLOOR,
+    metrics: METRICS,
+    uploadLeaseMs: LEASE_MS,
+    // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
+    admission: { places: PLACES_AN_UPDATE * bufferSize * version.sumsPerVersion, hold: 'version' as const },
+    stallMs: STALL_MS,
+  };
+}
+
 export interface FleetOptions {
+  readonly mode: ModeChoice;
   readonly devices: number;
   readonly dropShare: number;
   readonly folder: string;
@@ -85,7 +93,7 @@ export interface FleetOptions {
 /** Enrols the devices, each with a share of the training set. */
 export async function fleetWork(
   services: LocalServices,
-  { devices, dropShare, folder, seed }: FleetOptions,
+  { mode, devices, dropShare, folder, seed }: FleetOptions,
   task: string,
   train: Dataset,
 ): Promise<FleetWork> {
@@ -97,9 +105,10 @@ export async function fleetWork(
     authority: services.authorityUrl,
     authorityKey: services.authorityKey,
     task,
+    mode,
     devices: tokens.map((token, number) => ({
       number,
-      folder: join(folder, 'devices', String(number)),
+      folder: join(folder, 'devices', mode, String(number)),
       token,
       indices: partition.users[number] ?? new Uint32Array(),
     })),

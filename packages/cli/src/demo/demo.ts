@@ -1,18 +1,22 @@
-/** `basa demo`: the whole system on this machine, from nothing to a trained model. */
+/** `basa demo`: the paper's system and the one-shot protocol side by side on this machine, each to a trained model. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
+import { bufferWithin, MODES, MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
-import { text, whole, within, yes } from '../shell/flag.ts';
-import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
+import { choice, text, whole, within, yes } from '../shell/flag.ts';
+import { comparisonOf, jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
 
 export const demo: Command = command({
   name: 'demo',
-  summary: 'train MNIST with masked updates on this machine, with a server, an authority and a fleet of devices',
+  summary: "train MNIST on this machine with the paper's protocol, then with one-shot, and compare them",
   flags: {
-    devices: whole({ help: 'number of devices in the fleet', max: 10_000, without: '24' }),
+    mode: choice(MODES, {
+      help: "run only one of the two: paper, the paper's own protocol, or one-shot",
+      without: 'both',
+    }),
+    devices: whole({ help: 'number of devices in each fleet', max: 10_000, without: '24' }),
     buffer: whole({
       help: 'buffer size K: the number of updates in a sum',
       min: 2,
@@ -22,11 +26,11 @@ export const demo: Command = command({
     ...VERSION_FLAGS,
     target: whole({ value: 'percent', help: 'accuracy to reach', min: 1, max: 100, default: 88 }),
     further: whole({ help: 'number of buffers to run after the target is reached', max: 1000, default: 5 }),
-    buffers: whole({ help: 'stop after n buffers', min: 1, default: 100 }),
-    seconds: whole({ help: 'stop after n seconds', min: 1, default: 600 }),
+    buffers: whole({ help: 'stop a run after n buffers', min: 1, default: 100 }),
+    seconds: whole({ help: 'stop a run after n seconds', min: 1, default: 600 }),
     drop: whole({
       value: 'percent',
-      help: 'share of contributions that drop out before their upload',
+      help: 'one-shot: share of contributions that drop out before their upload',
       max: 90,
       default: 8,
     }),
@@ -38,13 +42,17 @@ export const demo: Command = command({
     }),
     keep: yes('keep the temporary folder'),
   },
+  notes: [
+    "The paper's protocol is UNSAFE and runs only for comparison: a server that lies learns single updates (docs/threat-model.md).",
+  ],
   opening: 'Loading MNIST',
   async run({ flags, terminal, signal }) {
-    const { folder: given, further } = flags;
-    const { buffer: bufferSize } = flags;
+    const { folder: given, further, mode } = flags;
+    const modes = mode === undefined ? MODES : [mode];
+    for (const one of modes) bufferWithin(flags.buffer, one);
     const version = versionSettings(flags);
     // A device gives at most one update on a version.
-    const usualDevices = Math.max(24, 2 * bufferSize * version.sumsPerVersion);
+    const usualDevices = Math.max(24, 2 * flags.buffer * version.sumsPerVersion);
     const goal = { target: flags.target / 100, further };
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(
@@ -55,12 +63,13 @@ export const demo: Command = command({
     let shown = 0;
     const { runDemo } = await import('./run-demo.ts');
     try {
-      const result = await runDemo({
+      const results = await runDemo({
         folder,
+        modes,
         ...goal,
-        bufferSize,
+        bufferSize: flags.buffer,
         version,
-        devices: within(flags.devices ?? usualDevices, 'devices', { min: bufferSize, max: 10_000 }),
+        devices: within(flags.devices ?? usualDevices, 'devices', { min: flags.buffer, max: 10_000 }),
         maxBuffers: flags.buffers,
         maxSeconds: flags.seconds,
         dropShare: flags.drop / 100,
@@ -74,11 +83,12 @@ export const demo: Command = command({
           shown = progress.versions.length;
           terminal.line(lineOf(progress, goal));
         },
+        onEnd: (result) => terminal.line(summaryOf(result, goal)),
       });
-      terminal.line(summaryOf(result, goal));
+      terminal.line(comparisonOf(results));
       if (isKept) terminal.line(`logs and data: ${folder}`);
-      const isReached = result.ending === 'reached';
-      return { json: jsonOf(result), exitCode: isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
+      const isReached = results.every(({ ending }) => ending === 'reached');
+      return { json: jsonOf(results), exitCode: isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
     } finally {
       if (!isKept) await rm(folder, { recursive: true, force: true });
     }

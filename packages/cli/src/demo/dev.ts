@@ -78,6 +78,7 @@ export const dev: Command = command({
         services,
         {
           name: 'dev',
+          mode: 'one-shot',
           bufferSize,
           version,
           ...(threshold !== undefined && { threshold }),
@@ -90,7 +91,7 @@ export const dev: Command = command({
       if (devices > 0) {
         const work = await fleetWork(
           services,
-          { devices, dropShare: 0, folder: join(folder, String(Date.now())), seed: 1 },
+          { mode: 'one-shot', devices, dropShare: 0, folder: join(folder, String(Date.now())), seed: 1 },
           task,
           train,
         );

@@ -1,5 +1,6 @@
 /** The messages between the demo and its fleet workers: plain data between threads. */
 import type { Costs } from '@basa/client/node';
+import type { ModeChoice } from '../flags/modes.ts';
 
 export interface FleetDevice {
   readonly number: number;
@@ -14,21 +15,22 @@ export interface FleetWork {
   readonly authority: string;
   readonly authorityKey: string;
   readonly task: string;
+  readonly mode: ModeChoice;
   readonly devices: readonly FleetDevice[];
   readonly seed: number;
   /** Mean of the pause between two contributions of a device. */
   readonly pauseMs: number;
-  /** The share of contributions that are permanently given up before they are sent. */
+  /** One-shot: the share of contributions that are permanently given up before they are sent. */
   readonly dropShare: number;
 }
 
-/** An update that a buffer accepted, with its training settings, so that the run can be repeated without security. */
+/** An update that the server accepted, with its training settings, so that the run can be repeated without security. */
 export interface AcceptedNews {
   readonly kind: 'accepted';
   readonly device: number;
   readonly round: number;
   readonly trainedOn: number;
-  /** The name of the upload. */
+  /** The name of the buffer, or in one-shot mode of the upload. */
   readonly ctx: string;
   readonly costs: Costs;
 }
@@ -38,7 +40,9 @@ export type FleetNews =
   | AcceptedNews
   | { readonly kind: 'dropped'; readonly device: number; readonly step: string }
   | { readonly kind: 'rejected'; readonly device: number; readonly reason: string }
-  | { readonly kind: 'retry' };
+  | { readonly kind: 'retry' }
+  /** The requests of a thread since its last message of this kind. */
+  | { readonly kind: 'requests'; readonly count: number };
 
 /** The seed of a device's training in one of its rounds. */
 export function trainingSeed(seed: number, device: number, round: number): number {

@@ -1,8 +1,10 @@
 /** A part of the fleet in a worker thread: real clients of the SDK that train, contribute, and sometimes drop out. */
+import { subscribe } from 'node:diagnostics_channel';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
+import { type BasaClient, BasaClient as Clients, type Step } from '@basa/client/node';
+import { unsafePaperRun } from '@basa/client/unsafe-paper';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { type RandomStream, randomStream } from '@basa/learning';
 import { type FleetDevice, type FleetNews, type FleetWork, trainingSeed } from './fleet-messages.ts';
@@ -14,6 +16,9 @@ setMaxListeners(0, ending.signal); // every device listens to it
 const tell = (news: FleetNews): void => parentPort?.postMessage(news);
 parentPort?.once('message', () => ending.abort());
 
+let requests = 0;
+subscribe('undici:request:create', () => requests++);
+
 const { train: dataset } = await loadMnist({ progress: noProgress });
 const trainer = await demoTrainer();
 await Promise.all(work.devices.map(live));
@@ -21,18 +26,24 @@ parentPort?.close();
 
 /** One device until the task ends or the demo is over. */
 async function live(device: FleetDevice): Promise<void> {
-  const { server, authority, authorityKey, task } = work;
+  const { server, authority, authorityKey, task, mode } = work;
   const { signal } = ending;
   const chance = randomStream(work.seed, 'device', device.number);
   let client: BasaClient | undefined;
   try {
     await pause(chance);
     const identity = device.folder;
-    client = await Clients.connect({ server, authority, authorityKey, task, identity, token: device.token, signal });
+    const floor = { unsafeMixedVersions: mode === 'paper' };
+    client = await Clients.connect({
+      ...{ server, authority, authorityKey, task, identity, token: device.token, floor, signal },
+    });
     client.on('retry', () => tell({ kind: 'retry' }));
     tell({ kind: 'ready', device: device.number });
     for (let round = 0; !signal.aborted; round++) {
-      if (await contributeOnce(client, device, round, chance)) return;
+      const isOver = await contributeOnce(client, device, round, chance);
+      tell({ kind: 'requests', count: requests });
+      requests = 0;
+      if (isOver) return;
       await pause(chance);
     }
   } catch (error) {
@@ -42,7 +53,7 @@ async function live(device: FleetDevice): Promise<void> {
   }
 }
 
-/** One contribution of `run`, which asks for a place, fetches, trains and uploads. Returns true if the task is over. */
+/** One contribution, from the model to the upload. Returns true if the task is over. */
 async function contributeOnce(
   client: BasaClient,
   { number, indices }: FleetDevice,
@@ -50,7 +61,7 @@ async function contributeOnce(
   chance: RandomStream,
 ): Promise<boolean> {
   const leaving = new AbortController();
-  const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? 'mask' : 'upload') : undefined;
+  const leavesAt = work.mode === 'paper' ? leavesPaperAt(number, round) : leavesAtRandom(chance);
   let trainedOn = 0;
   const forget = [
     client.on('progress', ({ step }) => {
@@ -64,17 +75,33 @@ async function contributeOnce(
   try {
     const signal = AbortSignal.any([ending.signal, leaving.signal]);
     const training = { seed: trainingSeed(work.seed, number, round) };
-    const { ended } = await client.run(trainer, { dataset, indices }, { rounds: 1, training, signal });
+    const options = { rounds: 1, training, signal };
+    const { ended } = await (work.mode === 'paper'
+      ? unsafePaperRun(client, trainer, { dataset, indices }, options)
+      : client.run(trainer, { dataset, indices }, options));
     if (ended !== 'rounds' && ended !== 'task-finished') tell({ kind: 'rejected', device: number, reason: ended });
     return ended === 'task-finished';
   } catch (error) {
     if (ending.signal.aborted || !leaving.signal.aborted) throw error;
-    await client.discard();
+    if (work.mode === 'one-shot') await client.discard();
     tell({ kind: 'dropped', device: number, step: leavesAt ?? '' });
     return false;
   } finally {
     for (const end of forget) end();
   }
+}
+
+function leavesAtRandom(chance: RandomStream): Step | undefined {
+  if (chance.unit() >= work.dropShare) return undefined;
+  return chance.unit() < 0.5 ? 'mask' : 'upload';
+}
+
+/**
+ * In paper mode the first device leaves once, while it holds a position: the others wait for its time-out. It leaves
+ * before it asks for its key, because a key that was issued cannot be taken back.
+ */
+function leavesPaperAt(device: number, round: number): Step | undefined {
+  return device === 0 && round === 1 ? 'key' : undefined;
 }
 
 /** Exponential, so that devices come at random times. */

@@ -9,12 +9,14 @@ export interface FleetTally {
   readonly dropped: number;
   readonly rejected: number;
   readonly retries: number;
+  /** All requests of the devices to both services. */
+  readonly requests: number;
 }
 
 export class Fleet {
   readonly #workers: readonly { readonly worker: Worker; readonly ended: Promise<unknown> }[];
   readonly #accepted: AcceptedNews[] = [];
-  readonly #counts = { ready: 0, dropped: 0, rejected: 0, retry: 0 };
+  readonly #counts = { ready: 0, dropped: 0, rejected: 0, retry: 0, requests: 0 };
   #failure: Error | undefined;
 
   constructor(work: FleetWork, threads: number) {
@@ -34,8 +36,8 @@ export class Fleet {
   }
 
   get tally(): FleetTally {
-    const { ready, dropped, rejected, retry } = this.#counts;
-    return { ready, dropped, rejected, retries: retry, accepted: this.#accepted };
+    const { ready, dropped, rejected, retry, requests } = this.#counts;
+    return { ready, dropped, rejected, retries: retry, requests, accepted: [...this.#accepted] };
   }
 
   /** Throws the error with which a worker failed. */
@@ -51,6 +53,6 @@ export class Fleet {
 
   #hear(news: FleetNews): void {
     if (news.kind === 'accepted') this.#accepted.push(news);
-    else this.#counts[news.kind]++;
+    else this.#counts[news.kind] += news.kind === 'requests' ? news.count : 1;
   }
 }

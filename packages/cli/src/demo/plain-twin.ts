@@ -1,6 +1,6 @@
 /**
- * The same run without security: the same devices, seeds, staleness, buffers and damped steps, with updates added as
- * floats. It differs from the secure run only in quantisation and its consequences.
+ * The same run without security: the same devices, seeds, ages, sums and damped steps, with updates added as floats. It
+ * differs from the secure run only in quantisation and its consequences.
  */
 import {
   combineMeans,
@@ -12,63 +12,73 @@ import {
   type WeighedMean,
   WeightedMean,
 } from '@basa/learning';
-import { type Combination, type Staleness, stalenessWeight, type TaskTraining } from '@basa/protocol';
-import { type AcceptedNews, trainingSeed } from './fleet-messages.ts';
-
-export interface TwinBuffer {
-  /** The version that the buffer was drawn with, and the accepted updates of its sum. */
-  readonly version: number;
-  readonly updates: readonly AcceptedNews[];
-}
+import { stalenessWeight, type TaskPolicy, versionRule } from '@basa/protocol';
+import { trainingSeed } from './fleet-messages.ts';
+import type { TwinSum } from './twin-buffers.ts';
 
 export interface PlainTwin {
   readonly trainer: Trainer;
   readonly initial: Float32Array;
-  readonly training: TaskTraining;
+  readonly policy: TaskPolicy;
   readonly seed: number;
-  readonly staleness: Staleness;
   readonly serverStep: ServerStepOptions;
-  /** The combination of the sums of a version. */
-  readonly combine: Combination;
   /** The sums of each version, in the order of the versions. Empty for a version that repeats the previous one. */
-  readonly versions: readonly (readonly TwinBuffer[])[];
+  readonly versions: readonly (readonly TwinSum[])[];
   samplesOf(device: number): Samples;
 }
 
 /** The parameters of the last version. */
 export function runPlainTwin(twin: PlainTwin): Float32Array {
-  const { combine, serverStep } = twin;
-  const { damping = DEFAULT_DAMPING } = serverStep;
-  const step = createServerStep(serverStep);
+  const step = createServerStep(twin.serverStep);
   const made = [twin.initial];
   for (const sums of twin.versions) {
-    const means = sums.map((sum) => meanOf(twin, sum, made));
     const next = (made.at(-1) as Float32Array).slice();
-    const updates = total(means.map((one) => one.updates));
-    const meanAge = total(means.map((one) => one.age * one.updates)) / updates;
-    if (means.length > 0) step.applyInPlace(next, combineMeans(means, { combine, damping }), meanAge);
+    if (sums.length > 0) {
+      const [mean, meanAge] =
+        twin.policy.oneShot === undefined ? paperMean(twin, sums, made) : meanOf(twin, sums, made);
+      step.applyInPlace(next, mean, meanAge);
+    }
     made.push(next);
   }
   return made.at(-1) as Float32Array;
 }
 
+type Mean = readonly [mean: ReturnType<typeof combineMeans>, meanAge: number];
+
+/** Paper mode: each update is weighed by its own age, and the sum is divided by K, so the step is damped already. */
+function paperMean(twin: PlainTwin, sums: readonly TwinSum[], made: readonly Float32Array[]): Mean {
+  const mean = new WeightedMean(twin.initial.length);
+  for (const { age, delta } of sums.flat().map((news) => trained(twin, news, made)))
+    mean.add(delta, stalenessWeight(twin.policy.staleness, age));
+  return [mean.take('count'), 0];
+}
+
+/** One-shot: the mean of a batch is weighed by its age as a whole. */
+function meanOf(twin: PlainTwin, sums: readonly TwinSum[], made: readonly Float32Array[]): Mean {
+  const { damping = DEFAULT_DAMPING } = twin.serverStep;
+  const { combine } = versionRule(twin.policy);
+  const means = sums.map((sum): WeighedMean & { readonly updates: number } => {
+    const mean = new WeightedMean(twin.initial.length);
+    const updates = sum.map((news) => trained(twin, news, made));
+    for (const { delta } of updates) mean.add(delta);
+    const age = total(updates.map((one) => one.age)) / sum.length;
+    return { mean: mean.take('weights'), weight: sum.length, age, updates: sum.length };
+  });
+  const updates = total(means.map((one) => one.updates));
+  const meanAge = total(means.map((one) => one.age * one.updates)) / updates;
+  return [combineMeans(means, { combine, damping }), meanAge];
+}
+
 /** `made`: the versions so far. */
-function meanOf(
-  { trainer, training, seed, staleness, initial, samplesOf }: PlainTwin,
-  { version, updates }: TwinBuffer,
+function trained(
+  { trainer, policy: { training }, seed, samplesOf }: PlainTwin,
+  { device, round, trainedOn }: TwinSum[number],
   made: readonly Float32Array[],
-): WeighedMean & { readonly updates: number } {
-  const mean = new WeightedMean(initial.length);
-  let ages = 0;
-  for (const { device, round, trainedOn } of updates) {
-    const start = made[trainedOn];
-    if (start === undefined) throw new Error(`an update of version ${trainedOn}, which is not made yet`);
-    const request = { start, samples: samplesOf(device), seed: trainingSeed(seed, device, round), ...training };
-    ages += made.length - 1 - trainedOn;
-    mean.add(trainer.train(request).delta, stalenessWeight(staleness, Math.max(0, version - trainedOn)));
-  }
-  const { weights: weight } = mean;
-  return { mean: mean.take('weights'), weight, age: ages / updates.length, updates: updates.length };
+): { readonly delta: Float32Array; readonly age: number } {
+  const start = made[trainedOn];
+  if (start === undefined) throw new Error(`an update of version ${trainedOn}, which is not made yet`);
+  const request = { start, samples: samplesOf(device), seed: trainingSeed(seed, device, round), ...training };
+  return { delta: trainer.train(request).delta, age: made.length - 1 - trainedOn };
 }
 
 function total(values: readonly number[]): number {

@@ -1,10 +1,8 @@
 /** The demo's display while it runs, and its report at the end. */
-import type { Step } from '@basa/client/node';
+import type { ModeChoice } from '../flags/modes.ts';
 import { counted, plot, table } from '../shell/terminal.ts';
-import type { AcceptedNews } from './fleet-messages.ts';
+import type { FleetTally } from './fleet.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
-
-const STEPS: readonly Step[] = ['mask', 'upload'];
 
 /** The usual number of buffers to the target, for the estimate of the remaining time. */
 const USUAL_BUFFERS = 10;
@@ -24,7 +22,7 @@ export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
       versions.map(({ accuracy }) => accuracy),
       { mark: goal.target, label: percent },
     ),
-    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   training loss ${lossOf(versions)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
+    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
     `updates ${updates} (${pace} a second)   dropped out ${tally.dropped}`,
   ].join('\n');
 }
@@ -33,7 +31,7 @@ export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
 export function lineOf(progress: DemoProgress, goal: DemoGoal): string {
   const { versions, tally, seconds } = progress;
   const newest = versions.at(-1);
-  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, mean training loss ${lossOf(versions)}, ${counted(newest?.accepted ?? 0, 'update')}, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${counted(tally.dropped, 'contribution')} dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
+  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, ${counted(newest?.accepted ?? 0, 'update')}, ${counted(tally.dropped, 'contribution')} dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
 }
 
 /** The estimated time to the end, by the pace so far. */
@@ -55,37 +53,34 @@ function largestDropOf(versions: DemoProgress['versions']): number {
   return 100 * drop;
 }
 
-/** The line of `--json`. */
-export function jsonOf(result: DemoResult): object {
-  const costs = costsOf(result.tally.accepted);
+/** The line of `--json`: {"paper": {...}, "oneShot": {...}}, or only the one that ran. */
+export function jsonOf(results: readonly DemoResult[]): object {
+  return Object.fromEntries(
+    results.map((result) => [result.mode === 'paper' ? 'paper' : 'oneShot', resultJson(result)]),
+  );
+}
+
+function resultJson(result: DemoResult): object {
+  const { versions, tally } = result;
+  const { ms, bytes, requests } = contributionOf(tally);
   return {
     accuracy: result.accuracy,
     plainAccuracy: result.plainAccuracy,
-    buffers: result.versions.length - 1,
-    accepted: result.versions.reduce((sum, { accepted }) => sum + accepted, 0),
-    dropped: result.tally.dropped,
-    bytesPerContribution: sum(costs.map(({ sent, received }) => sent + received)),
-    msPerContribution: sum(costs.map(({ ms }) => ms)),
+    largestDrop: largestDropOf(versions),
+    buffers: versions.length - 1,
     seconds: result.seconds,
+    msPerContribution: ms,
+    bytesPerContribution: bytes,
+    requestsPerContribution: requests,
+    dropped: tally.dropped,
+    accepted: versions.reduce((sum, { accepted }) => sum + accepted, 0),
     reached: result.ending === 'reached',
-    largestDrop: largestDropOf(result.versions),
-    trainingLosses: result.versions.flatMap(({ metrics }) => metrics?.['loss'] ?? []),
-    accuracies: result.versions.map(({ accuracy }) => accuracy),
-    steps: Object.fromEntries(costs.map(({ step, ...cost }) => [step, cost])),
+    accuracies: versions.map(({ accuracy }) => accuracy),
   };
 }
 
 export function summaryOf(result: DemoResult, { target, further }: DemoGoal): string {
   const { versions, tally, seconds } = result;
-  const costs = costsOf(tally.accepted);
-  const taken = costs.filter(({ ms }) => ms > 0);
-  const rows = taken.map(({ step, ms, sent, received }) => [step, ms.toFixed(0), sent.toFixed(0), received.toFixed(0)]);
-  const total = [
-    'all',
-    sum(costs.map(({ ms }) => ms)).toFixed(0),
-    sum(costs.map(({ sent }) => sent)).toFixed(0),
-    sum(costs.map(({ received }) => received)).toFixed(0),
-  ];
   const buffers = counted(versions.length - 1, 'buffer');
   const first = versions.findIndex(({ accuracy }) => accuracy >= target);
   const verdict =
@@ -93,19 +88,44 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
       ? `Reached ${percent(target)} at buffer ${first}, then ran ${counted(further, 'more buffer')}: ${percent(result.accuracy)} after ${buffers} and ${seconds.toFixed(0)} s`
       : missOf(result, target);
   return [
-    '',
     plot(
       versions.map(({ accuracy }) => accuracy),
       { mark: target, label: percent },
     ),
     verdict,
-    `Largest drop below the best accuracy so far: ${largestDropOf(versions).toFixed(1)} points.`,
-    `Mean training loss: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last. The server saw only sums of it.`,
-    `The same run without security reached ${percent(result.plainAccuracy)} (same devices, seeds and buffers; updates added in clear).`,
-    `${counted(tally.dropped, 'contribution')} dropped out before the upload; every batch could still be summed.`,
+    `${counted(tally.dropped, 'contribution')} dropped out; every buffer still gave its sum.`,
+  ].join('\n');
+}
+
+const TITLE: Readonly<Record<ModeChoice, string>> = { paper: 'paper (unsafe)', 'one-shot': 'one-shot' };
+
+/** All runs, beside the same runs without security. */
+export function comparisonOf(results: readonly DemoResult[]): string {
+  const row = (title: string, cell: (result: DemoResult) => string): readonly string[] => [title, ...results.map(cell)];
+  const costs = new Map(results.map((result) => [result, contributionOf(result.tally)]));
+  const cost = (of: keyof Contribution) => (result: DemoResult) => (costs.get(result)?.[of] ?? 0).toFixed(0);
+  return [
     '',
-    'Average cost of one contribution for a device:',
-    table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
+    table([
+      row('', ({ mode }) => TITLE[mode]),
+      row('accuracy', ({ accuracy }) => percent(accuracy)),
+      row('accuracy of the same run without security', ({ plainAccuracy }) => percent(plainAccuracy)),
+      row('largest drop below the best so far, points', ({ versions }) => largestDropOf(versions).toFixed(1)),
+      row('buffers', ({ versions }) => String(versions.length - 1)),
+      row('seconds', ({ seconds }) => seconds.toFixed(0)),
+      row('milliseconds of a contribution', cost('ms')),
+      row('bytes of a contribution, sent and received', cost('bytes')),
+      row('requests of a contribution', cost('requests')),
+      row('contributions that dropped out', ({ tally }) => String(tally.dropped)),
+    ]),
+    '',
+    'A contribution is counted from the request for a position (paper) or from the masking (one-shot) to the acknowledgement of',
+    'the upload. Its requests include the model and all questions whether there is a position or a place.',
+    ...(results.some(({ mode }) => mode === 'paper')
+      ? [
+          "The paper's protocol is UNSAFE and ran only for comparison: a server that lies learns updates (docs/threat-model.md).",
+        ]
+      : []),
     '',
     'Next: `basa dev` starts a server and an authority for your own clients; `basa new my-project` creates your own project.',
   ].join('\n');
@@ -125,26 +145,21 @@ function newestOf(versions: DemoProgress['versions']): number {
   return versions.at(-1)?.accuracy ?? 0;
 }
 
-/** The loss of the newest version: a private metric, before each device's own training. */
-function lossOf(versions: DemoProgress['versions']): string {
-  return versions.at(-1)?.metrics?.['loss']?.toFixed(2) ?? '-';
-}
-
-interface StepCost {
-  readonly step: Step;
+interface Contribution {
   readonly ms: number;
-  readonly sent: number;
-  readonly received: number;
+  readonly bytes: number;
+  readonly requests: number;
 }
 
 /** Means over the accepted contributions. */
-function costsOf(accepted: readonly AcceptedNews[]): readonly StepCost[] {
-  return STEPS.map((step) => {
-    const costs = accepted.flatMap((news) => news.costs[step] ?? []);
-    const mean = (of: 'ms' | 'sent' | 'received'): number =>
-      sum(costs.map((cost) => cost[of])) / Math.max(1, costs.length);
-    return { step, ms: mean('ms'), sent: mean('sent'), received: mean('received') };
-  });
+function contributionOf({ accepted, requests }: FleetTally): Contribution {
+  const count = Math.max(1, accepted.length);
+  const steps = accepted.flatMap(({ costs }) => Object.values(costs));
+  return {
+    ms: sum(steps.map(({ ms }) => ms)) / count,
+    bytes: sum(steps.map(({ sent, received }) => sent + received)) / count,
+    requests: requests / count,
+  };
 }
 
 function sum(values: readonly number[]): number {

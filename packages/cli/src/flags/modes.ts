@@ -2,7 +2,8 @@
 import { CommandError } from '../shell/command-error.ts';
 import { choice, type Flag, whole, within, yes } from '../shell/flag.ts';
 
-const MODES = ['one-shot', 'paper'] as const;
+/** In the order of the demo. */
+export const MODES = ['paper', 'one-shot'] as const;
 export type ModeChoice = (typeof MODES)[number];
 
 /** The largest number of updates in a sum; repeated here because no package is loaded before a command has its flags. */
