@@ -3,18 +3,8 @@
  * the hash.
  */
 import { toHex } from '@basa/masking';
-import {
-  type HeadBody,
-  isRefused,
-  loggedVersion,
-  type ModelEntry,
-  type NewestOf,
-  newestProblem,
-  type Refused,
-  receiveNewest,
-  SERVER_PATH,
-} from '@basa/protocol';
-import { isPastHead } from '../device/heads.ts';
+import { isRefused, loggedVersion, type ModelEntry, SERVER_PATH } from '@basa/protocol';
+import { jsonOf } from '../answers.ts';
 import { AnswerError, ProblemError, RefusedError } from '../errors.ts';
 import type { DeviceContext } from './device-context.ts';
 
@@ -56,46 +46,50 @@ async function fetchNewest(
   signal: AbortSignal,
 ): Promise<FetchedModel> {
   const { events, outside, policy } = context;
+  if (policy.oneShot === undefined) return fetchStated(context, known, signal);
   const entry = await newestEntry(context, signal);
   const hash = toHex(entry.modelHash);
   if (known?.version === entry.version && known.hash === hash) return known;
-  const bytes = await download(context, entry, signal);
+  const bytes = await download(context, entry.version, signal);
   const version = loggedVersion(outside.suite, { policy }, entry, outside.suite.sha256(bytes));
   if (version === undefined) throw new RefusedError('model-not-logged', `version ${entry.version}`);
   events.emit('model', { version, bytes: bytes.length });
   return { version, hash, parameters: floatsOf(bytes) };
 }
 
-/** Durable before it is trusted: no older version is accepted after it, in this process or the next. */
+/** In paper mode the server states its newest version, and nobody checks it, as in the paper. */
+async function fetchStated(
+  context: DeviceContext,
+  known: FetchedModel | undefined,
+  signal: AbortSignal,
+): Promise<FetchedModel> {
+  const { events, outside, server, task } = context;
+  const { body } = await server.link.call({
+    method: 'GET',
+    target: SERVER_PATH.task(task),
+    maxBytes: MAX_TASK_BYTES,
+    signal,
+  });
+  const version = Number(jsonOf('server', body)['version']);
+  if (known?.version === version) return known;
+  const bytes = await download(context, version, signal);
+  events.emit('model', { version, bytes: bytes.length });
+  return { version, hash: toHex(outside.suite.sha256(bytes)), parameters: floatsOf(bytes) };
+}
+
+const MAX_TASK_BYTES = 1 << 20;
+
+/** From statements of the authorities that the server passes on. Durable before it is trusted: no older version is accepted after it. */
 async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
-  const ask = context.policy.oneShot === undefined ? askAuthority : askServer;
-  const entry = await ask(context, signal);
-  if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
-  return entry;
-}
-
-/** From statements of the authorities that the server passes on. */
-async function askServer(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
   const gathered = await context.standings.newest(signal);
-  return isRefused(gathered) ? gathered : gathered.entry;
-}
-
-/** In paper mode, from the log of the authority. */
-async function askAuthority(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
-  const { authorities, outside, policy, state, task } = context;
-  const nonce = outside.randomBytes(16);
-  const seen = authorities.seen(); // as it was before the request
-  const isPast = (head: HeadBody, authority: number): boolean => isPastHead(seen.get(authority) ?? [], head);
-  const question = { suite: outside.suite, council: policy, task, nonce, isPast };
-  const judge = (answer: NewestOf): Refused | undefined => newestProblem(question, answer);
-  const answers = await authorities.newestModel(task, nonce, judge, signal);
-  return await state.take(receiveNewest(question, state, answers));
+  if (isRefused(gathered)) throw new RefusedError(gathered.reason, gathered.detail);
+  return gathered.entry;
 }
 
 /** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
 async function download(
   { server, policy, task }: DeviceContext,
-  { version }: ModelEntry,
+  version: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const bytes = new Uint8Array(FLOAT_BYTES * policy.dimension);

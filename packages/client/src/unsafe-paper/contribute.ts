@@ -18,16 +18,30 @@ export async function contributeByAlgorithmTwo(
   update: Pick<Update, 'delta' | 'trainedOn'>,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authorities, outside, server, task } = context;
-  // A private task must not run in this mode: the update would be sent without noise, and nothing charged.
-  const isPrivate = context.policy.privacy !== undefined;
-  if (isPrivate || !(await isPaperTask(server, task, signal))) throw new RefusedError('not-paper-mode');
+  const { authorities, outside, server } = context;
+  const publicKey = await publicKeyOf(context, signal);
   const meter = new Meter(outside.stopwatch, [server.link, ...authorities.links]);
-  return await algorithmTwo(context, update, meter, signal).catch(rejectionOf);
+  return await algorithmTwo(context, publicKey, update, meter, signal).catch(rejectionOf);
+}
+
+/** The authority's public key, of every device whose task is known to run in paper mode: a device asks once. */
+const publicKeys = new WeakMap<DeviceContext, Uint8Array>();
+
+async function publicKeyOf(context: DeviceContext, signal: AbortSignal): Promise<Uint8Array> {
+  const known = publicKeys.get(context);
+  if (known !== undefined) return known;
+  const { authorities, policy, server, task } = context;
+  // A private task must not run in this mode: the update would be sent without noise, and nothing charged.
+  if (policy.privacy !== undefined || !(await isPaperTask(server, task, signal)))
+    throw new RefusedError('not-paper-mode');
+  const publicKey = await sealingKeyOf(authorities.only, task, signal);
+  publicKeys.set(context, publicKey);
+  return publicKey;
 }
 
 async function algorithmTwo(
   context: DeviceContext,
+  publicKey: Uint8Array,
   { delta, trainedOn }: Pick<Update, 'delta' | 'trainedOn'>,
   meter: Meter,
   signal: AbortSignal,
@@ -43,8 +57,7 @@ async function algorithmTwo(
   if (certificate === undefined) return rejected('not-enrolled', 'free');
   if (delta.length !== policy.dimension) return rejected('wrong-length', 'free');
   const sealings = await loadPaperSealings(outside);
-  const sealingKey = await sealingKeyOf(authority, task, signal);
-  const sealing = sealings.of(sealingKey);
+  const sealing = sealings.of(publicKey);
   const connected = await step('connect', () =>
     connect(server, { task, certificate }, { bufferSize: policy.bufferSize, sealing }, signal),
   );
@@ -56,18 +69,15 @@ async function algorithmTwo(
   });
   if (built.kind === 'refused') return rejected(built.reason, 'free', built);
   const attributes = Array.from({ length: policy.bufferSize }, (_, k) => paperAttribute(suite, ticket.ctx, k as Slot));
-  const contribution = contributePaper(
-    { suite, randomBytes, sealing: sealings.of(sealingKey) },
-    { ...connected, attributes },
-    key,
-    {
-      alpha: built.alpha,
-      modulus: policy.modulus,
-    },
-  );
-  sealings.forget();
+  const contribution = await step('mask', async () => {
+    const ports = { suite, randomBytes, sealing: sealings.of(publicKey) };
+    const connection = { ...connected, attributes };
+    const made = contributePaper(ports, connection, key, { alpha: built.alpha, modulus: policy.modulus });
+    sealings.forget();
+    if (made.kind === 'contribution') await outside.mask(built.vector, made.plan, signal);
+    return made;
+  });
   if (contribution.kind === 'refused') return rejected(contribution.reason, 'free', contribution);
-  await step('mask', () => outside.mask(built.vector, contribution.plan, signal));
   for (const { seed } of contribution.plan.terms) seed.wipe();
   const header = frameHeader(paperMessages(policy.bufferSize, sealing).upload.encode(contribution.upload));
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
