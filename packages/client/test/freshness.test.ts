@@ -9,8 +9,6 @@ import {
   headCodec,
   type ModelEntry,
   modelEntryCodec,
-  type NewestModel,
-  newestModelCodec,
   standingsCodec,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +16,6 @@ import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import { bytes, type Reply } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
-import { PAPER } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const STALE = { name: 'RefusedError', reason: 'model-stale' };
@@ -137,47 +134,6 @@ it('run continues after a replay: it reports the replay, waits, and asks again',
     ended: 'rounds',
   });
   expect([...reasons]).toEqual(['model-stale']);
-});
-
-describe('in paper mode, the answer of the authority', () => {
-  const isNewest = (path: string): boolean => path.includes('/model-log/newest/');
-  const nonceOf = (path: string): Uint8Array => Buffer.from(path.split('/').at(-1) ?? '', 'hex');
-
-  it('must be for this request: a replay is refused, even if the device has seen nothing newer', async () => {
-    const services = await startServices(PAPER);
-    const client = await startClient(services);
-    let kept: Reply | undefined;
-    services.mischief = {
-      after: ({ path }, reply) => {
-        if (isNewest(path)) kept ??= reply;
-        return isNewest(path) && kept !== undefined ? kept : reply;
-      },
-    };
-    expect((await client.model()).version).toBe(0);
-    await expect(client.model()).rejects.toMatchObject(STALE);
-  });
-
-  it('goes with a head of the log that is not behind one the device has seen', async () => {
-    const services = await startServices(PAPER);
-    const client = await startClient(services);
-    await client.model();
-    const { authority, task } = services.world;
-    const answer = (change: (told: NewestModel) => Partial<NewestModel>): void => {
-      services.mischief = {
-        before: ({ path }) => {
-          if (!isNewest(path)) return undefined;
-          const told = authority.newestModel(task, nonceOf(path));
-          const body = { ...told, ...change(told) };
-          const signature = authority.signer.sign(newestModelCodec.statement(body));
-          return bytes(newestModelCodec.encode({ ...body, signature }));
-        },
-      };
-    };
-    answer(({ head }) => ({ head: { ...head, sequence: head.sequence - 1 } }));
-    await expect(client.model()).rejects.toThrow('the log was further than record');
-    answer(() => ({}));
-    expect((await client.model()).version).toBe(0);
-  });
 });
 
 const hexOf = (head: Head): string => Buffer.from(headCodec.encode(head)).toString('hex');

@@ -4,9 +4,10 @@ import { allSamples } from '@basa/learning';
 import { describe, expect, it } from 'vitest';
 import { unsafePaperContribute, unsafePaperRun } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
+import { json } from './support/http-replies.ts';
 import { PaperService } from './support/paper-service.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
-import { PAPER } from './support/test-world.ts';
+import { PAPER, parametersOf } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 describe('unsafePaperContribute', () => {
@@ -38,6 +39,22 @@ describe('unsafePaperContribute', () => {
     expect(reasonOf(await unsafePaperContribute(client, deltaOf(0), { trainedOn: -1 }))).toBe('too-stale');
     expect(reasonOf(await unsafePaperContribute(client, new Float32Array(3), { trainedOn: 0 }))).toBe('wrong-length');
   });
+});
+
+it('in paper mode, a device trains on the version that the server states, although no authority signed it', async () => {
+  const services = await startServices(PAPER);
+  services.paper = new PaperService(services.world);
+  const client = await startClient(services);
+  expect((await client.model()).version).toBe(0);
+  services.mischief = {
+    before: ({ path }) => (/tasks\/[0-9a-f]{64}$/.test(path) ? json({ mode: 'paper', version: 3 }) : undefined),
+  };
+  const { version, parameters } = await client.model();
+  expect([version, parameters]).toEqual([3, parametersOf(3, client.policy.dimension)]);
+  services.mischief = {
+    before: ({ path }) => (/tasks\/[0-9a-f]{64}$/.test(path) ? json({ mode: 'paper' }) : undefined),
+  };
+  await expect(client.model()).rejects.toThrow('no version of the model');
 });
 
 it('unsafePaperRun trains and takes the position in turn, once in each buffer', async () => {

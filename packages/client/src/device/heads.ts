@@ -72,12 +72,6 @@ export function withKeptHead(kept: readonly KeptHead[], { authorityKey, head }: 
   return [...others, ...heads.map((one) => ({ authorityKey, head: one }))];
 }
 
-/** True if the log was further than this when these were seen. */
-export function isPastHead(seen: readonly Head[], { branch, sequence }: HeadBody): boolean {
-  const known = seen.find((head) => equalBytes(head.branch, branch));
-  return known !== undefined && (known !== seen.at(-1) || sequence < known.sequence);
-}
-
 /**
  * True if the log has since continued in another branch. Within a branch, statements from the server may be a little older than those
  * directly from the authority. Their age is checked with the signed time.

@@ -10,7 +10,6 @@ import {
   type KeptHead,
   type Millis,
   millis,
-  type NewestOf,
   type Refused,
   refused,
   type ShotOutcomeOf,
@@ -19,7 +18,7 @@ import {
 } from '@basa/protocol';
 import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
 import { type Outside, uniform } from '../outside.ts';
-import { type Asking, askSeveral, type Judge } from './ask-several.ts';
+import { type Asking, askSeveral } from './ask-several.ts';
 import type { AuthorityClient } from './authority-client.ts';
 import { firstAnswer, SILENCE_MS } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
@@ -129,20 +128,6 @@ export class Authorities {
 
   #agreed(certificates: readonly Certificate[]): Certificate | undefined {
     return agreedOn(certificateCodec, this.#council, certificates);
-  }
-
-  /** In paper mode; in one-shot mode the server passes on what the authorities sign. */
-  newestModel(
-    task: TaskId,
-    nonce: Uint8Array,
-    judge: Judge<NewestOf>,
-    signal: AbortSignal,
-  ): Promise<readonly NewestOf[]> {
-    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<NewestOf> => ({
-      authority,
-      answer: await client.newestModel(task, nonce, both),
-    });
-    return this.#ask(this.#members, signal, ask, { judge });
   }
 
   /**

@@ -7,8 +7,6 @@ import {
   decodePolicy,
   HEADER,
   type JoinTag,
-  type NewestModel,
-  newestModelCodec,
   type ShotOutcome,
   shotOutcomeCodec,
   type TaskId,
@@ -57,11 +55,6 @@ export class AuthorityClient {
     });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
-  }
-
-  async newestModel(task: TaskId, nonce: Uint8Array, signal: AbortSignal): Promise<NewestModel> {
-    const { body } = await this.get(AUTHORITY_PATH.newestModel(task, nonce), signal);
-    return decoded('authority', newestModelCodec, body);
   }
 
   /** The outcome of one upload of this device. */

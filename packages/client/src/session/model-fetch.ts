@@ -70,7 +70,8 @@ async function fetchStated(
     maxBytes: MAX_TASK_BYTES,
     signal,
   });
-  const version = Number(jsonOf('server', body)['version']);
+  const { version } = jsonOf('server', body);
+  if (typeof version !== 'number') throw new AnswerError('the server', 'no version of the model');
   if (known?.version === version) return known;
   const bytes = await download(context, version, signal);
   events.emit('model', { version, bytes: bytes.length });

@@ -9,7 +9,6 @@ import {
   isDueForRenewal,
   isRefused,
   millis,
-  newestModelCodec,
   problemOfRefusal,
   requestStatement,
 } from '@basa/protocol';
@@ -88,6 +87,7 @@ export class HttpServices {
         task: name,
         mode: this.paper === undefined ? 'one-shot' : 'paper',
         state: 'running',
+        version: this.world.version,
         // A hint as servers of an earlier version gave it: nobody follows it any more.
         training: { epochs: 9, batch: 1, rate: 1e-9 },
       });
@@ -123,7 +123,7 @@ export class HttpServices {
       const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
       authority.persist(authority.core.meetHead(head, nodeRandomBytes(16), world.now));
     }
-    const [kind, name = '', room, last, nonce] = asked.path.split('/').slice(2);
+    const [kind, name = '', room, last] = asked.path.split('/').slice(2);
     if (kind === 'authority') {
       return json({
         publicKey: toHex(authority.publicKey),
@@ -134,7 +134,6 @@ export class HttpServices {
     if (room === 'policy') {
       return name === toHex(world.task) ? bytes(encodePolicy(world.policy)) : problem('task-unknown');
     }
-    if (room === 'model-log') return newestReply(world, nonce);
     if (last === 'sealing-key') return bytes(this.paper?.sealings.issuer.publicKey ?? new Uint8Array());
     const device = this.#signed(asked, authority.publicKey);
     if (!(device instanceof Uint8Array)) return device;
@@ -179,10 +178,6 @@ export class HttpServices {
     this.#nonces.add(toHex(nonce));
     return publicKey;
   }
-}
-
-function newestReply({ authority, task }: TestWorld, nonce = ''): Reply {
-  return bytes(newestModelCodec.encode(authority.newestModel(task, fromHex(nonce) ?? new Uint8Array())));
 }
 
 function modelReply({ policy }: TestWorld, version: number, { headers }: Asked): Reply {

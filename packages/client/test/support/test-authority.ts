@@ -5,9 +5,7 @@ import {
   type AuthorityRecord,
   type AuthorityStep,
   type Millis,
-  type NewestModel,
   type Refused,
-  type TaskId,
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
@@ -30,12 +28,6 @@ export class TestAuthority {
     this.log.push(...records);
     this.core.apply(records, decidedAt);
     return answer;
-  }
-
-  newestModel(task: TaskId, nonce: Uint8Array): NewestModel {
-    const shown = this.core.showNewestModel(task, nonce);
-    if (shown === undefined) throw new Error('no model is logged');
-    return shown;
   }
 
   /** Starts again from its log, without the head that a witness would keep. */
