@@ -12,7 +12,7 @@ export const VALUES_FILES: readonly string[] = readdirSync(join(CHART, 'ci'));
 /** Debian's packages put their sources here. */
 const GOPATH = '/usr/share/gocode';
 const LIBRARIES = ['github.com/Masterminds/sprig', 'sigs.k8s.io/yaml'];
-const PARTS = ['configuration', 'migrate', 'nodes', 'service', 'budget'];
+const PARTS = ['configuration', 'nodes', 'service', 'budget'];
 
 export type Values = Readonly<Record<string, unknown>>;
 export type Rendered = Readonly<Record<string, string>>;
@@ -64,7 +64,6 @@ export function documentsOf(rendered: Rendered): readonly string[] {
 export function plainManifest(role: string): string {
   const rendered = render(valuesWith(`${role}-values.yaml`));
   const head = `Written by \`npm run write -- chart\` from deploy/helm/basa. Fill in the ConfigMap, then: kubectl apply -f deploy/kubernetes/${role}.yaml
-After an update of the image, delete the Job and apply the file again; the Job changes the tables while the old nodes run.
 
 ${rendered['NOTES']}`;
   const comment = head.split('\n').map((line) => `# ${line}`.trimEnd());
