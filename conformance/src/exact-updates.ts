@@ -1,7 +1,7 @@
 /** Updates whose quantised form does not depend on chance: every entry is a whole number of steps, so that sums are exact. */
 import type { TaskPolicy } from '@basa/protocol';
 
-/** Steps to the unit; divides every level the kit uses. */
+/** Steps to the unit; divides every level that tests use. */
 const GRAIN = 8;
 
 /** The update of participant n. One entry lies beyond the clip of 1, and must be clipped. */

@@ -143,7 +143,7 @@ def sealed_list(r):
     return [r.take(SEALED_SEED_BYTES) for _ in range(r.number(2))]
 
 
-B16, B32, B64 = raw(16), raw(32), raw(64)
+B16, B32 = raw(16), raw(32)
 U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
 ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
 LAYOUTS = {  # kind, what it ends with, fields after the header
@@ -194,8 +194,8 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "device-revoked": (98, None, {"u": B32, "at": U53}),
     "model-appended": (104, None, {"entry": nested("modelEntry")}),
     "branch-begun": (105, None, {"branch": B16, "met": many(head=nested("head"))}),
-    "paperTicket": (33, ONE, {"ctx": B32, "slot": U16, "user": B32}),
-    "paperUpload": (34, None, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
+    "paperTicket": (33, ONE, {"ctx": B32, "position": U16, "user": B32}),
+    "paperUpload": (34, None, {"position": U16, "alpha": f64, "sealed": sealed_list}),
 }
 
 

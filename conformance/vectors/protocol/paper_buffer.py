@@ -14,16 +14,16 @@ def check_paper(v):
     def check(k, user):
         fields_of("the user", user, "user trainedOn ticket inbox terms input masked upload")
         t = read("paperTicket", bytes.fromhex(user["ticket"]))
-        agree("the ticket", (t.ctx, t.slot, t.user), (ctx, k, bytes.fromhex(user["user"])))
+        agree("the ticket", (t.ctx, t.position, t.user), (ctx, k, bytes.fromhex(user["user"])))
         check_signature(t, server)
         inbox = [bytes.fromhex(sealed) for sealed in user["inbox"]]
         agree("the inbox as uploaded", inbox, [upload.sealed[k - i - 1] for i, upload in enumerate(uploads)])
         m = read("paperUpload", bytes.fromhex(user["upload"]))
-        agree("the slot of the upload", m.slot, k)
+        agree("the position of the upload", m.position, k)
         agree("trained on a version that exists", user["trainedOn"] <= v["version"])
         alpha = (1 + v["version"] - user["trainedOn"]) ** -v["exponent"]
         agree("alpha", abs(m.alpha - alpha) <= math.ulp(alpha))  # a power may be rounded either way
-        agree("a sealed seed for each later slot", len(m.sealed), count - 1 - k)
+        agree("a sealed seed for each later position", len(m.sealed), count - 1 - k)
         for j, sealed in enumerate(m.sealed, k + 1):
             agree(f"the sealed seed to {j}", sealed[32:], attribute(ctx, j) + context(ctx, j))
         terms = [(-1, sealed[:32]) for sealed in inbox] + [(1, sealed[:32]) for sealed in m.sealed]
