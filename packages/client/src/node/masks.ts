@@ -7,7 +7,7 @@ import { applyMasksInPlace, type Keystream, type MaskPlan, type MaskTools, SEED_
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { MaskTask } from './mask-task.ts';
 
-/** The number of elements from which the masks of a buffer take longer than a request may wait. */
+/** The number of elements from which the masks of a vector take longer than a request may wait. */
 const LONG = 2 ** 18;
 const MAX_PIECE = 2 ** 18;
 const MAX_THREADS = 2;

@@ -8,7 +8,7 @@ export function refusalOf(error: unknown): RefusalReason | undefined {
   return error instanceof ProblemError && isRefusalReason(error.code) ? error.code : undefined;
 }
 
-/** Returns the rejection of an update that no buffer has yet; rethrows a fault. */
+/** Returns the rejection of an update that was not sent yet; rethrows a fault. */
 export function rejectionOf(error: unknown): Rejection {
   if (!(error instanceof ProblemError) || error.code === 'unknown-problem') throw error;
   if (problemOf(error.code).about !== 'update') throw error;
