@@ -1,4 +1,4 @@
-/** Holds what stands beside the house (laboratory, conformance kit, tests, scripts, examples) apart: no path leads from one into another. */
+/** Holds what stands beside the house (laboratory, conformance, tests, scripts, examples) apart: no path leads from one into another. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { cycles, readSources, type Source } from './sources.ts';
