@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { type Bundle, bundleProcesses } from '@basa/testkit/processes/bundle.ts';
@@ -53,6 +54,7 @@ const SIZES: readonly Size[] = [
 const ROUNDS = 2;
 const UPLOADS = 24;
 const AT_ONCE = 6;
+const LOOK_MS = 20;
 
 export async function benchNodes(): Promise<BenchResult> {
   const bundle = await bundleProcesses();
@@ -107,19 +109,21 @@ async function playRound(processes: TestProcesses, databasePid: number): Promise
   const urls = processes.servers.map((name) => processes.urls[name] ?? '');
   const spread = (requests: readonly HeldRequest[]): readonly HeldRequest[] =>
     requests.map((one, n) => ({ ...one, url: new URL(new URL(one.url).pathname, urls[n % urls.length]).href }));
+  const { server, task } = processes;
+  const { version: before = 0 } = await server.task(task);
   const devices = new HeldDevices(processes);
   try {
     await devices.enrol(UPLOADS);
     const requests = spread(await devices.uploads());
     const pids = processes.servers.map((name) => processes.children.get(name)?.pid ?? 0);
-    const before = { node: cpuSeconds(pids, 'alone'), database: cpuSeconds([databasePid], 'with children') };
+    const began = { node: cpuSeconds(pids, 'alone'), database: cpuSeconds([databasePid], 'with children') };
     const uploads = await loadHttp(requests, AT_ONCE);
     const perUpload = (seconds: number): number => (1000 * seconds) / requests.length;
-    return {
-      uploads: uploads.perSecond,
-      nodeMs: perUpload(cpuSeconds(pids, 'alone') - before.node),
-      databaseMs: perUpload(cpuSeconds([databasePid], 'with children') - before.database),
-    };
+    const nodeMs = perUpload(cpuSeconds(pids, 'alone') - began.node);
+    const databaseMs = perUpload(cpuSeconds([databasePid], 'with children') - began.database);
+    // The devices of the next round begin with the version of this one.
+    while (((await server.task(task)).version ?? 0) <= before) await sleep(LOOK_MS);
+    return { uploads: uploads.perSecond, nodeMs, databaseMs };
   } finally {
     await devices.close();
   }
