@@ -8,9 +8,9 @@ import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { migrateServer, type RunningServer, type ServerOptions, startServer } from '@basa/server';
-import { migrationsFor } from '@basa/server/internal/store/schema.ts';
-import { openPostgres, POSTGRES } from '@basa/service';
+import { createServerTables, type RunningServer, type ServerOptions, startServer } from '@basa/server';
+import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
+import { openPostgres } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
 import { NEVER_LATE, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/test-services.ts';
@@ -77,7 +77,7 @@ export class Cluster {
       deviceLimit: UNLIMITED,
     });
     this.databaseUrl = await postgres.database(name);
-    await migrateServer({
+    await createServerTables({
       environment: {
         BASA_SERVER_DATABASE_URL: this.databaseUrl,
         BASA_SERVER_SIGNING_KEY: toHex(this.#signingKey),
@@ -101,7 +101,6 @@ export class Cluster {
       dataFolder: join(this.folder, 'blobs'),
       database: { url: this.databaseUrl, signingKey: this.#signingKey, leaseMs: 1000, connections: 4 },
       authorities: [{ url: this.authority.url, publicKey: this.authority.publicKey, timeoutMs: LONG_MS }],
-      seatMs: LONG_MS,
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
       lateMs: NEVER_LATE,
@@ -146,8 +145,7 @@ export class Cluster {
 
   /** Asks the database itself. */
   async query(statement: string): Promise<void> {
-    const migrations = migrationsFor(POSTGRES);
-    const database = await openPostgres({ url: this.databaseUrl, application: 'server', migrations });
+    const database = await openPostgres({ url: this.databaseUrl, ...SERVER_DATABASE });
     await database.query(statement);
     await database.close();
   }

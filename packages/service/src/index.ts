@@ -41,22 +41,14 @@ export { isStorageFull } from './process/storage-full.ts';
 export { startTicker, type Ticker } from './process/ticker.ts';
 export {
   type Database,
-  migrateFolder,
   type OpenDatabase,
   openDatabase,
   readDatabase,
-  readOlderDatabase,
   transaction,
 } from './sql/database.ts';
-export {
-  type Application,
-  type DatabaseOptions,
-  type Migrated,
-  type MigrationWish,
-  OLDER_DATA_ADVICE,
-} from './sql/formats.ts';
+export { type Application, type DatabaseOptions, FIRST_FORMAT, OLDER_DATA_ADVICE } from './sql/formats.ts';
 export { DatabaseUnavailable, openPostgres, POSTGRES, type PostgresOptions } from './sql/postgres.ts';
-export { migratePostgres } from './sql/postgres-format.ts';
+export { createPostgresTables } from './sql/postgres-format.ts';
 export { openSignals, type Signals } from './sql/postgres-signals.ts';
 export {
   column,

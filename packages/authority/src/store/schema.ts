@@ -4,13 +4,8 @@ import type { Dialect } from '@basa/service';
 /** Tables that no backup contains: the secrets of epochs, which are destroyed when an epoch ends. */
 export const IN_NO_BACKUP: readonly string[] = ['shot_secrets'];
 
-/** The first format of version 1.0. */
-export const FIRST_FORMAT = 20;
-
-export function migrationsFor({ name, blob, integer }: Dialect): readonly string[] {
-  const earlier = Array.from({ length: FIRST_FORMAT - 1 }, () => '');
+export function tablesFor({ name, blob, integer }: Dialect): readonly string[] {
   return [
-    ...earlier,
     `CREATE TABLE vault (
        id ${integer} PRIMARY KEY CHECK (id = 1), kind TEXT NOT NULL, salt ${blob} NOT NULL,
        cost ${integer} NOT NULL, block_size ${integer} NOT NULL, parallel ${integer} NOT NULL, signing_key ${blob} NOT NULL);

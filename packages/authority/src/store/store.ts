@@ -1,6 +1,7 @@
 /** The store of an authority's log and sealed keys: its own data folder, or a database that its nodes share. */
 import {
   type DatabaseOptions,
+  FIRST_FORMAT,
   openDatabase,
   openPostgres,
   POSTGRES,
@@ -10,7 +11,7 @@ import {
   type SqlWatch,
   sqliteDatabase,
 } from '@basa/service';
-import { FIRST_FORMAT, migrationsFor } from './schema.ts';
+import { tablesFor } from './schema.ts';
 import { AuthorityTables } from './tables.ts';
 
 /** One of the two. */
@@ -37,14 +38,14 @@ export interface StoreOptions extends SqlWatch {
 /** The tables in a data folder. */
 export const EMBEDDED_DATABASE: DatabaseOptions = {
   application: 'authority',
-  migrations: migrationsFor(SQLITE),
-  oldest: FIRST_FORMAT,
+  format: FIRST_FORMAT,
+  tables: tablesFor(SQLITE),
 };
 /** The tables in a PostgreSQL. */
 export const AUTHORITY_DATABASE: DatabaseOptions = {
   application: 'authority',
-  migrations: migrationsFor(POSTGRES),
-  oldest: FIRST_FORMAT,
+  format: FIRST_FORMAT,
+  tables: tablesFor(POSTGRES),
 };
 
 export async function openStore(

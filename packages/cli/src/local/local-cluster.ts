@@ -3,7 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { migrateServer } from '@basa/server';
+import { createServerTables } from '@basa/server';
 import { StartError } from '@basa/service';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { CommandError, EXIT_CODE } from '../shell/command.ts';
@@ -43,7 +43,7 @@ export async function startCluster({ folder, nodes, port, config, start }: Clust
       BASA_SERVER_SIGNING_KEY: await signingKey(join(folder, 'signing.key')),
     };
     const own = { port: 0, blobs: 'database', trustedProxies: 1 };
-    await migrateServer({ environment, overrides: { ...config, ...own } });
+    await createServerTables({ environment, overrides: { ...config, ...own } });
     const names = Array.from({ length: nodes }, (_, n) => `server-${n + 1}`);
     balancer = await startBalancer(await Promise.all(names.map((name) => start(name, own, environment))), port);
     return { url: balancer.url, stop };

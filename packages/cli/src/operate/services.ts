@@ -47,10 +47,10 @@ function service(name: ServiceName, summary: string, load: () => Promise<Service
 }
 
 export const server: Command = service('server', 'run the aggregation server', async () => {
-  const { migrateServer, runServer } = await import('@basa/server');
-  return { run: runServer, createTables: migrateServer };
+  const { createServerTables, runServer } = await import('@basa/server');
+  return { run: runServer, createTables: createServerTables };
 });
 export const authority: Command = service('authority', 'run the attribute authority', async () => {
-  const { migrateAuthority, runAuthority } = await import('@basa/authority');
-  return { run: runAuthority, createTables: migrateAuthority };
+  const { createAuthorityTables, runAuthority } = await import('@basa/authority');
+  return { run: runAuthority, createTables: createAuthorityTables };
 });

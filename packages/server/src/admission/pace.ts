@@ -75,8 +75,8 @@ export class Span {
   }
 
   /**
-   * The time that a place lasts before its deposit. A device that has used one gets three times the time that nearly all devices need, a
-   * new one half of that, and before anything is known an eighth of the longest lease. Each slot or place that a device recently left
+   * The time that a place lasts before its update. A device that has used one gets three times the time that nearly all devices need, a
+   * new one half of that, and before anything is known an eighth of the longest lease. Each place that a device recently left
    * unused halves it, so that an idle device holds a place for two first leases in total, and then for seconds.
    *
    * A short lease does not harm an honest device: its place lapses while it trains, but it still comes with its update.

@@ -47,14 +47,12 @@ const NOTE_IDLE = 'INSERT INTO idle_places (usr, task, at) VALUES (?, ?, ?) ON C
 /**
  * Returns the device's current place, or a new one if `decide` grants it, and its updated ticket.
  *
- * A place that ends without a deposit is remembered. It counts as idle only if its device then asks to train again. A slow device comes
- * with its update instead, and the deposit shows that the place was used. A place that was taken for a seat counts as idle if the device
- * asks for it again.
+ * A place that ends without an update is remembered. It counts as idle only if its device then asks to train again. A slow device comes
+ * with its update instead, which shows that the place was used.
  */
 export async function takePlace(
   locked: LockedTicket,
   { version, leaseMs, decide }: PlaceWish,
-  isForSeat: boolean,
 ): Promise<Placed & { readonly ticket: AdmissionTicket }> {
   const { query, task, user, at, ticket } = locked;
   const { endsAt, inLine } = ticket;
@@ -63,17 +61,13 @@ export async function takePlace(
   if (lapsed > 0) await query(NOTE_LAPSED, task, at);
   if (endsAt !== undefined && hasPlace(ticket, at))
     return { ticket, leftMs: endsAt - at, underWay, lapsed, isIdle: false };
-  const isIdle = endsAt !== undefined && (!isForSeat || ticket.isForSeat);
+  const isIdle = endsAt !== undefined;
   if (isIdle) await query(NOTE_IDLE, user, task, Math.round(endsAt));
-  const left = isIdle
-    ? { ...ticket, endsAt: undefined }
-    : endsAt === undefined
-      ? ticket
-      : { ...ticket, hasLapsed: true };
+  const left = isIdle ? { ...ticket, endsAt: undefined } : ticket;
   const decision = decide({ underWay, ...line });
   if (decision === 'place') {
     const leftMs = Math.round(leaseMs(isIdle));
-    const placed = { ...left, endsAt: at + leftMs, hasLapsed: false, version, isForSeat, inLine: undefined };
+    const placed = { ...left, endsAt: at + leftMs, hasLapsed: false, version, inLine: undefined };
     return { ticket: placed, leftMs, underWay: underWay + 1, lapsed, isIdle };
   }
   const none = { leftMs: undefined, underWay, lapsed, isIdle };

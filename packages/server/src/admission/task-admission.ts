@@ -1,28 +1,21 @@
-/** Admission to a running task: which devices may train now and for how long, which get a seat, and when no other device is on the way. */
+/** Admission to a running task: which devices may train now and for how long, and when no other device is on the way. */
 import { toHex } from '@basa/masking';
 import {
   Admission,
   type AdmissionOptions,
   type AdmissionView,
   type BufferFill,
-  type Ctx,
-  fillOf,
   keptMs,
   type Refused,
-  type SecureBuffer,
   type ShotBatch,
-  type SumRules,
-  type SumState,
   type TaskId,
   type UserId,
 } from '@basa/protocol';
-import type { VersionRange } from '../closing/bounded-age.ts';
-import { isEnded } from '../store/buffers.ts';
+import { isEnded } from '../store/batches.ts';
 import type { StoredModel } from '../store/models.ts';
 import { Span } from './pace.ts';
 import type { PlaceCount, Placed, PlaceWish } from './places.ts';
-import type { EntryWish, PlaceEnd, Seated, Tickets } from './tickets.ts';
-import { VersionsSeen } from './versions-seen.ts';
+import type { PlaceEnd, Tickets } from './tickets.ts';
 
 export interface TaskAdmissionOptions extends AdmissionOptions {
   readonly task: TaskId;
@@ -30,7 +23,7 @@ export interface TaskAdmissionOptions extends AdmissionOptions {
   readonly clock: () => number;
   /** In [0, 1): spreads devices that were told to come back. */
   jitter(): number;
-  /** No place lasts longer before its deposit. */
+  /** No place lasts longer before its update. */
   readonly uploadLeaseMs: number;
 }
 
@@ -41,33 +34,21 @@ interface Later {
 }
 export type PlaceAnswer = Later | { readonly kind: 'place'; readonly leftMs: number };
 
-interface EnteringDevice extends Omit<EntryWish, 'place' | 'version'> {
-  /** The version that its update is trained on. */
-  readonly version: number;
-  readonly unused?: number;
-  /** It was admitted a moment ago. */
-  readonly isAdmitted?: boolean;
-}
-
 const WHY = {
   holds: 'the last update of this device is not in a version yet, or is on the newest version',
   full: 'every place is taken',
   behind: 'the free places are reserved for devices that have waited longer',
-  backlog: 'closed buffers are waiting to be opened',
+  backlog: 'batches are waiting to be opened',
 } as const;
-
-type VersionRules = Pick<SumRules, 'version' | 'versions'>;
 
 export class TaskAdmission {
   readonly #options: TaskAdmissionOptions;
   readonly #admission: Admission;
-  readonly #toDeposit = new Span();
   readonly #toUpload = new Span();
-  readonly #versions = new VersionsSeen();
-  /** Buffers whose authorities did not answer, until they end. */
+  /** Batches whose authorities did not answer, until they end. */
   readonly #aside = new Set<string>();
   #newestVersion = -1;
-  /** The time since which no device is under way to buffers of the newest version; of any version, if they are mixed. */
+  /** The time since which no device is under way with an update on the newest version. */
   #quietSince: number | undefined;
   #isUsed = false;
   /** Users that gave their place back since the newest version: they had nothing new, or left. */
@@ -80,29 +61,14 @@ export class TaskAdmission {
     this.#admission = new Admission(options);
   }
 
-  /** `unused` is the number of slots and places that the device recently left unused. */
+  /** `unused` is the number of places that the device recently left unused. */
   async ask(user: UserId, unused = 0): Promise<PlaceAnswer> {
     this.#isUsed = true;
     const { tickets, task } = this.#options;
-    const { wish, told } = this.#wishOf(user, unused, false);
+    const { wish, told } = this.#wishOf(user, unused);
     const placed = await tickets.ask(task, user, wish);
     this.#noted(user, placed);
-    if (placed.leftMs === undefined) return told();
-    this.#versions.asked(user, this.#newestVersion);
-    return { kind: 'place', leftMs: placed.leftMs };
-  }
-
-  /** For a device with an update. Without a place it is served if there is a free place, or a slot in a buffer that already has devices. */
-  async enter(
-    user: UserId,
-    { unused = 0, isAdmitted = false, ...entry }: EnteringDevice,
-  ): Promise<Later | Exclude<Seated, { readonly kind: 'no-place' }>> {
-    const { tickets, task } = this.#options;
-    const hasRoom = isAdmitted || this.#admission.hasRoomFor(toHex(user), entry.version);
-    const { wish, told } = this.#wishOf(user, unused, true);
-    const { seat, placed } = await tickets.enter(task, user, { ...entry, place: hasRoom ? undefined : wish });
-    if (placed !== undefined) this.#noted(user, placed);
-    return seat.kind === 'no-place' ? told() : seat;
+    return placed.leftMs === undefined ? told() : { kind: 'place', leftMs: placed.leftMs };
   }
 
   /**
@@ -117,45 +83,21 @@ export class TaskAdmission {
     return this.#admission.versionOver(version, Math.max(0, this.#comingOn(version) - own));
   }
 
-  /** The ticket of the device is used up. */
-  deposited(user: UserId, ctx: Ctx): void {
+  /** The device's only message has arrived: its place is free immediately. */
+  gave(user: UserId): void {
     const now = this.#options.clock();
-    this.#versions.deposited(user, ctx, this.#newestVersion);
-    this.#toDeposit.end(user, now);
-    this.#toUpload.begin(user, now);
+    this.#toUpload.end(user, now);
+    this.#admission.freed(1, now);
   }
 
-  /** The versions that the update of a device in this buffer may be trained on. */
-  versionsOf(ctx: Ctx, user: UserId): VersionRange {
-    return this.#versions.of(user, ctx);
-  }
-
-  /** The device's only message has arrived: its ticket is used up, and its place is free immediately. */
-  gave(user: UserId, name: Ctx): void {
-    this.deposited(user, name);
-    this.uploaded(user);
-    this.#admission.freed(1, this.#options.clock());
-  }
-
-  uploaded(user: UserId): void {
-    this.#toUpload.end(user, this.#options.clock());
-  }
-
-  /** The device gave up its place, may not use it now, or has used it for an update that came too late. */
+  /** The device gave up its place, or has used it for an update that came too late. */
   async discard(user: UserId, how: PlaceEnd): Promise<void> {
-    this.#toDeposit.forget(user);
-    if (how === 'returned') this.#versions.forget(user);
+    this.#toUpload.forget(user);
     const { tickets, task, clock } = this.#options;
     if (!(await tickets.endPlace(task, user, how))) return;
     // Not before: anybody can give back a place that they do not have.
     if (how === 'returned') this.#returned.add(toHex(user));
     this.#admission.freed(1, clock());
-  }
-
-  track(buffer: SecureBuffer): void {
-    const now = this.#options.clock();
-    const lateMs = this.#toUpload.lateMs(this.#options.uploadLeaseMs);
-    this.#track(toHex(buffer.ctx), fillOf(buffer, { now, lateMs, coming: this.coming(buffer.descriptor) }));
   }
 
   /** A batch accepts no further device. */
@@ -165,7 +107,7 @@ export class TaskAdmission {
     this.#track(toHex(ctx), { users: users.map(toHex), awaited: [], stage, live: users.length, version });
   }
 
-  /** Updates on a version that are in no batch yet count like a buffer that others can still enter. */
+  /** Updates on a version that are in no batch yet count like a sum that others can still enter. */
   trackWaiting(version: number, users: readonly UserId[]): void {
     const stage = users.length === 0 ? 'over' : 'begun';
     this.#track(`version ${version}`, { users: users.map(toHex), awaited: [], stage, live: users.length, version });
@@ -181,7 +123,7 @@ export class TaskAdmission {
    * No device waits for a sum that cannot be closed because authorities do not answer. New sums are gathered without it, so that a fleet
    * continues while an authority is down.
    */
-  setAside({ ctx }: SumState): void {
+  setAside({ ctx }: Pick<ShotBatch, 'ctx'>): void {
     this.#aside.add(toHex(ctx));
     this.#track(toHex(ctx), { users: [], awaited: [], stage: 'begun', live: 0 });
   }
@@ -190,7 +132,7 @@ export class TaskAdmission {
   meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
-    if (!this.#isMixed) this.#quietSince = undefined;
+    this.#quietSince = undefined;
     this.#returned.clear();
     this.#admission.versionMade(version, meanAge);
   }
@@ -199,8 +141,8 @@ export class TaskAdmission {
    * The number of devices that may still come with an update on the version, as of the last look; undefined without
    * limit.
    */
-  coming({ version, versions }: VersionRules): number | undefined {
-    const isOpenToAll = versions !== 'one' || !this.#isUsed || version >= this.#newestVersion;
+  coming(version: number): number | undefined {
+    const isOpenToAll = !this.#isUsed || version >= this.#newestVersion;
     return isOpenToAll ? undefined : this.#comingOn(version);
   }
 
@@ -208,12 +150,11 @@ export class TaskAdmission {
     return this.#crowd.byVersion.get(version) ?? 0;
   }
 
-  /** Checks whether any device is on the way, and whose upload is late. */
-  async look(living: readonly SecureBuffer[]): Promise<void> {
+  /** Checks whether any device is on the way. */
+  async look(): Promise<void> {
     const { tickets, task, clock } = this.#options;
-    for (const buffer of living) this.track(buffer);
     this.#crowd = await tickets.count(task);
-    const isQuiet = this.#isMixed ? this.#crowd.underWay === 0 : this.#comingOn(this.#newestVersion) === 0;
+    const isQuiet = this.#comingOn(this.#newestVersion) === 0;
     this.#quietSince = isQuiet ? (this.#quietSince ?? clock()) : undefined;
   }
 
@@ -221,15 +162,11 @@ export class TaskAdmission {
    * The time for which no device has been on the way with an update on the version; 0 if devices do not ask for places.
    * Infinite if it is an older version and no device is on the way with an update on it: none will come.
    */
-  quietMs(rules: VersionRules): number {
+  quietMs(version: number): number {
     if (!this.#isUsed) return 0;
-    if (this.coming(rules) === 0) return Number.POSITIVE_INFINITY;
-    const isOther = !this.#isMixed && rules.version !== this.#newestVersion;
+    if (this.coming(version) === 0) return Number.POSITIVE_INFINITY;
+    const isOther = version !== this.#newestVersion;
     return this.#quietSince === undefined || isOther ? 0 : this.#options.clock() - this.#quietSince;
-  }
-
-  get #isMixed(): boolean {
-    return this.#options.oneVersion === undefined;
   }
 
   /** As of the last look. */
@@ -238,15 +175,14 @@ export class TaskAdmission {
   }
 
   /** `told`: the answer to the device if it gets no place. */
-  #wishOf(user: UserId, unused: number, isForSeat: boolean): { readonly wish: PlaceWish; told(): Later } {
+  #wishOf(user: UserId, unused: number): { readonly wish: PlaceWish; told(): Later } {
     const { clock, jitter, uploadLeaseMs } = this.#options;
     let later: Later | undefined;
     const wish: PlaceWish = {
       version: Math.max(0, this.#newestVersion),
-      leaseMs: (isIdle) => this.#toDeposit.leaseMs(user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
+      leaseMs: (isIdle) => this.#toUpload.leaseMs(user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
       decide: (crowd) => {
-        // A device that comes with another update is not checked for whether its last one is in a version.
-        const judged = this.#admission.judge(isForSeat ? '' : toHex(user), crowd);
+        const judged = this.#admission.judge(toHex(user), crowd);
         if (judged === 'place') return judged;
         const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
         later = { kind: 'later', why: WHY[judged], retryAfterMs };
@@ -262,15 +198,12 @@ export class TaskAdmission {
   #noted(user: UserId, { leftMs, underWay, lapsed, isIdle }: Placed): void {
     const now = this.#options.clock();
     if (lapsed > 0) this.#admission.freed(lapsed, now);
-    if (isIdle) {
-      this.#toDeposit.forget(user);
-      this.#versions.forget(user);
-    }
+    if (isIdle) this.#toUpload.forget(user);
     if (leftMs === undefined) return;
     this.#quietSince = undefined;
     this.#crowd = { ...this.#crowd, underWay };
     this.#admission.placed(underWay);
-    if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
+    if (!this.#toUpload.has(user)) this.#toUpload.begin(user, now);
   }
 }
 

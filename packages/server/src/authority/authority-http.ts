@@ -40,14 +40,8 @@ export class AuthorityUnreachable extends Error {
 export interface Asked {
   readonly question:
     | 'policy'
-    | 'offer'
-    | 'draw'
     | 'adopt'
-    | 'renew'
     | 'log'
-    | 'close'
-    | 'abort'
-    | 'outcome'
     | 'head'
     | 'revocations'
     | 'health'
@@ -192,7 +186,7 @@ export class AuthorityHttp {
   }
 }
 
-/** More than any answer has: the largest are lists of slot keys, and keys at a close. */
+/** More than any answer has. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Throws if the body is too long: an authority must not fill the memory of the server. */

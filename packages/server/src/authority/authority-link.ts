@@ -3,38 +3,23 @@ import { equalBytes, type Signer } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type AuthorityStanding,
-  abortRequestCodec,
-  authorityMessages,
   type BatchVoteAnswer,
   type BatchVoteRequest,
-  type BufferRequest,
   batchVoteAnswerCodec,
   batchVoteRequestCodec,
-  bufferRequestCodec,
-  type CloseAnswer,
-  type CloseRequest,
   type Codec,
-  type Council,
-  type Ctx,
-  type DrawnBuffer,
   decodePolicy,
-  drawnBufferCodec,
   type EnrolledFor,
   type Head,
   type InspectAnswer,
   type InspectRequest,
   inspectAnswerCodec,
   inspectRequestCodec,
-  isSignedInTerm,
+  isSigned,
   type ModelAppend,
   type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
-  type Offer,
-  type Outcome,
-  offerCodec,
-  offerRequestCodec,
-  outcomeCodec,
   type ReleaseRequest,
   type Revocations,
   releaseRequestCodec,
@@ -59,14 +44,9 @@ export class AuthorityLink {
   readonly #options: AuthorityHttpOptions;
   readonly #http: AuthorityHttp;
 
-  constructor(options: AuthorityHttpOptions, http: AuthorityHttp = new AuthorityHttp(options)) {
+  constructor(options: AuthorityHttpOptions) {
     this.#options = options;
-    this.#http = http;
-  }
-
-  /** The same link, for a task in which the server signs with this key. */
-  signedBy(signer: Signer): AuthorityLink {
-    return new AuthorityLink({ ...this.#options, ports: { ...this.#options.ports, signer } }, this.#http);
+    this.#http = new AuthorityHttp(options);
   }
 
   get publicKey(): Uint8Array {
@@ -75,19 +55,6 @@ export class AuthorityLink {
 
   async policy(task: TaskId): Promise<TaskPolicy> {
     return decodePolicy(await this.#get('policy', AUTHORITY_PATH.policy(task)));
-  }
-
-  /** Returns its offer for a buffer. */
-  async offer(task: TaskId): Promise<Offer> {
-    const body = { task };
-    const bytes = offerRequestCodec.encode({ ...body, signature: this.#sign(offerRequestCodec.statement(body)) });
-    return this.#post('offer', AUTHORITY_PATH.offers, bytes, offerCodec);
-  }
-
-  /** Draws with only its own list and signature. The same nonce gets the same buffer. */
-  async drawBuffer(body: Omit<BufferRequest, 'signature'>): Promise<DrawnBuffer> {
-    const bytes = bufferRequestCodec.encode({ ...body, signature: this.#sign(bufferRequestCodec.statement(body)) });
-    return this.#post('draw', AUTHORITY_PATH.buffers, bytes, drawnBufferCodec);
   }
 
   async appendModel(append: Omit<ModelAppend, 'signature'>): Promise<ModelEntry> {
@@ -102,30 +69,6 @@ export class AuthorityLink {
     return modelEntryCodec.decode(await this.#http.ask({ question: 'adopt', method: 'PUT', path, body }));
   }
 
-  /** Shows it the newest version of an earlier term, which it signs again. */
-  async renewModel(entry: ModelEntry): Promise<ModelEntry> {
-    const path = AUTHORITY_PATH.renewedModel(entry.task);
-    const body = modelEntryCodec.encode(entry);
-    const signer = this.#signer;
-    return modelEntryCodec.decode(await this.#http.ask({ question: 'renew', method: 'PUT', path, body, signer }));
-  }
-
-  async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
-    const { closeRequest, closeAnswer } = authorityMessages(bufferSize);
-    const [path, body, signer] = [AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), this.#signer];
-    return closeAnswer.decode(await this.#http.ask({ question: 'close', method: 'POST', path, body, signer }));
-  }
-
-  /** Asks it to end a buffer that can never have enough updates. */
-  async abort(ctx: Ctx): Promise<Outcome> {
-    const signature = this.#sign(abortRequestCodec.statement({ ctx }));
-    return this.#post('abort', AUTHORITY_PATH.abort(ctx), abortRequestCodec.encode({ ctx, signature }), outcomeCodec);
-  }
-
-  async outcome(ctx: Ctx): Promise<Outcome> {
-    return outcomeCodec.decode(await this.#get('outcome', AUTHORITY_PATH.outcome(ctx)));
-  }
-
   /** The newest head that was seen. */
   get head(): Head | undefined {
     return this.#http.head;
@@ -137,16 +80,14 @@ export class AuthorityLink {
   }
 
   /** The devices of the task among some revocations after this number. */
-  async revocations({ task, ...council }: EnrolledFor, after: number): Promise<Revocations> {
+  async revocations({ task }: Pick<EnrolledFor, 'task'>, after: number): Promise<Revocations> {
     const body = { task, after };
     const signature = this.#sign(revocationRequestCodec.statement(body));
     const bytes = revocationRequestCodec.encode({ ...body, signature });
     const told = await this.#post('revocations', AUTHORITY_PATH.taskRevocations(task), bytes, revocationsCodec);
     const { ports, publicKey } = this.#options;
     const isGood =
-      isSignedInTerm(ports.suite, revocationsCodec, council, told, publicKey) &&
-      equalBytes(told.task, task) &&
-      told.after === after;
+      isSigned(ports.suite, revocationsCodec, told, publicKey) && equalBytes(told.task, task) && told.after === after;
     if (!isGood)
       throw new AuthorityUnreachable('it sent a list of revocations that is not its own, or not the requested one');
     return told;
@@ -158,12 +99,12 @@ export class AuthorityLink {
   }
 
   /** One-shot: returns its verdicts on uploads, without their vectors. */
-  async inspect(body: Unsigned<InspectRequest>, council: Council): Promise<InspectAnswer> {
+  async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
     const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
     const path = AUTHORITY_PATH.inspections(body.task);
     const answer = await this.#postLong('inspect', path, bytes, inspectAnswerCodec, body.uploads.length);
     const { ports, publicKey } = this.#options;
-    const isItsOwn = isSignedInTerm(ports.suite, inspectAnswerCodec, council, answer, publicKey);
+    const isItsOwn = isSigned(ports.suite, inspectAnswerCodec, answer, publicKey);
     if (isItsOwn && equalBytes(answer.task, body.task)) return answer;
     throw new AuthorityUnreachable('it did not sign its verdicts, or they belong to another task');
   }

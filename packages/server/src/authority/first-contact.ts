@@ -19,5 +19,5 @@ export async function meetAuthorities(contacts: readonly Contact[], tell: (words
 function wordsOf(url: string, error: unknown): string {
   const reason = networkReason(error);
   const happened = isCertificateReason(reason) ? 'has a certificate that is not trusted' : 'does not answer';
-  return `the authority ${url} ${happened} (${reason}); ${networkAdvice(error)}. Until it answers, the server cannot open or close buffers`;
+  return `the authority ${url} ${happened} (${reason}); ${networkAdvice(error)}. Until it answers, the server cannot make batches or versions`;
 }

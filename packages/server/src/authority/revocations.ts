@@ -1,10 +1,10 @@
 /**
  * The devices that the authorities have revoked. Every head of a log contains their number. If it is higher than the server's number, the
- * server asks for the list and keeps it permanently. A revoked device stays revoked until the authority is replaced, even if the authority
+ * server asks for the list and keeps it permanently. A revoked device stays revoked, even if the authority
  * has lost the record.
  */
 import { equalBytes, toHex } from '@basa/masking';
-import type { Council, EnrolledFor, Head, TaskPolicy, UserId } from '@basa/protocol';
+import type { Council, EnrolledFor, Head, UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { RevocationMark } from '../store/revocations.ts';
 import type { Store } from '../store/store.ts';
@@ -17,11 +17,9 @@ const GRACE_MS = 500;
 /** At most a million revocations in one check, so that an authority that invents them cannot delay the others. */
 const MAX_PAGES = 1024;
 
-type EnrolledWith = EnrolledFor & Pick<TaskPolicy, 'serverKey'>;
-
 export interface RevocationsOptions {
   readonly store: Store;
-  readonly authorities: Pick<AuthorityLinks, 'all' | 'signedFor'>;
+  readonly authorities: Pick<AuthorityLinks, 'all'>;
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -43,7 +41,7 @@ export class Revocations {
   }
 
   /** Checks for new revocations for these tasks. An authority that does not answer delays nothing. */
-  async look(tasks: readonly EnrolledWith[]): Promise<void> {
+  async look(tasks: readonly EnrolledFor[]): Promise<void> {
     const { authorities, onTrouble } = this.#options;
     const looks = await Promise.allSettled(authorities.all.map((link) => link.look()));
     const failed = looks.find((look) => look.status === 'rejected');
@@ -54,13 +52,13 @@ export class Revocations {
 
   /**
    * Learns the revocations before the newest heads that this server saw: from then on every node knows them. If enough
-   * authorities answer, the others are not awaited: they give no key to devices they revoked.
+   * authorities answer, the others are not awaited: they refuse uploads of devices they revoked.
    */
-  async catchUp(of: EnrolledWith): Promise<void> {
+  async catchUp(of: EnrolledFor): Promise<void> {
     const { authorities, threshold } = of;
-    const links = this.#options.authorities
-      .signedFor(of)
-      .filter(({ publicKey }) => authorities.some((key) => equalBytes(key, publicKey)));
+    const links = this.#options.authorities.all.filter(({ publicKey }) =>
+      authorities.some((key) => equalBytes(key, publicKey)),
+    );
     if (links.length === 0) return;
     await gather(
       links.map((link, authority) => ({ authority, ask: () => this.#together(of, link) })),

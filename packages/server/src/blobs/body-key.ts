@@ -1,28 +1,28 @@
-/** The names of uploaded bodies: everything of a buffer below one name, everything of a slot below the next. */
+/** The names of uploaded bodies: everything of an upload, and everything of a batch, below its name. */
 import { toHex } from '@basa/masking';
-import type { Ctx, UploadHeader } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
 
-/** The prefix of the bodies of all buffers, each below the name of its buffer. */
+/** The prefix of the bodies of all uploads, and of the sums of all batches. */
 export const BODIES = 'uploads';
 
-export function bodiesOf(ctx: Ctx): string {
-  return `${BODIES}/${toHex(ctx)}`;
+/** A body by the upload it belongs to, and its hash. */
+export interface BodyName {
+  readonly upload: Ctx;
+  readonly bodyHash: Uint8Array;
 }
 
-export function bodiesOfSlot(ctx: Ctx, slot: number): string {
-  return `${bodiesOf(ctx)}/${slot}`;
+/** Below the name of an upload, or of a batch. */
+export function bodiesOf(name: Ctx): string {
+  return `${BODIES}/${toHex(name)}`;
 }
 
 /** A body of at most this size is a row of the database, not a file. */
 export const MOST_ROW_BYTES: number = 64 * 1024;
 const ROW = '-row';
 
-/** Unique for slot and bytes, so that nothing is ever overwritten. */
-export function bodyKey(
-  { ctx, slot, bodyHash }: Pick<UploadHeader, 'ctx' | 'slot' | 'bodyHash'>,
-  { bodyBytes }: { readonly bodyBytes: number },
-): string {
-  return `${bodiesOfSlot(ctx, slot)}/${toHex(bodyHash).slice(0, 32)}${bodyBytes <= MOST_ROW_BYTES ? ROW : ''}`;
+/** Unique for upload and bytes, so that nothing is ever overwritten. */
+export function bodyKey({ upload, bodyHash }: BodyName, { bodyBytes }: { readonly bodyBytes: number }): string {
+  return `${bodiesOf(upload)}/${toHex(bodyHash).slice(0, 32)}${bodyBytes <= MOST_ROW_BYTES ? ROW : ''}`;
 }
 
 export function isRowKey(key: string): boolean {

@@ -1,25 +1,7 @@
 /** The public view of a sum: without users and signatures. */
 import { toHex } from '@basa/masking';
-import type { LiveBuffer, SecureBuffer, ShotBatch, TaskPolicy } from '@basa/protocol';
+import type { LiveBuffer, ShotBatch, TaskPolicy } from '@basa/protocol';
 import type { ShotGroup } from '../store/pending-shots.ts';
-
-export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): LiveBuffer {
-  const { version, bufferSize, minimum, expiry } = descriptor;
-  return {
-    ctx: toHex(ctx),
-    status,
-    version,
-    bufferSize,
-    minimum,
-    accepted: slots.filter((slot) => slot.status === 'accepted').length,
-    expiry,
-    slots: slots.map(({ ticket, status: slotStatus, graceMs }) => ({
-      slot: ticket.slot,
-      status: slotStatus,
-      deadline: ticket.deadline + graceMs,
-    })),
-  };
-}
 
 /** A batch accepts no more devices, so it does not expire. */
 export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {

@@ -1,52 +1,45 @@
 /**
- * Brings sums to their end, also after an interruption: each look takes one as far as possible.
+ * Brings batches to their end, also after an interruption: each look takes one as far as possible.
  *
- *     gathered --> frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
+ *     frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
  */
 import { toHex } from '@basa/masking';
-import { type Ctx, isGranted, recordOpened, type SumState } from '@basa/protocol';
+import { type Ctx, isGranted, recordOpened, type ShotBatch } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/backoff.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { isEnded } from '../store/buffers.ts';
+import type { ShotGatherer } from '../shots/shot-gatherer.ts';
+import { isEnded } from '../store/batches.ts';
 import type { Fence } from '../store/leases.ts';
-import type { Gatherer } from './gatherer.ts';
 import { granted } from './granted.ts';
 import { storeOpened } from './opened-sums.ts';
-import { recordSpoilt, type VersionMaker } from './version-maker.ts';
+import type { VersionMaker } from './version-maker.ts';
 
-export interface CloserOptions<Sum extends SumState> {
-  readonly gatherer: Gatherer<Sum>;
-  readonly versions: VersionMaker<Sum>;
+export interface CloserOptions {
+  readonly gatherer: ShotGatherer;
+  readonly versions: VersionMaker;
   readonly blobs: BlobStore;
   /** The clock of this node. */
   readonly clock: () => number;
   /** Called if authorities that are needed for its end do not answer. */
-  onUnanswered(sum: Sum): void;
+  onUnanswered(sum: ShotBatch): void;
   /** Called when it has ended, and none of its data is needed any more. */
   onEnded(ctx: Ctx): void;
 }
 
-export class Closer<Sum extends SumState> {
-  readonly #options: CloserOptions<Sum>;
+export class Closer {
+  readonly #options: CloserOptions;
   /** The back-off of sums that could not be ended. */
   readonly #backoff: Backoff;
 
-  constructor(options: CloserOptions<Sum>) {
+  constructor(options: CloserOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.clock);
   }
 
-  /** Returns those with something to do, judged by the copies in memory. */
-  async due(names: readonly Ctx[], now: number): Promise<readonly Ctx[]> {
-    const { keeper } = this.#options.gatherer;
-    const found = await Promise.all(names.map((ctx) => keeper.find(ctx)));
-    return found.flatMap((sum) => (sum !== undefined && this.#isDue(sum, now) ? [sum.ctx] : []));
-  }
-
-  #isDue(sum: Sum, now: number): boolean {
-    if (!this.#backoff.isDue(toHex(sum.ctx))) return false;
-    return sum.status !== 'filling' || this.#options.gatherer.isDue(sum, now);
+  /** Those that are to be tried now. */
+  due(names: readonly Ctx[]): readonly Ctx[] {
+    return names.filter((ctx) => this.#backoff.isDue(toHex(ctx)));
   }
 
   /**
@@ -63,36 +56,26 @@ export class Closer<Sum extends SumState> {
   }
 
   async #attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
-    const begun = await this.#found(ctx);
-    const isFilling = begun.status === 'filling';
-    if (isFilling && !(await this.#options.gatherer.gather(begun, fence))) this.#backoff.failed(toHex(ctx));
     const sum = await this.#found(ctx);
     if (sum.status === 'frozen' || isGranted(sum)) await this.#finish(sum, fence);
     await this.#tidy(ctx);
   }
 
-  async #finish(sum: Sum, fence: Fence | undefined): Promise<void> {
+  async #finish(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
     const isWaiting = sum.status === 'opened' || (await this.#isOpened(sum, fence));
     if (!isWaiting) return;
     for (const ctx of await this.#options.versions.advance(fence)) await this.#tidy(ctx);
   }
 
   /** Returns true if it waits for a version now. */
-  async #isOpened(sum: Sum, fence: Fence | undefined): Promise<boolean> {
+  async #isOpened(sum: ShotBatch, fence: Fence | undefined): Promise<boolean> {
     const { gatherer, blobs, onUnanswered } = this.#options;
-    const { ctx, rules } = sum;
+    const { ctx } = sum;
     try {
       const opened = await storeOpened(blobs, sum, await gatherer.open(sum, fence));
-      // With one version per buffer even a spoilt sum is named in a version: its devices could contribute nothing more
-      // on the old one.
-      if (opened.kind === 'mean' || rules.versions === 'one') {
-        granted(
-          await gatherer.keeper.step<{ readonly kind: 'opened' }>(ctx, recordOpened, { more: { opened }, fence }),
-        );
-        return true;
-      }
-      await recordSpoilt(gatherer, sum, opened, { fence });
-      return false;
+      // Even a spoilt sum is named in a version: its devices could contribute nothing more on the old one.
+      granted(await gatherer.keeper.step<{ readonly kind: 'opened' }>(ctx, recordOpened, { more: { opened }, fence }));
+      return true;
     } catch (error) {
       // The authority's decision prevails: it gave the sum up, or lost its memory of it.
       if (error instanceof AuthorityRefusal) await gatherer.lost(await this.#found(ctx), fence);
@@ -112,7 +95,7 @@ export class Closer<Sum extends SumState> {
     onEnded(ctx);
   }
 
-  async #found(ctx: Ctx): Promise<Sum> {
+  async #found(ctx: Ctx): Promise<ShotBatch> {
     const sum = await this.#options.gatherer.keeper.find(ctx);
     if (sum === undefined) throw new Error(`the sum ${toHex(ctx)} is not in the store`);
     return sum;

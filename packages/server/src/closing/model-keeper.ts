@@ -1,13 +1,13 @@
 /** The versions of a task's model: durable first, then logged at the authority, then given to users. */
 import { createHash } from 'node:crypto';
 import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
-import { equalBytes, fromHex, toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, ModelEntry, TaskId, Vote } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
-import type { UpToDate } from '../buffers/sum-keeper.ts';
+import type { UpToDate } from '../buffers/batch-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel, SumsOfVersion } from '../store/models.ts';
@@ -105,12 +105,6 @@ export class ModelKeeper {
     return this.#options.store.model(this.#options.task, version);
   }
 
-  /** True if the version and hash that a buffer is drawn for are ours: an authority that forgot some versions knows others. */
-  async has({ version, modelHash }: Pick<ModelEntry, 'version' | 'modelHash'>): Promise<boolean> {
-    const model = await this.stored(version);
-    return model !== undefined && equalBytes(model.modelHash, modelHash);
-  }
-
   /** Throws if the bytes of the newest version are gone. */
   async checkNewest(): Promise<void> {
     const { newest } = this;
@@ -135,10 +129,10 @@ export class ModelKeeper {
     return this.#add(newest.version + 1, named, this.#stepped(newest, making), { ...making, fence });
   }
 
-  /** Repeats the newest version under the next number, or under a later one: spoilt sums change nothing. */
-  async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined, version?: number): Promise<StoredModel> {
+  /** Repeats the newest version under the next number: spoilt sums change nothing. */
+  async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined): Promise<StoredModel> {
     const newest = await this.#logged();
-    return this.#add(version ?? newest.version + 1, named, this.#copied(newest), { counts, fence });
+    return this.#add(newest.version + 1, named, this.#copied(newest), { counts, fence });
   }
 
   async #logged(): Promise<StoredModel> {

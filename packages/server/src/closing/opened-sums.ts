@@ -32,8 +32,8 @@ export async function storeOpened(
   return { kind: 'mean', task, weightSum, versionSum, metrics };
 }
 
-function spoiltRow(task: OpenedRow['task'], { why, slots }: Extract<OpenedSum, { kind: 'quarantine' }>): OpenedRow {
-  return { kind: 'spoilt', task, why, slots };
+function spoiltRow(task: OpenedRow['task'], { why }: Extract<OpenedSum, { kind: 'quarantine' }>): OpenedRow {
+  return { kind: 'spoilt', task, why };
 }
 
 async function storeMean(blobs: BlobStore, ctx: Ctx, shards: AsyncIterable<Float32Array>): Promise<void> {

@@ -11,48 +11,45 @@ import {
   nextVersion,
   recordIncluded,
   recordQuarantine,
-  type SumState,
+  type ShotBatch,
   type TaskId,
-  type UserId,
   type VersionSum,
   versionRule,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { ShotGatherer } from '../shots/shot-gatherer.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { WaitingSum } from '../store/opened.ts';
 import type { Store } from '../store/store.ts';
-import type { Verdict } from '../store/suspicions.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import type { Gatherer } from './gatherer.ts';
 import { granted } from './granted.ts';
 import type { Counts, Making, ModelKeeper } from './model-keeper.ts';
 import { meansOf } from './opened-sums.ts';
-import { UNOPENED } from './opening.ts';
 
-export interface VersionMakerOptions<Sum extends SumState> {
+export interface VersionMakerOptions {
   readonly task: TaskId;
   readonly read: Pick<ReadTask, 'policy' | 'serverStep'>;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly gatherer: Gatherer<Sum>;
+  readonly gatherer: ShotGatherer;
   readonly models: ModelKeeper;
   readonly watch: ServerWatch;
   onIncluded(): Promise<void>;
   /** Called if authorities that are needed for its end do not answer. */
-  onUnanswered(sum: Sum): void;
+  onUnanswered(sum: ShotBatch): void;
 }
 
 /** A sum that waits, with its state. */
-type Member<Sum> = VersionSum & { readonly waiting: WaitingSum; readonly sum: Sum };
-type GoodMember<Sum> = Member<Sum> & { readonly waiting: Extract<WaitingSum, { readonly kind: 'mean' }> };
+type Member = VersionSum & { readonly waiting: WaitingSum; readonly sum: ShotBatch };
+type GoodMember = Member & { readonly waiting: Extract<WaitingSum, { readonly kind: 'mean' }> };
 
-export class VersionMaker<Sum extends SumState> {
-  readonly #options: VersionMakerOptions<Sum>;
+export class VersionMaker {
+  readonly #options: VersionMakerOptions;
 
-  constructor(options: VersionMakerOptions<Sum>) {
+  constructor(options: VersionMakerOptions) {
     this.#options = options;
   }
 
@@ -73,7 +70,7 @@ export class VersionMaker<Sum extends SumState> {
     return this.#end(version, [...next.sums, ...next.spoilt], fence);
   }
 
-  async #members(): Promise<readonly Member<Sum>[]> {
+  async #members(): Promise<readonly Member[]> {
     const { store, task, gatherer } = this.#options;
     const waiting = await store.openedSums(task);
     const sums = await Promise.all(waiting.map(({ ctx }) => gatherer.keeper.find(ctx)));
@@ -83,7 +80,7 @@ export class VersionMaker<Sum extends SumState> {
     });
   }
 
-  async #next(members: readonly Member<Sum>[]): Promise<NextVersion<Member<Sum>> | undefined> {
+  async #next(members: readonly Member[]): Promise<NextVersion<Member> | undefined> {
     const { gatherer, read } = this.#options;
     const rule = versionRule(read.policy);
     const times = members.map(({ waiting }) => waiting.at);
@@ -94,11 +91,11 @@ export class VersionMaker<Sum extends SumState> {
     return nextVersion(rule, members, isLast);
   }
 
-  #made(next: NextVersion<Member<Sum>>, fence: Fence | undefined): Promise<StoredModel> {
+  #made(next: NextVersion<Member>, fence: Fence | undefined): Promise<StoredModel> {
     const { models, watch } = this.#options;
     const named = namedOf([...next.sums, ...next.spoilt]);
     const counts = this.#countsOf(next);
-    const good = next.sums.filter((member): member is GoodMember<Sum> => member.waiting.kind === 'mean');
+    const good = next.sums.filter((member): member is GoodMember => member.waiting.kind === 'mean');
     const [first] = named.sums.length > 0 ? named.sums : named.spoilt;
     return watch.traces.step('model-step', { ctx: first as Ctx }, () =>
       good.length === 0
@@ -107,8 +104,8 @@ export class VersionMaker<Sum extends SumState> {
     );
   }
 
-  #countsOf({ sums, spoilt }: NextVersion<Member<Sum>>): Counts {
-    const counted = ({ sum }: Member<Sum>): Counts => this.#options.gatherer.countsOf(sum);
+  #countsOf({ sums, spoilt }: NextVersion<Member>): Counts {
+    const counted = ({ sum }: Member): Counts => this.#options.gatherer.countsOf(sum);
     const lost = spoilt.map(counted).map(({ accepted, dropped }) => accepted + dropped);
     const good = sums.map(counted);
     return {
@@ -118,7 +115,7 @@ export class VersionMaker<Sum extends SumState> {
   }
 
   /** Each sum counts by its age at this very step. */
-  #makingAt(version: number, good: readonly GoodMember<Sum>[], counts: Counts): Making {
+  #makingAt(version: number, good: readonly GoodMember[], counts: Counts): Making {
     const { gatherer } = this.#options;
     const weighed = good.map(({ sum, waiting }) => ({
       weight: waiting.weightSum,
@@ -140,7 +137,7 @@ export class VersionMaker<Sum extends SumState> {
   }
 
   async *#means(
-    good: readonly GoodMember<Sum>[],
+    good: readonly GoodMember[],
     weighed: readonly Omit<WeighedMean, 'mean'>[],
   ): AsyncGenerator<Float32Array | Float64Array> {
     const { blobs, read } = this.#options;
@@ -154,7 +151,7 @@ export class VersionMaker<Sum extends SumState> {
   }
 
   /** "Included" and the logged model are written together, sum by sum. */
-  async #end(version: number, members: readonly Member<Sum>[], fence: Fence | undefined): Promise<readonly Ctx[]> {
+  async #end(version: number, members: readonly Member[], fence: Fence | undefined): Promise<readonly Ctx[]> {
     const { models, onIncluded } = this.#options;
     const logged = await this.#logged(version, members, fence);
     for (const member of members) await this.#endOne(member, logged, fence);
@@ -169,7 +166,7 @@ export class VersionMaker<Sum extends SumState> {
    */
   async #logged(
     version: number,
-    members: readonly Member<Sum>[],
+    members: readonly Member[],
     fence: Fence | undefined,
   ): Promise<NonNullable<StoredModel['entry']>> {
     const { models, gatherer, watch, onUnanswered } = this.#options;
@@ -180,7 +177,7 @@ export class VersionMaker<Sum extends SumState> {
     const [first] = members;
     try {
       const log = () => models.log(made, namedOf(members), votes);
-      return await watch.traces.step('log', { ctx: (first as Member<Sum>).ctx }, log);
+      return await watch.traces.step('log', { ctx: (first as Member).ctx }, log);
     } catch (error) {
       if (error instanceof AuthorityUnreachable) for (const { sum } of members) onUnanswered(sum);
       // The authority's decision prevails: it gave one of them up, or lost its memory of it.
@@ -190,46 +187,17 @@ export class VersionMaker<Sum extends SumState> {
   }
 
   async #endOne(
-    { ctx, sum, waiting }: Member<Sum>,
+    { ctx, waiting }: Member,
     logged: NonNullable<StoredModel['entry']>,
     fence: Fence | undefined,
   ): Promise<void> {
     const { keeper } = this.#options.gatherer;
-    if (waiting.kind === 'spoilt') return recordSpoilt(this.#options.gatherer, sum, waiting, { fence, logged });
-    const more = (before: Sum) => ({ logged, verdict: verdictOf(before, 'clean') });
-    granted(await keeper.step(ctx, (found) => recordIncluded(found, logged.version), { more, fence }));
+    if (waiting.kind === 'spoilt') {
+      granted(await keeper.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { more: { logged }, fence }));
+      return;
+    }
+    granted(await keeper.step(ctx, (found) => recordIncluded(found, logged.version), { more: { logged }, fence }));
   }
-}
-
-interface Spoilt {
-  readonly why: string;
-  readonly slots: readonly number[];
-}
-
-/** Counts only against known cheats, because otherwise one liar would lock out the others; against nobody if the sum was never opened. */
-export async function recordSpoilt<Sum extends SumState>(
-  gatherer: Gatherer<Sum>,
-  sum: Sum,
-  { why, slots }: Spoilt,
-  { fence, logged }: { readonly fence: Fence | undefined; readonly logged?: NonNullable<StoredModel['entry']> },
-): Promise<void> {
-  const users = gatherer.usersAt(sum, slots);
-  const more = (before: Sum, _: Sum, now: number) => ({
-    burnt: { at: now, users },
-    ...(why !== UNOPENED && { verdict: verdictOf(before, 'spoilt', users) }),
-    ...(logged !== undefined && { logged }),
-  });
-  const step = (found: Sum) => recordQuarantine(found, why, slots);
-  granted(await gatherer.keeper.step(sum.ctx, step, { more, fence }));
-}
-
-/** The verdict of the sum on its members. */
-function verdictOf(
-  { task, rules, users }: SumState,
-  outcome: Verdict['outcome'],
-  named: readonly UserId[] = [],
-): Verdict {
-  return { task, minimum: rules.minimum, users, outcome, named };
 }
 
 function namedOf(members: readonly VersionSum[]): SumsOfVersion {

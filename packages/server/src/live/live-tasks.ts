@@ -5,11 +5,12 @@ import {
   type LiveBuffer,
   type LiveState,
   type LiveVersion,
-  type SumState,
+  type ShotBatch,
   scoresIn,
 } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import { isEnded } from '../store/buffers.ts';
+import { liveBatch } from '../buffers/live-sums.ts';
+import { isEnded } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from '../watch/tallies.ts';
@@ -24,9 +25,9 @@ export interface LiveOptions {
 export class LiveTasks {
   readonly #options: LiveOptions;
   readonly #tallies = new Tallies();
-  /** Buffers of each task that ended recently, the last one first. */
+  /** Batches of each task that ended recently, the last one first. */
   readonly #ended = new Map<string, readonly LiveBuffer[]>();
-  /** Tasks whose last buffers were looked up: after a restart this process has not seen them end. */
+  /** Tasks whose last batches were looked up: after a restart this process has not seen them end. */
   readonly #recalled = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #startedAt: number;
@@ -54,9 +55,9 @@ export class LiveTasks {
     this.#tallies.fetched(task, version);
   }
 
-  /** A sum was read or changed. */
-  track({ task, status }: SumState, shown: LiveBuffer): void {
-    if (isEnded(status)) this.#remember(toHex(task), shown);
+  /** A batch was read or changed. */
+  track(batch: ShotBatch): void {
+    if (isEnded(batch.status)) this.#remember(toHex(batch.task), liveBatch(batch));
     this.#changed();
   }
 
@@ -69,8 +70,10 @@ export class LiveTasks {
     await this.#recall(task);
     const { stop, target } = task.read.specification;
     const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
-    // A buffer that has just ended is removed a little later.
-    const living = found.flatMap((shown) => (shown === undefined || isEnded(shown.status) ? [] : [shown]));
+    // A batch that has just ended is removed a little later.
+    const living = found.flatMap((shown) =>
+      shown === undefined || isEnded(shown.status as ShotBatch['status']) ? [] : [shown],
+    );
     return {
       at: this.#options.clock(),
       startedAt: this.#startedAt,
@@ -107,7 +110,7 @@ export class LiveTasks {
       }));
   }
 
-  /** Every buffer that the keeper reads is passed to `track`. */
+  /** Every batch that the keeper reads is passed to `track`. */
   async #recall({ task, mode }: RunningTask): Promise<void> {
     const name = toHex(task);
     if (this.#recalled.has(name)) return;

@@ -5,7 +5,7 @@
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Tickets } from '../admission/tickets.ts';
-import type { UpToDate } from '../buffers/sum-keeper.ts';
+import type { UpToDate } from '../buffers/batch-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { Leases } from './leases.ts';
 import { type Listener, type NodeSignals, openNodeSignals, type Telling } from './signals.ts';
@@ -16,10 +16,8 @@ export interface Nodes {
   readonly upToDate: UpToDate;
   /** Tells other nodes about the actions of this one. */
   readonly tell: Telling;
-  /** Records that this node starts now. Extends leases by the time during which there was no node. */
+  /** This node starts now. */
   noteStart(): Promise<void>;
-  /** Records that this node is alive. */
-  noteAlive(): Promise<void>;
   /** Receives the signals of other nodes, until it is closed. */
   listen(listener: Listener): void;
   /** At every tick, reads the changes of other nodes, signalled or not. */
@@ -34,7 +32,7 @@ export interface NodesOptions {
   /** The time for which a node may be silent before another one ends its buffers. */
   readonly leaseMs: number;
   /** Set if several nodes share the database. */
-  readonly shared?: { readonly url: string; readonly tickMs: number } | undefined;
+  readonly shared?: { readonly url: string } | undefined;
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -45,8 +43,6 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
   const holder = shared === undefined ? ALONE : toHex(nodeRandomBytes(8));
   const leases = new Leases({ store, leaseMs, holder, onTrouble });
   let signals: NodeSignals | undefined;
-  // If no node recorded anything for this time, no node was running. A single node knows when it was down.
-  const silentMs = shared === undefined ? Number.POSITIVE_INFINITY : 2 * shared.tickMs + leaseMs;
   return {
     leases,
     upToDate: (copy, read) => (shared === undefined ? Promise.resolve(copy) : read()),
@@ -56,12 +52,8 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
       upload: (task, ctx) => signals?.upload(task, ctx),
     },
     async noteStart() {
-      await store.noteAlive(shared === undefined ? 0 : silentMs);
       // Devices ask again, because it is unknown how many of them are still under way.
       if (shared === undefined) await tickets.forgetAll();
-    },
-    async noteAlive() {
-      await store.noteAlive(silentMs);
     },
     listen(listener) {
       if (shared !== undefined) signals = openNodeSignals({ url: shared.url, listener, onTrouble });

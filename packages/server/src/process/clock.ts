@@ -7,11 +7,9 @@ import type { Settings } from './settings.ts';
 export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
   const { store, tickets, nodes, revocations, onTrouble } = tools;
   const tick = async (): Promise<void> => {
-    await nodes.noteAlive();
-    const unusedBefore = (await store.now()) - settings.burntSlots.withinMs;
-    await store.forgetBurnt(unusedBefore);
+    const unusedBefore = (await store.now()) - settings.idlePlaces.withinMs;
+    await store.forgetIdle(unusedBefore);
     await tickets.forget(unusedBefore);
-    await store.forgetLapsedSlots();
     await nodes.catchUp(() => tasks.refresh());
     await tasks.tick();
   };

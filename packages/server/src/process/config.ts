@@ -35,20 +35,19 @@ export const serverConfigSchema = configSchema({
       'public key of the authority in hexadecimal digits (`GET /v1/authority`), or several separated by commas',
     examples: ['0'.repeat(64)],
   }),
-  seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'time after which an unused seat is lost'),
-  tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'interval at which the server checks leases and ends buffers'),
+  tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'interval at which the server looks after its tasks'),
   revocationsMs: whole(
     100,
     SERVER_DEFAULTS.revocationsMs,
-    'interval at which the server asks the authority for revoked devices, in addition to every new buffer',
+    'interval at which the server asks the authority for revoked devices',
   ),
   workers: whole(1, SERVER_DEFAULTS.workers, 'number of threads that open sums and evaluate models'),
-  maxBurntSlots: whole(
+  maxIdlePlaces: whole(
     1,
-    SERVER_DEFAULTS.burntSlots.max,
-    'number of slots and places that a device may leave unused or provably spoil before it has to wait (`quota-exceeded`)',
+    SERVER_DEFAULTS.idlePlaces.max,
+    'number of places that a device may leave unused before it has to wait (`quota-exceeded`)',
   ),
-  burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'period in which maxBurntSlots counts'),
+  idlePlacesWithinMs: whole(1, SERVER_DEFAULTS.idlePlaces.withinMs, 'period in which maxIdlePlaces counts'),
   taskLimit: Type.Optional(
     rateLimit(
       'limit for the place requests of all devices of one task together, so that no task blocks the others (default: no limit)',
@@ -70,7 +69,7 @@ export const serverConfigSchema = configSchema({
   keepBuffersDays: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
-      description: 'number of days for which the records of an ended buffer are kept (default: forever)',
+      description: 'number of days for which the records of an ended batch are kept (default: forever)',
     }),
   ),
   pagesFolder: Type.Optional(
@@ -102,10 +101,7 @@ export const serverConfigSchema = configSchema({
     Type.Integer({ minimum: 2, description: 'number of database connections of this node (default: 10)' }),
   ),
   signingKey: Type.Optional(secretText('secret key of the server, 64 hexadecimal digits; needed with databaseUrl')),
-  nextSigningKey: Type.Optional(
-    secretText('secret key that replaces the one of the server, 64 hexadecimal digits, in tasks whose terms say so'),
-  ),
-  leaseMs: whole(100, LEASE_MS, 'time without a sign of life after which another node ends the buffers of a node'),
+  leaseMs: whole(100, LEASE_MS, 'time without a sign of life after which another node takes over the work of a node'),
   blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
     default: 'files',
     description: 'storage for vectors and models; several nodes share a folder, their database or an object store',
@@ -128,24 +124,22 @@ const config = serviceConfig({
   schema: serverConfigSchema,
   prefix: SERVER_PREFIX,
   optionsOf(given: Config) {
-    const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = given;
-    const { maxBurntSlots, burntSlotsWithinMs, taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
+    const { authorityUrl, authorityKey, pagesFolder, tickMs, revocationsMs, workers } = given;
+    const { maxIdlePlaces, idlePlacesWithinMs, taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
     return {
       dataFolder: folderOf(given),
       authorities: authoritiesOf(authorityUrl, authorityKey),
-      burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
+      idlePlaces: { max: maxIdlePlaces, withinMs: idlePlacesWithinMs },
       ...(taskLimit !== undefined && { taskLimit }),
       ...(taskBytes !== undefined && { taskBytes }),
       keep: {
         ...(keepModels !== undefined && { models: keepModels }),
         ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
       },
-      seatMs,
       tickMs,
       revocationsMs,
       workers,
       ...databaseOf(given),
-      ...nextKeyOf(given),
       ...blobsOf(given),
       ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, given) }),
     };
@@ -214,14 +208,6 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: D
       leaseMs,
     },
   };
-}
-
-function nextKeyOf({ nextSigningKey }: { readonly nextSigningKey?: string }): Pick<ServerOptions, 'nextSigningKey'> {
-  if (nextSigningKey === undefined) return {};
-  const secret = fromHex(nextSigningKey.trim());
-  if (secret?.length !== 32)
-    throw wrongConfiguration('nextSigningKey is not a key; use the file that `basa succession key` wrote');
-  return { nextSigningKey: secret };
 }
 
 /** It can be left out only if nothing is stored in files. */

@@ -1,5 +1,5 @@
-/** The working parts of a server over its records: the link to the authority, buffers, tasks and uploads. */
-import { equalBytes, toHex } from '@basa/masking';
+/** The working parts of a server over its records: the links to the authorities, batches, tasks and uploads. */
+import { toHex } from '@basa/masking';
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { isFurther } from '../authority/authority-http.ts';
@@ -7,8 +7,6 @@ import { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityLinks } from '../authority/authority-links.ts';
 import { Revocations } from '../authority/revocations.ts';
 import { BatchKeeper } from '../buffers/batch-keeper.ts';
-import { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import { liveBatch, liveBuffer } from '../buffers/live-sums.ts';
 import { startWorkers } from '../closing/worker-pool.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
 import type { Listener } from '../nodes/signals.ts';
@@ -17,7 +15,6 @@ import type { TaskTools } from '../tasks/task-tools.ts';
 import { Bodies } from '../uploads/bodies.ts';
 import { BodyHashing } from '../uploads/body-hash.ts';
 import { openPieces } from '../uploads/pieces.ts';
-import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
 import { rememberingSuite } from './remembering-suite.ts';
@@ -33,12 +30,11 @@ export interface CoreOptions {
 export interface Core {
   readonly tools: TaskTools;
   readonly tasks: TaskBook;
-  readonly uploads: Uploads;
   readonly bodies: Bodies;
   readonly listener: Listener;
-  /** The number of buffers of which something is in memory. */
+  /** The number of batches of which something is in memory. */
   buffersInMemory(): number;
-  /** Stops requests to the authority and computations for buffers. The next start continues them. */
+  /** Stops requests to the authority and computations for batches. The next start continues them. */
   interrupt(): Promise<void>;
   /** Waits for work under way. */
   settle(): Promise<void>;
@@ -49,11 +45,9 @@ const AUTHORITY_TIMEOUT_MS = 30_000;
 
 export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
   const { authorities, clock } = settings;
-  const { store, tickets, blobs, nodes, signer, nextSigner } = records;
+  const { store, tickets, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
   const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
-  const portsOf: TaskTools['portsOf'] = ({ serverKey }) =>
-    nextSigner !== undefined && equalBytes(serverKey, nextSigner.publicKey) ? { ...ports, signer: nextSigner } : ports;
   const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
     const name = `${HEAD}-${toHex(publicKey)}`;
     return new AuthorityLink({
@@ -67,38 +61,30 @@ export async function openCore(settings: Settings, records: Records, options: Co
       onAsked: (asked) => watch.asked(asked),
     });
   };
-  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), linkTo, portsOf, clock });
+  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), ports, clock });
   const { upToDate, tell } = nodes;
-  const keeping = { store, ports, upToDate, onEvent, onChange: tell.buffer };
-  const keeper = new BufferKeeper({
-    ...keeping,
-    onBuffer(buffer) {
-      tasks.track(buffer);
-      live.track(buffer, liveBuffer(buffer));
-      watch.track(buffer);
-    },
-  });
   const batches = new BatchKeeper({
-    ...keeping,
-    onBuffer(batch) {
-      tasks.trackBatch(batch);
-      live.track(batch, liveBatch(batch));
+    store,
+    ports,
+    upToDate,
+    onEvent,
+    onChange: tell.buffer,
+    onBatch(batch) {
+      tasks.track(batch);
+      live.track(batch);
       watch.track(batch);
     },
   });
   const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
   const revocations = new Revocations({ store, authorities: links, onTrouble });
-  const { seatMs, taskBytes } = settings;
-  const base = { store, tickets, blobs, keeper, batches, ports, nodes, watch };
+  const { taskBytes } = settings;
+  const base = { store, tickets, blobs, batches, ports, nodes, watch };
   const tools: TaskTools = {
     ...base,
-    portsOf,
-    nextSigner,
     authorities: links,
     revocations,
     pool,
     clock,
-    seatMs,
     taskBytes,
     onEvent,
     onTrouble,
@@ -106,23 +92,20 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const tasks: TaskBook = new TaskBook(tools);
   const hashing = new BodyHashing();
   const bodies = new Bodies({ ...base, pieces: openPieces(base), hashing });
-  const uploads = new Uploads({ ...base, bodies });
   watch.read({
     clock,
     tasks: () => tasks.all,
     task: (name) => tasks.find(name),
-    buffers: () => keeper.living,
     batches: () => batches.living,
   });
   return {
     tools,
     tasks,
-    uploads,
     bodies,
     listener: listenerOf(tools, tasks, live),
     buffersInMemory: () =>
       Math.max(
-        keeper.held + batches.held,
+        batches.held,
         tasks.all.reduce((sum, { held }) => sum + held, 0),
       ),
     async interrupt() {
@@ -137,18 +120,16 @@ export async function openCore(settings: Settings, records: Records, options: Co
   };
 }
 
-/** Reads a buffer again if a listener watches it, or if this node may have to end it now. */
-function listenerOf({ keeper, batches, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
+/** Reads a batch again if a listener watches it, or if this node may have to end it now. */
+function listenerOf({ batches, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
   return {
     onTask: () => tasks.refresh(),
     async onBuffer(ctx) {
-      if (live.isWatched && (await keeper.fresh(ctx)) === undefined) await batches.fresh(ctx);
+      if (live.isWatched) await batches.fresh(ctx);
     },
     async onUpload(name, ctx) {
       const task = tasks.find(name);
-      const isForUs = task !== undefined && nodes.leases.has(task.task);
-      if (isForUs || live.isWatched) await keeper.fresh(ctx);
-      if (isForUs) task.uploaded(ctx);
+      if (task !== undefined && nodes.leases.has(task.task)) task.uploaded(ctx);
     },
   };
 }

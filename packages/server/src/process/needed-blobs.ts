@@ -1,10 +1,6 @@
 /** Finds blobs that a server's records name but that are missing. This happens only if they were removed from outside. */
 import { toHex } from '@basa/masking';
-import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import { bodyKey } from '../blobs/body-key.ts';
 import { type BodyPlace, openBodies } from '../blobs/place.ts';
-import { layoutOf } from '../buffers/messages.ts';
 import { shotKey } from '../shots/intake.ts';
 import type { Store } from '../store/store.ts';
 
@@ -19,17 +15,10 @@ export async function missingBlobs(store: Store, place: BodyPlace): Promise<read
   return missing;
 }
 
-/** Parameters of versions, and the bodies of buffers that have not ended. */
+/** Parameters of versions, and bodies of uploads. */
 async function neededBlobs(store: Store): Promise<readonly string[]> {
   const models = await Promise.all((await store.taskStates()).map(({ task }) => store.modelBlobs(task)));
-  const bodies = (await store.livingBuffers()).map(async (stored) => {
-    const facts = await store.facts(stored.ctx, 0);
-    const buffer = facts.reduce(evolveSecureBuffer, openSecureBuffer(nodeSuite, stored));
-    return buffer.slots.flatMap(({ status, header }) =>
-      status === 'accepted' && header !== undefined ? [bodyKey(header, layoutOf({ buffer, header }))] : [],
-    );
-  });
-  return [...models.flat(), ...(await Promise.all(bodies)).flat(), ...(await shotBlobs(store))];
+  return [...models.flat(), ...(await shotBlobs(store))];
 }
 
 /** The bodies of uploads that wait, or are in a batch that has not ended. */

@@ -1,6 +1,5 @@
 /** Opens the records of a server: its database, its key and its blobs. */
 import type { Signer } from '@basa/masking';
-import { createNodeSigner } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Tickets } from '../admission/tickets.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -17,8 +16,6 @@ export interface Records {
   readonly store: Store;
   readonly tickets: Tickets;
   readonly signer: Signer;
-  /** The key that replaces it, if there is one. */
-  readonly nextSigner: Signer | undefined;
   readonly blobs: BlobStore;
   readonly nodes: Nodes;
 }
@@ -31,7 +28,7 @@ export interface RecordsOptions {
 
 export async function openRecords(settings: Settings, options: RecordsOptions): Promise<Records> {
   const { metrics, onTrouble, onClose } = options;
-  const { database: shared, dataFolder, clock, tickMs, nextSigningKey } = settings;
+  const { database: shared, dataFolder, clock } = settings;
   const opened =
     shared === undefined
       ? openEmbeddedStore(dataFolder, clock, countDatabase(metrics))
@@ -39,8 +36,7 @@ export async function openRecords(settings: Settings, options: RecordsOptions): 
   const { store, database } = opened;
   onClose(() => store.close());
   onClose(watchProcess(metrics, shared === undefined ? dataFolder : undefined));
-  const nextSigner = nextSigningKey && createNodeSigner(nextSigningKey);
-  const signer = await opened.signer(nextSigner);
+  const signer = await opened.signer();
   const blobs = withRows(await openBlobs(blobPlaceOf(settings)), bodyRows(database));
   onClose(() => blobs.close());
   const tickets = new Tickets(database);
@@ -48,10 +44,10 @@ export async function openRecords(settings: Settings, options: RecordsOptions): 
     store,
     tickets,
     leaseMs: shared?.leaseMs ?? LEASE_MS,
-    shared: shared && { url: shared.url, tickMs },
+    shared: shared && { url: shared.url },
     onTrouble,
   });
-  return { store, tickets, signer, nextSigner, blobs, nodes };
+  return { store, tickets, signer, blobs, nodes };
 }
 
 function sharedStore(

@@ -15,7 +15,7 @@ import { blobPlaceOf, SERVER_DEFAULTS, type ServerOptions, type Settings } from 
 export interface RunningServer {
   readonly url: string;
   readonly publicKey: Uint8Array;
-  /** The number of buffers that have not ended: all others are only in the store. */
+  /** The number of batches that have not ended: all others are only in the store. */
   buffersInMemory(): number;
   /** Continues to serve for the drain time, but reports that it is not ready. */
   drain(): Promise<void>;
@@ -35,13 +35,12 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   let warn = (what: string, error: unknown): void => void early.push([what, error]);
   const onTrouble = (what: string, error: unknown): void => warn(what, error);
   const records = await openRecords(settings, { metrics, onTrouble, onClose });
-  const { store, blobs, nodes, signer, nextSigner } = records;
+  const { store, blobs, nodes, signer } = records;
   const live = new LiveTasks({ store, clock: settings.clock });
   const service = await createService({
     ...settings,
     title: 'BASA server',
     audience: signer.publicKey,
-    otherAudiences: () => [...(nextSigner === undefined ? [] : [nextSigner.publicKey]), ...core.tasks.serverKeys],
     metrics,
     onAnswer: (answer) => {
       live.answered(answer);
@@ -61,7 +60,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
     settings.onEvent(event);
   };
   const core = await openCore(settings, records, { watch, live, onEvent, onTrouble });
-  const { tools, tasks, uploads, bodies } = core;
+  const { tools, tasks, bodies } = core;
   let clock: Ticker | undefined;
   onClose(async () => {
     await service.close();
@@ -70,14 +69,13 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
     await core.settle();
     await nodes.close();
     watch.traces.closeAll();
-    if (clock !== undefined) await nodes.noteAlive();
   });
   await nodes.noteStart();
   await tasks.open();
   nodes.listen(core.listener);
-  const { burntSlots, taskLimit, unsafePaperMode } = settings;
+  const { idlePlaces, taskLimit, unsafePaperMode } = settings;
   const taskLimits = taskLimit && new TaskLimits(taskLimit);
-  const routes = { ...tools, service, tasks, uploads, bodies, live, burntSlots, taskLimits, unsafePaperMode };
+  const routes = { ...tools, service, tasks, bodies, live, idlePlaces, taskLimits, unsafePaperMode };
   mountRoutes(routes);
   if (pages !== undefined)
     mountShow(

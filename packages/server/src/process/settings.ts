@@ -13,14 +13,11 @@ export interface AuthorityAddress {
   readonly timeoutMs?: number;
 }
 
-export interface ServerOptions
-  extends Omit<ServiceOptions, 'title' | 'audience' | 'otherAudiences' | 'clock' | 'metrics'> {
+export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
   /** Database, key and blobs; with `database` only the blobs, in a folder that all nodes share. */
   readonly dataFolder: string;
   /** Set if several nodes form one server. */
   readonly database?: SharedDatabase;
-  /** The secret half of the key that replaces the server's: each task uses it from the term on that names it. */
-  readonly nextSigningKey?: Uint8Array;
   /** The authorities that tasks of this server may name. */
   readonly authorities: readonly AuthorityAddress[];
   readonly listen: Address;
@@ -28,14 +25,12 @@ export interface ServerOptions
   readonly blobs?: BlobPlace;
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
-  /** The lifetime of an unused seat. */
-  readonly seatMs?: number;
   readonly tickMs?: number;
-  /** The interval at which the server asks the authority for revocations. It also asks whenever the authority draws a buffer. */
+  /** The interval at which the server asks the authority for revocations. */
   readonly revocationsMs?: number;
   readonly workers?: number;
-  /** A device that left `max` slots unused within `withinMs` waits for its next seat. */
-  readonly burntSlots?: { readonly max: number; readonly withinMs: number };
+  /** A device that left `max` places unused within `withinMs` has to wait for its next place. */
+  readonly idlePlaces?: { readonly max: number; readonly withinMs: number };
   /** The rate at which all devices of one task together may ask for places; unlimited by default. */
   readonly taskLimit?: RateLimit;
   /** The bytes of models and updates that each task may store; unlimited by default. */
@@ -46,21 +41,20 @@ export interface ServerOptions
   readonly tidyMs?: number;
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
-  /** Serves web pages and the event stream. The stream shows to every visitor when slots fill. */
+  /** Serves web pages and the event stream. The stream shows to every visitor when batches fill. */
   readonly pages?: PageOptions;
   onEvent?(event: BasaEvent): void;
 }
 
-/** The time for which a node may be silent before another one ends its buffers. */
+/** The time for which a node may be silent before another one takes over its work. */
 export const LEASE_MS = 10_000;
 export const SERVER_DEFAULTS = {
   clock: (): number => Date.now(),
   fetch: ((...asked) => fetch(...asked)) as typeof fetch,
-  seatMs: 30_000,
   tickMs: 500,
   revocationsMs: 10_000,
   workers: 1,
-  burntSlots: { max: 20, withinMs: 3_600_000 },
+  idlePlaces: { max: 20, withinMs: 3_600_000 },
   keep: {} as Keep,
   tidyMs: 60_000,
   unsafePaperMode: false,

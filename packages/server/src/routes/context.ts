@@ -1,6 +1,5 @@
 /** The tools of the routes of a server. */
-import { fromHex, type Signer } from '@basa/masking';
-import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
+import type { ServerPorts } from '@basa/protocol';
 import { fail, hexText, type Service, Type } from '@basa/service';
 import type { TaskLimits } from '../admission/task-limits.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
@@ -8,33 +7,28 @@ import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
-import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { TaskBook } from '../tasks/task-book.ts';
 import type { Bodies } from '../uploads/bodies.ts';
-import type { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 
 export interface RouteContext {
   readonly service: Service;
   readonly tasks: TaskBook;
-  readonly uploads: Uploads;
   readonly bodies: Bodies;
-  readonly keeper: BufferKeeper;
   readonly batches: BatchKeeper;
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
-  readonly nextSigner: Signer | undefined;
   readonly live: LiveTasks;
   readonly authorities: AuthorityLinks;
   readonly revocations: Revocations;
   readonly watch: ServerWatch;
   readonly clock: () => number;
-  readonly burntSlots: { readonly max: number; readonly withinMs: number };
+  readonly idlePlaces: { readonly max: number; readonly withinMs: number };
   readonly taskLimits?: TaskLimits | undefined;
   readonly unsafePaperMode: boolean;
   readonly nodes: Nodes;
@@ -43,37 +37,18 @@ export interface RouteContext {
 const ASK_AGAIN_MS = 2000;
 
 export const taskParams = Type.Object({ task: hexText(32, 'the name of a task') });
-export const bufferParams = Type.Object({ ctx: hexText(32, 'the name of a buffer') });
 
 export async function foundTask({ tasks }: RouteContext, name: string): Promise<RunningTask> {
   return (await tasks.meet(name)) ?? fail('task-unknown');
 }
 
-/** Reads the copy of this node: for data that never changes, and for data that a step checks again. */
-export async function knownBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
-  return (await keeper.find(ctxOf(name))) ?? fail('buffer-unknown');
-}
-
-/** Reads its current state. */
-export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
-  return (await keeper.fresh(ctxOf(name))) ?? fail('buffer-unknown');
-}
-
-/** Hooks that run before the body is read come before the check of the path by its schema. */
-function ctxOf(name: string): Ctx {
-  return (fromHex(name) ?? fail('malformed', { detail: 'the name of a buffer is lower-case hexadecimal' })) as Ctx;
-}
-
 /** For work that needs the authority. If the authority cannot do it now, the answer says so, and when to ask again. */
-export async function askingAuthority<Result>(
-  work: () => Promise<Result>,
-  askAgainMs: () => number = () => ASK_AGAIN_MS,
-): Promise<Result> {
+export async function askingAuthority<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     const isAuthoritys = error instanceof AuthorityUnreachable || error instanceof AuthorityRefusal;
-    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: askAgainMs() });
+    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: ASK_AGAIN_MS });
     throw error;
   }
 }

@@ -1,26 +1,20 @@
 /** All routes of a server (docs/http.md). */
 import { mountAbout } from './about.ts';
+import { mountAdmissions } from './admissions.ts';
 import type { RouteContext } from './context.ts';
 import { mountEvents } from './events.ts';
 import { mountModels } from './models.ts';
 import { mountPageTokens } from './page-tokens.ts';
 import { mountPages, type PageOptions } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
-import { mountParticipation } from './participation.ts';
 import { mountShots } from './shots.ts';
-import { mountSuccession } from './succession.ts';
-import { mountSuspicions } from './suspicions.ts';
 import { mountTasks } from './tasks.ts';
-import { mountUploads } from './uploads.ts';
 
 export function mountRoutes(context: RouteContext): void {
   mountAbout(context);
   mountTasks(context);
-  mountSuspicions(context);
   mountModels(context);
-  mountSuccession(context);
-  mountParticipation(context);
-  mountUploads(context);
+  mountAdmissions(context);
   mountShots(context);
   mountUnsafePaper(context);
 }

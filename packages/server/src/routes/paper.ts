@@ -22,11 +22,12 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { knownSealedBytes } from '../buffers/messages.ts';
 import type { PaperTask } from '../tasks/paper-task.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
 
+/** Of a seed that is sealed with CP-ABE (@basa/abe). */
+const SEALED_SEED_BYTES = 240;
 const MAX_HEADER_BYTES = 320_000;
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
@@ -81,9 +82,9 @@ export function mountUnsafePaper(context: RouteContext): void {
 }
 
 function paperOf(task: RunningTask): PaperTask {
-  return task.paper ?? fail('not-found', { detail: 'this task does not use paper mode' });
+  return task.mode.paper ?? fail('not-found', { detail: 'this task does not use paper mode' });
 }
 
 function messagesOf({ read: { policy } }: RunningTask) {
-  return paperMessages(policy.bufferSize, { sealedBytes: knownSealedBytes(policy.engine) });
+  return paperMessages(policy.bufferSize, { sealedBytes: SEALED_SEED_BYTES });
 }

@@ -138,7 +138,6 @@ async function judgeNew(
   const { user, version } = upload.header;
   task.checkRunning();
   await context.revocations.check(task.enrolledFor, user);
-  await task.suspicion.check(user);
   const over = await task.admission.versionOver(user, version);
   const votes = await orDiscarded(task, upload, over ?? (await shotsOf(task).intake.judge(upload)));
   return { name, upload, votes };
@@ -204,7 +203,7 @@ function judgedUpload({ bodies, ...context }: RouteContext, task: RunningTask, s
 }
 
 function tellTaken({ nodes }: Pick<RouteContext, 'nodes'>, task: RunningTask, { name, upload }: NewShot): void {
-  task.admission.gave(upload.header.user, name);
+  task.admission.gave(upload.header.user);
   task.uploaded(name);
   nodes.tell.upload(task.task, name);
 }

@@ -14,9 +14,8 @@ import {
   type Verdict,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
-import type { Member } from '../authority/council-draw.ts';
 import { gather } from '../authority/gather.ts';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { Member, TaskAuthorities } from '../authority/task-authorities.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Inspector } from './inspector.ts';
 

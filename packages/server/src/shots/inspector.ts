@@ -96,7 +96,7 @@ export class Inspector {
     const verdicts: Verdict[] = [];
     for (let at = 0; at < shots.length; at += MAX_INSPECTED) {
       const request = await this.#request(shots.slice(at, at + MAX_INSPECTED));
-      verdicts.push(...(await link.inspect(request, this.#options.policy)).verdicts);
+      verdicts.push(...(await link.inspect(request)).verdicts);
     }
     return verdicts;
   }
@@ -114,7 +114,7 @@ export class Inspector {
     const request = await this.#request(shots);
     const verdicts: VerdictOf[] = [];
     const ask = async (authority: number, link: AuthorityLink): Promise<void> => {
-      const answer = await link.inspect(request, this.#options.policy);
+      const answer = await link.inspect(request);
       const about = shots.flatMap(({ name }) => answer.verdicts.find(({ upload }) => equalBytes(upload, name)) ?? []);
       const said = about.map((verdict) => ({ ...verdict, authority }));
       verdicts.push(...said);

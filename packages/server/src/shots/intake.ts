@@ -12,7 +12,6 @@ import {
   refused,
   type ServerPorts,
   type ShotUpload,
-  type Slot,
   shotLayout,
   shotProblem,
   type TaskId,
@@ -42,11 +41,10 @@ export interface IntakeOptions {
   readonly standings: Standings;
 }
 
-/** The blob of an upload, as if it were the only slot of a buffer with its name. */
-function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
+function shotBody(policy: TaskPolicy, upload: Ctx, { header }: ShotUpload): Body {
   const { epochs, bodyHash } = header;
   return {
-    name: { ctx: name, slot: 0 as Slot, bodyHash },
+    name: { upload, bodyHash },
     layout: shotLayout(policy, epochs),
     modulus: policy.modulus,
   };

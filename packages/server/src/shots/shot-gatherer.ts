@@ -11,7 +11,6 @@ import {
   type ClosingBatch,
   type Ctx,
   epochEnd,
-  isEpochOf,
   isGranted,
   isRefusalReason,
   loseBatch,
@@ -21,18 +20,15 @@ import {
   type ServerPorts,
   type ShotBatch,
   type TaskPolicy,
-  type UserId,
   type Vote,
 } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { bodiesOf } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
-import type { Gatherer } from '../closing/gatherer.ts';
 import { granted } from '../closing/granted.ts';
 import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../closing/opening.ts';
 import { isStalled } from '../closing/when-to-end.ts';
-import { packTerms } from '../closing/work/packed-terms.ts';
 import type { GoodPrefix } from '../closing/work/tasks.ts';
 import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
@@ -54,7 +50,7 @@ export interface ShotGathererOptions extends OpeningTools, ShownTools {
   onEvent(event: BasaEvent): void;
 }
 
-export class ShotGatherer implements Gatherer<ShotBatch> {
+export class ShotGatherer {
   readonly #options: ShotGathererOptions;
   readonly keeper: BatchKeeper;
 
@@ -63,31 +59,19 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     this.keeper = options.batches;
   }
 
-  /** A batch is never filling. */
-  isDue(): boolean {
-    return false;
-  }
-
-  async gather(): Promise<boolean> {
-    return true;
-  }
-
+  /** Has the authorities vote for it, records that, and opens the sum. */
   async open(sum: ShotBatch, fence: Fence | undefined): Promise<OpenedSum> {
     const { ctx, rules } = sum;
     const voted = await this.#voted(sum);
-    if (await this.#isOfEarlierTerm(voted)) {
-      await this.#lose(ctx, 'unknown', fence);
-      throw new BatchLost();
-    }
     const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
     try {
       const { watch } = this.#options;
       const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
       const keys = voted.shots.map(({ name, upload }) => shotKey(this.#options.policy, name, upload));
-      return await openShards(this.#options, { ctx, rules, keys, subtracted, terms: packTerms([]) });
+      return await openShards(this.#options, { ctx, rules, keys, subtracted });
     } catch (error) {
       // It is final, so a version can leave it out: without one, its devices could give nothing more on the old version.
-      if (error instanceof BatchLost) return { kind: 'quarantine', why: UNOPENED, slots: [] };
+      if (error instanceof BatchLost) return { kind: 'quarantine', why: UNOPENED };
       throw error;
     }
   }
@@ -177,22 +161,10 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return (await store.now()) >= Math.max(0, ...named.map((epoch) => epochEnd(policy.oneShot, epoch)));
   }
 
-  /** The authorities gave up what made no version in an earlier term. */
-  async #isOfEarlierTerm({ shots }: VotedBatch): Promise<boolean> {
-    const { standings, policy, ports } = this.#options;
-    if (policy.term === undefined) return false;
-    const statements = shots.flatMap(({ upload }) => upload.header.epochs.map(({ statement }) => statement));
-    const known = await standings.epochs(statements);
-    return statements.some((statement) => {
-      const epoch = known.get(toHex(statement));
-      return epoch !== undefined && !isEpochOf(ports.suite, policy, epoch);
-    });
-  }
-
+  /** Authorities refuse: if the batch is lost, this is recorded. */
   async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
     const voted = await this.#voted(sum);
-    const isOver = (await this.#isTooLate(voted)) || (await this.#isOfEarlierTerm(voted));
-    const isLost = isOver || (sum.status === 'opened' && (await this.#isForgotten(voted)));
+    const isLost = (await this.#isTooLate(voted)) || (sum.status === 'opened' && (await this.#isForgotten(voted)));
     if (isLost) await this.#lose(sum.ctx, 'unknown', fence);
   }
 
@@ -204,12 +176,9 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     );
   }
 
+  /** The votes that closed it. */
   votesFor({ task, ctx, votes }: ShotBatch): readonly Vote[] {
     return [{ task, ctx, closing: ctx, endorsements: votes }];
-  }
-
-  usersAt({ users }: ShotBatch, positions: readonly number[]): readonly UserId[] {
-    return positions.flatMap((position) => users[position] ?? []);
   }
 
   countsOf({ users }: ShotBatch): { readonly accepted: number; readonly dropped: number } {
@@ -233,6 +202,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return isStalled({ quietMs, idleMs, stallMs, isAwaited: hasOthers || waiting.length > 0 });
   }
 
+  /** It has ended: data that was stored only for it is not needed any more. */
   async ended({ ctx, status, batch }: ShotBatch): Promise<void> {
     const { blobs } = this.#options;
     await blobs.removeBelow(bodiesOf(ctx));

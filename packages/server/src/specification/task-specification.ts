@@ -12,7 +12,6 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
-import { knownSealedBytes } from '../buffers/messages.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
 /** p of (1 + mean age)^-p, the factor of the rate. */
@@ -29,7 +28,7 @@ const shape = Type.Object(
 export const taskSpecificationSchema = Type.Object(
   {
     policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 4096 }),
-    mode: Type.Optional(Type.Union([Type.Literal('sealed'), Type.Literal('one-shot'), Type.Literal('paper')])),
+    mode: Type.Optional(Type.Union([Type.Literal('one-shot'), Type.Literal('paper')])),
     model: Type.Optional(
       Type.Object(
         {
@@ -101,7 +100,7 @@ export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
 export interface ReadTask {
   readonly policy: TaskPolicy;
   readonly specification: TaskSpecification;
-  readonly mode: 'sealed' | 'one-shot' | 'paper';
+  readonly mode: 'one-shot' | 'paper';
   readonly model: Model | undefined;
   readonly serverStep: ServerStepOptions;
   readonly admission: AdmissionOptions;
@@ -111,10 +110,8 @@ export interface ReadTask {
 export function readTask(specification: TaskSpecification): ReadTask {
   const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
   const mode = modeOf(specification, policy);
-  if (specification.mode === 'paper' && policy.engine !== ENGINE.cpAbe)
-    throw new RangeError('mode: "paper" needs a policy with the engine cp-abe, which the paper uses');
   if (specification.mode === 'paper' && policy.privacy !== undefined)
-    throw new RangeError('mode: "paper" has no noise and no budget; a private task runs in sealed mode');
+    throw new RangeError('mode: "paper" has no noise and no budget; a private task runs in one-shot mode');
   const model = specification.model === undefined ? undefined : readModel(specification.model, policy);
   checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };
@@ -131,17 +128,17 @@ export function readTask(specification: TaskSpecification): ReadTask {
 /** The engine determines the mode; the operator's specification must agree. */
 function modeOf({ mode }: TaskSpecification, { engine, oneShot }: TaskPolicy): ReadTask['mode'] {
   const isOneShot = engine === ENGINE.oneShot && oneShot !== undefined;
-  if (!isOneShot) knownSealedBytes(engine);
-  if (mode !== undefined && (mode === 'one-shot') !== isOneShot)
-    throw new RangeError('mode: "one-shot" and a policy for one-shot mode need each other');
-  return mode ?? (isOneShot ? 'one-shot' : 'sealed');
+  if (!isOneShot && engine !== ENGINE.cpAbe) throw new RangeError(`there is no engine ${engine}`);
+  if ((mode ?? 'one-shot') !== (isOneShot ? 'one-shot' : 'paper'))
+    throw new RangeError('mode: a policy for one-shot mode needs "one-shot", and one with the engine cp-abe "paper"');
+  return isOneShot ? 'one-shot' : 'paper';
 }
 
 function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy): AdmissionOptions {
   const { bufferSize, minimum, versions } = policy;
   const { places = 'auto', targetAge = DEFAULT_TARGET_AGE, waitingBuffers = DEFAULT_WAITING_BUFFERS } = asked ?? {};
   if (places !== 'auto' && places < bufferSize)
-    throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
+    throw new RangeError(`admission.places must be at least the size of a batch (${bufferSize}), got ${places}`);
   const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
   // Places are counted by the updates of a version.
   const ofVersion = bufferSize * versionRule(policy).sumsPerVersion;

@@ -1,19 +1,28 @@
-/** Batches of the one-shot mode: rows of buffers that begin frozen, with their uploads in order. */
+/** Batches with their uploads in order, and their facts. The row is locked first and read afterwards, so that two nodes never take the same step. */
 import type { Suite } from '@basa/masking';
 import {
   type Batch,
+  type BufferFact,
   batchCtxOf,
   type Ctx,
+  decodeBufferRecord,
   decodeHeldPolicy,
+  encodeBufferRecord,
+  isGranted,
+  type ModelEntry,
+  type ShotBatch,
   type StoredBatch,
+  type SumFact,
   type TaskId,
   type TaskPolicy,
   type UserId,
 } from '@basa/protocol';
 import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
-import { inChunks } from './insert-rows.ts';
+import { inChunks, insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
-import { readShot, type StoredShot } from './shots.ts';
+import { dropPendingModel, logModel } from './models.ts';
+import { insertOpened, type OpenedRow } from './opened.ts';
+import { freeShots, type RefusedShot, readShot, type StoredShot } from './shots.ts';
 import { OPEN } from './tasks.ts';
 
 /** A batch with the policy of its task. */
@@ -21,9 +30,26 @@ export interface KeptBatch extends StoredBatch {
   readonly policy: TaskPolicy;
 }
 
-const BATCHES = 'SELECT b.*, t.policy FROM buffers b JOIN tasks t ON t.task = b.task WHERE b.batch_number IS NOT NULL';
+/** The writes of one step of a batch. */
+export interface BatchChange {
+  readonly facts: readonly SumFact[];
+  readonly status: ShotBatch['status'];
+  /** The result of opening the sum. */
+  readonly opened?: OpenedRow;
+  /** The pending model that the authority has logged: in the same transaction as "included". */
+  readonly logged?: ModelEntry;
+  /** The sum was lost: the pending model that includes it is abandoned. */
+  readonly withoutModel?: true;
+  /** The batch is dissolved: its uploads wait again, without these. */
+  readonly freed?: readonly RefusedShot[];
+}
+
+/** Batches with the policy of their task. */
+const BATCHES = 'SELECT b.*, t.policy FROM batches b JOIN tasks t ON t.task = b.task';
 const MEMBERS = 'SELECT name, usr, version FROM shots WHERE ctx = ? ORDER BY position';
-const LAST = 'SELECT COALESCE(MAX(batch_number), -1) AS last_number FROM buffers WHERE task = ?';
+const LAST = 'SELECT COALESCE(MAX(number), -1) AS last_number FROM batches WHERE task = ?';
+const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
+const ENDED = `SELECT ctx FROM batches WHERE task = ? AND made_at < ? AND status NOT IN ${OPEN} ORDER BY made_at LIMIT ?`;
 
 export function batchTables(database: SqlDatabase) {
   const read = async ({ query }: Pick<SqlSession, 'query'>, row: Row): Promise<KeptBatch> => {
@@ -31,7 +57,7 @@ export function batchTables(database: SqlDatabase) {
     const members = await query(MEMBERS, ctx);
     const batch: Batch = {
       task: column.bytes(row, 'task') as TaskId,
-      number: column.number(row, 'batch_number'),
+      number: column.number(row, 'number'),
       uploads: members.map((member) => column.bytes(member, 'name') as Ctx),
     };
     return {
@@ -42,6 +68,8 @@ export function batchTables(database: SqlDatabase) {
       users: members.map((member) => column.bytes(member, 'usr') as UserId),
     };
   };
+  const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly SumFact[]> =>
+    (await query(FACTS, ctx, known)).map((row) => sumFactOf(decodeBufferRecord(column.bytes(row, 'record'))));
   return {
     nextBatch: async (task: TaskId): Promise<number> => {
       const [row = {}] = await database.query(LAST, task);
@@ -61,12 +89,12 @@ export function batchTables(database: SqlDatabase) {
           throw error;
         }),
     batch: async (ctx: Ctx): Promise<KeptBatch | undefined> => {
-      const [row] = await database.query(`${BATCHES} AND b.ctx = ?`, ctx);
+      const [row] = await database.query(`${BATCHES} WHERE b.ctx = ?`, ctx);
       return row && read(database, row);
     },
     /** Batches that have not ended, oldest first, with the number of their last fact. */
     livingBatches: async (): Promise<readonly (KeptBatch & { readonly number: number })[]> => {
-      const rows = await database.query(`${BATCHES} AND b.status IN ${OPEN} ORDER BY b.drawn_at, b.ctx`);
+      const rows = await database.query(`${BATCHES} WHERE b.status IN ${OPEN} ORDER BY b.made_at, b.ctx`);
       return Promise.all(
         rows.map(async (row) => ({ ...(await read(database, row)), number: column.number(row, 'last_record') })),
       );
@@ -74,7 +102,79 @@ export function batchTables(database: SqlDatabase) {
     /** In the order of the batch. */
     batchShots: async (ctx: Ctx): Promise<readonly StoredShot[]> =>
       (await database.query('SELECT * FROM shots WHERE ctx = ? ORDER BY position', ctx)).map(readShot),
+    /**
+     * Locks the batch, passes the facts after number `known` to `step`, and writes its result. `step` may be called again if the database
+     * asks for it, so it must only compute.
+     */
+    advance: <Result>(
+      ctx: Ctx,
+      known: number,
+      step: (newFacts: readonly SumFact[]) => { readonly change: BatchChange | undefined; readonly result: Result },
+      fence?: Fence,
+    ): Promise<{ readonly result: Result; readonly number: number }> =>
+      database.transaction(async (session) => {
+        const locked = `SELECT last_record FROM batches WHERE ctx = ?${database.dialect.forUpdate}`;
+        const [row] = await session.query(locked, ctx);
+        if (row === undefined) throw new Error('no such batch in the store');
+        await checkFence(database, session, fence);
+        const last = column.number(row, 'last_record');
+        const { change, result } = step(known === last ? [] : await facts(session, ctx, known));
+        if (change === undefined) return { result, number: last };
+        return { result, number: await writeChange(session, { ctx, last }, change) };
+      }),
+    /** Returns the current facts after number `known`. */
+    facts: (ctx: Ctx, known: number): Promise<readonly SumFact[]> => facts(database, ctx, known),
+    /** Removes the records of ended batches, the oldest first, `limit` at a time. Returns their number. */
+    forgetBatches: (
+      task: TaskId,
+      { madeBefore, limit }: { readonly madeBefore: number; readonly limit: number },
+      fence?: Fence,
+    ): Promise<number> =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        const ended = await session.query(ENDED, task, madeBefore, limit);
+        for (const row of ended)
+          for (const table of ['records', 'opened', 'shots', 'batches'])
+            await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));
+        return ended.length;
+      }),
   };
+}
+
+async function writeChange(
+  session: SqlSession,
+  { ctx, last }: { readonly ctx: Ctx; readonly last: number },
+  { facts, status, opened, logged, withoutModel, freed }: BatchChange,
+): Promise<number> {
+  const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
+  await insertRows(session, 'records (ctx, number, record)', records);
+  if (logged !== undefined) await logModel(session, logged);
+  if (opened !== undefined) await insertOpened(session, { ...opened, ctx, at: await session.now() });
+  if (withoutModel) await dropPendingModel(session, ctx);
+  if (freed !== undefined) await freeShots(session, ctx, freed);
+  if (isEnded(status)) await session.query('DELETE FROM opened WHERE ctx = ?', ctx);
+  const number = last + facts.length;
+  await session.query('UPDATE batches SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
+  return number;
+}
+
+/** True if a batch has ended in any way. */
+export function isEnded(status: ShotBatch['status']): boolean {
+  return status !== 'frozen' && !isGranted({ status });
+}
+
+/** No other facts are ever written for a batch. */
+function sumFactOf(fact: BufferFact): SumFact {
+  switch (fact.kind) {
+    case 'deposited':
+    case 'accepted':
+    case 'dropped':
+    case 'extended':
+    case 'frozen':
+      throw new Error(`a batch has no record ${fact.kind}`);
+    default:
+      return fact;
+  }
 }
 
 class ShotMissing extends Error {}
@@ -86,7 +186,7 @@ async function insertBatch(
   { task, number, uploads }: Batch,
 ): Promise<void> {
   const { query } = session;
-  const add = `INSERT INTO buffers (ctx, task, status, last_record, drawn_at, batch_number) VALUES (?, ?, 'frozen', 0, ?, ?)
+  const add = `INSERT INTO batches (ctx, task, status, last_record, made_at, number) VALUES (?, ?, 'frozen', 0, ?, ?)
     ON CONFLICT (ctx) DO NOTHING`;
   await query(add, ctx, task, await session.now(), number);
   const placed = uploads.map((name, position) => [name, position] as const);

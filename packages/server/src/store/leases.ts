@@ -1,5 +1,3 @@
-/** Leases for work that only one node may do. A write under a lease is refused once another node has taken it. */
-import { encodeBufferRecord } from '@basa/protocol';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 
 /** A lease that a node holds. The number rises whenever another node takes it. */
@@ -14,8 +12,6 @@ export class LeaseLost extends Error {
     this.name = 'LeaseLost';
   }
 }
-
-const ALIVE = 'alive-at';
 
 export function leaseTables(database: SqlDatabase) {
   const { forUpdate } = database.dialect;
@@ -51,23 +47,6 @@ export function leaseTables(database: SqlDatabase) {
     async giveLeaseBack(name: string, holder: string): Promise<void> {
       await database.query('UPDATE leases SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
-    /**
-     * Records that a node is running now. If no node was running for `minGapMs` or longer, every lease of an upload is extended by that
-     * gap, in the same transaction. Returns the gap.
-     */
-    noteAlive: (minGapMs: number): Promise<number> =>
-      database.transaction(async (session) => {
-        const { query } = session;
-        const [row] = await query(`SELECT value FROM meta WHERE name = ?${forUpdate}`, ALIVE);
-        const now = await session.now();
-        const gapMs = row === undefined ? 0 : Math.max(0, now - timeOf(column.bytes(row, 'value')));
-        const isDown = gapMs > 0 && gapMs >= minGapMs;
-        if (isDown) await extendLeases(session, gapMs, forUpdate);
-        const statement =
-          'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
-        await query(statement, ALIVE, bytesOfTime(now));
-        return isDown ? gapMs : 0;
-      }),
   };
 }
 
@@ -80,28 +59,4 @@ export async function checkFence(
   if (fence === undefined) return;
   const held = `SELECT fence FROM leases WHERE name = ? AND fence = ?${dialect.forUpdate}`;
   if ((await query(held, fence.name, fence.number)).length === 0) throw new LeaseLost(fence);
-}
-
-/** Extends the leases of every buffer in which a device may wait. */
-async function extendLeases({ query }: SqlSession, byMs: number, forUpdate: string): Promise<void> {
-  await query('UPDATE unfinished_slots SET until = until + ?', byMs);
-  const waiting = `SELECT ctx, last_record FROM buffers WHERE status = 'filling'
-    AND EXISTS (SELECT 1 FROM deposits d WHERE d.ctx = buffers.ctx) ORDER BY ctx${forUpdate}`;
-  for (const row of await query(waiting)) {
-    const ctx = column.bytes(row, 'ctx');
-    const number = column.number(row, 'last_record') + 1;
-    const record = encodeBufferRecord({ kind: 'extended', byMs });
-    await query('INSERT INTO records (ctx, number, record) VALUES (?, ?, ?)', ctx, number, record);
-    await query('UPDATE buffers SET last_record = ? WHERE ctx = ?', number, ctx);
-  }
-}
-
-function timeOf(bytes: Uint8Array): number {
-  return Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
-}
-
-function bytesOfTime(time: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.round(time)));
-  return bytes;
 }

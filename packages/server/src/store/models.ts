@@ -49,7 +49,6 @@ export function modelTables(database: SqlDatabase) {
       }),
     /** Version 0 comes from no sum. */
     logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
-    /** The same entry, signed in another term. */
     setEntry: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
     /** Drops a version that is not logged: its sums wait for another one. */
     dropPending: (task: TaskId, version: number, fence?: Fence): Promise<void> =>

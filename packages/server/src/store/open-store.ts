@@ -1,9 +1,9 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
-import type { Signer } from '@basa/masking';
+import { equalBytes, type Signer } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { openDatabase, openPostgres, type SqlDatabase, type SqlWatch, StartError, sqliteDatabase } from '@basa/service';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
-import { nodeKeys, serverKey } from './server-key.ts';
+import { serverKey } from './server-key.ts';
 import { createStore, type Store } from './store.ts';
 
 /** A database that several nodes share, and the settings that make them one server. */
@@ -22,11 +22,11 @@ export interface SharedDatabase {
 export interface OpenedStore {
   readonly database: SqlDatabase;
   readonly store: Store;
-  /** Returns the signer of the server, whose key may be made now. `next` replaces it later. */
-  signer(next: Signer | undefined): Promise<Signer>;
+  /** Returns the signer of the server, whose key may be made now. */
+  signer(): Promise<Signer>;
 }
 
-const PUBLIC_KEYS = 'server-key';
+const PUBLIC_KEY = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
   const database = sqliteDatabase(openDatabase(dataFolder, EMBEDDED_DATABASE), clock, watch);
@@ -52,13 +52,12 @@ export async function openSharedStore(
   return {
     database,
     store,
-    async signer(next) {
+    async signer() {
       const signer = createNodeSigner(signingKey);
       let isOther = false;
-      await store.changeNote(PUBLIC_KEYS, (kept) => {
-        const keys = nodeKeys(kept, signer, next);
-        isOther = keys === undefined;
-        return keys;
+      await store.changeNote(PUBLIC_KEY, (kept) => {
+        isOther = kept !== undefined && !equalBytes(kept, signer.publicKey);
+        return kept ?? signer.publicKey;
       });
       if (isOther)
         throw new StartError(

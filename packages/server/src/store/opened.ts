@@ -2,7 +2,7 @@
 import type { Ctx, TaskId } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 
-/** The data of a sum besides its mean; or the reason why it is spoilt, and the known cheats. */
+/** The data of a sum besides its mean; or the reason why it is spoilt. */
 export type OpenedRow = { readonly task: TaskId } & (
   | {
       readonly kind: 'mean';
@@ -10,7 +10,7 @@ export type OpenedRow = { readonly task: TaskId } & (
       readonly versionSum: number | undefined;
       readonly metrics: Readonly<Record<string, number>>;
     }
-  | { readonly kind: 'spoilt'; readonly why: string; readonly slots: readonly number[] }
+  | { readonly kind: 'spoilt'; readonly why: string }
 );
 
 export type WaitingSum = OpenedRow & {
@@ -21,8 +21,8 @@ export type WaitingSum = OpenedRow & {
 };
 
 const WAITING = `SELECT o.*, s.version FROM opened o LEFT JOIN model_sums s ON s.ctx = o.ctx WHERE o.task = ? ORDER BY o.at, o.ctx`;
-const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, version_sum, metrics, why, slots)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
+const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, version_sum, metrics, why)
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
 
 export function openedTables(database: SqlDatabase) {
   return {
@@ -39,11 +39,11 @@ export async function insertOpened(
 ): Promise<void> {
   const { ctx, task, at } = opened;
   if (opened.kind === 'spoilt') {
-    await query(ADD, ctx, task, at, null, null, null, opened.why, JSON.stringify(opened.slots));
+    await query(ADD, ctx, task, at, null, null, null, opened.why);
     return;
   }
   const { weightSum, versionSum, metrics } = opened;
-  await query(ADD, ctx, task, at, weightSum, versionSum ?? null, JSON.stringify(metrics), null, null);
+  await query(ADD, ctx, task, at, weightSum, versionSum ?? null, JSON.stringify(metrics), null);
 }
 
 function readOpened(row: Row): WaitingSum {
@@ -55,8 +55,7 @@ function readOpened(row: Row): WaitingSum {
     at: column.number(row, 'at'),
     ...(version !== undefined && { version }),
   };
-  if (why !== undefined)
-    return { ...common, kind: 'spoilt', why, slots: JSON.parse(column.text(row, 'slots')) as number[] };
+  if (why !== undefined) return { ...common, kind: 'spoilt', why };
   return {
     ...common,
     kind: 'mean',

@@ -1,6 +1,6 @@
 /** Uploads in pieces over SQL: decides which attempt of which node counts. */
 import { equalBytes } from '@basa/masking';
-import type { Ctx, Slot } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 
 /** The findings of an attempt to append a piece. */
@@ -11,34 +11,33 @@ interface PieceClaim {
   readonly staged?: string;
   /** No other attempt writes there, so it may be appended to. Otherwise it is copied. */
   readonly isOurs: boolean;
-  /** Another body of the slot, which is no longer wanted. */
+  /** Another body of the upload, which is no longer wanted. */
   readonly obsolete?: { readonly bodyHash: Uint8Array; readonly staged: string };
 }
 
 export type PieceStore = ReturnType<typeof pieceTables>;
 
 export function pieceTables(database: SqlDatabase) {
-  const found = `SELECT * FROM pieces WHERE ctx = ? AND slot = ?`;
+  const found = `SELECT * FROM pieces WHERE name = ?`;
   const locked = found + database.dialect.forUpdate;
   return {
     /** True if a part of an upload came in pieces before; its device must not be told. */
-    hasPiece: async (ctx: Ctx, slot: Slot): Promise<boolean> => (await database.peek(found, ctx, slot)).length > 0,
+    hasPiece: async (upload: Ctx): Promise<boolean> => (await database.peek(found, upload)).length > 0,
     /** The durable part of an upload that comes in several pieces, and the body it belongs to. */
-    piece: async (ctx: Ctx, slot: Slot) =>
-      (await database.query(found, ctx, slot)).map((row) => ({
+    piece: async (upload: Ctx) =>
+      (await database.query(found, upload)).map((row) => ({
         bodyHash: column.bytes(row, 'body_hash'),
         received: column.number(row, 'received'),
       }))[0],
     /** From now on only the end of this attempt counts, even if an older one is still under way on some node. */
-    claimPiece: (ctx: Ctx, slot: Slot, bodyHash: Uint8Array, attempt: string): Promise<PieceClaim> =>
+    claimPiece: (upload: Ctx, bodyHash: Uint8Array, attempt: string): Promise<PieceClaim> =>
       database.transaction(async ({ query }) => {
         await query(
-          'INSERT INTO pieces (ctx, slot, body_hash, received) VALUES (?, ?, ?, 0) ON CONFLICT (ctx, slot) DO NOTHING',
-          ctx,
-          slot,
+          'INSERT INTO pieces (name, body_hash, received) VALUES (?, ?, 0) ON CONFLICT (name) DO NOTHING',
+          upload,
           bodyHash,
         );
-        const [row] = await query(locked, ctx, slot);
+        const [row] = await query(locked, upload);
         if (row === undefined) throw new Error('a piece that was just written is not there');
         const before = {
           bodyHash: column.bytes(row, 'body_hash'),
@@ -49,13 +48,12 @@ export function pieceTables(database: SqlDatabase) {
         const staged = received === 0 ? undefined : before.staged;
         const writer = column.optional(row, 'writer', column.text);
         await query(
-          'UPDATE pieces SET body_hash = ?, received = ?, staged = ?, writer = ? WHERE ctx = ? AND slot = ?',
+          'UPDATE pieces SET body_hash = ?, received = ?, staged = ?, writer = ? WHERE name = ?',
           bodyHash,
           received,
           staged ?? null,
           attempt,
-          ctx,
-          slot,
+          upload,
         );
         return {
           received,
@@ -69,28 +67,26 @@ export function pieceTables(database: SqlDatabase) {
      * false if there is a newer attempt.
      */
     settlePiece: (
-      ctx: Ctx,
-      slot: Slot,
+      upload: Ctx,
       attempt: string,
       { received, staged }: { readonly received: number; readonly staged: string },
     ): Promise<boolean> =>
       database.transaction(async ({ query }) => {
-        const [row] = await query(locked, ctx, slot);
+        const [row] = await query(locked, upload);
         if (row === undefined) return received === 0;
         const writer = column.optional(row, 'writer', column.text);
         // Run again after a commit with an unknown outcome: the record is already there.
         if (writer === undefined) return row['staged'] === staged && row['received'] === received;
         if (writer !== attempt) return false;
         if (received === 0) {
-          await query('DELETE FROM pieces WHERE ctx = ? AND slot = ?', ctx, slot);
+          await query('DELETE FROM pieces WHERE name = ?', upload);
           return true;
         }
         await query(
-          'UPDATE pieces SET received = ?, staged = ?, writer = NULL WHERE ctx = ? AND slot = ?',
+          'UPDATE pieces SET received = ?, staged = ?, writer = NULL WHERE name = ?',
           received,
           staged,
-          ctx,
-          slot,
+          upload,
         );
         return true;
       }),

@@ -35,7 +35,7 @@ export function revocationTables(database: SqlDatabase) {
         await insertRows(session, 'revoked_devices (task, usr, authority)', rows, ' ON CONFLICT DO NOTHING');
         await session.query(SET_MARK, task, authority, branch, upTo);
       }),
-    /** The number of these authorities that have revoked it. Authorities of earlier terms do not count. */
+    /** The number of these authorities that have revoked it. */
     async revokedBy(task: TaskId, user: UserId, { authorities }: Pick<Council, 'authorities'>): Promise<number> {
       const rows = await database.peek('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user);
       const revoking = rows.map((row) => column.bytes(row, 'authority'));

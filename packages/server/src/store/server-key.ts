@@ -1,7 +1,7 @@
 /** The signing key of a server, made at its first start: policies name its public half. */
 import { chmod, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { concatBytes, equalBytes, fromHex, type Signer, toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { flushNames } from '@basa/service/durable-names';
@@ -37,24 +37,4 @@ async function makeKey(path: string): Promise<Uint8Array> {
   await rename(`${path}.new`, path);
   flushNames(dirname(path));
   return secret;
-}
-
-/**
- * The public keys that nodes of one server may have, one after the other: the first one, and every next one that a node
- * was started with. Undefined if the key of this node is none of them.
- */
-export function nodeKeys(
-  kept: Uint8Array | undefined,
-  own: Pick<Signer, 'publicKey'>,
-  next: Pick<Signer, 'publicKey'> | undefined,
-): Uint8Array | undefined {
-  const before = kept ?? own.publicKey;
-  const keys = next === undefined || isAmong(before, next) ? before : concatBytes(before, next.publicKey);
-  return isAmong(keys, own) ? keys : undefined;
-}
-
-function isAmong(keys: Uint8Array, { publicKey }: Pick<Signer, 'publicKey'>): boolean {
-  for (let at = 0; at < keys.length; at += KEY_BYTES)
-    if (equalBytes(keys.subarray(at, at + KEY_BYTES), publicKey)) return true;
-  return false;
 }

@@ -59,7 +59,7 @@ const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upl
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const USE_TICKET = 'DELETE FROM tickets WHERE task = ? AND usr = ?';
-const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
+const NEEDED = `SELECT s.* FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
 
@@ -114,7 +114,7 @@ export function shotTables(database: SqlDatabase) {
           const decide = `UPDATE shots SET status = ?, reason = ? WHERE task = ? AND status = ? AND name IN (${marksFor(some)})`;
           await session.query(decide, to, reason ?? null, task, from, ...some);
           if (to !== 'refused' && to !== 'over') continue;
-          await session.query(`DELETE FROM pieces WHERE ctx IN (${marksFor(some)})`, ...some);
+          await session.query(`DELETE FROM pieces WHERE name IN (${marksFor(some)})`, ...some);
         }
       }),
     /** The names of all uploads whose bodies are needed, or arriving. */
@@ -165,7 +165,7 @@ function isOwnFault(row: Row): boolean {
 
 async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {
   await query(ACCEPT, await now(), task, name);
-  await query('DELETE FROM pieces WHERE ctx = ?', name);
+  await query('DELETE FROM pieces WHERE name = ?', name);
   await query(USE_TICKET, task, user);
 }
 

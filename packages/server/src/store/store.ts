@@ -1,8 +1,8 @@
 /** All records of a server, over SQL: every method is one transaction, durable when its promise is fulfilled. */
 import { column, type Row, type SqlDatabase } from '@basa/service';
 import { batchTables } from './batches.ts';
-import { bufferTables } from './buffers.ts';
 import { epochTables } from './epochs.ts';
+import { idlePlaceTables } from './idle-places.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
 import { openedTables } from './opened.ts';
@@ -10,21 +10,17 @@ import { pendingShotTables } from './pending-shots.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
 import { shotTables } from './shots.ts';
-import { slotTables } from './slots.ts';
-import { suspicionTables } from './suspicions.ts';
 import { taskTables } from './tasks.ts';
 
 const SET_NOTE = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
 
 export type Store = ReturnType<typeof taskTables> &
-  ReturnType<typeof bufferTables> &
-  ReturnType<typeof slotTables> &
   ReturnType<typeof shotTables> &
   ReturnType<typeof pendingShotTables> &
   ReturnType<typeof batchTables> &
   ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
-  ReturnType<typeof suspicionTables> &
+  ReturnType<typeof idlePlaceTables> &
   ReturnType<typeof openedTables> &
   ReturnType<typeof pieceTables> &
   ReturnType<typeof modelTables> &
@@ -39,14 +35,12 @@ export type Store = ReturnType<typeof taskTables> &
 export function createStore(database: SqlDatabase, purge: () => Promise<void> = async () => {}): Store {
   return {
     ...taskTables(database),
-    ...bufferTables(database),
-    ...slotTables(database),
     ...shotTables(database),
     ...pendingShotTables(database),
     ...batchTables(database),
     ...epochTables(database),
     ...revocationTables(database),
-    ...suspicionTables(database),
+    ...idlePlaceTables(database),
     ...openedTables(database),
     ...pieceTables(database),
     ...modelTables(database),

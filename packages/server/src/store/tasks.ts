@@ -1,5 +1,5 @@
 /** The tasks that a server keeps. */
-import { equalBytes, toHex } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import { decodeHeldPolicy, encodeHeldPolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
 import { column, type Row, type SqlDatabase } from '@basa/service';
 
@@ -17,25 +17,22 @@ export interface StoredTask {
   readonly createdAt: number;
 }
 
-/** Statuses of buffers that have not ended. */
-export const OPEN = `('filling', 'frozen', 'granted', 'opened')`;
-/** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device in every task. */
+/** Statuses of batches that have not ended. */
+export const OPEN = `('frozen', 'granted', 'opened')`;
+/** Tables with a row for a task, each before the one it refers to. */
 const OF_TASKS = [
   'model_sums',
   'tickets',
-  'unfinished_slots',
   'idle_places',
   'revoked_devices',
   'revocation_marks',
-  'suspicions',
-  'sums',
   'epochs',
   'shots',
   'models',
-  'buffers',
+  'batches',
   'tasks',
 ];
-const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces', 'opened', 'burnt_slots'];
+const OF_BATCHES = ['records', 'opened'];
 
 export interface Removal {
   readonly isRemoved: boolean;
@@ -70,20 +67,11 @@ export function taskTables(database: SqlDatabase) {
       (await database.query('SELECT task, state, why FROM tasks ORDER BY created_at, task')).map(readTaskState),
     taskState: async (task: TaskId) =>
       (await database.query('SELECT task, state, why FROM tasks WHERE task = ?', task)).map(readTaskState)[0],
-    /** In another term: no authority votes any more for the uploads of the one before. */
-    beginTerm: (task: TaskId, policy: TaskPolicy): Promise<void> =>
-      database.transaction(async ({ query }) => {
-        const bytes = encodeHeldPolicy(policy);
-        const [row] = await query(`SELECT policy FROM tasks WHERE task = ?${database.dialect.forUpdate}`, task);
-        if (row === undefined || equalBytes(column.bytes(row, 'policy'), bytes)) return;
-        await query('UPDATE tasks SET policy = ? WHERE task = ?', bytes, task);
-        await query('UPDATE shots SET votes_first = 0, votes_last = 0 WHERE task = ?', task);
-      }),
     async setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void> {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
     /**
-     * Removes a finished task whose buffers have all ended, with all its data, and returns the number of removed rows of each table.
+     * Removes a finished task whose batches have all ended, with all its data, and returns the number of removed rows of each table.
      * Otherwise removes nothing, and returns the number of open buffers. The lease stays, so that a node that was paused never sees a lower
      * fence.
      */
@@ -91,7 +79,7 @@ export function taskTables(database: SqlDatabase) {
       database.transaction(async ({ query }) => {
         const locked = `SELECT * FROM tasks WHERE task = ?${database.dialect.forUpdate}`;
         const [found] = (await query(locked, task)).map(readTask);
-        const open = await query(`SELECT ctx FROM buffers WHERE task = ? AND status IN ${OPEN}`, task);
+        const open = await query(`SELECT ctx FROM batches WHERE task = ? AND status IN ${OPEN}`, task);
         const isRemoved = found?.state === 'finished' && open.length === 0;
         if (!isRemoved) return { isRemoved, openBuffers: open.length, rows: {} };
         const rows: Record<string, number> = {};
@@ -101,10 +89,10 @@ export function taskTables(database: SqlDatabase) {
           if (count > 0) rows[table] = (rows[table] ?? 0) + count;
           await query(`DELETE FROM ${table} ${which}`, value);
         };
-        for (const table of OF_BUFFERS) await remove(table, 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)');
-        await remove('pieces', 'WHERE ctx IN (SELECT name FROM shots WHERE task = ?)');
+        for (const table of OF_BATCHES) await remove(table, 'WHERE ctx IN (SELECT ctx FROM batches WHERE task = ?)');
+        await remove('pieces', 'WHERE name IN (SELECT name FROM shots WHERE task = ?)');
         await remove('meta', 'WHERE name = ?', examplesNote(task));
-        for (const note of [lineNote(task), branchNote(task)]) await remove('meta', 'WHERE name = ?', note);
+        await remove('meta', 'WHERE name = ?', branchNote(task));
         for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
         return { isRemoved, openBuffers: 0, rows };
       }),
@@ -114,11 +102,6 @@ export function taskTables(database: SqlDatabase) {
 /** The note with the branch of the authority's log for which a repeated version was asked for. */
 export function branchNote(task: TaskId): string {
   return `branch-${toHex(task)}`;
-}
-
-/** The note with the policy and the terms of a task. */
-export function lineNote(task: TaskId): string {
-  return `line-${toHex(task)}`;
 }
 
 /** The note with the examples on which a task is evaluated. */

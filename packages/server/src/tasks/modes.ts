@@ -1,33 +1,39 @@
-/** The modes of tasks, by the engine of their policy: this is the only place that chooses. */
-import { type Ctx, ENGINE, type LiveBuffer, type SecureBuffer, type ShotBatch, type SumState } from '@basa/protocol';
+/** The two modes of tasks: this is the only place that chooses. */
+import type { Ctx, LiveBuffer, TaskId } from '@basa/protocol';
 import type { TaskAdmission } from '../admission/task-admission.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { fillingBatch, liveBatch, liveBuffer } from '../buffers/live-sums.ts';
+import { fillingBatch, liveBatch } from '../buffers/live-sums.ts';
 import { Closer } from '../closing/closer.ts';
-import type { Gatherer } from '../closing/gatherer.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import { SlotGatherer } from '../closing/slot-gatherer.ts';
+import { Repeats } from '../closing/repeats.ts';
 import { VersionMaker } from '../closing/version-maker.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { ShotTask } from '../shots/shot-task.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
+import { PaperTask } from './paper-task.ts';
 import type { TaskTools } from './task-tools.ts';
 
+type Under = (work: (fence: Fence) => Promise<void>) => Promise<void>;
+
 export interface TaskMode {
-  /** Brings the sums of the task to their end. */
-  readonly closer: Pick<Closer<SumState>, 'due' | 'attend'>;
-  /** Set in the one-shot mode. */
-  readonly shots: ShotTask | undefined;
+  /** Set in one-shot mode. */
+  readonly shots?: ShotTask;
+  /** Set in paper mode. */
+  readonly paper?: PaperTask;
+  /** The batches to be attended to now, among these. */
+  due(names: readonly Ctx[]): readonly Ctx[];
+  /** Takes a batch as far as possible now. */
+  attend(ctx: Ctx, fence: Fence | undefined): Promise<void>;
   /** Periodic work on every node. */
   listen(): Promise<void>;
   /** Gathers new uploads, if there are any: on the node with the lease. */
-  look(under: (work: (fence: Fence) => Promise<void>) => Promise<void>): Promise<void>;
-  /** The buffers among these sums that have slots. */
-  buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
-  /** The public view of a sum of the task. */
+  look(under: Under): Promise<void>;
+  /** Other periodic work on the node with the lease. */
+  tick(under: Under): Promise<void>;
+  /** The public view of a batch of the task. */
   show(ctx: Ctx): Promise<LiveBuffer | undefined>;
-  /** Batches that still fill, the oldest version first; a buffer that fills is among the sums of the task. */
+  /** Batches that still fill, the oldest version first. */
   filling(): Promise<readonly LiveBuffer[]>;
   /** Removes data that may be forgotten, now and then. */
   tidy(before: number): Promise<void>;
@@ -35,89 +41,59 @@ export interface TaskMode {
 
 export interface ModeParts {
   readonly tools: TaskTools;
-  readonly task: SumState['task'];
+  readonly task: TaskId;
   readonly read: ReadTask;
   readonly authorities: TaskAuthorities;
   readonly models: ModelKeeper;
   readonly admission: TaskAdmission;
-  idleMs(ctx: Ctx): number;
+  /** A version was made. */
   onIncluded(): Promise<void>;
+  /** A batch has ended. */
   onEnded(ctx: Ctx): void;
 }
 
 export function modeOf(parts: ModeParts): TaskMode {
-  return parts.read.policy.engine === ENGINE.oneShot ? shotMode(parts) : slotMode(parts);
+  return parts.read.mode === 'paper' ? paperMode(parts) : shotMode(parts);
 }
 
-/** From `frozen` on, all modes are the same. */
-function closerOf<Sum extends SumState>(parts: ModeParts, gatherer: Gatherer<Sum>): Closer<Sum> {
-  const { tools, task, read, models, admission, onIncluded, onEnded } = parts;
-  const onUnanswered = (sum: Sum): void => admission.setAside(sum);
-  const versions = new VersionMaker<Sum>({ ...tools, task, read, gatherer, models, onIncluded, onUnanswered });
-  return new Closer<Sum>({ ...tools, gatherer, versions, onUnanswered, onEnded });
-}
-
-function slotMode(parts: ModeParts): TaskMode {
-  const { tools, read, authorities, models, admission, idleMs } = parts;
-  const gatherer = new SlotGatherer({
-    ...tools,
-    authorities,
-    models,
-    stallMs: read.specification.stallMs,
-    idleMs,
-    quietMs: ({ rules }) => admission.quietMs(rules),
-    coming: ({ rules }) => admission.coming(rules),
-    versionsOf: (ctx, user) => admission.versionsOf(ctx, user),
-  });
+function paperMode({ tools, task, read, models, onIncluded }: ModeParts): TaskMode {
+  const paper = new PaperTask({ tools, task, read, models, onModel: onIncluded });
   return {
-    closer: closerOf<SecureBuffer>(parts, gatherer),
-    shots: undefined,
+    paper,
+    due: () => [],
+    attend: async () => undefined,
     listen: async () => undefined,
     look: async () => undefined,
-    async buffers(living) {
-      const found = await Promise.all(living.map((ctx) => tools.keeper.find(ctx)));
-      return found.filter((buffer) => buffer !== undefined);
-    },
-    async show(ctx) {
-      const buffer = await tools.keeper.find(ctx);
-      return buffer && liveBuffer(buffer);
-    },
+    tick: () => paper.tick(),
+    show: async () => undefined,
     filling: async () => [],
     tidy: async () => undefined,
   };
 }
 
 function shotMode(parts: ModeParts): TaskMode {
-  const { tools, task, read, authorities, models, admission } = parts;
+  const { tools, task, read, authorities, models, admission, onIncluded, onEnded } = parts;
   const { oneShot } = read.policy;
   if (oneShot === undefined) throw new RangeError('the policy has the engine of the one-shot mode, and not its lines');
   const policy = { ...read.policy, oneShot };
-  const ofVersion = (version: number) => ({ version, versions: policy.versions });
-  const coming = {
-    quietMs: (version: number) => admission.quietMs(ofVersion(version)),
-    coming: (version: number) => admission.coming(ofVersion(version)),
-    trackWaiting: admission.trackWaiting.bind(admission),
-  };
   const { stallMs } = read.specification;
-  const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming, stallMs });
+  const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming: admission, stallMs });
   const { standings, inspector } = shots;
-  const gatherer = new ShotGatherer({
-    ...tools,
-    task,
-    policy,
-    authorities,
-    models,
-    standings,
-    inspector,
-    coming,
-    stallMs,
-  });
+  const shared = { ...tools, task, policy, authorities, models };
+  const gatherer = new ShotGatherer({ ...shared, standings, inspector, coming: admission, stallMs });
+  const onUnanswered = admission.setAside.bind(admission);
+  const versions = new VersionMaker({ ...tools, task, read, gatherer, models, onIncluded, onUnanswered });
+  const closer = new Closer({ ...tools, gatherer, versions, onUnanswered, onEnded });
+  const repeats = new Repeats({ ...tools, authorities, task, models });
   return {
-    closer: closerOf<ShotBatch>(parts, gatherer),
     shots,
+    due: (names) => closer.due(names),
+    attend: (ctx, fence) => closer.attend(ctx, fence),
     listen: () => standings.look(),
     look: (under) => under((fence) => shots.look(fence)),
-    buffers: async () => [],
+    async tick(under) {
+      if (repeats.isBranched) await under((fence) => repeats.inBranch(fence));
+    },
     async show(ctx) {
       const batch = await tools.batches.find(ctx);
       return batch && liveBatch(batch);

@@ -14,6 +14,7 @@ import {
   type PaperUpload,
   type Refused,
   refused,
+  type TaskId,
   tickPaper,
   type UserId,
   unsafePaperBuffer,
@@ -27,7 +28,7 @@ import type { TaskTools } from './task-tools.ts';
 
 export interface PaperTaskOptions {
   readonly tools: TaskTools;
-  readonly name: string;
+  readonly task: TaskId;
   readonly read: ReadTask;
   readonly models: ModelKeeper;
   onModel(): Promise<void>;
@@ -172,11 +173,11 @@ export class PaperTask {
   }
 
   #sumKey({ ctx, position }: PaperBuffer): string {
-    return `paper/${this.#options.name}/${toHex(ctx).slice(0, 32)}-${position}`;
+    return `paper/${toHex(this.#options.task)}/${toHex(ctx).slice(0, 32)}-${position}`;
   }
 
   #noteName(): string {
-    return `paper-${this.#options.name}`;
+    return `paper-${toHex(this.#options.task)}`;
   }
 
   #now() {

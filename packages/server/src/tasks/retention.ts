@@ -1,5 +1,5 @@
 /**
- * Removes data that is no longer kept, in the background and a little at a time: parameters of old versions, facts of buffers that ended
+ * Removes data that is no longer kept, in the background and a little at a time: parameters of old versions, records of batches that ended
  * long ago, and blobs that a crash left behind. If there are several nodes, only the node with the lease of a task does this.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import type { RunningTask } from './running-task.ts';
 export interface Keep {
   /** The number of newest versions of each task that are kept. */
   readonly models?: number;
-  /** The time for which the facts of a buffer are kept after its end. */
+  /** The time for which the records of a batch are kept after its end. */
   readonly buffersMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface RetentionTools {
 }
 
 const MODELS_AT_ONCE = 10;
-const BUFFERS_AT_ONCE = 20;
+const BATCHES_AT_ONCE = 20;
 /** The time for which a device can ask for the status of an upload that was in no batch. */
 const KEPT_FATES_MS = 30 * 86_400_000;
 /** Lets requests in between two batches. */
@@ -48,7 +48,7 @@ export function startRetention(tools: RetentionTools): Ticker {
       if (isStopped) return;
       await nodes.leases.under(task.task, async (fence) => {
         await repeated(() => forgetModels(tools, task, fence));
-        await repeated(() => forgetBuffers(tools, task, fence));
+        await repeated(() => forgetBatches(tools, task, fence));
         if (hasLeftovers) await removeLeftovers(tools, task);
         if (hasLeftovers) await task.mode.tidy((await tools.store.now()) - (tools.keep.buffersMs ?? KEPT_FATES_MS));
       });
@@ -91,15 +91,14 @@ async function forgetModels(
   return old.length === MODELS_AT_ONCE;
 }
 
-async function forgetBuffers(
+async function forgetBatches(
   { keep, store }: RetentionTools,
-  { task, read }: RunningTask,
+  { task }: RunningTask,
   fence: Fence | undefined,
 ): Promise<boolean> {
   if (keep.buffersMs === undefined) return false;
-  const { openMs, closeMs } = read.policy;
-  const drawnBefore = (await store.now()) - openMs - closeMs - keep.buffersMs;
-  return (await store.forgetBuffers(task, { drawnBefore, limit: BUFFERS_AT_ONCE }, fence)) === BUFFERS_AT_ONCE;
+  const madeBefore = (await store.now()) - keep.buffersMs;
+  return (await store.forgetBatches(task, { madeBefore, limit: BATCHES_AT_ONCE }, fence)) === BATCHES_AT_ONCE;
 }
 
 /** Blobs of versions up to the newest that belong to no version: later ones may be in the making. */

@@ -1,15 +1,15 @@
 /**
  * The share of a task in the storage of its server: the models that are kept, and the updates that are in no version yet. If the share is
- * used up, no device gets a place or a seat, as in a task that is paused. Uploads and sums that have begun are finished, so a task can
+ * used up, no device gets a place, as in a task that is paused. Uploads and sums that have begun are finished, so a task can
  * exceed its share by their size.
  */
 import { equalBytes, packedLength } from '@basa/masking';
-import { prefixElements, type SumState, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { prefixElements, type TaskId, type TaskPolicy } from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { TaskTools } from './task-tools.ts';
 
-export interface StoredBytesOptions extends Pick<TaskTools, 'store' | 'blobs' | 'keeper' | 'batches' | 'taskBytes'> {
+export interface StoredBytesOptions extends Pick<TaskTools, 'store' | 'blobs' | 'batches' | 'taskBytes'> {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
   readonly models: Pick<ModelKeeper, 'newest'>;
@@ -74,13 +74,10 @@ export class StoredBytes {
     return this.#stepBytes;
   }
 
-  /** Updates in buffers and batches that have not ended. */
+  /** Updates in batches that have not ended. */
   #gathered(): number {
-    const { keeper, batches, task } = this.#options;
-    const isOurs = (sum: SumState): boolean => equalBytes(sum.task, task);
-    const inSlots = keeper.living
-      .filter(isOurs)
-      .flatMap(({ slots }) => slots.filter(({ status }) => status === 'accepted'));
-    return batches.living.filter(isOurs).reduce((sum, { users }) => sum + users.length, inSlots.length);
+    const { batches, task } = this.#options;
+    const own = batches.living.filter((batch) => equalBytes(batch.task, task));
+    return own.reduce((sum, { users }) => sum + users.length, 0);
   }
 }

@@ -1,16 +1,7 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  SERVER_SEAT,
-  type SecureBuffer,
-  type ShotBatch,
-  type TaskId,
-  taskIdOf,
-  termNumber,
-  type UserId,
-} from '@basa/protocol';
+import { type ShotBatch, type TaskId, taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-http.ts';
@@ -22,19 +13,12 @@ import type { Removal, StoredTask } from '../store/tasks.ts';
 import { RunningTask } from './running-task.ts';
 import { checkShare } from './stored-bytes.ts';
 import type { TaskTools } from './task-tools.ts';
-import { firstPolicy, lineOf, policyAt } from './terms.ts';
-
-/** A term that begins later than this is looked for at every tick. */
-const WAKE_WITHIN_MS = 3_600_000;
 
 export class TaskBook {
   readonly #tools: TaskTools;
   readonly #tasks = new Map<string, RunningTask>();
   /** Tasks are created one after the other. */
   #creating: Promise<unknown> = Promise.resolve();
-  /** Terms begin one after the other. */
-  #following: Promise<void> = Promise.resolve();
-  #waking: NodeJS.Timeout | undefined;
 
   constructor(tools: TaskTools) {
     this.#tools = tools;
@@ -55,24 +39,19 @@ export class TaskBook {
   }
 
   /**
-   * Removes bodies of sums that ended just before the process stopped. A buffer, or an upload without a batch, is stored before its bodies.
-   * Therefore bodies without a live sum belong to a sum that has ended.
+   * Removes bodies of sums that ended just before the process stopped. A batch, or an upload without a batch, is stored before its bodies.
+   * Therefore bodies without a live batch belong to a batch that has ended.
    */
   async #removeLeftovers(): Promise<void> {
-    const { blobs, store } = this.#tools;
+    const { blobs, store, batches } = this.#tools;
     const names = await blobs.namesBelow(BODIES);
-    const living = new Set([...(await this.#refreshSums()), ...(await store.shotsWithBodies())].map(toHex));
+    const living = new Set([...(await batches.refresh()), ...(await store.shotsWithBodies())].map(toHex));
     for (const ctx of names) if (!living.has(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
   }
 
-  async #refreshSums(): Promise<readonly Ctx[]> {
-    const { keeper, batches } = this.#tools;
-    return [...(await keeper.refresh()), ...(await batches.refresh())];
-  }
-
-  /** Reads the changes of other nodes: tasks, their states, their newest models and their buffers. */
+  /** Reads the changes of other nodes: tasks, their states, their newest models and their batches. */
   async refresh(): Promise<void> {
-    const { store, keeper, batches } = this.#tools;
+    const { store, batches } = this.#tools;
     const known = [...this.#tasks.keys()];
     const states = await store.taskStates();
     const stored = new Set(states.map(({ task }) => toHex(task)));
@@ -83,10 +62,10 @@ export class TaskBook {
     }
     const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
     await Promise.all(open.map(({ models }) => models.refresh()));
-    const living = new Set((await this.#refreshSums()).map(toHex));
-    // Sums that ended on other nodes are read once more, and then dropped from memory.
+    const living = new Set((await batches.refresh()).map(toHex));
+    // Batches that ended on other nodes are read once more, and then dropped from memory.
     const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
-    await Promise.all(ended.map(async (ctx) => (await keeper.fresh(ctx)) ?? (await batches.fresh(ctx))));
+    await Promise.all(ended.map((ctx) => batches.fresh(ctx)));
   }
 
   /** The task of this name, even if another node created it a moment ago. */
@@ -108,27 +87,12 @@ export class TaskBook {
     return [...this.#tasks.values()];
   }
 
-  /** The keys that policies name in their current terms. A server that lost its key does not have all of them. */
-  get serverKeys(): readonly Uint8Array[] {
-    return [...new Map(this.all.map(({ read: { policy } }) => [toHex(policy.serverKey), policy.serverKey])).values()];
-  }
-
   find(task: string): RunningTask | undefined {
     return this.#tasks.get(task);
   }
 
-  track(buffer: SecureBuffer): void {
-    this.find(toHex(buffer.task))?.track(buffer);
-  }
-
-  trackBatch(batch: ShotBatch): void {
-    this.find(toHex(batch.task))?.trackBatch(batch);
-  }
-
-  uploaded(task: TaskId, ctx: Ctx, user: UserId): void {
-    const running = this.find(toHex(task));
-    running?.admission.uploaded(user);
-    running?.uploaded(ctx);
+  track(batch: ShotBatch): void {
+    this.find(toHex(batch.task))?.track(batch);
   }
 
   /** The same specification again gives the same task; another one under the same policy is refused. */
@@ -139,7 +103,7 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authorities, portsOf, nodes, taskBytes } = this.#tools;
+    const { store, authorities, ports, nodes, taskBytes } = this.#tools;
     const { policy, mode } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
@@ -148,7 +112,7 @@ export class TaskBook {
       await known.models.open();
       return known;
     }
-    if (!equalBytes(policy.serverKey, portsOf(policy).signer.publicKey))
+    if (!equalBytes(policy.serverKey, ports.signer.publicKey))
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
     if (mode !== 'paper') checkShare(policy, taskBytes);
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
@@ -192,61 +156,17 @@ export class TaskBook {
     for (const folder of [modelsOf(task), examplesOf(task)]) await this.#tools.blobs.removeBelow(folder);
   }
 
-  /** Tasks whose next term has started continue with its authorities. The server asks them about open buffers, which they give up. */
-  followTerms(): Promise<void> {
-    this.#following = this.#following.then(async () => {
-      const { onTrouble } = this.#tools;
-      const changing = this.all.filter(({ read }) => read.policy.succession !== undefined);
-      for (const running of changing)
-        await this.#followTerm(running).catch((error: unknown) => onTrouble('a term could not begin', error));
-    });
-    return this.#following;
-  }
-
-  /** At the time of a term, because a tick may take long: it waits for the sums that it attends to. */
-  #wakeAt(effective: number | undefined, now: number): void {
-    clearTimeout(this.#waking);
-    if (effective === undefined || effective - now > WAKE_WITHIN_MS) return;
-    this.#waking = setTimeout(() => void this.followTerms(), Math.max(1, effective - now)).unref();
-  }
-
-  async #followTerm(running: RunningTask): Promise<void> {
-    const { store, authorities, keeper, batches, nodes } = this.#tools;
-    const { task, read } = running;
-    const line = await lineOf(store, task, firstPolicy(read.specification));
-    for (const { address, key, seat } of line.terms)
-      if (seat !== SERVER_SEAT) await authorities.meet({ url: address, publicKey: key });
-    const now = await store.now();
-    const number = line.terms.filter(({ effective }) => effective <= now).length;
-    const next = line.terms[number]?.effective;
-    running.expectTerm(next);
-    this.#wakeAt(next, now);
-    if (number <= termNumber(read.policy)) return;
-    await store.beginTerm(task, policyAt(line, now));
-    await running.end();
-    const stored = await store.task(task);
-    if (stored === undefined) return;
-    await this.#add(stored).models.refresh();
-    for (const keeping of [keeper, batches]) await keeping.reread(task);
-    nodes.tell.task(task);
-  }
-
   async tick(): Promise<void> {
-    await this.followTerms();
     await Promise.all(this.all.map((task) => task.tick()));
   }
 
   async settle(): Promise<void> {
-    clearTimeout(this.#waking);
-    await this.#following;
     await Promise.all(this.all.map((task) => task.settle()));
   }
 
   #add(stored: StoredTask): RunningTask {
     const specification = JSON.parse(stored.specification) as TaskSpecification;
-    const { policy } = stored;
-    const tools = { ...this.#tools, ports: this.#tools.portsOf(policy) };
-    const running = new RunningTask(stored, { ...readTask(specification), policy }, tools);
+    const running = new RunningTask(stored, readTask(specification), this.#tools);
     this.#tasks.set(toHex(stored.task), running);
     return running;
   }

@@ -1,19 +1,15 @@
 /** Looks after a running task, now and then and after uploads: its models, places, sums and end. */
 import { toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import type { SuspicionWatch } from '../admission/suspicion-watch.ts';
 import type { TaskAdmission } from '../admission/task-admission.ts';
 import { Backoff } from '../authority/backoff.ts';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { Evaluation } from '../closing/evaluation.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import { Repeats } from '../closing/repeats.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
 import type { TaskMode } from './modes.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { OneByOne } from './one-by-one.ts';
-import type { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
 import type { StoredBytes } from './stored-bytes.ts';
 import type { TaskTools } from './task-tools.ts';
@@ -26,13 +22,11 @@ export interface Running extends Pick<StoredTask, 'task' | 'createdAt'> {
   readonly read: ReadTask;
   readonly models: ModelKeeper;
   readonly admission: TaskAdmission;
-  readonly suspicion: SuspicionWatch;
   readonly evaluation: Evaluation;
   readonly stored: StoredBytes;
   readonly mode: TaskMode;
-  readonly paper: PaperTask | undefined;
   readonly state: TaskState;
-  /** Buffers that have not ended. */
+  /** Batches that have not ended. */
   readonly living: readonly Ctx[];
   isLiving(ctx: Ctx): boolean;
   meetVersion(): void;
@@ -44,18 +38,16 @@ export class Upkeep {
   readonly #tools: TaskTools;
   readonly #gathering: OneAtATime;
   readonly #backoff: Backoff;
-  readonly #repeats: Repeats;
-  /** Buffers of a task end one after the other, because each version follows the one before. */
+  /** Batches of a task end one after the other, because each version follows the one before. */
   readonly #attending = new OneByOne();
   #listening: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  constructor(running: Running, tools: TaskTools, authorities: TaskAuthorities) {
-    const { task, read, models, mode } = running;
+  constructor(running: Running, tools: TaskTools) {
+    const { task, mode } = running;
     this.#running = running;
     this.#tools = tools;
     this.#backoff = new Backoff(tools.clock);
-    this.#repeats = new Repeats({ ...tools, authorities, task, read, models });
     const gather = (): Promise<void> =>
       this.#tried('uploads could not be gathered', () => mode.look((work) => tools.nodes.leases.under(task, work)));
     this.#gathering = new OneAtATime(gather, { restShare: REST_SHARE });
@@ -67,36 +59,25 @@ export class Upkeep {
     else void this.#gathering.run().then(() => this.#attendIfDue(this.#running.living));
   }
 
-  /** Takes a buffer as far as possible; errors are reported and tried again at the next look. */
+  /** Takes a batch as far as possible; errors are reported and tried again at the next look. */
   #attend(ctx: Ctx): Promise<void> {
     const { leases } = this.#tools.nodes;
     return this.#attending.run(toHex(ctx), async () => {
       if (this.#isOver || !this.#running.isLiving(ctx)) return;
-      await this.#tried('a buffer could not be ended', () =>
-        leases.under(this.#running.task, (fence) => this.#running.mode.closer.attend(ctx, fence)),
+      await this.#tried('a batch could not be ended', () =>
+        leases.under(this.#running.task, (fence) => this.#running.mode.attend(ctx, fence)),
       );
     });
   }
 
   /** Looks after everything; an error in one thing does not keep it from the next. */
   async tick(): Promise<void> {
-    const { task, read, models, mode, admission, suspicion, stored, paper } = this.#running;
+    const { task, read, models, mode, admission, stored } = this.#running;
     const { policy, specification } = read;
     const { leases } = this.#tools.nodes;
     if (models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
-    if (policy.term !== undefined)
-      await this.#tried('the newest model could not be signed in this term', () =>
-        leases.under(task, (fence) => this.#repeats.inTerm(fence)),
-      );
-    if (this.#repeats.isBranched)
-      await this.#tried('the newest model could not be repeated after a rollback', () =>
-        leases.under(task, (fence) => this.#repeats.inBranch(fence)),
-      );
-    await this.#tried('the turn of a user could not be ended', async () => paper?.tick());
-    await this.#tried('suspicions could not be updated', () => suspicion.look());
-    await this.#tried('places could not be updated', async () =>
-      admission.look(await mode.buffers(this.#running.living)),
-    );
+    await this.#tried('the periodic work of its mode failed', () => mode.tick((work) => leases.under(task, work)));
+    await this.#tried('places could not be updated', () => admission.look());
     await this.#tried('the stored bytes could not be counted', () => stored.look());
     this.#running.meetVersion();
     // Not awaited here: the slowest authority delays nothing.
@@ -116,11 +97,9 @@ export class Upkeep {
     this.#backoff.over('models');
   }
 
-  /** The copies in memory show what there is to do: the store is read only for buffers with something to do. */
-  async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
-    await this.#tried('the periodic work on buffers failed', async () => {
-      const due = await this.#running.mode.closer.due(buffers, await this.#tools.store.now());
-      await Promise.all(due.map((ctx) => this.#attend(ctx)));
+  async #attendIfDue(batches: readonly Ctx[]): Promise<void> {
+    await this.#tried('the periodic work on batches failed', async () => {
+      await Promise.all(this.#running.mode.due(batches).map((ctx) => this.#attend(ctx)));
     });
   }
 

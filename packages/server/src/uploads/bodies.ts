@@ -5,7 +5,7 @@ import { refused } from '@basa/protocol';
 import { giveBack } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
-import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
+import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { SmallBody } from '../store/small-bodies.ts';
@@ -41,7 +41,7 @@ export interface Received {
 
 export class Bodies {
   readonly #options: BodiesOptions;
-  /** The piece under way of each slot: one at a time. */
+  /** The piece under way of each upload: one at a time. */
   readonly #underWay = new Map<string, { interrupt(): void; readonly ended: Promise<unknown> }>();
 
   constructor(options: BodiesOptions) {
@@ -53,7 +53,7 @@ export class Bodies {
     const { blobs, store } = this.#options;
     // It was committed, and the process crashed before it was recorded.
     if ((await blobs.size(bodyKey(name, layout))) !== undefined) return layout.bodyBytes;
-    const piece = await store.piece(name.ctx, name.slot);
+    const piece = await store.piece(name.upload);
     return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
   }
 
@@ -75,20 +75,15 @@ export class Bodies {
   }
 
   async #alone(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
-    const slot = bodiesOfSlot(body.name.ctx, body.name.slot);
+    const upload = bodiesOf(body.name.upload);
     // A device that lost its connection is back before the old one is known to be dead.
-    for (let older = this.#underWay.get(slot); older !== undefined; older = this.#underWay.get(slot)) {
+    for (let older = this.#underWay.get(upload); older !== undefined; older = this.#underWay.get(upload)) {
       older.interrupt();
       await older.ended;
     }
-    const work = this.#traced(body, request, take).finally(() => this.#underWay.delete(slot));
-    this.#underWay.set(slot, { interrupt: () => void request.body.destroy(), ended: work.catch(() => undefined) });
+    const work = this.#traced(body, request, take).finally(() => this.#underWay.delete(upload));
+    this.#underWay.set(upload, { interrupt: () => void request.body.destroy(), ended: work.catch(() => undefined) });
     return work;
-  }
-
-  /** Returns whether some of it came in pieces before. */
-  hasPieces({ name: { ctx, slot } }: Body): Promise<boolean> {
-    return this.#options.store.hasPiece(ctx, slot);
   }
 
   /** Waits until no piece is under way. */
@@ -97,9 +92,8 @@ export class Bodies {
   }
 
   #traced(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
-    const { ctx, slot } = body.name;
     const attributes = { 'basa.offset': request.offset };
-    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, take);
+    return this.#options.watch.traces.step('upload', { ctx: body.name.upload, attributes }, take);
   }
 
   async #takePiece(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {

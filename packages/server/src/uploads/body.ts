@@ -1,12 +1,11 @@
 /** An upload as its expected bytes. */
 import type { Modulus } from '@basa/masking';
-import type { Ctx, Slot } from '@basa/protocol';
-import { bodyKey, isRowKey } from '../blobs/body-key.ts';
+import { type BodyName, bodyKey, isRowKey } from '../blobs/body-key.ts';
 import type { BodyLayout } from './body-check.ts';
 
 /** A body by its name, with its requirements. */
 export interface Body {
-  readonly name: { readonly ctx: Ctx; readonly slot: Slot; readonly bodyHash: Uint8Array };
+  readonly name: BodyName;
   readonly layout: BodyLayout;
   readonly modulus: Modulus;
 }

@@ -35,9 +35,9 @@ interface PiecesOptions {
 /** If a newer attempt exists, the older attempt writes to a staging area that is not read, and does not count. */
 export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   const claimed = async ({ name: body, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
-    const { ctx, slot, bodyHash } = body;
+    const { upload, bodyHash } = body;
     const key = bodyKey(body, layout);
-    const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(ctx, slot, bodyHash, attempt);
+    const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(upload, bodyHash, attempt);
     if (obsolete !== undefined)
       await (await blobs.stage(bodyKey({ ...body, bodyHash: obsolete.bodyHash }, layout), obsolete.staged)).discard();
     const name = isOurs ? staged : attempt;
@@ -51,12 +51,12 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
       staging,
       standing,
       async settle(size) {
-        if (!(await store.settlePiece(ctx, slot, attempt, { received: size, staged: name })))
+        if (!(await store.settlePiece(upload, attempt, { received: size, staged: name })))
           fail('offset-mismatch', { detail: 'the upload continued on another connection' });
         if (name !== staged) await (await blobs.stage(key, staged)).discard();
       },
       async fail(size) {
-        await store.settlePiece(ctx, slot, attempt, { received: size, staged: name });
+        await store.settlePiece(upload, attempt, { received: size, staged: name });
       },
     };
   };
@@ -64,8 +64,8 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
     async open(body, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
       // A body in one piece needs no record. If another attempt left a record, its pieces are removed.
-      const { ctx, slot } = body.name;
-      if (!isWhole || (await store.hasPiece(ctx, slot))) return claimed(body, attempt);
+      const { upload } = body.name;
+      if (!isWhole || (await store.hasPiece(upload))) return claimed(body, attempt);
       const staging = await blobs.stage(bodyKey(body.name, body.layout), attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
       return { staging, standing: 0, settle, fail: async () => {} };

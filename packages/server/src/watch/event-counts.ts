@@ -41,11 +41,7 @@ export class EventCounts {
     const ended = ENDS.get(event.kind);
     if (ended !== undefined && 'ctx' in event && event.ctx !== undefined)
       metrics.count('basa_buffers_ended_total', { ...this.#task(event.ctx), outcome: ended });
-    if (event.kind === 'seat-given') metrics.count('basa_seats_total', this.#task(event.ctx));
-    if (event.kind === 'slot-assigned') metrics.count('basa_deposits_total', this.#task(event.ctx));
     if (event.kind === 'upload-accepted') metrics.count('basa_uploads_accepted_total', this.#task(event.ctx));
-    if (event.kind === 'slot-dropped')
-      metrics.count('basa_slots_dropped_total', { ...this.#task(event.ctx), why: event.why });
     if (event.kind === 'buffer-frozen')
       metrics.count('basa_buffers_frozen_total', { ...this.#task(event.ctx), why: event.why });
     if (event.kind === 'authority-fault') {

@@ -1,13 +1,6 @@
-/** Values that are read at each scrape: the copies in memory of buffers that have not ended, tasks and their models. */
+/** Values that are read at each scrape: the copies in memory of batches that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import {
-  type AdmissionView,
-  epsilonBudget,
-  type SecureBuffer,
-  type SumState,
-  type TaskId,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { type AdmissionView, epsilonBudget, type SumState, type TaskId, type TaskPolicy } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
 import type { PendingShots } from '../store/pending-shots.ts';
@@ -16,12 +9,11 @@ import type { PendingShots } from '../store/pending-shots.ts';
 export interface WatchedTask {
   readonly task: TaskId;
   readonly state: string;
-  readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'openMs' | 'privacy'> };
+  readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'privacy'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly admission: { readonly view: AdmissionView };
-  readonly mode: { readonly shots: { readonly pending: PendingShots | undefined } | undefined };
+  readonly mode: { readonly shots?: { readonly pending: PendingShots | undefined } };
   readonly stored: { readonly bytes: number | undefined };
-  readonly suspicion: { readonly counts: { readonly suspects: number; readonly suspended: number } };
 }
 
 export interface GaugeSources {
@@ -29,9 +21,7 @@ export interface GaugeSources {
   tasks(): readonly WatchedTask[];
   /** By its name in hex. */
   task(name: string): WatchedTask | undefined;
-  /** Copies of the buffers that have not ended. */
-  buffers(): readonly SecureBuffer[];
-  /** The same of batches. */
+  /** Copies of the batches that have not ended. */
   batches(): readonly SumState[];
 }
 
@@ -42,20 +32,16 @@ export function taskLabel({ task, read }: WatchedTask): string {
 
 export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   const { clock } = sources;
-  const eachTask = <Value>(read: (task: WatchedTask, buffers: readonly SecureBuffer[]) => readonly Value[]): Value[] =>
-    sources.tasks().flatMap((task) => {
-      const own = sources.buffers().filter((buffer) => isOf(buffer, task));
-      return read(task, own);
-    });
+  const eachTask = <Value>(read: (task: WatchedTask) => readonly Value[]): Value[] => sources.tasks().flatMap(read);
   const one = (task: WatchedTask, value: number | undefined): readonly (readonly [{ task: string }, number])[] =>
     value === undefined ? [] : [[{ task: taskLabel(task) }, value]];
   const seconds = (ms: number): number => Math.max(0, ms / 1000);
 
   metrics.gauge('basa_task_running', () => eachTask((task) => one(task, Number(task.state === 'running'))));
   metrics.gauge('basa_buffers', () =>
-    eachTask((task, buffers) => {
-      const sums: readonly SumState[] = [...buffers, ...sources.batches().filter((batch) => isOf(batch, task))];
-      return counted(['filling', 'frozen', 'granted', 'opened'], sums, ({ status }) => status).map(
+    eachTask((task) => {
+      const own = sources.batches().filter((batch) => toHex(batch.task) === toHex(task.task));
+      return counted(['frozen', 'granted', 'opened'], own, ({ status }) => status).map(
         ([status, count]): Sample<'basa_buffers'> => [{ task: taskLabel(task), status }, count],
       );
     }),
@@ -67,46 +53,9 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
       ),
     ),
   );
-  metrics.gauge('basa_buffer_fill_ratio', () =>
-    eachTask((task, buffers) => {
-      const [oldest] = oldestFirst(buffers.filter(({ status }) => status === 'filling'));
-      return one(task, oldest === undefined ? 0 : fillOf(oldest));
-    }),
-  );
-  metrics.gauge('basa_buffer_age_seconds', () =>
-    eachTask((task, buffers) => {
-      const [oldest] = oldestFirst(buffers);
-      if (oldest === undefined) return one(task, 0);
-      return one(task, seconds(clock() - (oldest.descriptor.expiry - task.read.policy.openMs)));
-    }),
-  );
-  metrics.gauge('basa_slots', () =>
-    eachTask((task, buffers) => {
-      const states = buffers.flatMap(({ slots, descriptor }) => [
-        ...slots.map(({ status }) => status),
-        ...Array<'free'>(descriptor.bufferSize - slots.length).fill('free'),
-      ]);
-      return counted(['free', 'assigned', 'accepted', 'dropped'], states, (state) => state).map(
-        ([state, count]): Sample<'basa_slots'> => [{ task: taskLabel(task), state }, count],
-      );
-    }),
-  );
-  metrics.gauge('basa_leases', () =>
-    eachTask((task, buffers) => {
-      const now = clock();
-      const leased = buffers.flatMap(({ slots }) => slots.filter(({ status }) => status === 'assigned'));
-      const stateOf = ({ ticket, graceMs }: (typeof leased)[number]): string =>
-        ticket.deadline + graceMs < now ? 'overdue' : 'running';
-      return counted(['running', 'overdue'], leased, stateOf).map(
-        ([state, count]): Sample<'basa_leases'> => [{ task: taskLabel(task), state }, count],
-      );
-    }),
-  );
   metrics.gauge('basa_places', () => eachTask((task) => one(task, task.admission.view.places)));
   metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.admission.view.used)));
   metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.admission.view.waiting)));
-  metrics.gauge('basa_devices_suspected', () => eachTask((task) => one(task, task.suspicion.counts.suspects)));
-  metrics.gauge('basa_devices_suspended', () => eachTask((task) => one(task, task.suspicion.counts.suspended)));
   metrics.gauge('basa_task_stored_bytes', () => eachTask((task) => one(task, task.stored.bytes)));
   metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBuffers)));
   metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, task.models.newest?.meanAge)));
@@ -134,10 +83,6 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, task.models.newest?.r2)));
 }
 
-function isOf(sum: SumState, { task }: WatchedTask): boolean {
-  return toHex(sum.task) === toHex(task);
-}
-
 /** The number of each kind, including zeros. */
 function counted<Thing>(
   kinds: readonly string[],
@@ -145,12 +90,4 @@ function counted<Thing>(
   kindOf: (thing: Thing) => string,
 ): readonly (readonly [string, number])[] {
   return kinds.map((kind) => [kind, things.filter((thing) => kindOf(thing) === kind).length]);
-}
-
-function oldestFirst(buffers: readonly SecureBuffer[]): readonly SecureBuffer[] {
-  return [...buffers].sort((a, b) => a.descriptor.expiry - b.descriptor.expiry);
-}
-
-function fillOf({ slots, descriptor }: SecureBuffer): number {
-  return slots.filter(({ status }) => status === 'accepted').length / descriptor.bufferSize;
 }

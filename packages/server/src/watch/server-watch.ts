@@ -1,19 +1,17 @@
 /** A server's metrics and traces for its operators, updated after each event. */
-import { type BasaEvent, SERVER_PATH, type SumState } from '@basa/protocol';
+import { type BasaEvent, SERVER_PATH, type ShotBatch } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-http.ts';
-import { isEnded } from '../store/buffers.ts';
+import { isEnded } from '../store/batches.ts';
 import { EventCounts } from './event-counts.ts';
 import { type GaugeSources, serverGauges, taskLabel } from './gauges.ts';
 import { STEP_OF_ROUTE } from './tallies.ts';
 
 const STEPS = {
   ...STEP_OF_ROUTE,
-  [`HEAD ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload-offset',
   [`HEAD ${SERVER_PATH.shot(':task', ':upload')}`]: 'upload-offset',
   [`GET ${SERVER_PATH.newestModel(':task')}`]: 'newest-model',
-  [`GET ${SERVER_PATH.fate(':ctx', ':joinTag')}`]: 'fate',
   [`GET ${SERVER_PATH.shotFate(':task', ':upload')}`]: 'fate',
 };
 
@@ -41,7 +39,7 @@ export class ServerWatch {
     serverGauges(this.metrics, sources);
   }
 
-  track({ ctx, task, rules, status }: SumState): void {
+  track({ ctx, task, rules, status }: ShotBatch): void {
     const { version } = rules;
     this.met({ ctx, task, version });
     if (isEnded(status)) this.traces.close(ctx);
@@ -49,13 +47,12 @@ export class ServerWatch {
   }
 
   /** Events of this name belong to this task. */
-  met(named: Pick<SumState, 'ctx' | 'task'> & { readonly version: number }): void {
+  met(named: Pick<ShotBatch, 'ctx' | 'task'> & { readonly version: number }): void {
     this.#counts.track(named);
   }
 
   note(event: BasaEvent): void {
     this.#counts.note(event);
-    if (event.kind === 'upload-accepted' || event.kind === 'slot-dropped') this.traces.closeSlot(event.ctx, event.slot);
   }
 
   asked({ question, seconds, isUp }: Asked): void {

@@ -4,9 +4,6 @@ import type { Answer } from '@basa/service';
 
 export const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
   [`GET ${SERVER_PATH.model(':task', ':version')}`]: 'model',
-  [`POST ${SERVER_PATH.seats(':task')}`]: 'seat',
-  [`POST ${SERVER_PATH.deposits(':ctx')}`]: 'deposit',
-  [`PUT ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload',
   [`PUT ${SERVER_PATH.shot(':task', ':upload')}`]: 'upload',
 };
 const MAX_VERSIONS = 24;

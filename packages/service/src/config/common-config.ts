@@ -101,7 +101,7 @@ export type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof comm
 
 export function commonOptions(config: CommonConfig): Omit<
   ServiceOptions,
-  'title' | 'audience' | 'otherAudiences' | 'clock' | 'metrics'
+  'title' | 'audience' | 'clock' | 'metrics'
 > & {
   readonly listen: Address;
   readonly unsafePaperMode: boolean;

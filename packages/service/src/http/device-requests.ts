@@ -21,7 +21,6 @@ export interface SigningDevice {
 export interface DeviceRequestOptions {
   /** The public key of this service. */
   readonly audience: Uint8Array;
-  otherAudiences?(): readonly Uint8Array[];
   readonly maxSkewMs: number;
   readonly maxNonces: number;
   readonly clock: () => number;
@@ -60,7 +59,7 @@ export function rememberRequest(request: FastifyRequest): void {
 export function deviceRequests(
   options: DeviceRequestOptions,
 ): (route?: DeviceRouteOptions) => (request: FastifyRequest) => Promise<void> {
-  const { audience, otherAudiences, maxSkewMs, maxNonces, clock, limits } = options;
+  const { audience, maxSkewMs, maxNonces, clock, limits } = options;
   const seen = new SeenNonces({ windowMs: 2 * maxSkewMs, most: maxNonces });
   return (route = {}) =>
     async (request) => {
@@ -68,7 +67,7 @@ export function deviceRequests(
       const words = signedHeaders(request);
       const { at, nonce, deviceKey, digest } = words;
       if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: String(now) });
-      checkSignature(request, audience, words, otherAudiences);
+      checkSignature(request, audience, words);
       // Only requests with a valid signature are counted.
       const name = Buffer.from(nodeSuite.sha256(deviceKey, nonce).subarray(0, 16)).toString('latin1');
       if (seen.has(name, now)) fail('replayed');
@@ -100,15 +99,12 @@ function checkSignature(
   request: FastifyRequest,
   audience: Uint8Array,
   { at, nonce, signature, deviceKey, digest }: ReturnType<typeof signedHeaders>,
-  others: () => readonly Uint8Array[] = () => [],
 ): void {
   const target = request.raw.url ?? '';
   if (!/^[\x21-\x7e]{1,1024}$/.test(target)) fail('malformed', { detail: 'target: not ASCII, or too long' });
-  const isFor = (named: Uint8Array): boolean => {
-    const statement = { audience: named, method: request.method, target, digest, at: millis(at), nonce };
-    return nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey });
-  };
-  if (!isFor(audience) && !others().some(isFor)) fail('request-signature-invalid');
+  const statement = { audience, method: request.method, target, digest, at: millis(at), nonce };
+  const isGood = nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey });
+  if (!isGood) fail('request-signature-invalid');
 }
 
 /** For body parsers: checks that the bytes are those the device signed, if a device signed the request. */

@@ -12,8 +12,6 @@ export interface ServiceOptions {
   readonly title: string;
   /** The public key that devices name when they sign. */
   readonly audience: Uint8Array;
-  /** Further keys that they may name, while the key of the service is being replaced. */
-  otherAudiences?(): readonly Uint8Array[];
   readonly clock: () => number;
   /** The metrics of the service, served at `/metrics`. */
   readonly metrics?: Metrics;

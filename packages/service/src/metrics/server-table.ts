@@ -7,25 +7,19 @@ const { counter, gauge, histogram } = rowsOf('server');
 
 export const SERVER_METRICS = {
   basa_task_running: gauge(['task'], '1 while the task is running; 0 if it is paused or finished'),
-  basa_buffers: gauge(
-    ['task', 'status'],
-    'Buffers that have not ended: filling, frozen, granted; batches in one-shot mode start as frozen',
-  ),
+  basa_buffers: gauge(['task', 'status'], 'Batches that have not ended: frozen, granted, opened'),
   basa_shots: gauge(
     ['task', 'state'],
-    'One-shot: uploads that are not in a batch yet: arriving, waiting (for inspection), good. Open batches count in basa_buffers as frozen and granted. Only on the node that makes the batches',
+    'Uploads that are not in a batch yet: arriving, waiting (for inspection), good. Only on the node that makes the batches',
   ),
-  basa_buffer_fill_ratio: gauge(['task'], 'Accepted uploads of the oldest filling buffer, of its K slots'),
-  basa_buffer_age_seconds: gauge(['task'], 'Age of the oldest buffer that has not ended; 0 if there is none'),
-  basa_slots: gauge(['task', 'state'], 'Slots of buffers that have not ended: free, assigned, accepted, dropped'),
-  basa_leases: gauge(['task', 'state'], 'Leases of assigned slots: running, or overdue (they end with the next tick)'),
   basa_places: gauge(['task'], 'Number of devices that may train at the same time'),
   basa_task_stored_bytes: gauge(['task'], 'Bytes of kept models and waiting updates, if `taskBytes` limits them'),
-  basa_places_used: gauge(['task'], 'Taken places: devices that train, and slots of buffers that have not ended'),
+  basa_places_used: gauge(
+    ['task'],
+    'Taken places: devices that train, and updates in no version yet if places are held until then',
+  ),
   basa_devices_waiting: gauge(['task'], 'Devices that wait for a place'),
-  basa_devices_suspected: gauge(['task'], 'Devices that are suspected of spoiling sums, but not suspended'),
-  basa_devices_suspended: gauge(['task'], 'Devices that are suspended because their sums were spoilt too often'),
-  basa_buffers_waiting: gauge(['task'], 'Closed buffers whose sum is not open yet'),
+  basa_buffers_waiting: gauge(['task'], 'Batches whose sum is not open yet'),
   basa_model_mean_age: gauge(['task'], 'Mean age, in versions, of the updates that the newest version was made of'),
   basa_model_version: gauge(['task'], 'Newest version that devices can download'),
   basa_model_age_seconds: gauge(['task'], 'Time since that version was made'),
@@ -39,30 +33,21 @@ export const SERVER_METRICS = {
     'Mean of a private metric over the devices of that version, if the task has metrics; the label metric is its name. One lying device can set it to any value in its range',
   ),
   basa_privacy_epsilon: gauge(['task'], 'Epsilon of a device in a private task after all participations of its budget'),
-  basa_seats_total: counter(['task'], 'Seats given'),
-  basa_deposits_total: counter(['task'], 'Assigned slots, one for each deposit'),
   basa_uploads_accepted_total: counter(['task'], 'Uploads accepted'),
-  basa_slots_dropped_total: counter(
-    ['task', 'why'],
-    'Slots without an update in a sum: lease-over, void-edge, left-out',
-  ),
-  basa_buffers_frozen_total: counter(
-    ['task', 'why'],
-    'Buffers that accept no more uploads: resolved, stalled, expired',
-  ),
+  basa_buffers_frozen_total: counter(['task', 'why'], 'Batches that were made, by reason: resolved'),
   basa_buffers_ended_total: counter(
     ['task', 'outcome'],
-    'Ended buffers by outcome: included, quarantined, aborted, unknown',
+    'Ended batches by outcome: included, quarantined, aborted, unknown',
   ),
   basa_buffer_lag_versions: histogram(
     ['task'],
     [0, 1, 2, 4, 8, 16, 32],
-    'Number of new versions while a buffer filled, which is all that a server knows about staleness',
+    'Number of newer versions when a batch was included',
   ),
   basa_work_seconds: histogram(
     ['work'],
     WORK_SECONDS,
-    'Time of work in threads, with the wait for a free thread: open-terms (attribute-based decryption of seeds), sum-shard (removal of masks from a part of the sum), evaluate',
+    'Time of work in threads, with the wait for a free thread: sum-shard (a part of the sum without its masks), evaluate',
   ),
   basa_blob_commit_seconds: histogram(
     [],
@@ -72,11 +57,11 @@ export const SERVER_METRICS = {
   basa_authority_up: gauge([], '1 if the authority answered the last request'),
   basa_authority_faults_total: counter(
     ['task', 'authority', 'subject'],
-    'One-shot: wrong answers of an authority, by its seat: mask-sum or guard-words that differ from those that enough others agree on',
+    'Wrong answers of an authority, by its seat: mask-sum or guard-words that differ from those that enough others agree on',
   ),
   basa_authority_seconds: histogram(
     ['question'],
     REQUEST_SECONDS,
-    'Requests to the authority, answered or not: policy, draw, close, log, outcome, health; one-shot: standing, inspect, vote, release',
+    'Requests to the authority, answered or not: policy, log, adopt, head, revocations, standing, inspect, vote, release, health',
   ),
 } as const;

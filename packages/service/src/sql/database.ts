@@ -1,21 +1,9 @@
-/**
- * The embedded database of a data folder: one SQLite file, locked for this process, marked with its service and its
- * format. Any other file is rejected with a sentence, and is not changed.
- */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { forgetHolder, nameHolder } from '../process/holder.ts';
 import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/private-files.ts';
 import { StartError } from '../process/start-error.ts';
-import {
-  type Application,
-  checkFormat,
-  type DatabaseOptions,
-  type Migrated,
-  type MigrationWish,
-  planMigration,
-} from './formats.ts';
+import { type Application, checkFormat, type DatabaseOptions } from './formats.ts';
 import { damaged, sentenceOf } from './sqlite-trouble.ts';
 
 export type Database = DatabaseSyncInstance;
@@ -36,22 +24,6 @@ export interface OpenDatabase {
 }
 
 export function openDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
-  return open(folder, options, (db) => migrate(db, options));
-}
-
-/** Brings the database of a stopped service to another format, or tries it and changes nothing. */
-export function migrateFolder(folder: string, options: DatabaseOptions, wish: MigrationWish): Migrated {
-  if (!existsSync(join(folder, DATABASE_FILE)))
-    throw new StartError('dataFolder', `${folder} has no database; start the ${options.application} once to create it`);
-  let migrated = planMigration(0, options);
-  const { close } = open(folder, options, (db) => {
-    migrated = migrate(db, options, wish);
-  });
-  close();
-  return migrated;
-}
-
-function open(folder: string, options: DatabaseOptions, bring: (db: Database) => void): OpenDatabase {
   const lock = takeLock(folder);
   const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
@@ -62,10 +34,11 @@ function open(folder: string, options: DatabaseOptions, bring: (db: Database) =>
     checkOwner(db, folder, options.application);
     checkHealth(db, folder);
     checkFormat(folder, pragma(db, 'user_version'), options);
+    const isNew = pragma(db, 'user_version') === 0;
     // secure_delete: a destroyed key is overwritten in the file.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
              PRAGMA busy_timeout = 5000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;`);
-    bring(db);
+    if (isNew) createTables(db, options);
   } catch (error) {
     db?.close();
     lock.close();
@@ -95,32 +68,12 @@ export function openUnchecked(folder: string): OpenDatabase {
 
 /** Opens the database of a service that may be running, for reading only; it must have the format of this program. */
 export function readDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
-  return read(folder, options, (format) => {
-    if (format === options.migrations.length) return;
-    const sentence = `the database in ${folder} has format ${format}, but this version needs ${options.migrations.length}`;
-    throw new StartError(
-      'dataFolder',
-      `${sentence}; use the same version as the running service, or start the new version once`,
-    );
-  });
-}
-
-/** The same for any supported format, to read tables that have not changed. */
-export function readOlderDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
-  if (!existsSync(join(folder, DATABASE_FILE)))
-    throw new StartError('dataFolder', `${folder} has no database; give the dataFolder of a ${options.application}`);
-  return read(folder, options, () => {});
-}
-
-function read(folder: string, options: DatabaseOptions, check: (format: number) => void): OpenDatabase {
   const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
     checkOwner(db, folder, options.application);
-    const format = pragma(db, 'user_version');
-    checkFormat(folder, format, options);
-    check(format);
+    checkFormat(folder, pragma(db, 'user_version'), options);
   } catch (error) {
     db?.close();
     throw sentenceOf(error, folder);
@@ -242,19 +195,11 @@ function checkHealth(db: Database, folder: string): void {
   if (first?.quick_check !== 'ok') throw damaged(folder, first?.quick_check ?? 'no answer');
 }
 
-function migrate(db: Database, options: DatabaseOptions, wish: MigrationWish = {}): Migrated {
-  const migrated = planMigration(pragma(db, 'user_version'), options, wish);
-  const { from, to, steps } = migrated;
-  if (from === to) return migrated;
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    for (const step of steps) db.exec(step);
-    db.exec(`PRAGMA application_id = ${APPLICATION[options.application]}; PRAGMA user_version = ${to}`);
-    db.exec(wish.isDryRun === true ? 'ROLLBACK' : 'COMMIT');
-    return migrated;
-  } finally {
-    if (db.isTransaction) db.exec('ROLLBACK');
-  }
+function createTables(db: Database, { application, format, tables }: DatabaseOptions): void {
+  transaction(db, () => {
+    for (const table of tables) db.exec(table);
+    db.exec(`PRAGMA application_id = ${APPLICATION[application]}; PRAGMA user_version = ${format}`);
+  });
 }
 
 function pragma(db: Database, name: 'application_id' | 'user_version', of = 'main'): number {

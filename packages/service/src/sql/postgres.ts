@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { DatabaseOptions } from './formats.ts';
-import { checkPostgresFormat, databaseTrouble } from './postgres-format.ts';
+import { createPostgresTables, databaseTrouble, hasPostgresTables } from './postgres-format.ts';
 import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';
 import {
@@ -78,7 +78,7 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
   });
   pool.on('error', onTrouble); // errors of an idle connection
   try {
-    await checkPostgresFormat(pool, options);
+    if (!(await hasPostgresTables(pool, options))) await createPostgresTables(options.url, options);
     const notice = options.onNotice && (await replicationNotice(pool));
     if (notice !== undefined) options.onNotice?.(notice);
   } catch (error) {

@@ -11,7 +11,7 @@ import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { migrateServer } from '@basa/server';
+import { createServerTables } from '@basa/server';
 import { Balancer, type Exchange } from './balancer.ts';
 import type { Bundle } from './bundle.ts';
 
@@ -144,7 +144,7 @@ export class TestProcesses {
 
   async #startServers(): Promise<void> {
     const { nodes } = this.#options;
-    if (nodes !== undefined) await migrateServer(this.placesOf('server'));
+    if (nodes !== undefined) await createServerTables(this.placesOf('server'));
     for (const name of this.servers) await this.start(name);
     if (nodes === undefined) return;
     this.#balancer = await Balancer.open({ ...nodes, nodes: () => this.servers.map((name) => this.urls[name] ?? '') });
@@ -216,7 +216,7 @@ export class TestProcesses {
       return { ...common, ...own, ...this.#options.authority };
     }
     const { authorityUrl, authorityKey } = this;
-    const own = { authorityUrl, authorityKey, tickMs: 100, maxBurntSlots: 1e9 };
+    const own = { authorityUrl, authorityKey, tickMs: 100, maxIdlePlaces: 1e9 };
     return { ...common, ...own, ...this.#options.server };
   }
 

@@ -1,35 +1,28 @@
-/** One shard of a sum: adds that part of every body block by block, subtracts masks and sums of masks, and judges the result. */
+/** One shard of a sum: adds that part of every body block by block, subtracts the sums of masks, and judges the result. */
 import {
   addInPlace,
   addPackedInPlace,
-  applyMasksInPlace,
   dequantizeSum,
   elementBits,
-  type Keystream,
-  type MaskTools,
   subtractInPlace,
   type VectorKernel,
 } from '@basa/masking';
 import { judgeCoordinates, judgePrefix, prefixElements, type SumRules } from '@basa/protocol';
 import { type BlobStore, collect } from '../../blobs/blob-store.ts';
 import { wordPieces } from '../../blobs/words.ts';
-import { unpackTerms, wipeTerms } from './packed-terms.ts';
 import type { SummedShard, SumShardTask } from './tasks.ts';
 
-export interface SumShardTools extends MaskTools<Keystream> {
+export interface SumShardTools {
+  readonly kernel: VectorKernel;
   readonly blobs: BlobStore;
 }
 
 export async function sumShard(task: SumShardTask, tools: SumShardTools): Promise<SummedShard> {
-  const { ctx, rules, from, to, keys, subtracted } = task;
-  const { modulus } = rules;
+  const { rules, from, to, keys, subtracted } = task;
   const total = new Uint32Array(to - from);
   for (const key of subtracted) await addBody(total, rules, { key, from }, tools);
-  if (subtracted.length > 0) negateInPlace(total, rules, tools);
+  negateInPlace(total, rules, tools);
   for (const key of keys) await addBody(total, rules, { key, from }, tools);
-  const plan = { modulus, salt: ctx, terms: unpackTerms(task.terms), firstWord: from };
-  applyMasksInPlace(total, plan, tools);
-  wipeTerms(task.terms);
   return judged(rules, total, task, tools.kernel);
 }
 
@@ -42,14 +35,14 @@ function negateInPlace(total: Uint32Array, { modulus }: SumRules, { kernel }: Su
 function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel: VectorKernel): SummedShard {
   const { keys, from } = task;
   const prefix = from === 0 ? judgePrefix(rules, total, keys.length) : undefined;
-  if (prefix?.kind === 'quarantine') return { ...prefix, slots: [] };
+  if (prefix?.kind === 'quarantine') return prefix;
   const weightSum = prefix?.weightSum ?? task.weightSum;
   if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
   const skipped = prefixElements(rules);
   const coordinates = from === 0 ? total.subarray(skipped) : total;
   const updates = { accepted: keys.length, weightSum };
   const outOfRange = judgeCoordinates(rules, coordinates, updates, Math.max(0, from - skipped), kernel);
-  if (outOfRange !== undefined) return { ...outOfRange, slots: [] };
+  if (outOfRange !== undefined) return outOfRange;
   const { weightScale } = rules;
   const mean = dequantizeSum(coordinates, rules, { weightSum, weightScale }, kernel);
   return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };

@@ -1,0 +1,66 @@
+/** A device asks for a place to train, or gives it back. */
+import { equalBytes } from '@basa/masking';
+import { certificateCodec, certificateProblem, millis, SERVER_PATH, type UserId } from '@basa/protocol';
+import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, Type, wireBytes } from '@basa/service';
+import { foundTask, type RouteContext, taskParams } from './context.ts';
+import { standingsWithPlace } from './shots.ts';
+
+export function mountAdmissions(context: RouteContext): void {
+  const { service, ports } = context;
+  const { app } = service;
+  const onRequest = service.requireDevice();
+
+  const admissionSchema = {
+    summary: 'A place to train, which a device requests before it downloads the model (device)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(
+      Type.Object({
+        endsInMs: Type.Integer(),
+        standings: Type.Optional(
+          Type.String({ description: 'the current statements of the authorities, in hexadecimal digits' }),
+        ),
+      }),
+    ),
+  };
+  app.post(
+    SERVER_PATH.admissions(':task'),
+    { onRequest, schema: admissionSchema, config: { begins: true } },
+    async (request) => {
+      const task = await foundTask(context, request.params.task);
+      const { user, deviceKey } = deviceOf(request);
+      const certificate = certificateCodec.decode(bytesOf(request));
+      if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
+      const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
+      if (problem !== undefined) granted(problem);
+      // Only devices of the task count: others could use up its share with keys that cost nothing.
+      const wait = context.taskLimits?.take(request.params.task, user, context.clock());
+      if (wait !== undefined)
+        fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
+      await context.revocations.check(task.enrolledFor, user);
+      const unused = await checkQuota(context, user);
+      rememberRequest(request);
+      const { leftMs } = await task.admit(user, unused);
+      return { endsInMs: Math.floor(leftMs), ...(await standingsWithPlace(task)) };
+    },
+  );
+
+  const discardSchema = {
+    summary: 'Gives back an unused place (device)',
+    params: taskParams,
+    response: answers(Type.Object({})),
+  };
+  app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    await task.admission.discard(deviceOf(request).user, 'returned');
+    return {};
+  });
+}
+
+/** Refuses a device that left too many places unused. Returns their number. */
+async function checkQuota({ store, idlePlaces }: RouteContext, user: UserId): Promise<number> {
+  const { max, withinMs } = idlePlaces;
+  const unused = await store.idleSince(user, (await store.now()) - withinMs);
+  if (unused < max) return unused;
+  return fail('quota-exceeded', { detail: `${unused} places within ${withinMs} ms`, retryAfterMs: withinMs });
+}
