@@ -101,7 +101,7 @@ describe('a place', () => {
   });
 
   it('that is left unused again and again, or given back, is refused for a while, and lasts half as long each time', async () => {
-    await opened(3, { server: { burntSlots: { max: 2, withinMs: 3_600_000 } } });
+    await opened(3, { server: { idlePlaces: { max: 2, withinMs: 3_600_000 } } });
     const [idle] = (await devices(1)) as [BasaClient];
     const first = await idle.admission();
     services.elapse(services.policy.uploadLeaseMs + 1);
@@ -117,7 +117,7 @@ describe('a place', () => {
   });
 
   it('that lapsed while its device trained counts as used when the device gives its update', async () => {
-    await opened(3, { server: { burntSlots: { max: 1, withinMs: 3_600_000 } } });
+    await opened(3, { server: { idlePlaces: { max: 1, withinMs: 3_600_000 } } });
     const slow = await devices(3);
     for (const client of slow) await client.admission();
     services.elapse(services.policy.uploadLeaseMs + 1);

@@ -103,7 +103,7 @@ it('a body is stored and not recorded: the next start takes it from there, witho
   const half = upload.body.length >> 1;
   await send(services, upload, { body: upload.body.subarray(0, half) });
   // A small body leaves the folder of its pieces when it is stored.
-  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', upload.name, '0');
+  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', upload.name);
   expect(readdirSync(folder)).toHaveLength(1);
   let isReached = false;
   await services.restartServer({

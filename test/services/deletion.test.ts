@@ -46,7 +46,7 @@ it('is so for all data of the task, and another task stays as it is', async () =
     'DELETE',
     SERVER_PATH.task(task),
   );
-  expect(rows).toMatchObject({ tasks: 1, models: 2, model_sums: 1, buffers: 1 });
+  expect(rows).toMatchObject({ tasks: 1, models: 2, model_sums: 1, batches: 1 });
   expect(holders(wanted)).toEqual([]);
   expect(filesBelow(join(services.folder, 'server', 'blobs')).filter((name) => name.includes(task))).toEqual([]);
   expect((await services.taskState(kept)).state).toBe('running');

@@ -24,7 +24,7 @@ it.runIf(existsSync(FULL))('a piece of an upload is answered with storage-full, 
   await send(services, upload, { method: 'HEAD' }); // from now on it is expected
   const before = snapshot(services);
   await send(services, upload, { body: body.subarray(0, 60) });
-  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', name, '0');
+  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', name);
   const [staged = ''] = readdirSync(folder);
   rmSync(join(folder, staged));
   symlinkSync(FULL, join(folder, staged));

@@ -77,7 +77,7 @@ describe('the secret of the vault', () => {
 describe('a data folder', () => {
   it('of a server is refused', async () => {
     const home = freshHome();
-    openDatabase(home.dataFolder, { application: 'server', migrations: ['CREATE TABLE a (x)'] }).close();
+    openDatabase(home.dataFolder, { application: 'server', format: 20, tables: ['CREATE TABLE a (x)'] }).close();
     await expect(start(home)).rejects.toThrow(
       'is the data folder of a BASA server; choose another folder for the authority',
     );
@@ -85,13 +85,13 @@ describe('a data folder', () => {
 
   it('of an authority is refused by a server', async () => {
     const { home } = await usedHome();
-    const open = () => openDatabase(home.dataFolder, { application: 'server', migrations: ['CREATE TABLE a (x)'] });
+    const open = () => openDatabase(home.dataFolder, { application: 'server', format: 20, tables: ['CREATE TABLE a (x)'] });
     expect(open).toThrow('is the data folder of a BASA authority; choose another folder for the server');
   });
 
   it('of a newer format is refused', async () => {
     const { home } = await usedHome();
-    openDatabase(home.dataFolder, { application: 'authority', migrations: Array(21).fill('') }).close();
+    openDatabase(home.dataFolder, { application: 'authority', format: 21, tables: [] }).close();
     await expect(start(home)).rejects.toThrow('has format 21, but this version knows only formats up to 20');
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { migratePostgres } from '@basa/service';
+import { createPostgresTables } from '@basa/service';
 import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { type Authority, type AuthorityOptions, createAuthority } from '../src/index.ts';
 import { AUTHORITY_DATABASE } from '../src/store/store.ts';
@@ -49,7 +49,7 @@ export async function authorityPostgres(): Promise<TestPostgres & { freshHome():
     ...postgres,
     async freshHome() {
       const databaseUrl = await postgres.database(`authority_${databases++}`);
-      await migratePostgres(databaseUrl, AUTHORITY_DATABASE);
+      await createPostgresTables(databaseUrl, AUTHORITY_DATABASE);
       return { ...freshHome(), databaseUrl };
     },
   };

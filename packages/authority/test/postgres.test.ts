@@ -1,7 +1,7 @@
 /** The authority on PostgreSQL, as one node. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority, migrateAuthority, readAuthorityConfig } from '../src/index.ts';
+import { createAuthority, createAuthorityTables, readAuthorityConfig } from '../src/index.ts';
 import { testAuthority } from './conformance/all.ts';
 import { authorityPostgres, freshHome } from './homes.ts';
 
@@ -28,21 +28,18 @@ describe('a configuration with a database', () => {
     });
   });
 
-  it('must be migrated first, and the message does not show the address; then it starts, and migrating again changes nothing', async () => {
+  it('gets its tables from an operator or at the first start, and the operator may repeat it', async () => {
     const given = environment(await postgres.database('unmade'));
     const witness = join(freshHome().root, 'witness');
     const places = { environment: { ...given, BASA_AUTHORITY_WITNESS_FILE: witness } };
     const options = readAuthorityConfig(places);
-    const refusal = await createAuthority(options).catch((error: Error) => error);
-    expect(refusal).toMatchObject({ reason: 'dataFolder', message: expect.stringContaining('basa migrate authority') });
-    expect((refusal as Error).message).not.toContain('postgres://');
-    expect(await migrateAuthority(places)).toMatchObject({ from: 0, to: 20 });
-    expect(await migrateAuthority(places)).toMatchObject({ from: 20, to: 20 });
+    await createAuthorityTables(places);
+    await createAuthorityTables(places);
     const authority = await createAuthority(options);
     expect((await fetch(`${authority.url}/v1/health`)).status).toBe(200);
     await authority.close();
     const { BASA_AUTHORITY_DATABASE_URL: _, ...neither } = given;
-    await expect(migrateAuthority({ environment: neither })).rejects.toThrow(
+    await expect(createAuthorityTables({ environment: neither })).rejects.toThrow(
       'neither dataFolder nor databaseUrl is set',
     );
   });

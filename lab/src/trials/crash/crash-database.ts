@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrationsFor } from '@basa/server/internal/store/schema.ts';
+import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
 import { openPostgres, POSTGRES } from '@basa/service';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 
@@ -45,8 +45,7 @@ export class CrashDatabase {
   async goAhead(byMs: number): Promise<void> {
     const database = await openPostgres({
       url: this.url,
-      application: 'server',
-      migrations: migrationsFor(POSTGRES),
+      ...SERVER_DATABASE,
     });
     const now = `SELECT pg_catalog.clock_timestamp() + interval '${byMs} milliseconds'`;
     await database.query('CREATE SCHEMA ahead');

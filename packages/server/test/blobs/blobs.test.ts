@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migratePostgres, openPostgres, POSTGRES } from '@basa/service';
+import { openPostgres } from '@basa/service';
 import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Staging } from '../../src/blobs/blob-store.ts';
@@ -10,7 +10,7 @@ import { databaseChunks } from '../../src/blobs/database-chunks.ts';
 import { openFileBlobs } from '../../src/blobs/files.ts';
 import { wordPieces } from '../../src/blobs/words.ts';
 import { WriteBehind } from '../../src/blobs/write-behind.ts';
-import { migrationsFor } from '../../src/store/schema.ts';
+import { SERVER_DATABASE } from '../../src/store/schema.ts';
 import { type BlobPlace, testBlobs, testSharedBlobs } from '../support/blob-conformance.ts';
 
 testBlobs('files', async () => {
@@ -33,10 +33,8 @@ beforeAll(async () => {
 afterAll(() => postgres.remove());
 
 async function inDatabase(): Promise<BlobPlace> {
-  const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
   const url = await postgres.database('blobs');
-  await migratePostgres(url, options);
-  const database = await openPostgres({ url, ...options });
+  const database = await openPostgres({ url, ...SERVER_DATABASE });
   return {
     async fresh() {
       await database.transaction((session) => session.query('DELETE FROM chunks'));

@@ -1,8 +1,6 @@
 /** The work of opening a sum is shared: every element once, and a part for every worker. */
-import { Secret } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { MAX_SHARD_ELEMENTS, shardsOf } from '../../src/closing/shards.ts';
-import { joinTerms, packTerms, unpackTerms, wipeTerms } from '../../src/closing/work/packed-terms.ts';
 
 describe('the shards of a sum', () => {
   it.each([
@@ -39,19 +37,4 @@ describe('the shards of a sum', () => {
     expect(shardsOf(60_000, 8)).toEqual([{ from: 0, to: 60_000 }]);
     expect(shardsOf(1_000_002, 1)).toEqual([{ from: 0, to: 1_000_002 }]);
   });
-});
-
-it('packed terms are the same terms, together and after the way through a thread; wiped ones are gone', () => {
-  const term = (value: number, sign: 1 | -1) => ({ seed: new Secret(new Uint8Array(32).fill(value)), sign });
-  const parts = [packTerms([term(1, 1), term(2, -1)]), packTerms([]), packTerms([term(3, -1)])];
-  const joined = structuredClone(joinTerms(parts));
-  const read = unpackTerms(joined).map(({ seed, sign }) => [seed.reveal()[31], sign]);
-  expect(read).toEqual([
-    [1, 1],
-    [2, -1],
-    [3, -1],
-  ]);
-  expect(parts.flatMap(({ seeds }) => [...seeds]).every((byte) => byte === 0)).toBe(true);
-  wipeTerms(joined);
-  expect(joined.seeds.every((byte) => byte === 0)).toBe(true);
 });

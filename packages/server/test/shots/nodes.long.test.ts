@@ -3,11 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migratePostgres } from '@basa/service';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { type SentShot, ShotScene, stepOf } from '@basa/testkit/services/shot-scene.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SERVER_DATABASE } from '../../src/store/schema.ts';
 
 let postgres: LocalPostgres;
 let folder = '';
@@ -22,7 +20,6 @@ afterAll(async () => {
 
 it('take the pieces of one upload, make one batch of the uploads at all nodes, and continue without each other', async () => {
   const url = await postgres.database('shots');
-  await migratePostgres(url, SERVER_DATABASE);
   const database = { url, signingKey: new Uint8Array(32).fill(5), leaseMs: 1000 };
   const scene = await ShotScene.open({ count: 4, server: { database, blobs: { kind: 'database', url } } });
   const first = scene.server;

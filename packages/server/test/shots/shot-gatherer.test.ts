@@ -269,10 +269,9 @@ describe('a batch', () => {
     expect(removed).toEqual([ctx, ...names].map(keyOf));
   });
 
-  it('counts all of its devices, and names those at given positions', () => {
+  it('counts all of its devices', () => {
     const { gatherer, sum } = scene([]);
     expect(gatherer().countsOf(sum)).toEqual({ accepted: 3, dropped: 0 });
-    expect(gatherer().usersAt(sum, [2, 0, 9])).toEqual([sum.users[2], sum.users[0]]);
   });
 });
 

@@ -1,19 +1,18 @@
-/** A store over PostgreSQL keeps the guarantees of every store, and refuses an older layout. */
-import { column, migratePostgres, openPostgres, POSTGRES } from '@basa/service';
+/** A store over PostgreSQL keeps the guarantees of every store, and creates its tables at the first start. */
+import { column, openPostgres } from '@basa/service';
 import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Tickets } from '../../src/admission/tickets.ts';
-import { migrationsFor, SERVER_DATABASE } from '../../src/store/schema.ts';
+import { SERVER_DATABASE } from '../../src/store/schema.ts';
 import { createStore } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
 import { testShots } from '../support/shots-conformance.ts';
 import { testStore } from '../support/store-conformance.ts';
-import { testSuspicions } from '../support/suspicion-conformance.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {
   postgres = await testPostgres();
-  await migratePostgres(await postgres.database('store'), SERVER_DATABASE);
+  await postgres.database('store');
 });
 afterAll(() => postgres?.remove());
 
@@ -39,15 +38,12 @@ const onPostgres = async () => {
 testStore('PostgreSQL', onPostgres);
 testNodes('PostgreSQL', onPostgres);
 testShots('PostgreSQL', onPostgres);
-testSuspicions('PostgreSQL', onPostgres);
 
-it('a database with an older layout is refused with advice, and is not changed', async () => {
+it('several nodes create the tables together, and a version before 1.0 is refused', async () => {
   const url = await postgres.database('older');
-  await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 11) });
-  await expect(migratePostgres(url, SERVER_DATABASE)).rejects.toThrow(
-    'has format 11, but this version reads only formats from 13',
-  );
-  await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow(
-    'has format 11, but this version reads only formats from 13',
-  );
+  const nodes = await Promise.all([1, 2, 3].map(() => openPostgres({ url, ...SERVER_DATABASE })));
+  const [first] = nodes;
+  await first?.query('UPDATE basa_format SET format = 14');
+  for (const node of nodes) await node.close();
+  await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow('the database has format 14: it was written');
 });

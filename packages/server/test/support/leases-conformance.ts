@@ -1,11 +1,11 @@
-/** Leases on the buffers of a task, and their fences. */
+/** Leases on the batches of a task, and their fences. */
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../src/store/leases.ts';
 import { AGES, type NodesScene } from './nodes-scene.ts';
-import { depositOf, slotOf, task } from './store-samples.ts';
+import { task } from './store-samples.ts';
 
 export function testLeases(scene: NodesScene): void {
-  describe('a lease on the buffers of a task', () => {
+  describe('a lease on the batches of a task', () => {
     it('is one holder’s at a time, and renewed by it', async () => {
       expect(await scene.store.takeLease('close', 'a', AGES)).toBe(1);
       expect(await scene.store.takeLease('close', 'b', AGES)).toBeUndefined();
@@ -26,7 +26,7 @@ export function testLeases(scene: NodesScene): void {
           scene.ctx,
           0,
           (known) => ({
-            change: { facts: [{ kind: 'extended', byMs: 1 }], status: 'filling' },
+            change: { facts: [{ kind: 'granted', votes: [] }], status: 'granted' },
             result: known.length,
           }),
           old,
@@ -37,7 +37,7 @@ export function testLeases(scene: NodesScene): void {
       const { model, sums } = scene;
       await expect(scene.store.addModel(model, sums, old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
-      await expect(scene.store.forgetBuffers(task, { drawnBefore: AGES, limit: 1 }, old)).rejects.toThrow(LeaseLost);
+      await expect(scene.store.forgetBatches(task, { madeBefore: AGES, limit: 1 }, old)).rejects.toThrow(LeaseLost);
       expect(await scene.store.facts(scene.ctx, 0)).toHaveLength(1);
       expect(await scene.store.models(task)).toEqual([]);
       await scene.store.addModel(model, sums, { name: 'close', number: 2 });
@@ -61,21 +61,5 @@ export function testLeases(scene: NodesScene): void {
       await scene.store.giveLeaseBack('close', 'a');
       expect(await scene.store.takeLease('close', 'b', AGES)).toBe(2);
     });
-  });
-
-  it('leases are longer by the time that no node was alive, once', async () => {
-    const fact = { kind: 'deposited' as const, slot: slotOf(scene.ctx, 0) };
-    const deposit = depositOf(0);
-    await scene.store.advance(scene.ctx, 0, () => ({
-      change: { facts: [fact], status: 'filling', deposit },
-      result: 0,
-    }));
-    expect(await scene.store.noteAlive(0)).toBe(0); // the first one ever
-    await scene.setLastAlive(60_000);
-    const gaps = await Promise.all([1, 2, 3].map(() => scene.store.noteAlive(30_000)));
-    expect(gaps.filter((gap) => gap >= 60_000)).toHaveLength(1);
-    expect(gaps.filter((gap) => gap === 0)).toHaveLength(2);
-    const facts = await scene.store.facts(scene.ctx, 1);
-    expect(facts).toEqual([{ kind: 'extended', byMs: Math.max(...gaps) }]);
   });
 }

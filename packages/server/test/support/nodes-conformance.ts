@@ -5,8 +5,7 @@ import type { Tickets } from '../../src/admission/tickets.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLeases } from './leases-conformance.ts';
 import { NodesScene } from './nodes-scene.ts';
-import { testSeats } from './seats-conformance.ts';
-import { testSlots } from './slots-conformance.ts';
+import { testPlaces } from './places-conformance.ts';
 import { bytes, policy, task } from './store-samples.ts';
 
 export function testNodes(
@@ -18,9 +17,8 @@ export function testNodes(
     beforeEach(async () => scene.open(await open()));
     afterEach(() => scene.store.close());
 
-    testSeats(scene);
+    testPlaces(scene);
     testLeases(scene);
-    testSlots(scene);
 
     it('a note is changed based on its current value, by several nodes at the same time', async () => {
       const raise = () => scene.store.changeNote('n', (before) => Uint8Array.of((before?.[0] ?? 0) + 1));
@@ -39,7 +37,7 @@ export function testNodes(
       await Promise.all([scene.store.addModel(model, sums), scene.store.addModel(model, sums)]);
       await expect(scene.store.addModel({ ...model, modelHash: bytes(9) }, sums)).rejects.toThrow('another version 1');
       expect(await scene.store.taskStates()).toEqual([{ task, state: 'running' }]);
-      expect(await scene.store.burntSince(bytes(1) as UserId, 0)).toBe(0);
+      expect(await scene.store.idleSince(bytes(1) as UserId, 0)).toBe(0);
     });
   });
 }

@@ -1,10 +1,9 @@
-/** Devices that ask for places, in virtual time: the server's own places, a quota as the routes hold it, and buffers of K. */
-import { openSecureBuffer, type UserId } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+/** Devices that ask for places, in virtual time: the server's own places, a quota as the routes hold it, and batches of K. */
+import type { UserId } from '@basa/protocol';
 import { type PlaceAnswer, TaskAdmission } from '../../src/admission/task-admission.ts';
 import type { Tickets } from '../../src/admission/tickets.ts';
 import type { Store } from '../../src/store/store.ts';
-import { buffersOf, bytes, slotOf, task } from './store-samples.ts';
+import { task } from './store-samples.ts';
 import { volatileTickets } from './volatile-tickets.ts';
 
 export interface FleetOptions {
@@ -25,11 +24,11 @@ export class PlaceFleet {
   readonly #tickets: Tickets;
   readonly #admission: TaskAdmission;
   readonly #plan: { readonly at: number; readonly step: () => Promise<void> }[] = [];
-  readonly #inBuffer: UserId[] = [];
-  #buffers = 0;
+  readonly #waiting: UserId[] = [];
+  #version = 0;
   #now = 0;
-  /** When each device deposited. */
-  readonly deposits = new Map<number, number[]>();
+  /** The times at which each device gave an update. */
+  readonly given = new Map<number, number[]>();
   /** Devices that were refused for what they left unused. */
   readonly refused = new Set<number>();
 
@@ -44,7 +43,8 @@ export class PlaceFleet {
     this.#options = options;
     this.#store = store;
     this.#tickets = tickets;
-    const admission = { ...options, targetAge: 3, maxWaitingBuffers: 2 };
+    const oneVersion = { minimum: 2, isHeld: false };
+    const admission = { ...options, targetAge: 3, maxWaitingBuffers: 2, oneVersion };
     this.#admission = new TaskAdmission({
       ...admission,
       task,
@@ -60,7 +60,7 @@ export class PlaceFleet {
 
   /** Idle places of a device that count now. */
   unused(device: number): Promise<number> {
-    return this.#store.burntSince(this.#userOf(device), this.#now - QUOTA.withinMs);
+    return this.#store.idleSince(this.#userOf(device), this.#now - QUOTA.withinMs);
   }
 
   at(time: number, step: () => Promise<void>): void {
@@ -81,25 +81,18 @@ export class PlaceFleet {
     await this.#admission.discard(this.#userOf(device), 'returned');
   }
 
-  /** With an update: deposits, or is told when to come back. */
-  async offer(device: number): Promise<{ readonly retryAfterMs: number } | undefined> {
-    return this.#within(device, async (user, unused) => {
-      const seat = await this.#enter(user, unused);
-      if (seat.kind === 'later') return seat;
-      await this.#deposit(device, user);
-      return undefined;
-    });
-  }
-
-  /** Asks for a seat that it does not use. */
-  sit(device: number): Promise<unknown> {
-    return this.#within(device, (user, unused) => this.#enter(user, unused));
-  }
-
-  /** There is no buffer: an admitted device needs one. */
-  #enter(user: UserId, unused: number) {
-    const seat = { bufferSize: 1, forMs: SECOND_MS, lateMs: 0, seatsAhead: 0, freshNonce: bytes(0, 16) };
-    return this.#admission.enter(user, { ...seat, version: 0, unused });
+  /** Gives an update. */
+  async offer(device: number): Promise<void> {
+    const user = this.#userOf(device);
+    this.given.set(device, [...(this.given.get(device) ?? []), this.#now]);
+    await this.#tickets.endPlace(task, user, 'used');
+    this.#admission.gave(user);
+    this.#waiting.push(user);
+    if (this.#waiting.length === this.#options.bufferSize) {
+      this.#waiting.length = 0;
+      this.#admission.trackWaiting(this.#version++, []);
+      this.#admission.meetVersion({ version: this.#version, meanAge: 0 });
+    } else this.#admission.trackWaiting(this.#version, this.#waiting);
   }
 
   async runUntil(time: number): Promise<void> {
@@ -118,32 +111,12 @@ export class PlaceFleet {
     return undefined;
   }
 
-  async #deposit(device: number, user: UserId): Promise<void> {
-    this.deposits.set(device, [...(this.deposits.get(device) ?? []), this.#now]);
-    const { bufferSize, uploadLeaseMs } = this.#options;
-    this.#inBuffer.push(user);
-    const buffer = buffersOf(this.#buffers, { bufferSize, uploadLeaseMs, minimum: 2 });
-    await this.#tickets.endPlace(task, user, 'used');
-    this.#admission.deposited(user, buffer.ctx);
-    const slots = this.#inBuffer.map((one, n) => ({
-      ...slotOf(buffer.ctx, n),
-      user: one,
-      status: 'accepted' as const,
-    }));
-    const isFull = slots.length === bufferSize;
-    const begun = openSecureBuffer(nodeSuite, buffer);
-    this.#admission.track({ ...begun, status: isFull ? 'included' : 'filling', slots });
-    if (!isFull) return;
-    this.#buffers++;
-    this.#inBuffer.length = 0;
-  }
-
   #userOf(device: number): UserId {
     return new Uint8Array(32).fill(device % 256).fill(Math.floor(device / 256), 16) as UserId;
   }
 }
 
-/** Trains for as long as `trainMs` says and offers its update until it is taken, again and again. */
+/** Trains for as long as `trainMs` says and gives its update, again and again. */
 export function honest(
   fleet: PlaceFleet,
   device: number,
@@ -158,9 +131,8 @@ export function honest(
     else fleet.in(trainMs(), gaveUp() ? ask : offer);
   };
   const offer = async (): Promise<void> => {
-    const later = await fleet.offer(device);
-    if (later === undefined) fleet.in(SECOND_MS, ask);
-    else fleet.in(later.retryAfterMs, offer);
+    await fleet.offer(device);
+    fleet.in(SECOND_MS, ask);
   };
   fleet.at(startsAt, ask);
 }

@@ -4,23 +4,14 @@ import { describe, expect, it } from 'vitest';
 import type { Placed, PlaceWish } from '../../src/admission/places.ts';
 import type { PlaceEnd } from '../../src/admission/tickets.ts';
 import type { NodesScene } from './nodes-scene.ts';
-import { bytes, task, userOf } from './store-samples.ts';
+import { task, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 9;
 const LAPSED = -1;
 
-interface Wish extends PlaceWish {
-  readonly isForSeat: boolean;
-}
-
 export function testPlaces(scene: NodesScene): void {
   const open = () => ({
-    /** An empty answer if the device had a place to come with. */
-    async take(user: UserId, { isForSeat, ...place }: Wish): Promise<Partial<Placed>> {
-      if (!isForSeat) return scene.tickets.ask(task, user, place);
-      const seat = { bufferSize: 4, forMs: AGES, lateMs: 0, seatsAhead: 0, freshNonce: bytes(1, 16) };
-      return (await scene.tickets.enter(task, user, { ...seat, place })).placed ?? {};
-    },
+    take: (user: UserId, wish: PlaceWish): Promise<Placed> => scene.tickets.ask(task, user, wish),
     has: (user: UserId) => scene.tickets.hasPlace(task, user),
     end: (user: UserId, how: PlaceEnd) => scene.tickets.endPlace(task, user, how),
     count: () => scene.tickets.count(task),
@@ -29,16 +20,15 @@ export function testPlaces(scene: NodesScene): void {
   const [ann, bob, cem, dan] = users;
   const wish = (
     places: number,
-    more: { leaseMs?: number; isForSeat?: boolean; keptMs?: number; version?: number } = {},
-  ): Wish => ({
-    isForSeat: more.isForSeat ?? false,
+    more: { leaseMs?: number; keptMs?: number; version?: number } = {},
+  ): PlaceWish => ({
     version: more.version ?? 0,
     leaseMs: () => more.leaseMs ?? AGES,
     decide: ({ underWay, ahead }) => (underWay + ahead < places ? 'place' : { keptMs: more.keptMs ?? AGES }),
   });
   const given = { leftMs: expect.any(Number) };
   const none = { leftMs: undefined };
-  const kinds = (taken: readonly Partial<Placed>[]): readonly string[] =>
+  const kinds = (taken: readonly Placed[]): readonly string[] =>
     taken.map(({ leftMs }) => (leftMs === undefined ? 'none' : 'given'));
 
   describe('a place', () => {
@@ -111,7 +101,7 @@ export function testPlaces(scene: NodesScene): void {
       expect(kinds([await places.take(bob, wish(1)), await places.take(cem, wish(1))])).toEqual(['none', 'given']);
     });
 
-    it('is left by a device that deposits without a place, and never entered by a device that could not use a place', async () => {
+    it('is left by a device that gives an update without a place, and never entered by a device that could not use a place', async () => {
       const places = open();
       await places.take(ann, wish(1));
       for (const user of [bob, cem]) await places.take(user, wish(1));
@@ -154,43 +144,23 @@ export function testPlaces(scene: NodesScene): void {
       expect(leases).toEqual([false, true]);
     });
 
-    it('was not idle if its device comes with its update and deposits', async () => {
+    it('was not idle if its device gave an update after its end', async () => {
       const places = open();
       await places.take(ann, wish(1, lapsing));
-      expect(await places.take(ann, wish(1, { isForSeat: true }))).not.toMatchObject(idle);
       await places.end(ann, 'used');
       expect(await places.take(ann, wish(1))).not.toMatchObject(idle);
     });
 
-    it('was idle if it was taken for a seat, again and again', async () => {
+    it('counts against its device once, and is forgotten', async () => {
       const places = open();
-      const forSeat = { ...lapsing, isForSeat: true };
-      expect(await places.take(ann, wish(1, forSeat))).not.toMatchObject(idle);
-      expect(await places.take(ann, wish(1, forSeat))).toMatchObject(idle);
-      await places.take(bob, wish(1, { isForSeat: true }));
-      await places.end(bob, 'returned');
-      expect(await places.take(bob, wish(1, { isForSeat: true }))).toMatchObject(idle);
-    });
-
-    it('for a seat that was refused is idle only if its device asks to train again', async () => {
-      const places = open();
-      await places.take(ann, wish(1, { isForSeat: true }));
-      await places.end(ann, 'refused');
-      expect(await places.take(ann, wish(1, { isForSeat: true }))).not.toMatchObject(idle);
-      await places.end(ann, 'refused');
-      expect(await places.take(ann, wish(1))).toMatchObject(idle);
-    });
-
-    it('counts against its device like a burnt slot, once, and is forgotten alike', async () => {
-      const places = open();
-      const burnt = (since: number) => scene.store.burntSince(ann, since);
+      const left = (since: number) => scene.store.idleSince(ann, since);
       const begun = await scene.store.now();
       await places.take(ann, wish(1, lapsing));
-      expect(await burnt(0)).toBe(0);
+      expect(await left(0)).toBe(0);
       for (const lease of [{}, {}]) await places.take(ann, wish(1, lease));
-      expect([await burnt(0), await burnt(begun - 1), await burnt(begun + AGES)]).toEqual([1, 1, 0]);
-      await scene.store.forgetBurnt(begun + AGES);
-      expect(await burnt(0)).toBe(0);
+      expect([await left(0), await left(begun - 1), await left(begun + AGES)]).toEqual([1, 1, 0]);
+      await scene.store.forgetIdle(begun + AGES);
+      expect(await left(0)).toBe(0);
     });
   });
 }

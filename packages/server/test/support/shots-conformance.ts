@@ -13,28 +13,9 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { bytes, policy, task } from './store-samples.ts';
+import { bytes, nameOf, policy, task, uploadOf } from './store-samples.ts';
 
 const signature = bytes(3, 64);
-
-function uploadOf(id: number, change: Partial<ShotUpload['header']> = {}): ShotUpload {
-  const certificate = { task, deviceKey: bytes(id), issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
-  const header = {
-    task,
-    joinTag: bytes(id) as JoinTag,
-    user: bytes(id) as UserId,
-    version: 2,
-    entry: bytes(5),
-    epochs: [{ authority: 0, statement: bytes(6) }],
-    bodyHash: bytes(7),
-    partsHash: bytes(8),
-    signature,
-    ...change,
-  };
-  return { certificate, header };
-}
-
-const nameOf = (id: number): Ctx => bytes(100 + id) as Ctx;
 
 export function testShots(name: string, open: () => Promise<{ store: Store; reopen(): Promise<Store> }>): void {
   describe(`one-shot uploads over ${name}`, () => {
@@ -136,7 +117,6 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       const users = [0, 1, 2].map((n) => bytes(n));
       expect(await store.batch(ctx)).toEqual({ ctx, policy, batch, version: 2, users });
       expect((await store.livingBatches()).map(({ number }) => number)).toEqual([0]);
-      expect(await store.livingBuffers()).toEqual([]);
       expect((await store.batchShots(ctx)).map((shot) => shot.name)).toEqual(batch.uploads);
       const other = { ...batch, number: 9, uploads: [nameOf(0), nameOf(7)] };
       expect(await store.addBatch(nodeSuite, other)).toBeUndefined();

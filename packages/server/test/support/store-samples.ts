@@ -1,28 +1,19 @@
-/** Tasks, buffers and slots that tests of stores write. */
+/** Tasks, uploads and batches that tests of stores write. */
 import {
-  type BufferSlot,
   type Ctx,
-  ctxOf,
-  type DescribedBuffer,
-  type Descriptor,
   type JoinTag,
   millis,
   POLICY_DEFAULTS,
-  type Slot,
+  type ShotUpload,
   type TaskId,
   type TaskPolicy,
-  type UploadHeader,
   type UserId,
-  type View,
-  withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { BufferChange } from '../../src/store/buffers.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
 export const task = bytes(1) as TaskId;
-/** After every time that a test asks at. */
-const LATER: number = 10 ** 13;
 export const userOf = (n: number): UserId => bytes(n + 40) as UserId;
 
 export const policy: TaskPolicy = {
@@ -45,48 +36,38 @@ export const policy: TaskPolicy = {
   closeMs: 10_000,
 };
 
-function descriptorOf(id: number): Descriptor {
-  return withPolicy(policy, {
+const signature = bytes(3, 64);
+
+export function uploadOf(id: number, change: Partial<ShotUpload['header']> = {}): ShotUpload {
+  const certificate = { task, deviceKey: bytes(id), issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
+  const header = {
     task,
-    parts: [{ authority: 0, offer: bytes(id, 16), sealingKey: bytes(4, 48) }],
-    version: 0,
-    modelHash: bytes(2),
-    expiry: millis(10_000),
-    endorsements: [{ authority: 0, signature: bytes(7, 64) }],
-  });
-}
-
-export function slotOf(ctx: Ctx, slot: number): BufferSlot {
-  const names = { ctx, joinTag: bytes(slot + 20) as JoinTag, root: bytes(slot + 30) as BufferSlot['ticket']['root'] };
-  return {
-    user: userOf(slot),
-    deviceKey: bytes(slot + 50),
-    nonce: bytes(slot, 16),
-    ticket: { ...names, slot: slot as Slot, view: bytes(9) as View, deadline: millis(99), signature: bytes(8, 64) },
-    depositSignature: bytes(10, 64),
-    status: 'assigned',
-    graceMs: 0,
+    joinTag: bytes(id) as JoinTag,
+    user: bytes(id) as UserId,
+    version: 2,
+    entry: bytes(5),
+    epochs: [{ authority: 0, statement: bytes(6) }],
+    bodyHash: bytes(7),
+    partsHash: bytes(8),
+    signature,
+    ...change,
   };
+  return { certificate, header };
 }
 
-export function headerOf(ctx: Ctx, slot: number): UploadHeader {
-  const { ticket } = slotOf(ctx, slot);
-  const names = { ctx, slot: ticket.slot, joinTag: ticket.joinTag, view: ticket.view };
-  const signature = bytes(11, 64);
-  const receipt = { ...names, root: ticket.root, endorsements: [{ authority: 0, signature }] };
-  return { ...names, selfName: new Uint8Array(), bodyHash: bytes(14), voids: [], receipt, signature };
-}
+/** The name of an upload. */
+export const nameOf = (id: number): Ctx => bytes(100 + id) as Ctx;
 
-/** Users differ from slot to slot, and leases end when nobody looks any more. */
-export function depositOf(
-  slot: number,
-  change: Partial<NonNullable<BufferChange['deposit']>> = {},
-): NonNullable<BufferChange['deposit']> {
-  return { slot: slot as Slot, task, user: userOf(slot), until: LATER, bytes: bytes(slot), outbox: [], ...change };
-}
 
-/** The buffer of this number with its name. */
-export function buffersOf(id: number, change: Partial<Descriptor>): DescribedBuffer & { readonly ctx: Ctx } {
-  const descriptor = { ...descriptorOf(id), ...change };
-  return { ctx: ctxOf(nodeSuite, descriptor), descriptor, slotKeys: bytes(id, 32 * 5) };
+/** Adds a batch of this many new uploads to a store. */
+export async function batchIn(store: Store, number: number, count = 2): Promise<Ctx> {
+  const uploads = Array.from({ length: count }, (_, n) => nameOf(20 * number + n));
+  for (const [n, name] of uploads.entries()) {
+    const user = userOf(20 * number + n);
+    await store.beginShot(task, name, uploadOf(20 * number + n, { user }), { first: 40, last: 50 });
+    await store.acceptShot(task, name, user);
+  }
+  const ctx = await store.addBatch(nodeSuite, { task, number, uploads });
+  if (ctx === undefined) throw new Error('the batch was not added');
+  return ctx;
 }

@@ -1,39 +1,22 @@
-/** Pieces of one body at several nodes, and what becomes of a body whose header is refused. */
+/** Pieces of one body at several nodes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import {
-  openSecureBuffer,
-  refused,
-  type SecureBuffer,
-  type ServerPorts,
-  type Slot,
-  type UploadHeader,
-} from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
+import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BlobStore, readWhole, type Staging } from '../../src/blobs/blob-store.ts';
 import { bodyKey } from '../../src/blobs/body-key.ts';
 import { openSharedFileBlobs } from '../../src/blobs/files.ts';
-import type { BufferKeeper } from '../../src/buffers/buffer-keeper.ts';
-import { migrationsFor } from '../../src/store/schema.ts';
+import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStore } from '../../src/store/store.ts';
-import { Bodies } from '../../src/uploads/bodies.ts';
-import { BodyHashing } from '../../src/uploads/body-hash.ts';
 import { openPieces, type Pieces } from '../../src/uploads/pieces.ts';
-import { Uploads } from '../../src/uploads/uploads.ts';
-import { ServerWatch } from '../../src/watch/server-watch.ts';
-import { buffersOf, bytes, policy, slotOf, task } from '../support/store-samples.ts';
+import { bytes, nameOf, policy, task } from '../support/store-samples.ts';
 
-const drawn = buffersOf(1, {});
-const { ctx } = drawn;
-const header = { ctx, slot: 1 as Slot, bodyHash: bytes(7), voids: [] as readonly Slot[] } as UploadHeader;
+const name = { upload: nameOf(1), bodyHash: bytes(7) };
 /** Longer than a row. */
 const layout = { elements: 100_000, vectorBytes: 400_000, bodyBytes: 400_000 };
-const body = { name: header, layout };
+const body = { name, layout };
 
 let folder = '';
 let store: Store;
@@ -42,10 +25,9 @@ let blobs: readonly [BlobStore, BlobStore];
 let nodes: readonly [Pieces, Pieces];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-pieces-'));
-  const opened = openDatabase(join(folder, 'store'), { application: 'server', migrations: migrationsFor(SQLITE) });
+  const opened = openDatabase(join(folder, 'store'), EMBEDDED_DATABASE);
   store = createStore(sqliteDatabase(opened, Date.now));
   await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 1 });
-  await store.addBuffer({ ...drawn, task, drawnAt: 1 });
   const open = () => openSharedFileBlobs(join(folder, 'blobs'));
   blobs = [await open(), await open()];
   nodes = [openPieces({ blobs: blobs[0], store }), openPieces({ blobs: blobs[1], store })];
@@ -75,7 +57,7 @@ describe('pieces of one body at several nodes', () => {
     expect(second.standing).toBe(10);
     await append(second.staging, 2, 5);
     await second.staging.commit();
-    expect(await readWhole(blobs[0], bodyKey(header, layout))).toEqual(
+    expect(await readWhole(blobs[0], bodyKey(name, layout))).toEqual(
       Uint8Array.from([...bytes(1, 10), ...bytes(2, 5)]),
     );
   });
@@ -97,7 +79,7 @@ describe('pieces of one body at several nodes', () => {
     const last = await nodes[0].open(body, false);
     expect(last.standing).toBe(30);
     await last.staging.commit();
-    expect(await readWhole(blobs[1], bodyKey(header, layout))).toEqual(
+    expect(await readWhole(blobs[1], bodyKey(name, layout))).toEqual(
       Uint8Array.from([...bytes(1, 10), ...bytes(2, 20)]),
     );
   });
@@ -113,9 +95,9 @@ describe('pieces of one body at several nodes', () => {
     await next.staging.close();
   });
 
-  it('of another body replace it: one body of a slot is kept', async () => {
+  it('of another body replace it: one body of an upload is kept', async () => {
     await settleTen();
-    const other = await nodes[1].open({ layout, name: { ...header, bodyHash: bytes(8) } }, false);
+    const other = await nodes[1].open({ layout, name: { ...name, bodyHash: bytes(8) } }, false);
     expect(other.standing).toBe(0);
     await other.staging.close();
     const again = await nodes[0].open(body, false);
@@ -129,33 +111,6 @@ describe('pieces of one body at several nodes', () => {
     await both[0]?.staging.commit();
     await append((both[1] as (typeof both)[number]).staging, 3, 0);
     await both[1]?.staging.commit();
-    expect(await readWhole(blobs[0], bodyKey(header, layout))).toEqual(bytes(3, 12));
-  });
-});
-
-describe('a committed body whose header is refused', () => {
-  const key = bodyKey(header, { bodyBytes: 12 });
-  const uploadsWith = (status: 'accepted' | 'assigned' | 'dropped', of: SecureBuffer['status']) => {
-    const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
-    const buffer: SecureBuffer = { ...openSecureBuffer(nodeSuite, drawn), status: of, slots };
-    const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
-    const pieces = openPieces({ store, blobs: blobs[0] });
-    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts };
-    const bodies = new Bodies({ ...tools, pieces, hashing: new BodyHashing(), watch: new ServerWatch() });
-    const uploads = new Uploads({ ...tools, bodies });
-    const piece = { offset: 0, declaredBytes: 0, digest: bytes(0), body: Readable.from([]) };
-    return uploads.take({ buffer, header }, piece);
-  };
-
-  it.each([
-    ['accepted', 'filling', true],
-    ['accepted', 'frozen', true],
-    ['assigned', 'filling', true], // its lease may be extended
-    ['dropped', 'filling', false],
-    ['assigned', 'frozen', false],
-  ] as const)('of a slot that is %s in a buffer that is %s stays: %s', async (status, of, stays) => {
-    await blobs[0].put(key, bytes(1, 12));
-    await expect(uploadsWith(status, of)).rejects.toThrow();
-    expect((await blobs[0].size(key)) !== undefined).toBe(stays);
+    expect(await readWhole(blobs[0], bodyKey(name, layout))).toEqual(bytes(3, 12));
   });
 });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { withExports } from '@basa/testkit/root.ts';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase, readDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
+import { FIRST_FORMAT, openDatabase, readDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
 import { copyDatabase } from '../../src/sql/database.ts';
 
 const made: string[] = [];
@@ -22,14 +22,14 @@ function freshFolder(): string {
   return folder;
 }
 
-const ONE = { application: 'authority', migrations: ['CREATE TABLE a (x INTEGER)'] } as const;
-const TWO = { ...ONE, migrations: [...ONE.migrations, 'ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 7'] };
+const ONE = { application: 'authority', format: FIRST_FORMAT, tables: ['CREATE TABLE a (x INTEGER)'] } as const;
+const TWO = { ...ONE, format: FIRST_FORMAT + 1 };
 const file = (folder: string) => join(folder, 'basa.sqlite');
 
 describe('a copy without the rows of some tables', () => {
   const schema = `CREATE TABLE a (x INTEGER PRIMARY KEY, y TEXT); CREATE INDEX of_y ON a (y);
     CREATE TABLE b (name TEXT PRIMARY KEY, a INTEGER REFERENCES a (x)) WITHOUT ROWID; CREATE TABLE secrets (sealed TEXT)`;
-  const options = { application: 'authority', migrations: [schema] } as const;
+  const options = { application: 'authority', format: FIRST_FORMAT, tables: [schema] } as const;
   const secret = 'as long as a secret that is easily found';
   function filled(): { folder: string; path: string; close: () => void } {
     const folder = freshFolder();
@@ -89,30 +89,18 @@ describe('a data folder', () => {
     close();
   });
 
-  it('of an older format is migrated', () => {
+  it('of a version before 1.0 is refused with what to do, and not changed', () => {
     const folder = freshFolder();
-    const old = openDatabase(folder, ONE);
-    old.db.exec('INSERT INTO a VALUES (5)');
-    old.close();
-    const migrated = openDatabase(folder, TWO);
-    expect(migrated.db.prepare('SELECT x, y FROM a').all()).toMatchObject([{ x: 5, y: 7 }]);
-    migrated.close();
-  });
-
-  it('of a format that this version does not read is refused with what to do, and not changed', () => {
-    const folder = freshFolder();
-    openDatabase(folder, ONE).close();
+    openDatabase(folder, { ...ONE, format: 14 }).close();
     const before = readFileSync(file(folder));
-    const refused = `${folder} has format 1, but this version reads only formats from 2. Nothing was changed; start the version`;
-    for (const open of [openDatabase, readDatabase]) expect(() => open(folder, { ...TWO, oldest: 2 })).toThrow(refused);
+    const refused = `${folder} has format 14: it was written by a version before 1.0, and 1.0 starts afresh`;
+    for (const open of [openDatabase, readDatabase]) expect(() => open(folder, ONE)).toThrow(refused);
     expect(readFileSync(file(folder))).toEqual(before);
-    openDatabase(freshFolder(), { ...TWO, oldest: 2 }).close();
   });
 
-  it('stays as it was when a migration fails', () => {
+  it('stays empty when its tables cannot be created', () => {
     const folder = freshFolder();
-    openDatabase(folder, ONE).close();
-    expect(() => openDatabase(folder, { ...TWO, migrations: [...TWO.migrations, 'no SQL'] })).toThrow();
+    expect(() => openDatabase(folder, { ...ONE, tables: [...ONE.tables, 'no SQL'] })).toThrow();
     openDatabase(folder, ONE).close();
   });
 
@@ -120,7 +108,7 @@ describe('a data folder', () => {
     const folder = freshFolder();
     openDatabase(folder, TWO).close();
     expect(() => openDatabase(folder, ONE)).toThrow(
-      `${folder} has format 2, but this version knows only formats up to 1; start the newer version that wrote it`,
+      `${folder} has format 21, but this version knows only formats up to 20; start the newer version that wrote it`,
     );
     openDatabase(folder, TWO).close();
   });
@@ -180,7 +168,7 @@ describe('a data folder', () => {
 
   it('is locked against other processes, and free again when one was killed', async () => {
     const folder = freshFolder();
-    const program = `openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
+    const program = `openDatabase(${JSON.stringify(folder)}, ${JSON.stringify(ONE)});
       await new Promise(setImmediate); // nothing refers to what was opened
       gc(); await new Promise(setImmediate); gc();
       console.log('open'); setInterval(() => {}, 1000);`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openDatabase, type SqlDatabase, sqliteDatabase } from '../../src/index.ts';
 
-const OPTIONS = { application: 'server', migrations: ['CREATE TABLE a (x INTEGER)'] } as const;
+const OPTIONS = { application: 'server', format: 20, tables: ['CREATE TABLE a (x INTEGER)'] } as const;
 let folder = '';
 let opened: ReturnType<typeof openDatabase>;
 let database: SqlDatabase;

@@ -51,7 +51,7 @@ export interface TaskState {
 
 export interface BatchState {
   readonly status: string;
-  readonly accepted: readonly number[];
+  readonly users: readonly string[];
 }
 
 /** The status of an upload, its batch, and the version that it is in. */
