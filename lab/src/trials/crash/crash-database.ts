@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
-import { openPostgres, POSTGRES } from '@basa/service';
+import { openPostgres } from '@basa/service';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 
 const RESTARTS = 20;

@@ -30,10 +30,7 @@ describe('fourteen idle devices at twelve places', () => {
     for (let n = 0; n < IDLE; n++) idle(fleet, n, attack(fleet));
     for (let n = 0; n < HONEST; n++) honest(fleet, 100 + n, () => 20 * SECOND_MS, 10 * SECOND_MS);
     await fleet.runUntil(HOUR_MS / 3);
-    const firsts = Array.from(
-      { length: HONEST },
-      (_, n) => fleet.given.get(100 + n)?.[0] ?? Number.POSITIVE_INFINITY,
-    );
+    const firsts = Array.from({ length: HONEST }, (_, n) => fleet.given.get(100 + n)?.[0] ?? Number.POSITIVE_INFINITY);
     expect(Math.max(...firsts)).toBeLessThan(3 * FIRST_MS);
     // Then they go on nearly as if nobody else were there: 10 of them in 12 places, 21 seconds a round.
     const all = Array.from({ length: HONEST }, (_, n) => fleet.given.get(100 + n)?.length ?? 0);

@@ -113,8 +113,7 @@ it('accepts only the requested revocations, signed by the authority', async () =
     const body = { task, branch: new Uint8Array(16), after: 3, upTo: 4, users, ...change };
     return revocationsCodec.encode({ ...body, signature: by.sign(revocationsCodec.statement(body)) });
   };
-  const asked = (answer: Uint8Array) =>
-    linkWith(async () => new Response(answer.slice())).revocations({ task }, 3);
+  const asked = (answer: Uint8Array) => linkWith(async () => new Response(answer.slice())).revocations({ task }, 3);
   expect((await asked(told({}))).users).toEqual(users);
   for (const answer of [told({}, stranger), told({ task: other }), told({ after: 2 })])
     await expect(asked(answer)).rejects.toThrow('a list of revocations that is not its own, or not the requested one');

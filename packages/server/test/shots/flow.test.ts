@@ -34,9 +34,7 @@ describe.each([1, 4] as const)('with %i authorities', (count) => {
     const { ctx } = await scene.fate(first);
     const state = await (await scene.operatorGet(SERVER_PATH.buffer(String(ctx)))).json();
     expect(state).toMatchObject({ ctx, status: 'included', version: 0, bufferSize: 4 });
-    expect(state.users.toSorted()).toEqual(
-      four.map(({ upload }) => toHex(upload.header.user)).sort(),
-    );
+    expect(state.users.toSorted()).toEqual(four.map(({ upload }) => toHex(upload.header.user)).sort());
     expect(await scene.send(first)).toMatchObject({ status: 200, json: { accepted: true } });
   });
 });

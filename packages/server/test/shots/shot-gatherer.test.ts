@@ -13,7 +13,6 @@ import {
   openShotBatch,
   type ProblemCode,
   type ShotBatch,
-  signInTerm,
   type UserId,
   voteCodec,
 } from '@basa/protocol';
@@ -155,7 +154,7 @@ describe('a batch', () => {
   it('that is final is left out of a version if too many authorities gave up its epochs; if they forgot it, it is lost', async () => {
     const all: readonly Answer[] = ['vote', 'vote', 'vote', 'vote'];
     const { open, steps, seen, discarded, gatherer, sum } = scene(all, { releases: 'epoch-over' });
-    expect(await open()).toEqual({ kind: 'quarantine', why: UNOPENED, slots: [] });
+    expect(await open()).toEqual({ kind: 'quarantine', why: UNOPENED });
     expect(steps.map(([status]) => status)).toEqual(['granted']);
     seen.made = { version: 1 };
     await gatherer().lost({ ...sum, status: 'opened' } as ShotBatch, undefined);
@@ -208,19 +207,6 @@ describe('a batch', () => {
       ['unknown', undefined],
       ['unknown', undefined],
     ]);
-  });
-
-  it('is of an earlier term, and lost, if one of its epochs is', async () => {
-    const lossesIn = async (ofTerm: number, isKnown = true): Promise<number> => {
-      const { open, steps, world, known, policy } = scene([NO, NO, NO, NO]);
-      const inTerm = { ...policy, term: { number: 1, hash: bytes(1) } as never };
-      for (const [name, { signature: _, ...epoch }] of [...known].slice(0, ofTerm))
-        known.set(name, signInTerm(epochCodec, inTerm, world.authority(epoch.authority).base.ports.signer, epoch));
-      if (!isKnown) known.delete([...known.keys()].at(-1) as string);
-      await open({ policy: inTerm });
-      return steps.length;
-    };
-    expect([await lossesIn(0), await lossesIn(3), await lossesIn(4), await lossesIn(3, false)]).toEqual([1, 1, 0, 0]);
   });
 
   it('that is granted is not voted for again', async () => {

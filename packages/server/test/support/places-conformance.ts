@@ -18,10 +18,7 @@ export function testPlaces(scene: NodesScene): void {
   });
   const users = [1, 2, 3, 4].map(userOf) as [UserId, UserId, UserId, UserId];
   const [ann, bob, cem, dan] = users;
-  const wish = (
-    places: number,
-    more: { leaseMs?: number; keptMs?: number; version?: number } = {},
-  ): PlaceWish => ({
+  const wish = (places: number, more: { leaseMs?: number; keptMs?: number; version?: number } = {}): PlaceWish => ({
     version: more.version ?? 0,
     leaseMs: () => more.leaseMs ?? AGES,
     decide: ({ underWay, ahead }) => (underWay + ahead < places ? 'place' : { keptMs: more.keptMs ?? AGES }),

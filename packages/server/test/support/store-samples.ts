@@ -58,7 +58,6 @@ export function uploadOf(id: number, change: Partial<ShotUpload['header']> = {})
 /** The name of an upload. */
 export const nameOf = (id: number): Ctx => bytes(100 + id) as Ctx;
 
-
 /** Adds a batch of this many new uploads to a store. */
 export async function batchIn(store: Store, number: number, count = 2): Promise<Ctx> {
   const uploads = Array.from({ length: count }, (_, n) => nameOf(20 * number + n));

@@ -24,6 +24,8 @@ export function checkFormat(place: string, found: number, { format }: DatabaseOp
     const sentence = `${place} has format ${found}, but this version knows only formats up to ${format}`;
     throw new StartError('dataFolder', `${sentence}; start the newer version that wrote it`);
   }
-  if (found > 0 && found < format)
+  if (found > 0 && found < FIRST_FORMAT)
     throw new StartError('dataFolder', `${place} has format ${found}: ${OLDER_DATA_ADVICE}. Nothing was changed`);
+  if (found > 0 && found < format)
+    throw new StartError('dataFolder', `${place} has format ${found}, but this version needs ${format}`);
 }

@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { audience, codeOf, device, NOW, serviceWith, signed, token } from './test-service.ts';
+import { codeOf, device, NOW, serviceWith, signed, token } from './test-service.ts';
 
 describe('a request signed by a device', () => {
   it('is served, and the service knows who asked', async () => {
