@@ -63,7 +63,8 @@ describe('cp-abe', () => {
 
   it('does not open 100,000 random or mutated byte strings', () => {
     let opened = 0;
-    for (const hostile of hostileBytes(sealed, 100_000)) if (sealing.open(hostile, key, context) !== undefined) opened++;
+    for (const hostile of hostileBytes(sealed, 100_000))
+      if (sealing.open(hostile, key, context) !== undefined) opened++;
     expect(opened).toBe(0);
   });
 
