@@ -10,7 +10,6 @@ import {
   type Kind,
   type Points,
   SCALAR_BYTES,
-  type Scalar,
   type Scalars,
   type TargetGroup,
   WIDE_BYTES,
