@@ -34,7 +34,7 @@ it('every name on the page is declared by the file it is linked to', () => {
 
 it('every name without a link is one of the paper, a mode, a package, a command or a file', () => {
   const bare = page.replaceAll(/\[`[^`]*`\]\([^)]*\)/g, '').matchAll(/`([^`]+)`/g);
-  const known = /^(Setup\(\)|\w+\(PK, .*\)|paper|sealed|one-shot|isFull|@basa\/[\w-]+|npm run .*)$/;
+  const known = /^(Setup\(\)|\w+\(PK, .*\)|paper|one-shot|isFull|@basa\/[\w-]+|npm run .*)$/;
   const others = [...bare].map(([, name = '']) => name).filter((name) => !known.test(name));
   expect(others.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
 });
