@@ -15,7 +15,7 @@ const PROTOCOL_FOLDERS = {
   wire: [],
   user: ['wire'],
   server: ['wire'],
-  admission: ['wire', 'server'],
+  admission: ['wire'],
   authority: ['wire'],
   paper: ['wire'],
   http: ['wire', 'server', 'admission'],

@@ -1,25 +1,13 @@
-/** The protocol core: `sealed` mode by default, `paper` mode behind names that say it is unsafe. */
+/** The protocol core: `one-shot` mode by default, `paper` mode behind names that say it is unsafe. */
 export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './admission/admission.ts';
 export { Admission, DEFAULT_WAITING_BUFFERS } from './admission/admission.ts';
-export { fillOf, isHopeless } from './admission/buffer-fill.ts';
 export type { Crowd } from './admission/come-back.ts';
 export { keptMs, MAX_AHEAD } from './admission/come-back.ts';
-export type { EnteredBuffer, Entry, EntryWish, FleetTrust, OpenBuffer } from './admission/entry.ts';
-export { enterBuffer, maySit, maySitBeside } from './admission/entry.ts';
 export type { PlaceOptions, PlaceState } from './admission/place-controller.ts';
 export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './admission/place-controller.ts';
 export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
-export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
-export { drawnBuffer, ownPart, signOutcome } from './authority/buffer.ts';
-export { closeBuffer } from './authority/close.ts';
-export type { EnrolledDevice } from './authority/device.ts';
-export type { FreshKeys } from './authority/draw.ts';
-export { drawBuffer } from './authority/draw.ts';
-export type { LogPosition } from './authority/head.ts';
-export { contradictsLog, FIRST_BRANCH } from './authority/head.ts';
-export { issueKey } from './authority/issue-key.ts';
-export type { AuthorityBatch } from './authority/one-shot/batches.ts';
+export { FIRST_BRANCH } from './authority/head.ts';
 export type { LiveEpoch } from './authority/one-shot/epoch-book.ts';
 export type { EpochKeys } from './authority/one-shot/epoch-keys.ts';
 export { agreementKeyOf, epochKeysOf, epochSecretOf } from './authority/one-shot/epoch-keys.ts';
@@ -38,20 +26,10 @@ export type { OutcomeQuestion } from './authority/one-shot/outcome.ts';
 export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
-export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued } from './authority/records.ts';
+export type { AuthorityPorts } from './authority/ports.ts';
+export type { AuthorityRecord, BranchBegun } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
-export type { AuthorityTask } from './authority/task.ts';
-export { appendModel, createTask } from './authority/task.ts';
-export type {
-  LiveBuffer,
-  LiveSlot,
-  LiveState,
-  LiveStep,
-  LiveStepName,
-  LiveVersion,
-  PageSettings,
-  Scores,
-} from './http/live.ts';
+export type { LiveBuffer, LiveState, LiveStep, LiveStepName, LiveVersion, PageSettings, Scores } from './http/live.ts';
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
 export { isCertificateReason, networkAdvice, networkReason } from './http/network-errors.ts';
@@ -77,23 +55,8 @@ export type { PaperBuffer, PaperOptions, PaperRecord } from './paper/server.ts';
 export { acceptPaperUpload, connectPaper, restorePaperBuffer, tickPaper, unsafePaperBuffer } from './paper/server.ts';
 export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
 export { contributePaper, paperInput } from './paper/user.ts';
-export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
-export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
-export type { CloseAnswerOf, Grant } from './server/close.ts';
-export {
-  closeRequestOf,
-  closeSteps,
-  freezeBuffer,
-  isCloseAnswer,
-  isUsefulAnswer,
-  recordAbort,
-  votesFor,
-} from './server/close.ts';
-export { acceptDeposit } from './server/deposit.ts';
 export type { EnrolledFor } from './server/enrolled.ts';
 export { certificateProblem } from './server/enrolled.ts';
-export type { Fate } from './server/fate.ts';
-export { fateOf } from './server/fate.ts';
 export type { SummedUpdates, SumVerdict } from './server/judge-sum.ts';
 export { judgeCoordinates, judgeSum } from './server/judge-sum.ts';
 export type { ShotBatch, StoredBatch } from './server/one-shot/batch.ts';
@@ -106,19 +69,8 @@ export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';
 export { distinctEpochs, guardVerdict, shotProblem, wrongVerdicts } from './server/one-shot/intake.ts';
 export type { SaidBy, Voters } from './server/one-shot/voters.ts';
 export { votersOf } from './server/one-shot/voters.ts';
-export type { KeysOf, Opening, OpeningInput, StoredUpload } from './server/open-sum.ts';
-export { openingTerms } from './server/open-sum.ts';
 export type { ServerPorts } from './server/ports.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
-export type {
-  BufferFact,
-  BufferRecord,
-  BufferSlot,
-  BufferStep,
-  DescribedBuffer,
-  SecureBuffer,
-} from './server/secure-buffer.ts';
-export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export type { SumFact, SumState, SumStep } from './server/sum-state.ts';
 export {
   evolveSum,
@@ -128,120 +80,46 @@ export {
   recordOpened,
   recordQuarantine,
 } from './server/sum-state.ts';
-export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
-export {
-  banned,
-  cleared,
-  judgeStandings,
-  LATELY,
-  NEW_STANDING,
-  STRONG_SUSPECT,
-  SUSPECT,
-  standingAt,
-} from './server/suspicion.ts';
-export type { NextVersion, VersionRule, VersionSum } from './server/version-sums.ts';
+export type { NextVersion, VersionSum } from './server/version-sums.ts';
 export { nextVersion, versionRule } from './server/version-sums.ts';
-export { slotsToLeaveOut } from './server/void-edges.ts';
-export { acknowledgeUpload } from './user/acknowledge.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';
-export { contributeSteps } from './user/contribute.ts';
-export type { DepositInput, ToSign } from './user/deposit.ts';
-export { depositMessage, depositSteps, depositToSign, prepareDeposit } from './user/deposit.ts';
 export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
 export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts';
 export type { NewestOf, NewestQuestion } from './user/freshness.ts';
-export { newestProblem, noteModel, receiveNewest } from './user/freshness.ts';
+export { newestProblem, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
-export { buildInput, inputDigestOf } from './user/input.ts';
+export { buildInput } from './user/input.ts';
 export type { KeptHead } from './user/kept-head.ts';
 export { keptHeadCodec } from './user/kept-head.ts';
-export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
-export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
-export { EMPTY_LEDGER, judgeOutcome, restoreLedger, versionProblem } from './user/ledger.ts';
+export { EMPTY_LEDGER, versionProblem } from './user/ledger.ts';
 export type { Pins } from './user/logged-model.ts';
 export { loggedVersion } from './user/logged-model.ts';
 export type { ShotOutcomeOf, ShotQuestion } from './user/one-shot/outcome.ts';
-export { agreedShotOutcome, isShotOutcomeOf } from './user/one-shot/outcome.ts';
-export type { ShotPorts, ShotStart } from './user/one-shot/shot.ts';
+export { agreedShotOutcome } from './user/one-shot/outcome.ts';
+export type { ShotStart } from './user/one-shot/shot.ts';
 export { shotSteps } from './user/one-shot/shot.ts';
 export type { Gathered, StandingsQuestion } from './user/one-shot/standings.ts';
 export { receiveStandings } from './user/one-shot/standings.ts';
 export { deviceRecordCodec } from './user/records.ts';
-export { releaseDelta, releaseSession, releaseShot } from './user/release.ts';
+export { releaseShot } from './user/release.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
-export type { CheckedDescriptor, Seated } from './user/seat.ts';
-export { checkDrawnBuffer, isDrawn } from './user/seat.ts';
-export type {
-  FrozenSession,
-  Membership,
-  PreparedSession,
-  SlottedSession,
-  UserPorts,
-  UserRecord,
-  UserSession,
-} from './user/session.ts';
-export { evolveSession, wipeSession } from './user/session.ts';
-export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
-export type { DeviceTerms, FollowedTerms, SeenTerm, TermPlace, TermQuestion } from './user/terms.ts';
+export type { Membership, UserPorts, UserRecord, UserSession } from './user/session.ts';
+export { wipeSession } from './user/session.ts';
+export type { ModelAppend, RevocationRequest, Revocations } from './wire/authority-messages.ts';
 export {
-  advance,
-  ledgerAt,
-  longestAbsenceMs,
-  NO_TERMS,
-  policyInTerm,
-  receiveLine,
-  seenTermCodec,
-  termPlaceCodec,
-} from './user/terms.ts';
-export { freezeUpload, headerToSign, maskInput, packMasked, uploadHeaderMessage } from './user/upload.ts';
-export { attributeIssuer, attributeSealing } from './wire/attribute-sealing.ts';
-export type {
-  AbortRequest,
-  AuthorityMessages,
-  BufferPlan,
-  BufferRequest,
-  CloseAnswer,
-  CloseRequest,
-  KeyAnswer,
-  KeyRequest,
-  ModelAppend,
-  OfferRequest,
-  ReleasedKey,
-  RevocationRequest,
-  Revocations,
-  UploadHeader,
-} from './wire/authority-messages.ts';
-export {
-  abortRequestCodec,
-  authorityMessages,
-  bufferRequestCodec,
-  headerBytes,
   MAX_REVOCATIONS,
   MODEL_APPEND_BYTES,
   modelAppendCodec,
-  offerRequestCodec,
   revocationRequestCodec,
   revocationsCodec,
 } from './wire/authority-messages.ts';
-export type {
-  Attribute,
-  Ctx,
-  DepositRoot,
-  JoinTag,
-  Millis,
-  Registration,
-  Slot,
-  TaskId,
-  UserId,
-  View,
-} from './wire/brands.ts';
-export { millis, slotOf } from './wire/brands.ts';
+export type { Ctx, JoinTag, Millis, Slot, TaskId, UserId } from './wire/brands.ts';
+export { millis } from './wire/brands.ts';
 export type { Certificate, CertificateBody } from './wire/certificate.ts';
 export { certificateCodec, isDueForRenewal, userIdOf } from './wire/certificate.ts';
-export { closingOf, listedSlots } from './wire/closing.ts';
 export type { Codec } from './wire/codec.ts';
 export { olderLayout } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
@@ -253,43 +131,23 @@ export {
   indexOf,
   isEndorsed,
   isEndorsedByOne,
-  isSignedBySeat,
-  isSignedInTerm,
   joined,
   MAX_AUTHORITIES,
-  signInTerm,
   toleratedOf,
 } from './wire/council.ts';
-export type { CouncilClock } from './wire/council-clock.ts';
 export { councilClock, isPossibleOffset, MAX_CLOCK_ERROR_MS } from './wire/council-clock.ts';
-export type { BufferPart, Descriptor, DescriptorBody, SignedDescriptor } from './wire/descriptor.ts';
-export { ctxOf, descriptorCodec, withPolicy } from './wire/descriptor.ts';
-export type { DrawnBuffer, Offer } from './wire/drawn-buffer.ts';
-export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
-export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
-export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
+export type { BasaEvent } from './wire/events.ts';
 export type { AsyncX25519 } from './wire/key-agreement.ts';
 export { agreeOnKeys } from './wire/key-agreement.ts';
 export { KIND } from './wire/kinds.ts';
 export { MAX_BATCH, MAX_SLOTS, MAX_SUMS } from './wire/limits.ts';
 export type { MetricRange } from './wire/metrics.ts';
-export { MAX_METRICS } from './wire/metrics.ts';
 export type { Head, HeadBody, ModelEntry, NewestModel } from './wire/model-log.ts';
 export { headCodec, modelEntryCodec, newestModelCodec } from './wire/model-log.ts';
-export {
-  commitmentOf,
-  edgeAttribute,
-  joinTagOf,
-  paperAttribute,
-  registrationOf,
-  sealingContext,
-  selfAttribute,
-  selfContext,
-  viewsOf,
-} from './wire/naming.ts';
-export type { Batch, Member } from './wire/one-shot/batch.ts';
+export { paperAttribute, paperContext } from './wire/naming.ts';
+export type { Batch } from './wire/one-shot/batch.ts';
 export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf, usedNameOf } from './wire/one-shot/batch.ts';
-export { batchProblem, namedByAll } from './wire/one-shot/batch-rules.ts';
+export { batchProblem } from './wire/one-shot/batch-rules.ts';
 export type { AuthorityStanding, Beacon, Epoch, EpochBody, EpochName, Standings } from './wire/one-shot/epoch.ts';
 export {
   beaconCodec,
@@ -333,14 +191,7 @@ export { openPart, partBinding, partTerm, sealParts } from './wire/one-shot/part
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, oneShotOf, partsOf, taskParts } from './wire/one-shot/parts.ts';
 export type { Combination, OneShotPolicy } from './wire/one-shot/policy.ts';
-export {
-  COMBINATIONS,
-  LEAST_TRIMMED,
-  MAX_PARTS,
-  ONE_SHOT_DEFAULTS,
-  oneShotProblem,
-  vouchersOf,
-} from './wire/one-shot/policy.ts';
+export { MAX_PARTS, ONE_SHOT_DEFAULTS, oneShotProblem, vouchersOf } from './wire/one-shot/policy.ts';
 export type { Sealing } from './wire/one-shot/sealings.ts';
 export { isHybrid, SEALINGS, sealedPartBytes } from './wire/one-shot/sealings.ts';
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
@@ -350,98 +201,27 @@ export {
   shotHeaderCodec,
   shotLayout,
   shotUploadCodec,
-  splitParts,
   uploadNameOf,
 } from './wire/one-shot/upload.ts';
-export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus } from './wire/outcome.ts';
-export { agreedOutcome, isOutcomeOf, outcomeCodec } from './wire/outcome.ts';
-export type { SuccessionPolicy, TaskPolicy, Versions } from './wire/policy.ts';
-export {
-  DEFAULT_SUCCESSION_WAIT_MS,
-  decodeHeldPolicy,
-  decodePolicy,
-  defaultMinimum,
-  ENGINE,
-  encodeHeldPolicy,
-  encodePolicy,
-  POLICY_DEFAULTS,
-  taskIdOf,
-} from './wire/policy.ts';
-export { isSealing, planPolicy, policyProblem } from './wire/policy-problem.ts';
+export type { TaskPolicy, Versions } from './wire/policy.ts';
+export { decodePolicy, defaultMinimum, ENGINE, encodePolicy, POLICY_DEFAULTS, taskIdOf } from './wire/policy.ts';
+export { isSealing, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
-export { GUARDS, judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export { GUARDS, judgePrefix, prefixElements } from './wire/prefix.ts';
 export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
 export { epsilonBudget, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
 export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
-export type {
-  BufferIssuer,
-  BufferKeys,
-  BufferSealing,
-  EdgeOpener,
-  EdgeUse,
-  KeySource,
-  PartKey,
-  SealedBuffer,
-} from './wire/sealing.ts';
-export { allSteps, epochKeyOf, isSelfName, sealedBytesOf } from './wire/sealing.ts';
-export type { SealingResult, SealingSteps, SealingWork } from './wire/sealing-work.ts';
-export { doSealing, sealedBy } from './wire/sealing-work.ts';
 export type { Signature, SignedCodec } from './wire/signed.ts';
-export { isSigned } from './wire/signed.ts';
-export type { SlotKeyIssuer } from './wire/slot-sealing.ts';
-export { slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
-export type { IssuedKey, Receipt, Ticket } from './wire/slot-statements.ts';
-export { issuedKeyCodec, receiptCodec, ticketCodec } from './wire/slot-statements.ts';
-export { slotWork } from './wire/slot-work.ts';
+export { isSigned, signStatement } from './wire/signed.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';
 export { sumRules } from './wire/sum-rules.ts';
-export type { Line, Recovery, Term, TermBody } from './wire/term.ts';
-export {
-  acceptTerm,
-  councilBefore,
-  councilsBefore,
-  currentHash,
-  endorseTerm,
-  followLine,
-  inTerm,
-  isCertified,
-  LINE_BYTES,
-  lineCodec,
-  MAX_TERMS,
-  nextTermProblem,
-  recoverTerm,
-  SERVER_SEAT,
-  TERM_BYTES,
-  termCodec,
-  termField,
-  termHashOf,
-  termNumber,
-  termProblem,
-} from './wire/term.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING, TASK_LOSSES } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';
 export { frameHeader, unframeHeader } from './wire/upload-frame.ts';
-export type { SealedParts, UploadLayout } from './wire/upload-layout.ts';
-export { bodyHashOf, bodyOf, readSealedParts, uploadLayout, viewVector } from './wire/upload-layout.ts';
-export type {
-  Deposit,
-  DepositAnswer,
-  InboxEntry,
-  SealedSeed,
-  SeatRequest,
-  UserMessages,
-} from './wire/user-messages.ts';
-export {
-  depositRootOf,
-  depositStatementCodec,
-  outboxOf,
-  seatRequestCodec,
-  userMessages,
-} from './wire/user-messages.ts';
 export type { Vote } from './wire/vote.ts';
 export { voteCodec } from './wire/vote.ts';

@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { nodeSuite } from '@basa/runtime/node';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   defaultMinimum,
@@ -13,103 +11,9 @@ import {
   refused,
   SERVICE_PROBLEMS,
   type ServiceProblem,
-  slotsToLeaveOut,
   stalenessWeight,
 } from '../src/index.ts';
-import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/wire/merkle.ts';
 import type { Reason } from '../src/wire/refusals.ts';
-
-describe('a Merkle tree', () => {
-  const leaves = (count: number) =>
-    Array.from({ length: count }, (_, n) => nodeSuite.sha256(Uint8Array.of(n & 255, n >> 8)));
-
-  it('proves each leaf at its index, and at no other, for every size', () => {
-    for (let count = 2; count <= 20; count++) {
-      const hashes = leaves(count);
-      const levels = merkleLevels(nodeSuite, hashes);
-      const root = merkleRoot(nodeSuite, hashes);
-      for (const [index, hash] of hashes.entries()) {
-        const path = merklePath(levels, index);
-        for (let claimed = 0; claimed < count; claimed++) {
-          expect(isInTree(nodeSuite, root, { hash, index: claimed, count, path })).toBe(claimed === index);
-        }
-        expect(isInTree(nodeSuite, root, { hash, index, count, path: [...path, hash] })).toBe(false);
-        expect(isInTree(nodeSuite, root, { hash, index, count, path: path.slice(0, -1) })).toBe(path.length === 0);
-      }
-    }
-  });
-
-  it('does not take a node for a leaf', () => {
-    const hashes = leaves(4);
-    const levels = merkleLevels(nodeSuite, hashes);
-    const node = levels[1]?.[0] as Uint8Array;
-    expect(
-      isInTree(nodeSuite, merkleRoot(nodeSuite, hashes), {
-        hash: node,
-        index: 0,
-        count: 4,
-        path: [levels[1]?.[1] as Uint8Array],
-      }),
-    ).toBe(false);
-  });
-});
-
-describe('slots left out for void edges', () => {
-  it('are a smallest set that touches every edge, by comparison with all subsets', () => {
-    const edge = fc.tuple(fc.nat(7), fc.nat(7)).filter(([a, b]) => a < b);
-    fc.assert(
-      fc.property(fc.array(edge, { maxLength: 14 }), (edges) => {
-        const cover = slotsToLeaveOut(edges);
-        expect(edges.every(([a, b]) => cover.includes(a) || cover.includes(b))).toBe(true);
-        const covers = Array.from({ length: 256 }, (_, bits) => bits).filter((bits) =>
-          edges.every(([a, b]) => (bits >> a) & 1 || (bits >> b) & 1),
-        );
-        const smallest = Math.min(...covers.map((bits) => bits.toString(2).replaceAll('0', '').length));
-        expect(cover.length).toBe(smallest);
-      }),
-    );
-  });
-
-  it('are the liar who claims that nobody shared a mask with it, not the others', () => {
-    expect(
-      slotsToLeaveOut([
-        [0, 5],
-        [1, 5],
-        [2, 5],
-        [3, 5],
-      ]),
-    ).toEqual([5]);
-  });
-
-  it('are as few as possible up to twelve, although a choice of the busiest would leave out eighteen', () => {
-    // Six paths of five slots whose middle one is the busiest and latest: the two beside it are enough.
-    const edges = Array.from({ length: 6 }, (_, n) => {
-      const [a, b, c, d, e] = [5 * n, 5 * n + 1, 100 + n, 5 * n + 2, 5 * n + 3] as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      return [
-        [a, b],
-        [b, c],
-        [c, d],
-        [d, e],
-      ] as const;
-    }).flat();
-    expect(slotsToLeaveOut(edges)).toHaveLength(12);
-  });
-
-  it('are still found when very many edges are void', () => {
-    const edges = Array.from({ length: 40 }, (_, a) =>
-      Array.from({ length: 40 }, (__, b) => [a, 40 + b] as const),
-    ).flat();
-    const cover = slotsToLeaveOut(edges);
-    expect(edges.every(([a, b]) => cover.includes(a) || cover.includes(b))).toBe(true);
-    expect(cover.length).toBeLessThanOrEqual(79);
-  });
-});
 
 describe('staleness weights', () => {
   it('are 1 for a fresh update and never grow with staleness', () => {
@@ -146,9 +50,10 @@ describe('staleness weights', () => {
 
 describe('the table of refusals', () => {
   it('holds a sentence for every reason, and no unused reason', () => {
-    const folder = new URL('../src/', import.meta.url);
+    const folder = new URL('../../', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-      (name) => name.endsWith('.ts') && !['wire/refusals.ts', 'http/next-steps.ts'].includes(name),
+      (name) =>
+        /^(protocol|server|client)\/src\/.*\.ts$/.test(name) && !/(wire\/refusals|http\/next-steps)\.ts$/.test(name),
     );
     const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
     const unused = Object.keys(REFUSALS).filter((reason) => !source.includes(`'${reason}'`));
@@ -177,11 +82,10 @@ describe('the table of refusals', () => {
       expect(isRefused(answer)).toBe(false);
   });
 
-  it('allows a retry for every refusal with another seat or a fresh update, and no refusal has both', () => {
+  it('allows a retry for every refusal that asks for a fresh update', () => {
     const rows: Reason[] = [...Object.values(REFUSALS), ...Object.values(SERVICE_PROBLEMS)];
-    const marked = rows.filter(({ anotherSeat, freshUpdate }) => anotherSeat || freshUpdate);
+    const marked = rows.filter(({ freshUpdate }) => freshUpdate);
     expect(marked.filter(({ retry }) => !retry)).toEqual([]);
-    expect(marked.filter(({ anotherSeat, freshUpdate }) => anotherSeat && freshUpdate)).toEqual([]);
     expect(marked.length).toBeGreaterThan(0);
   });
 

@@ -2,11 +2,9 @@
 export { FederationAuthority } from './federation/authority.ts';
 export { Crash, type PartyName } from './federation/crash.ts';
 export { FederationDevice } from './federation/device.ts';
-export { Damaged, type Step } from './federation/drive.ts';
-export { CLOSE_MS, Federation, type FederationOptions, LEASE_MS, OPEN_MS } from './federation/federation.ts';
 export { granted, reasonOf } from './federation/granted.ts';
 export { type ReleasedSums, ShotAuthority } from './federation/one-shot-authority.ts';
-export { type SentShot, ShotDevice } from './federation/one-shot-device.ts';
+export { Damaged, type SentShot, ShotDevice } from './federation/one-shot-device.ts';
 export { OneShotFederation, type OneShotOptions } from './federation/one-shot-federation.ts';
 export { type Changed, inspectRequest, releaseRequest, voteRequest } from './federation/one-shot-requests.ts';
 export type { BatchEnd, ShotDisk, StoredBatch, StoredShot } from './federation/one-shot-store.ts';
@@ -18,18 +16,8 @@ export {
 } from './federation/paper-federation.ts';
 export { type PartTrial, type PartTrialOptions, partTrial } from './federation/part-trial.ts';
 export { randomBytesFrom } from './federation/random-bytes.ts';
-export { type SealingTrial, sealingTrial } from './federation/sealing-trial.ts';
-export { FederationServer, SEAT_MS } from './federation/server.ts';
-export { overAttributes, transparentPaperSealings, transparentSealings } from './federation/transparent-sealings.ts';
-export type {
-  AuthorityPeer,
-  AuthorityWorld,
-  Environment,
-  PaperSealings,
-  Sealings,
-  ServerPeer,
-  World,
-} from './federation/world.ts';
+export { transparentPaperSealings } from './federation/transparent-sealings.ts';
+export type { AuthorityWorld, Environment, PaperSealings } from './federation/world.ts';
 export { basaOneShot, type OneShotProtocolOptions } from './protocols/basa-one-shot.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
 export type { Delay } from './timed/delay.ts';

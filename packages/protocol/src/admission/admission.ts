@@ -1,7 +1,7 @@
 /**
  * Admission before training: decides which devices may fetch a model and train, so that updates are not old before they are made.
  *
- *     asked --place--> under way --deposit--> in a buffer --its upload, or the buffer's end--> free
+ *     asked --place--> under way --upload--> in a batch --its version, or the batch's end--> free
  *        \--later         \--lapses, discarded--> free
  *
  * A place is flow control, not security: a device without a place is served if there is room. This class only decides. The lists of devices

@@ -5,7 +5,7 @@ import { type Certificate, type CertificateBody, certificateCodec, userIdOf } fr
 import { type Council, endorse } from '../wire/council.ts';
 import { refused } from '../wire/refusals.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
-import type { AuthorityPorts } from './buffer.ts';
+import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityRecord } from './records.ts';
 import type { AuthorityTask } from './task.ts';
 
@@ -53,14 +53,14 @@ export function enrolDevice(
   };
 }
 
-/** True if devices take part in the task that other authorities, or the predecessor of this one, have certified. */
-export function admitsByOthers({ policy, terms, next }: Pick<AuthorityTask, 'policy' | 'terms' | 'next'>): boolean {
-  return policy.threshold > 1 || terms.length > 0 || next !== undefined;
+/** True if devices take part in the task that other authorities have certified. */
+export function admitsByOthers({ policy }: Pick<AuthorityTask, 'policy'>): boolean {
+  return policy.threshold > 1;
 }
 
 /**
- * From now on the device gets no keys, and servers learn about it. Slots that it already holds are not affected. A device that this
- * authority does not know can be revoked in `tasks` that admit it by others: a successor does not have the revocations of its predecessor.
+ * From now on the authority votes for no update of the device, and servers learn about it. A device that this authority does not know can be
+ * revoked in `tasks` that admit it by others.
  */
 export function revokeDevice(
   device: EnrolledDevice | undefined,

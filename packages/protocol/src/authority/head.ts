@@ -1,6 +1,5 @@
 /** Heads of the authority's log: others show the heads they have seen, which reveals a rolled-back authority. */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import { type Council, signInTerm } from '../wire/council.ts';
 import {
   type Head,
   type HeadBody,
@@ -9,7 +8,7 @@ import {
   type NewestModel,
   newestModelCodec,
 } from '../wire/model-log.ts';
-import { isSigned } from '../wire/signed.ts';
+import { isSigned, signStatement } from '../wire/signed.ts';
 
 /**
  * The authority's own log: its length, its hash after any number of records, and its branches. A new branch begins when
@@ -30,20 +29,18 @@ export interface LogPosition {
 export const FIRST_BRANCH: Uint8Array = new Uint8Array(16);
 
 export function signHead(signer: Signer, log: LogPosition): Head {
-  const body = headOf(log);
-  return { ...body, signature: signer.sign(headCodec.statement(body)) };
+  return signStatement(headCodec, signer, headOf(log));
 }
 
 /** For the sender of this nonce; undefined before version 0. */
 export function signNewest(
   signer: Signer,
-  council: Pick<Council, 'term'>,
   log: LogPosition,
   entry: ModelEntry | undefined,
   nonce: Uint8Array,
 ): NewestModel | undefined {
   if (entry === undefined) return undefined;
-  return signInTerm(newestModelCodec, council, signer, { nonce, entry, head: headOf(log) });
+  return signStatement(newestModelCodec, signer, { nonce, entry, head: headOf(log) });
 }
 
 function headOf({ sequence, branches, revocations, hashAt }: LogPosition): HeadBody {

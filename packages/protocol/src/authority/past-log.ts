@@ -1,10 +1,9 @@
 /**
- * Records that the authority looks up in its own log instead of keeping them in memory: buffers that are no longer
- * open, models before the newest one, and earlier hashes. A log on disk finds its records by their names.
+ * Records that the authority looks up in its own log instead of keeping them in memory: uploads, batches, models before the newest one, and
+ * earlier hashes. A log on disk finds its records by their names.
  */
 import { concatBytes, type Suite, toHex } from '@basa/masking';
 import type { TaskId, UserId } from '../wire/brands.ts';
-import { ctxOf } from '../wire/descriptor.ts';
 import { batchCtxOf, givenNameOf, usedNameOf } from '../wire/one-shot/batch.ts';
 import { epochCodec } from '../wire/one-shot/epoch.ts';
 import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH } from './records.ts';
@@ -19,26 +18,13 @@ export interface PastLog {
   named(name: Uint8Array, after?: number): readonly AuthorityRecord[];
 }
 
-/**
- * The names of a record: ctx of its buffer or batch, the request that drew it, task and version or hash of a model, an
- * upload, an epoch.
- */
+/** The names of a record: ctx of its batch, task and version or hash of a model, an upload, an epoch. */
 export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint8Array[] {
   switch (entry.kind) {
-    case 'buffer-drawn': {
-      const { nonce, descriptor } = entry;
-      return [ctxOf(suite, descriptor), drawName({ task: descriptor.task, nonce })];
-    }
     case 'model-appended': {
       const { task, version, modelHash, sums, spoilt } = entry.entry;
       return [modelName(task, version), modelHashName(task, modelHash), ...sums, ...spoilt];
     }
-    case 'key-issued':
-    case 'buffer-voted':
-    case 'buffer-closed':
-    case 'buffer-aborted':
-    case 'buffer-unknown':
-      return [entry.ctx];
     case 'batch-voted':
       return namesOfList(suite, entry.list);
     case 'batch-final':
@@ -62,12 +48,10 @@ function namesOfList(suite: Suite, { batch, entry, members }: BatchList): readon
   ];
 }
 
-/** Names of different kinds have different lengths, or are hashes of different layouts, so they cannot be confused. */
-export function drawName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): Uint8Array {
-  return concatBytes(task, nonce);
-}
-
-/** The name of the uploads of a device and an epoch that were declared expired. */
+/**
+ * The name of the uploads of a device and an epoch that were declared expired. Names of different kinds have different lengths, or are hashes of
+ * different layouts, so they cannot be confused.
+ */
 export function expiredName(statement: Uint8Array, user: UserId): Uint8Array {
   return concatBytes(statement, user);
 }

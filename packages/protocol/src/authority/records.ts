@@ -1,14 +1,10 @@
 /** The records that the authority must have on disk before it answers, and the hash chain over them that anyone can verify. */
 import type { Suite } from '@basa/masking';
-import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
-import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from '../wire/brands.ts';
+import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
 import { type Certificate, certificateCodec } from '../wire/certificate.ts';
-import type { ClosedSlot } from '../wire/closing.ts';
 import { type Codec, message, nested, nestedLong } from '../wire/codec.ts';
-import { DESCRIPTOR_BYTES, descriptorCodec, type SignedDescriptor } from '../wire/descriptor.ts';
-import { type Field, fixed, increasing, list, oneOf, optional, record, short, u32, u53 } from '../wire/fields.ts';
+import { type Field, fixed, list, oneOf, optional, record, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
-import { MAX_SLOTS } from '../wire/limits.ts';
 import { type Head, headCodec, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
 import {
@@ -22,19 +18,12 @@ import {
 import { EPOCH_BYTES, type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
 import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
-import { type Term, termField } from '../wire/term.ts';
 
 export type AuthorityRecord =
   | { readonly kind: 'task-created'; readonly policy: TaskPolicy }
   | { readonly kind: 'device-enrolled'; readonly certificate: Certificate }
   | { readonly kind: 'device-revoked'; readonly user: UserId; readonly at: Millis }
-  | { readonly kind: 'buffer-drawn'; readonly nonce: Uint8Array; readonly descriptor: SignedDescriptor }
-  | KeyIssued
-  | BufferVoted
-  | BufferClosed
-  | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
-  | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
-  /** One-shot: seeds may be sealed to this key of this authority. */
+  /** Seeds may be sealed to this key of this authority. */
   | { readonly kind: 'epoch-opened'; readonly epoch: Epoch }
   | EpochEnded
   | BatchVoted
@@ -42,16 +31,7 @@ export type AuthorityRecord =
   | UploadExpired
   | { readonly kind: 'model-signed'; readonly entry: ModelEntry }
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
-  | BranchBegun
-  /** The only successor that this authority signs for this term of the task. */
-  | { readonly kind: 'term-signed'; readonly task: TaskId; readonly number: number; readonly hash: Uint8Array }
-  /** Enough seats signed this term: it begins at its time. */
-  | { readonly kind: 'term-adopted'; readonly term: Term }
-  /** The adopted term has started. Everything that was open in the previous term was given up. */
-  | { readonly kind: 'term-begun'; readonly task: TaskId; readonly number: number };
-
-/** The buffer ended without a close that is known here. */
-export type BufferLost = Extract<AuthorityRecord, { kind: 'buffer-aborted' | 'buffer-unknown' }>;
+  | BranchBegun;
 
 /**
  * Its secret is destroyed. A dead epoch belongs to a log that was rolled back: nothing of it is voted for, released or
@@ -104,42 +84,7 @@ export interface BranchBegun {
   readonly met: readonly Head[];
 }
 
-export interface KeyIssued {
-  readonly kind: 'key-issued';
-  readonly ctx: Ctx;
-  readonly slot: Slot;
-  readonly user: UserId;
-  readonly deviceKey: Uint8Array;
-  readonly joinTag: JoinTag;
-  readonly root: DepositRoot;
-  readonly view: View;
-  readonly requestDigest: Uint8Array;
-}
-
-/** The only vote of this authority in this buffer, before there are enough of them. */
-interface BufferVoted {
-  readonly kind: 'buffer-voted';
-  readonly ctx: Ctx;
-  /** The hash of the close. */
-  readonly closing: Uint8Array;
-}
-
-/** Enough authorities voted for this close: it is final. */
-export interface BufferClosed {
-  readonly kind: 'buffer-closed';
-  readonly ctx: Ctx;
-  readonly closing: Uint8Array;
-  readonly accepted: readonly ClosedSlot[];
-  /** Slots whose record here names another user: no key of them leaves. */
-  readonly withheld: readonly Slot[];
-}
-
-const { ctx, hash, joinTag, root, slot, user, view } = field;
-const closedSlots = list(
-  MAX_SLOTS,
-  record({ slot, joinTag, registration: fixed<Registration>(32), selfName: short(SELF_NAME_BYTES) }),
-);
-
+const { ctx, hash, joinTag, user } = field;
 const batchListField = record<BatchList>({
   batch: nestedLong(batchCodec, BATCH_BYTES),
   entry: hash,
@@ -153,29 +98,6 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
     certificate: nested(certificateCodec, STATEMENT_BYTES),
   }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
-  'buffer-drawn': message(KIND.bufferDrawn, 'buffer-drawn', {
-    nonce: fixed(16),
-    descriptor: nested(descriptorCodec, DESCRIPTOR_BYTES),
-  }),
-  'key-issued': message(KIND.keyIssued, 'key-issued', {
-    ctx,
-    slot,
-    user,
-    deviceKey: fixed(32),
-    joinTag,
-    root,
-    view,
-    requestDigest: hash,
-  }),
-  'buffer-voted': message(KIND.bufferVoted, 'buffer-voted', { ctx, closing: hash }),
-  'buffer-closed': message(KIND.bufferClosed, 'buffer-closed', {
-    ctx,
-    closing: hash,
-    accepted: closedSlots,
-    withheld: increasing<Slot>(MAX_SLOTS),
-  }),
-  'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
-  'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
   'epoch-opened': message(KIND.epochOpened, 'epoch-opened', { epoch: nested(epochCodec, EPOCH_BYTES) }),
   'epoch-ended': message(KIND.epochEnded, 'epoch-ended', {
     statement: hash,
@@ -203,9 +125,6 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
     branch: fixed(16),
     met: list(1, nested(headCodec, STATEMENT_BYTES)),
   }),
-  'term-signed': message(KIND.termSigned, 'term-signed', { task: field.task, number: u32, hash }),
-  'term-adopted': message(KIND.termAdopted, 'term-adopted', { term: termField }),
-  'term-begun': message(KIND.termBegun, 'term-begun', { task: field.task, number: u32 }),
 });
 
 export const encodeAuthorityRecord = codec.encode;

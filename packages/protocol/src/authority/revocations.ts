@@ -12,12 +12,11 @@ import {
   revocationsCodec,
 } from '../wire/authority-messages.ts';
 import type { TaskId } from '../wire/brands.ts';
-import { signInTerm } from '../wire/council.ts';
 import { refused } from '../wire/refusals.ts';
-import { isSigned } from '../wire/signed.ts';
+import { isSigned, signStatement } from '../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
-import type { AuthorityPorts } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
+import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityTask } from './task.ts';
 
 /** Reports some numbers after the requested one; the server continues from there. `revoked` are all, in order. */
@@ -33,7 +32,7 @@ export function tellRevocations(
   const told = revoked.slice(after, after + MAX_REVOCATIONS);
   const users = told.filter(({ tasks }) => isOf(tasks, id)).map(({ user }) => user);
   const body: RevocationsBody = { task: id, branch, after, upTo: after + told.length, users };
-  return unchanged(undefined, signInTerm(revocationsCodec, policy, signer, body));
+  return unchanged(undefined, signStatement(revocationsCodec, signer, body));
 }
 
 function isOf(tasks: readonly TaskId[], task: TaskId): boolean {

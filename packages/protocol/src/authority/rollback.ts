@@ -1,16 +1,16 @@
 /**
  * A log that was rolled back: the heads and epochs that reveal it, and the new branch that follows. Each rollback is handled once, and
- * gives up every open buffer and epoch: no keys and no masks are released, and an update that was sent there never enters another buffer.
+ * gives up every open epoch: no masks of it are released, and an update that was sealed to it never enters another batch.
  */
 import type { Millis } from '../wire/brands.ts';
-import { isSignedInTerm } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head } from '../wire/model-log.ts';
 import { type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
+import { isSigned } from '../wire/signed.ts';
 import { type Transition, unchanged } from '../wire/transition.ts';
-import type { AuthorityPorts } from './buffer.ts';
 import { contradictsLog, isOwnHead } from './head.ts';
 import { deadEpochs } from './one-shot/epochs.ts';
+import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityRecord } from './records.ts';
 import type { AuthorityState } from './state.ts';
 
@@ -40,8 +40,7 @@ export function meetHead(scope: RollbackScope, seen: Head): Meeting {
  */
 export function meetEpoch(scope: RollbackScope, epoch: Epoch): Meeting {
   const { ports, state, now } = scope;
-  const council = state.task(epoch.task)?.policy ?? {};
-  const isOwn = isSignedInTerm(ports.suite, epochCodec, council, epoch, ports.signer.publicKey);
+  const isOwn = isSigned(ports.suite, epochCodec, epoch, ports.signer.publicKey);
   const statement = epochCodec.statementHash(ports.suite, epoch);
   const isKnown = state.past.named(statement).length > 0;
   if (!isOwn || isKnown) return unchanged(undefined, { rolledBack: false });
@@ -61,13 +60,8 @@ function beginBranch(
   met: readonly Head[],
   lost: readonly AuthorityRecord[] = [],
 ): Meeting {
-  const given = state.openBuffers.map(({ ctx }) => ({ kind: 'buffer-unknown' as const, ctx }));
-  const records: AuthorityRecord[] = [
-    ...given,
-    ...deadEpochs(state.epochs, state.epochs.all, now),
-    ...lost,
-    { kind: 'branch-begun', branch: freshBranch, met },
-  ];
-  const events: BasaEvent[] = [...given, { kind: 'authority-rolled-back', givenUp: given.length }];
+  const given = deadEpochs(state.epochs, state.epochs.all, now);
+  const records: AuthorityRecord[] = [...given, ...lost, { kind: 'branch-begun', branch: freshBranch, met }];
+  const events: BasaEvent[] = [{ kind: 'authority-rolled-back', givenUp: given.length }];
   return { state: undefined, records, answer: { rolledBack: true }, events };
 }

@@ -1,44 +1,31 @@
 /**
- * The state of an authority, as its records give it: tasks, devices, open buffers, and the position of its log. The status of other buffers
- * is read from the log (`PastLog`) on demand, so ended buffers take no memory but are never forgotten.
+ * The state of an authority, as its records give it: tasks, devices, live epochs, and the position of its log. Batches are read from the log
+ * (`PastLog`) on demand, so they take no memory but are never forgotten.
  */
-import { toHex } from '@basa/masking';
+import { type Suite, toHex } from '@basa/masking';
 import { type Ctx, type Millis, millis, type TaskId, type UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
-import { hasGoodEndorsements, isSignedInTerm } from '../wire/council.ts';
-import { descriptorCodec } from '../wire/descriptor.ts';
 import type { ModelEntry } from '../wire/model-log.ts';
-import { batchCtxOf } from '../wire/one-shot/batch.ts';
-import { epochCodec } from '../wire/one-shot/epoch.ts';
-import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
-import type { Line } from '../wire/term.ts';
-import { type AuthorityBuffer, type AuthorityPorts, drawnBuffer, evolveBuffer, ownPart } from './buffer.ts';
+import { taskIdOf } from '../wire/policy.ts';
 import { admitsByOthers, type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
 import { Inclusions } from './inclusions.ts';
-import { OpenOffers } from './offers.ts';
 import { type AuthorityBatch, batchOf } from './one-shot/batches.ts';
 import { EpochBook } from './one-shot/epoch-book.ts';
 import { DraftLog, modelName, type PastLog } from './past-log.ts';
-import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
-import { evolveTerm } from './succession.ts';
+import { type AuthorityRecord, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
 import { type AuthorityTask, inNewBranch, type KnownSum, withNewest } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
 
 export class AuthorityState {
   readonly past: PastLog;
-  readonly #ports: Pick<AuthorityPorts, 'suite' | 'signer'>;
+  readonly #suite: Suite;
   readonly #tasks = new Map<string, AuthorityTask>();
-  /** In their first terms. */
-  readonly #policies = new Map<string, TaskPolicy>();
   /** There may be millions. */
   #devices: DeviceMap = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
   readonly #revoked: EnrolledDevice[] = [];
-  /** Only the open buffers. */
-  readonly #open = new Map<string, AuthorityBuffer>();
-  #offers = new OpenOffers();
   #inclusions = new Inclusions();
   #epochs: EpochBook;
   #sequence = 0;
@@ -51,25 +38,22 @@ export class AuthorityState {
   /** Branches of lost lives of the log that were met: each causes everything open to be given up once. */
   readonly #retired: Uint8Array[] = [];
 
-  constructor(ports: Pick<AuthorityPorts, 'suite' | 'signer'>, past: PastLog) {
-    this.#ports = ports;
+  constructor(suite: Suite, past: PastLog) {
+    this.#suite = suite;
     this.past = past;
-    this.#epochs = new EpochBook(ports.suite);
+    this.#epochs = new EpochBook(suite);
   }
 
   /** Returns a copy: records applied to it change nothing here. */
   draft(): AuthorityState {
-    const draft = new AuthorityState(this.#ports, new DraftLog(this.#ports.suite, this.past, this.#sequence));
+    const draft = new AuthorityState(this.#suite, new DraftLog(this.#suite, this.past, this.#sequence));
     const [known, changed] = [this.#devices, new Map<string, EnrolledDevice>()];
     draft.#devices = {
       get: (name) => changed.get(name) ?? known.get(name),
       set: (name, device) => changed.set(name, device),
     };
     for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
-    for (const [name, policy] of this.#policies) draft.#policies.set(name, policy);
-    for (const [name, buffer] of this.#open) draft.#open.set(name, buffer);
     for (const device of this.#revoked) draft.#revoked.push(device);
-    draft.#offers = this.#offers;
     draft.#inclusions = new Inclusions(this.#inclusions);
     draft.#epochs = this.#epochs.draft();
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
@@ -86,12 +70,6 @@ export class AuthorityState {
     return this.#sequence;
   }
 
-  /** A draft shares them: an offer that a lost step used is no longer valid. */
-  get offers(): OpenOffers {
-    return this.#offers;
-  }
-
-  /** The epoch keys of the one-shot mode. */
   get epochs(): EpochBook {
     return this.#epochs;
   }
@@ -140,13 +118,6 @@ export class AuthorityState {
     return [...this.#tasks.values()];
   }
 
-  /** The policy in its first term, and every term that is known. */
-  line(id: TaskId): Line | undefined {
-    const [policy, task] = [this.#policies.get(toHex(id)), this.task(id)];
-    if (policy === undefined || task === undefined) return undefined;
-    return { policy, terms: [...task.terms, ...(task.next === undefined ? [] : [task.next])] };
-  }
-
   task(id: TaskId): AuthorityTask | undefined {
     return this.#tasks.get(toHex(id));
   }
@@ -155,98 +126,37 @@ export class AuthorityState {
     return this.#devices.get(toHex(user));
   }
 
-  get openBuffers(): readonly AuthorityBuffer[] {
-    return [...this.#open.values()];
-  }
-
-  get openCount(): number {
-    return this.#open.size;
-  }
-
-  isOpen(ctx: Ctx): boolean {
-    return this.#open.has(toHex(ctx));
-  }
-
-  buffer(ctx: Ctx): AuthorityBuffer | undefined {
-    return this.#open.get(toHex(ctx)) ?? this.#pastBuffer(this.past.named(ctx));
-  }
-
-  /** The buffer of these records, starting with the record that drew it. Undefined if there are no records. */
-  #pastBuffer([drawn, ...later]: readonly AuthorityRecord[]): AuthorityBuffer | undefined {
-    if (drawn?.kind !== 'buffer-drawn') return undefined;
-    const { descriptor } = drawn;
-    const { suite } = this.#ports;
-    const policy = this.#policyOf(descriptor.task);
-    const buffer = later.reduce(evolveBuffer, drawnBuffer(suite, policy, descriptor));
-    if (buffer.status === 'aborted' && !this.ofBranch(buffer.ctx).some(({ kind }) => kind === 'buffer-aborted'))
-      return { ...buffer, status: 'unknown' };
-    const isOfTerm = policy.term === undefined || hasGoodEndorsements(suite, descriptorCodec, policy, descriptor);
-    if (isOfTerm || buffer.version !== undefined || buffer.status !== 'closed') return buffer;
-    const { closed: _, ...rest } = buffer; // its sum made no version in the term in which it was closed
-    return { ...rest, status: 'unknown' };
-  }
-
-  /** True if a batch with this list was voted for in an earlier term, and made no version there: it was given up. */
-  isGivenUp({ batch, members }: BatchList): boolean {
-    const { suite, signer } = this.#ports;
-    const { policy } = this.task(batch.task) ?? {};
-    if (policy?.term === undefined || this.#versionOf(this.past.named(batchCtxOf(suite, batch))) !== undefined)
-      return false;
-    return members.some(({ statement }) => {
-      const opened = this.past.named(statement).find((entry) => entry.kind === 'epoch-opened');
-      return opened === undefined || !isSignedInTerm(suite, epochCodec, policy, opened.epoch, signer.publicKey);
-    });
-  }
-
-  #versionOf(records: readonly AuthorityRecord[]): number | undefined {
-    return records.find((entry) => entry.kind === 'model-appended')?.entry.version;
-  }
-
-  /** For a task that a descriptor in the log names: this authority signs descriptors only of the tasks that it has. */
-  #policyOf(task: TaskId): TaskPolicy {
-    const known = this.task(task);
-    if (known === undefined) throw new Error('the log has a buffer of a task that is not in it');
-    return known.policy;
-  }
-
-  /** The known state of a batch of the one-shot mode. */
+  /** The known state of a batch. */
   batch(ctx: Ctx): AuthorityBatch | undefined {
     return batchOf(this.past.named(ctx));
   }
 
   /** A sum that a version of the model may be made of. */
   sum(ctx: Ctx): KnownSum | undefined {
-    const buffer = this.buffer(ctx);
-    if (buffer !== undefined) {
-      const { descriptor, voted, status, version } = buffer;
-      return { task: descriptor.task, voted, isClosed: status === 'closed', version };
-    }
     const records = this.past.named(ctx);
     const used = records.find((entry) => entry.kind === 'model-appended')?.entry;
     const batch = batchOf(records);
     const task = batch?.list.batch.task ?? used?.task;
     if (task === undefined) return undefined;
     const voted = batch?.isVoted ? ctx : undefined;
-    const isClosed = batch?.isFinal === true && !this.isGivenUp(batch.list);
-    return { task, voted, isClosed, version: used?.version };
+    return { task, voted, isClosed: batch?.isFinal === true, version: used?.version };
   }
 
   model(task: TaskId, version: number): ModelEntry | undefined {
-    const found = this.past.named(modelName(task, version)).at(-1); // signed again in a later term
+    const found = this.past.named(modelName(task, version)).at(-1);
     return found?.kind === 'model-appended' ? found.entry : undefined;
   }
 
   /** The record is durable, and true from now on. */
   apply(entry: AuthorityRecord): void {
-    const { suite } = this.#ports;
+    const suite = this.#suite;
     this.#sequence++;
     this.#hash = nextLogHash(suite, this.#hash, entry);
     this.past.add?.(entry, this.#hash);
     switch (entry.kind) {
       case 'task-created': {
         const id = taskIdOf(suite, entry.policy);
-        this.#tasks.set(toHex(id), { id, policy: entry.policy, terms: [] });
-        this.#policies.set(toHex(id), entry.policy);
+        this.#tasks.set(toHex(id), { id, policy: entry.policy });
         return;
       }
       case 'device-enrolled': {
@@ -265,18 +175,10 @@ export class AuthorityState {
         this.#revoked.push(revoked);
         return;
       }
-      case 'buffer-drawn': {
-        const buffer = drawnBuffer(suite, this.#policyOf(entry.descriptor.task), entry.descriptor);
-        this.#open.set(toHex(buffer.ctx), buffer);
-        this.#offers.use(ownPart(this.#ports.signer.publicKey, buffer.descriptor));
-        return;
-      }
       case 'model-appended': {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
-        // A closed buffer is only in the log. This now includes a buffer that the others closed while this authority was down.
-        for (const ctx of [...entry.entry.sums, ...entry.entry.spoilt]) this.#evolve(ctx, entry);
         return;
       }
       case 'model-signed': {
@@ -304,26 +206,6 @@ export class AuthorityState {
         for (const [name, task] of this.#tasks) this.#tasks.set(name, inNewBranch(task));
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;
-      case 'term-signed':
-      case 'term-adopted':
-      case 'term-begun': {
-        const name = toHex(entry.kind === 'term-adopted' ? entry.term.task : entry.task);
-        const before = this.#tasks.get(name);
-        if (before !== undefined) this.#tasks.set(name, evolveTerm(suite, before, entry));
-        return;
-      }
-      default:
-        this.#evolve(entry.ctx, entry);
     }
-  }
-
-  #evolve(ctx: Ctx, entry: AuthorityRecord): void {
-    const name = toHex(ctx);
-    const before = this.#open.get(name);
-    if (before === undefined) return;
-    this.#inclusions.note(before, entry);
-    const buffer = evolveBuffer(before, entry);
-    if (buffer.status === 'open' && buffer.version === undefined) this.#open.set(name, buffer);
-    else this.#open.delete(name);
   }
 }

@@ -8,10 +8,9 @@ import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { policyProblem } from '../wire/policy-problem.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import { councilsBefore, type Term } from '../wire/term.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import { voteCodec } from '../wire/vote.ts';
-import type { AuthorityPorts } from './buffer.ts';
+import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityRecord } from './records.ts';
 
 export interface AuthorityTask {
@@ -22,19 +21,13 @@ export interface AuthorityTask {
   /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
   /**
-   * The version after which one may come without sums: the first of the current term or, at the only authority of the task, the newest when
-   * the current branch of the log began. Missing while there was neither a succession nor such a rollback.
+   * The version after which one may come without sums, at the only authority of the task: the newest when the current branch of the log
+   * began. Missing while the log was never rolled back.
    */
   readonly repeatable?: number;
-  /** The terms that have started here. The policy belongs to the last one. */
-  readonly terms: readonly Term[];
-  /** The term that begins next. */
-  readonly next?: Term;
-  /** The last successor that this authority signed. */
-  readonly successor?: Pick<Extract<AuthorityRecord, { kind: 'term-signed' }>, 'number' | 'hash'>;
 }
 
-/** Rejects a policy whose sums could wrap, or that no buffer can satisfy. */
+/** An authority answers only for tasks that name it. Rejects a policy whose sums could wrap, or that no batch can satisfy. */
 export function createTask(
   { suite, signer }: AuthorityPorts,
   policy: TaskPolicy,
@@ -44,7 +37,7 @@ export function createTask(
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const id = taskIdOf(suite, policy);
   return {
-    state: { id, policy, terms: [] },
+    state: { id, policy },
     records: [{ kind: 'task-created', policy }],
     answer: { task: id },
     events: [],
@@ -55,11 +48,7 @@ export function createTask(
  * The entry must be signed by enough authorities, and must not be older than the one known here. The only authority knows every entry: one
  * beyond its log belongs to a lost life of the log, or a thief of its key signed it.
  */
-export function newestProblem(
-  suite: Suite,
-  { id, policy, newest }: AuthorityTask,
-  entry: ModelEntry,
-): Refused | undefined {
+function newestProblem(suite: Suite, { id, policy, newest }: AuthorityTask, entry: ModelEntry): Refused | undefined {
   if (!equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, policy, entry))
     return refused('model-not-logged');
   if (newest === undefined || entry.version > newest.version)
@@ -83,52 +72,6 @@ export function adoptModel(
   return isKnown ? unchanged(task, newest) : appended(task, entry);
 }
 
-/**
- * Signs the newest entry of an earlier term again in this term. The content stays the same, so all parties have the same entry. A
- * successor without a log adopts the entry this way. An entry that is newer than its own is recorded before the signature is sent, so that
- * a version never gets two signatures. Once the newest entry is of this term, no other one is taken over: stolen keys of an earlier term
- * could have signed it.
- */
-export function renewModel(
-  { suite, signer }: AuthorityPorts,
-  task: AuthorityTask,
-  entry: ModelEntry,
-): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
-  const { id, policy, newest, signed } = task;
-  if (!equalBytes(entry.task, id) || !isOfEarlierTerm(suite, task, entry))
-    return declined(task, refused('model-not-logged'));
-  const isSame = (known: ModelEntry | undefined): boolean =>
-    known !== undefined && equalBytes(modelEntryCodec.statement(known), modelEntryCodec.statement(entry));
-  const isOfTerm = newest !== undefined && isEndorsed(suite, modelEntryCodec, policy, newest);
-  const isKnown = isSame(newest);
-  // The last version that this authority signed in this term, or has.
-  const last = [newest, signed].reduce((most, one) => Math.max(most, one?.version ?? -1), -1);
-  if (!isKnown && !isSame(signed) && (isOfTerm || entry.version <= last)) {
-    const isOther = [newest, signed].some((known) => known?.version === entry.version);
-    return declined(task, isOther ? refused('other-model') : refused('wrong-version', { detail: newestWords(newest) }));
-  }
-  const { endorsements: _, ...body } = entry;
-  const renewed = endorse<ModelEntryBody>(modelEntryCodec, policy, signer, body);
-  if (policy.threshold === 1) return isKnown && isOfTerm ? unchanged(task, newest) : appended(task, renewed);
-  return isKnown || isSame(signed) ? unchanged(task, renewed) : signedOnly(task, renewed);
-}
-
-/**
- * True for an entry that enough authorities signed in the term before. The server may have been away for whole terms: an entry of an even
- * earlier one counts if it goes at most one version beyond this log. A lying server and t stolen keys of such a term can therefore begin a
- * term with one version of their own. They gain no update by it, because the server chooses the model of every version.
- */
-function isOfEarlierTerm(suite: Suite, { policy, newest, terms }: AuthorityTask, entry: ModelEntry): boolean {
-  const isNear = newest === undefined || entry.version <= newest.version + 1;
-  return councilsBefore(policy, terms).some(
-    (council, n) => (n === 0 || isNear) && isEndorsed(suite, modelEntryCodec, council, entry),
-  );
-}
-
-function newestWords(newest: ModelEntry | undefined): string {
-  return newest === undefined ? 'a later version was signed here' : `version ${newest.version} is the newest here`;
-}
-
 /** The entry waits for the signatures of others; until then, this authority signs no other one of its version. */
 function signedOnly(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
   return {
@@ -143,21 +86,18 @@ function signedOnly(task: AuthorityTask, entry: ModelEntry): Transition<Authorit
 export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTask {
   const { signed, ...rest } = task;
   const later = signed !== undefined && signed.version > newest.version ? { signed } : {};
-  if (task.policy.term === undefined) return { ...rest, ...later, newest };
-  return { ...rest, ...later, newest, repeatable: task.repeatable ?? newest.version };
+  return { ...rest, ...later, newest };
 }
 
 /**
- * After a rollback of the only authority the newest version may be repeated. Before the first entry of a term, that entry may be repeated
- * instead.
+ * After a rollback of the only authority the newest version may be repeated.
  *
  * One of several authorities allows no repeat after a rollback. The others know nothing of it and would refuse the repeat, but those that
  * signed it could sign no other version of its number: neither one would ever have enough signatures.
  */
 export function inNewBranch(task: AuthorityTask): AuthorityTask {
-  const { newest, policy, repeatable } = task;
-  const isBefore = newest === undefined || (policy.term !== undefined && repeatable === undefined);
-  return isBefore || policy.threshold > 1 ? task : { ...task, repeatable: newest.version };
+  const { newest, policy } = task;
+  return newest === undefined || policy.threshold > 1 ? task : { ...task, repeatable: newest.version };
 }
 
 function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
@@ -190,8 +130,7 @@ export function appendModel(
   const isPast = task.signed !== undefined && append.version < task.signed.version;
   if (isPast || append.version !== (newest === undefined ? 0 : newest.version + 1))
     return refuse(refused('wrong-version'));
-  const sourceProblem =
-    newest === undefined ? firstProblem(policy, append) : sumsProblem(ports, task, appendTo, append);
+  const sourceProblem = newest === undefined ? firstProblem(append) : sumsProblem(ports, task, appendTo, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
@@ -205,10 +144,8 @@ export function appendModel(
   return policy.threshold === 1 ? appended(task, entry) : signedOnly(task, entry);
 }
 
-/** Version 0 comes from no sum, and is of the first term: in later terms the newest version is signed again (`renewModel`). */
-function firstProblem({ term }: TaskPolicy, { sums, spoilt }: ModelAppend): Refused | undefined {
-  if (term !== undefined)
-    return refused('wrong-version', { detail: 'the newest version of the term before must be signed again first' });
+/** Version 0 comes from no sum. */
+function firstProblem({ sums, spoilt }: ModelAppend): Refused | undefined {
   return sums.length + spoilt.length > 0 ? refused('buffer-unknown') : undefined;
 }
 
@@ -219,7 +156,7 @@ function isSameAppend(append: ModelAppend, known: ModelEntry): boolean {
   return equalBytes(append.modelHash, known.modelHash) && asked?.join(';') === logged?.join(';');
 }
 
-/** This authority's knowledge of a sum, of a buffer or of a batch. */
+/** This authority's knowledge of a batch. */
 export interface KnownSum {
   readonly task: TaskId;
   /** The hash that this authority voted for. */
@@ -240,9 +177,9 @@ interface AppendTo {
 /**
  * Every sum is named once, is closed, and is in this version and no other. A version whose sums are all spoilt repeats the model.
  *
- * One version may name no sum: the second of a term or, if the task has one authority, the first of a branch of its log. Everything open was
- * given up before it, and all devices may have given their updates on the newest version. It repeats any model in the log, because a thief of
- * the server's key may have appended a hash that no model has.
+ * If the task has one authority, the first version of a branch of its log may name no sum. Everything open was given up before it, and all
+ * devices may have given their updates on the newest version. It repeats any model in the log, because a thief of the server's key may have
+ * appended a hash that no model has.
  */
 function sumsProblem(
   ports: AuthorityPorts,

@@ -4,26 +4,16 @@ import type { AdmissionView } from '../admission/admission.ts';
 import type { SumState } from '../server/sum-state.ts';
 import type { Loss } from '../wire/training.ts';
 
-export interface LiveSlot {
-  readonly slot: number;
-  readonly status: 'assigned' | 'accepted' | 'dropped';
-  /** The end of its lease. */
-  readonly deadline: number;
-}
-
 export interface LiveBuffer {
   /** While a batch fills, this is a temporary name, because the final name depends on the complete list. */
   readonly ctx: string;
-  readonly status: SumState['status'];
-  /** The version it was drawn for, or that the updates of a batch were trained on. */
+  readonly status: 'filling' | SumState['status'];
+  /** The version that its updates were trained on. */
   readonly version: number;
   readonly bufferSize: number;
   readonly minimum: number;
   /** Updates that are in it. */
   readonly accepted: number;
-  readonly expiry: number;
-  /** Empty in a batch. */
-  readonly slots: readonly LiveSlot[];
 }
 
 /**
@@ -80,7 +70,7 @@ export interface LiveStep {
   readonly sent: number;
 }
 
-export const LIVE_STEPS = ['model', 'seat', 'deposit', 'upload'] as const;
+export const LIVE_STEPS = ['model', 'upload'] as const;
 export type LiveStepName = (typeof LIVE_STEPS)[number];
 
 /** One message of the event stream. Counts belong to this process: they start again with it. */
@@ -99,13 +89,11 @@ export interface LiveState {
   readonly target?: number;
   /** Versions that this stream has not sent yet, or has sent without their score. */
   readonly versions: readonly LiveVersion[];
-  /** Buffers that have not ended, then the last ended buffers. */
+  /** Batches that have not ended, then the last ended ones. */
   readonly buffers: readonly LiveBuffer[];
   readonly admission: AdmissionView;
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;
-  /** Slots that were dropped: `lease-over`, `void-edge`, `left-out`. */
-  readonly drops: Readonly<Record<string, number>>;
   /** The number of fetches of each of the last versions. */
   readonly fetches: readonly (readonly [version: number, count: number])[];
 }

@@ -26,66 +26,35 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'server-unknown': 'Check that the server uses the key that is named in the policy of the task.',
   'tag-not-yours': ODD,
   'ticket-invalid': ODD,
-  'receipt-invalid': ODD,
   'task-unknown': '`basa task ls` lists the tasks of the server.',
-  'buffer-unknown': 'Check the task and the address of the server; `basa task show` lists the buffers of each version.',
-  'slot-unknown': '`basa inspect buffer` lists the slots of a buffer.',
+  'buffer-unknown': 'Check the task and the address of the server; `basa task show` lists the batches of each version.',
   'upload-used': 'Nothing is lost: the earlier upload counts. The device trains again on the next version.',
   'second-slot': COPIED,
-  'slot-registered': COPIED,
-  'view-mismatch': ODD,
-  'server-equivocated':
-    'Do not trust this server. Keep both tickets as evidence, and inform the operators of the authorities.',
   'upload-differs': COPIED,
-  'not-pending': BETWEEN_SERVICES,
-  'too-few': 'The server waits for more updates, and aborts the buffer when its time is over.',
-  'not-frozen': BETWEEN_SERVICES,
+  'too-few': 'The server waits for more updates.',
   'already-decided': BETWEEN_SERVICES,
-  'other-vote': BETWEEN_SERVICES,
-  'close-mismatch': BETWEEN_SERVICES,
   'duplicate-user': BETWEEN_SERVICES,
-  'void-edge': BETWEEN_SERVICES,
   'wrong-version': BETWEEN_SERVICES,
   'other-model':
     'The server has a different model than the log of the authority. Restore the newest backup of the server.',
   'buffer-used': BETWEEN_SERVICES,
   'buffer-not-closed': BETWEEN_SERVICES,
-  'term-signed':
-    '`basa succession show` prints the terms that are known; only one successor can be signed for each term.',
-  'term-soon': 'Propose the term again with a later --effective.',
   'lease-taken': ODD,
-  'succession-forbidden':
-    'Create a new task from the last model; `basa task create --succession-wait` allows succession.',
-  'term-forked':
-    'Keep both terms as evidence, and tell the operators of the authorities. Begin a new task with new authorities.',
-  'term-late':
-    'Compare the hash that `basa succession show` prints (without a term, the name of the task) with the operator of an authority, then give it to the device (`term` of `connect`, `--term` of `basa client`).',
-  'term-invalid': '`basa succession show` prints the current term; propose the successor again from it.',
-  'term-unsigned':
-    'Ask the other operators for `basa succession sign`; if every authority is needed, also use `basa succession recover`. Then publish the term again.',
   'epoch-invalid': ODD,
   'part-invalid': ODD,
   'batch-invalid': BETWEEN_SERVICES,
-  'root-mismatch': ODD,
   'body-mismatch': ODD,
-  'plan-invalid': BETWEEN_SERVICES,
   'policy-invalid': 'Create the task with other settings; the text in brackets names the problem.',
-  'descriptor-invalid': ODD,
-  'descriptor-policy': ODD,
-  'slot-keys-invalid': ODD,
   'not-finite': 'Check the data for missing or huge values, or lower the learning rate, then train again.',
   'metric-missing':
     'Give a number for every metric of the task: with --metric name=value for `basa client --update`, with `metrics` for contribute().',
   'budget-spent': 'The budget is part of the task and cannot be raised. The device can take part in another task.',
   'wrong-length': 'Train the model of the task: the update must have the same number of parameters.',
-  'ticket-not-mine': ODD,
-  'inbox-incomplete': ODD,
-  'inbox-proof': ODD,
   'key-invalid': ODD,
   'model-not-logged': 'Do not train on this model. Check the address of the server, and inform its operator.',
   'wrong-step': 'Start the client again; it continues from its records.',
   'outcome-invalid': ODD,
-  'outcome-undecided': 'Ask again when the buffer has ended.',
+  'outcome-undecided': 'Ask again when the epochs of the upload have ended.',
   malformed: NEW_REQUEST,
   interrupted: 'Send the complete request again.',
   unsigned: 'Use the SDK or `basa client`, which sign each request with the key of the device.',
@@ -106,19 +75,16 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'task-exists': 'Use exactly the earlier settings, or give the new task another name.',
   'task-finished':
     'The model is ready; the device has nothing more to do. `basa task ls` lists the tasks that are still running.',
-  'task-not-over': '`basa task finish` ends it; `basa task show` shows its open buffers.',
-  'seat-missing': NEW_REQUEST,
+  'task-not-over': '`basa task finish` ends it; `basa task show` shows its open batches.',
   'body-too-large': 'Check that the client trains the model of this task: the policy limits the size of an update.',
   'range-not-satisfiable': 'Send the request without a range, or with a range within the size of the model.',
-  banned: 'Only an operator can undo this, with `basa task suspects --clear`.',
   internal: 'If the message repeats, check the log of the service.',
 };
 
 /** A sentence with the next step for a person, or with the automatic next step of the device. */
 export function nextStepOf(code: ProblemCode): string {
-  const { freshUpdate, anotherSeat } = problemOf(code);
+  const { freshUpdate } = problemOf(code);
   if (STEPS[code] !== undefined) return STEPS[code];
-  if (anotherSeat === true) return 'The device takes a seat in another buffer by itself.';
   if (freshUpdate === true) return 'Train again on the newest version; a device that trains does this by itself.';
   return 'The device tries again by itself after a while.';
 }

@@ -78,12 +78,7 @@ export const SERVICE_PROBLEMS = {
   'task-paused': { sentence: 'The task is paused; try again later.', status: 409, about: 'update', retry: true },
   'task-finished': { sentence: 'The task is finished.', status: 410, about: 'update' },
   'task-not-over': {
-    sentence: 'The task is still running; finish it, and wait until its open buffers have ended.',
-    status: 409,
-    about: 'request',
-  },
-  'seat-missing': {
-    sentence: 'The device has no seat in this buffer; take a seat first.',
+    sentence: 'The task is still running; finish it, and wait until its open batches have ended.',
     status: 409,
     about: 'request',
   },
@@ -103,24 +98,11 @@ export const SERVICE_PROBLEMS = {
     resend: true,
   },
   'quota-exceeded': {
-    sentence: 'This device recently left too many slots or places unused; wait before the next one.',
+    sentence: 'This device recently left too many places unused; wait before the next one.',
     status: 429,
     about: 'update',
     retry: true,
   },
-  'too-many-slots': {
-    sentence: 'This device has too many unfinished slots; upload to them, or wait until their leases expire.',
-    status: 429,
-    about: 'update',
-    retry: true,
-  },
-  suspended: {
-    sentence: 'Sums with this device were spoilt too often; it can take part again when its suspension is over.',
-    status: 429,
-    about: 'update',
-    retry: true,
-  },
-  banned: { sentence: 'An operator has banned this device from the task.', status: 403, about: 'update' },
   internal: {
     sentence: 'The service had an internal error; the request can be sent again.',
     status: 500,

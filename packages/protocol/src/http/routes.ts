@@ -11,9 +11,6 @@ export const SERVER_PATH = {
   taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
   evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,
   taskMetrics: (task: Name): string => `/v1/tasks/${named(task)}/metrics`,
-  /** Devices in spoilt sums, for operators. */
-  suspicions: (task: Name): string => `/v1/tasks/${named(task)}/suspicions`,
-  suspicion: (task: Name, user: Name): string => `/v1/tasks/${named(task)}/suspicions/${named(user)}`,
   /** Server-sent events, each a `LiveState`; only if the server serves pages. */
   events: (task: Name): string => `/v1/tasks/${named(task)}/events`,
   /** `PageSettings`, likewise. */
@@ -24,21 +21,16 @@ export const SERVER_PATH = {
   pageTokens: (task: Name): string => `/v1/page/tokens/${named(task)}`,
   /** Requested before a model is fetched: returns a place, or when to ask again. */
   admissions: (task: Name): string => `/v1/tasks/${named(task)}/admissions`,
-  seats: (task: Name): string => `/v1/tasks/${named(task)}/seats`,
   /** `newest` returns the signed log entry of the newest version. */
   newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,
-  /** The policy and the terms of a task whose authorities may be replaced. */
-  line: (task: Name): string => `/v1/tasks/${named(task)}/line`,
-  model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
+  /** The state of a batch. */
   buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
-  deposits: (ctx: Name): string => `/v1/buffers/${named(ctx)}/deposits`,
-  upload: (ctx: Name, slot: number | string): string => `/v1/buffers/${named(ctx)}/slots/${slot}/upload`,
-  fate: (ctx: Name, joinTag: Name): string => `/v1/buffers/${named(ctx)}/fates/${named(joinTag)}`,
-  /** One-shot: the current statements of the authorities, before an update is masked. */
+  model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
+  /** The current statements of the authorities, before an update is masked. */
   standings: (task: Name): string => `/v1/tasks/${named(task)}/standings`,
-  /** One-shot: the only message of a device, in pieces. The name is the hash of its header. */
+  /** The only message of a device, in pieces. The name is the hash of its header. */
   shot: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}`,
-  /** One-shot: the status of an upload, according to the server. */
+  /** The status of an upload, according to the server. */
   shotFate: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}/fate`,
   unsafePaperConnect: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/connect`,
   unsafePaperUpload: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/upload`,
@@ -59,26 +51,13 @@ export const AUTHORITY_PATH = {
   adoptedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/newest`,
   /** With a nonce of the sender, 16 bytes. */
   newestModel: (task: Name, nonce: Name): string => `/v1/tasks/${named(task)}/model-log/newest/${named(nonce)}`,
-  /** The newest entry of the term before, to be signed again in this one. */
-  renewedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/renewed`,
-  /** The policy and the terms of a task whose authorities may be replaced. */
-  line: (task: Name): string => `/v1/tasks/${named(task)}/line`,
-  /** Signs a successor (operator). */
-  terms: (task: Name): string => `/v1/tasks/${named(task)}/terms`,
   revocations: '/v1/revocations',
-  offers: '/v1/offers',
-  buffers: '/v1/buffers',
-  keys: (ctx: Name): string => `/v1/buffers/${named(ctx)}/keys`,
-  close: (ctx: Name): string => `/v1/buffers/${named(ctx)}/close`,
-  /** Ends a buffer that can never have enough updates before its time. */
-  abort: (ctx: Name): string => `/v1/buffers/${named(ctx)}/abort`,
-  outcome: (ctx: Name): string => `/v1/buffers/${named(ctx)}/outcome`,
-  /** One-shot: the open epoch, the newest model and the time (server). */
+  /** The open epoch, the newest model and the time (server). */
   standing: (task: Name): string => `/v1/tasks/${named(task)}/standing`,
   inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
   batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
   releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,
-  /** One-shot: the status of one upload (for its device). `statement`: of the epoch of this authority that the upload names. */
+  /** The status of one upload (for its device). `statement`: of the epoch of this authority that the upload names. */
   shotOutcome: (task: Name, user: Name, joinTag: Name, statement: Name): string =>
     `/v1/tasks/${named(task)}/shot-outcomes/${named(user)}/${named(joinTag)}/${named(statement)}`,
   log: '/v1/log',

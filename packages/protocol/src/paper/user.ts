@@ -17,8 +17,8 @@ import {
   type SeedSealing,
   type Suite,
 } from '@basa/masking';
-import type { Attribute, Ctx, JoinTag } from '../wire/brands.ts';
-import { sealingContext } from '../wire/naming.ts';
+import type { Attribute } from '../wire/brands.ts';
+import { paperContext } from '../wire/naming.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { type Staleness, stalenessWeight } from '../wire/staleness.ts';
 import type { PaperConnection, PaperUpload } from './messages.ts';
@@ -68,7 +68,7 @@ export function contributePaper(
   // Line 4: for i = 0 .. k-1 (printed: from 1, which would leave the masks of user 0 in the sum).
   for (const ciphertext of inbox) {
     // Line 5: s_ik <- Dec(c_ik, SK_k).
-    const seed = sealing.open(ciphertext, key, contextOf(ctx, k));
+    const seed = sealing.open(ciphertext, key, paperContext(ctx, k));
     if (seed === undefined) return refused('key-invalid');
     // Line 6: y_k <- y_k - PRG(s_ik).
     terms.push({ seed: new Secret(seed), sign: -1 });
@@ -81,15 +81,8 @@ export function contributePaper(
     // Line 10: y_k <- y_k + PRG(s_kj).
     terms.push({ seed: new Secret(seed), sign: 1 });
     // Line 11: c_kj = Enc(s_kj, a_j).
-    ciphertexts.push(sealing.seal(seed, attributes[j] as Attribute, contextOf(ctx, j)));
+    ciphertexts.push(sealing.seal(seed, attributes[j] as Attribute, paperContext(ctx, j)));
   }
   // Lines 13-14: send y_k and {c_kj | k < j < K}.
   return { kind: 'contribution', plan: { modulus, salt: ctx, terms }, upload: { slot: k, alpha, ciphertexts } };
-}
-
-/** Public-key ciphertexts of the paper have no sender; the context only names buffer and position. */
-const NOBODY = new Uint8Array(32) as JoinTag;
-
-function contextOf(ctx: Ctx, position: number): Uint8Array {
-  return sealingContext(ctx, 'paper', NOBODY, position);
 }

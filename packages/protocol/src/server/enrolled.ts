@@ -1,13 +1,12 @@
 /** Checks that a device is enrolled for a task. */
 import { equalBytes } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
-import type { Certificate } from '../wire/certificate.ts';
+import { type Certificate, isCertified } from '../wire/certificate.ts';
 import type { Council } from '../wire/council.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { isCertified } from '../wire/term.ts';
 import type { ServerPorts } from './ports.ts';
 
-/** A task and its authorities, as a descriptor names them too. */
+/** A task and its authorities. */
 export interface EnrolledFor extends Council {
   readonly task: TaskId;
 }

@@ -1,5 +1,5 @@
 /**
- * The common state of every sum: from `frozen` on, a buffer of slots and a batch of whole uploads are treated the same.
+ * The state of a sum, from its fixed set of updates on.
  *
  *     frozen --grant--> granted --open--> opened --include--> included
  *        \                                   \--quarantine--> quarantined
@@ -18,8 +18,8 @@ export interface SumState {
   readonly ctx: Ctx;
   readonly task: TaskId;
   readonly rules: SumRules;
-  readonly status: 'filling' | 'frozen' | 'granted' | 'opened' | 'included' | 'quarantined' | 'aborted' | 'unknown';
-  /** The users whose updates are in it, once frozen. */
+  readonly status: 'frozen' | 'granted' | 'opened' | 'included' | 'quarantined' | 'aborted' | 'unknown';
+  /** The users whose updates are in it. */
   readonly users: readonly UserId[];
   /** Once granted. */
   readonly votes: readonly Endorsement[];
@@ -48,7 +48,7 @@ export function recordGrant<Sum extends SumState>(
   sum: Sum,
   { votes }: Pick<SumState, 'votes'>,
 ): SumStep<Sum, { readonly kind: 'granted' }> {
-  if (sum.status === 'filling' || isLost(sum)) return declined(sum, refused('not-frozen'));
+  if (isLost(sum)) return declined(sum, refused('already-decided'));
   if (sum.status !== 'frozen') return unchanged(sum, { kind: 'granted' });
   return decided(sum, { kind: 'granted', votes }, []);
 }
@@ -73,7 +73,7 @@ export function recordIncluded<Sum extends SumState>(
   };
 }
 
-/** The sum is not a sum of honest updates, and is not applied. `slots` are the slots that are known to have cheated. */
+/** The sum is not a sum of honest updates, and is not applied. `slots` are the positions of the updates that are known to be spoilt. */
 export function recordQuarantine<Sum extends SumState>(
   sum: Sum,
   why: string,
@@ -93,7 +93,7 @@ export function isGranted({ status }: Pick<SumState, 'status'>): boolean {
 }
 
 /** True if the sum was lost. */
-export function isLost({ status }: SumState): boolean {
+function isLost({ status }: SumState): boolean {
   return status === 'aborted' || status === 'unknown';
 }
 

@@ -1,7 +1,7 @@
 /**
  * The part of a private task's budget that a device has spent. A charge is the ledger's mark delta -> ctx: it is durable before the header
- * of an upload leaves, only the authority's signed "aborted" or "closed without me" takes it back, and the same update in the same buffer
- * is one charge, even if it is written several times. So the charge is never too low, and a crash between mark and header charges at most
+ * of an upload leaves, only the authorities' signed "expired" takes it back, and the same update in the same upload is one charge, even if it
+ * is written several times. So the charge is never too low, and a crash between mark and header charges at most
  * one inclusion too much.
  */
 import { toHex } from '@basa/masking';

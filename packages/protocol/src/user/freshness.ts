@@ -60,7 +60,7 @@ export function receiveNewest(
   return isRefused(noted) ? declined(device, noted) : { state, records, answer: entry, events: [] };
 }
 
-/** Remembers a version that the authority signed, in an entry or a descriptor, if it is newer than any before. */
+/** Remembers a version that the authority signed, if it is newer than any before. */
 export function noteModel(suite: Suite, device: Device, { version, modelHash }: SeenModel): DeviceStep<SeenModel> {
   const { seen } = device.ledger;
   if (seen !== undefined && version < seen.version) return unchanged(device, seen);

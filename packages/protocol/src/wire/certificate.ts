@@ -1,7 +1,7 @@
 /** The certificate of a device: the authorities enrolled it for a task. */
 import type { Suite } from '@basa/masking';
 import type { Millis, TaskId, UserId } from './brands.ts';
-import { type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
+import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage, isEndorsed } from './council.ts';
 import { fixed } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { field } from './named-fields.ts';
@@ -33,4 +33,9 @@ export function isDueForRenewal({ issuedAt, notAfter }: CertificateBody, now: Mi
 /** u = SHA-256(device public key). */
 export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
   return suite.sha256(deviceKey) as UserId;
+}
+
+/** True if enough authorities of the task signed it, each counted once. */
+export function isCertified(suite: Suite, council: Council, certificate: Certificate): boolean {
+  return isEndorsed(suite, certificateCodec, council, certificate);
 }

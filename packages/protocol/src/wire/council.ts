@@ -2,45 +2,16 @@
  * The authorities of a task, and their joint statements. A statement counts if `threshold` of them signed the same
  * words; t is large enough that no two contradicting statements can both have that many (`toleratedOf`).
  */
-import { concatBytes, equalBytes, type Signer, type Suite } from '@basa/masking';
-import type { Millis, TaskId } from './brands.ts';
+import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { type Codec, message } from './codec.ts';
 import { checked, type Field, type Fields, fixed, list, record, u8 } from './fields.ts';
-import { KIND } from './kinds.ts';
 import { isSigned, type Signature, type SignedCodec } from './signed.ts';
 
 export interface Council {
-  /** Their public keys, in an order that never changes: the index of an authority is its name, also called its seat. */
+  /** Their public keys, in an order that never changes: the index of an authority is its name. */
   readonly authorities: readonly Uint8Array[];
   /** t. */
   readonly threshold: number;
-  /** Missing in the first term, whose keys are those of the policy. */
-  readonly term?: CouncilTerm;
-}
-
-/** A council after a seat, or the role of the server, was given to another key (`term.ts`). */
-export interface CouncilTerm {
-  /** The name of the task: the hash of its policy, which has the keys of the first term. */
-  readonly task: TaskId;
-  /** From 1. */
-  readonly number: number;
-  /** The hash of the record that began it. */
-  readonly hash: Uint8Array;
-  readonly effective: Millis;
-  /** Keys that had a role before: none of them ever has one again. */
-  readonly retired: readonly Uint8Array[];
-  /** The term before, whose certificates hold until they end. */
-  readonly previous: Pick<Council, 'authorities'> & { readonly hash: Uint8Array | undefined };
-}
-
-const termPrefix = message<{ readonly term: Uint8Array }>(KIND.termPrefix, 'termPrefix', { term: fixed(32) });
-
-/** The term under whose words a statement is signed. */
-type OfTerm = { readonly term?: Pick<CouncilTerm, 'hash'> };
-
-/** The bytes that an authority signs: in a later term they begin with its hash, so that a statement counts in one term only. */
-function wordsOf({ term }: OfTerm, statement: Uint8Array): Uint8Array {
-  return term === undefined ? statement : concatBytes(termPrefix.encode({ term: term.hash }), statement);
 }
 
 export const MAX_AUTHORITIES = 16;
@@ -106,48 +77,25 @@ export function endorsedMessage<T extends object>(kind: number, name: string, fi
 /** The statement with the signature of the authority whose key this is. */
 export function endorse<T extends object>(
   codec: EndorsedCodec<T>,
-  council: Seats,
+  council: Keys,
   signer: Signer,
   body: T,
 ): T & Endorsed {
   const authority = indexOf(council, signer.publicKey);
   if (authority === undefined) throw new Error('the signer is not an authority of this task');
-  return { ...body, endorsements: [{ authority, signature: signer.sign(wordsOf(council, codec.statement(body))) }] };
+  return { ...body, endorsements: [{ authority, signature: signer.sign(codec.statement(body)) }] };
 }
 
-/** The statement with the signature of one authority, in its term. */
-export function signInTerm<T extends object>(
-  codec: SignedCodec<T>,
-  council: OfTerm,
-  signer: Signer,
-  body: T,
-): T & Signature {
-  return { ...body, signature: signer.sign(wordsOf(council, codec.statement(body))) };
-}
-
-/** True if the authority with this index signed it, in the term of the council. */
+/** True if the authority with this index signed it. */
 export function isSignedBySeat<T extends object>(
   suite: Suite,
   codec: SignedCodec<T>,
-  council: Seats,
+  council: Keys,
   authority: number,
   signed: T & Signature,
 ): boolean {
   const publicKey = council.authorities[authority];
-  return publicKey !== undefined && isSignedInTerm(suite, codec, council, signed, publicKey);
-}
-
-/** The same for an authority that is known by its key. */
-export function isSignedInTerm<T extends object>(
-  suite: Suite,
-  codec: SignedCodec<T>,
-  council: OfTerm,
-  signed: T & Signature,
-  publicKey: Uint8Array,
-): boolean {
-  if (council.term === undefined) return isSigned(suite, codec, signed, publicKey);
-  const { signature } = signed;
-  return suite.verify({ signature, message: wordsOf(council, codec.statement(signed)), publicKey });
+  return publicKey !== undefined && isSigned(suite, codec, signed, publicKey);
 }
 
 /** The index of the authority with this key. */
@@ -166,20 +114,20 @@ export function isEndorsed<T extends object>(
   return statement.endorsements.length >= council.threshold && hasGoodEndorsements(suite, codec, council, statement);
 }
 
-/** The keys of a council and the term in which they sign. */
-type Seats = Pick<Council, 'authorities'> & OfTerm;
+/** The keys of a council. */
+type Keys = Pick<Council, 'authorities'>;
 
 /** True if every signature on it is one of the council. There may be too few. */
 export function hasGoodEndorsements<T extends object>(
   suite: Suite,
   codec: EndorsedCodec<T>,
-  council: Seats,
+  council: Keys,
   statement: T & Endorsed,
 ): boolean {
   const { endorsements } = statement;
   const isRising = endorsements.every(({ authority }, n) => authority > (endorsements[n - 1]?.authority ?? -1));
   if (!isRising) return false;
-  const words = wordsOf(council, codec.statement(statement));
+  const words = codec.statement(statement);
   return endorsements.every(({ authority, signature }) => {
     const publicKey = council.authorities[authority];
     return publicKey !== undefined && suite.verify({ signature, message: words, publicKey });
@@ -190,7 +138,7 @@ export function hasGoodEndorsements<T extends object>(
 export function isEndorsedByOne<T extends object>(
   suite: Suite,
   codec: EndorsedCodec<T>,
-  council: Seats,
+  council: Keys,
   statement: T & Endorsed,
   authority: number,
 ): boolean {

@@ -135,16 +135,6 @@ export function optional<T>(field: Field<T>): Field<T | undefined> {
   };
 }
 
-/** The end of a message: missing without a byte, so that messages from before it existed keep theirs. */
-export function trailing<T>(field: Field<T>): Field<T | undefined> {
-  return {
-    write: (w, value) => {
-      if (value !== undefined) field.write(w, value);
-    },
-    read: (r, name) => (r.remaining === 0 ? undefined : field.read(r, name)),
-  };
-}
-
 /** One of a few names, as its index in one byte. */
 export function oneOf<T extends string>(names: readonly T[]): Field<T> {
   return {
@@ -190,12 +180,4 @@ function readItems<T>(r: ByteReader, name: string, count: number, item: Field<T>
   const items: T[] = [];
   for (let i = 0; i < count; i++) items.push(item.read(r, `${name}[${i}]`));
   return items;
-}
-
-/** Strictly increasing positions below `limit`. */
-export function increasing<T extends number>(limit: number): Field<readonly T[]> {
-  return checked(list(limit, below<T>(limit)), (values) => {
-    const out = values.findIndex((value, i) => i > 0 && value <= (values[i - 1] as number));
-    return out >= 0 ? `not strictly increasing at ${out}` : undefined;
-  });
 }

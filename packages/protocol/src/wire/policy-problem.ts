@@ -1,11 +1,9 @@
 /** Checks a policy: its numbers must be consistent and fit their fields, and must not weaken the promises of the task. */
 import { modulusSize, type Planned, planQuantizer, toHex } from '@basa/masking';
-import { defaultThreshold, toleratedOf } from './council.ts';
 import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
 import { oneShotProblem } from './one-shot/policy.ts';
-import { ENGINE, encodeHeldPolicy, type TaskPolicy } from './policy.ts';
+import { ENGINE, encodePolicy, type TaskPolicy } from './policy.ts';
 import { privacyProblem } from './privacy.ts';
-import { sealedBytesOf } from './sealing.ts';
 import { stalenessWeight } from './staleness.ts';
 
 /** Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
@@ -25,12 +23,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
   if (timeless !== undefined)
     return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
-  const unwritable =
-    encodingProblem(policy) ??
-    nameProblem(policy) ??
-    councilProblem(policy) ??
-    modeProblem(policy) ??
-    successionProblem(policy);
+  const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy) ?? modeProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);
   if (policy.blockFloor > largestNorm)
@@ -41,7 +34,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
 
 /** False for an unknown engine, and for the transparent one, which hides nothing: only simulations have it. */
 export function isSealing({ engine }: Pick<TaskPolicy, 'engine'>): boolean {
-  return engine === ENGINE.oneShot || sealedBytesOf(engine) !== undefined;
+  return engine === ENGINE.oneShot || engine === ENGINE.cpAbe;
 }
 
 /** Names are shown on pages, in terminals and in metrics: characters that change how the words around them look are rejected. */
@@ -62,19 +55,14 @@ function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** No two contradicting statements may both get enough signatures, even if some authorities sign anything the server asks. */
 function councilProblem(policy: TaskPolicy): string | undefined {
-  const { authorities, threshold, engine, unsafeThreshold } = policy;
+  const { authorities, threshold, engine } = policy;
   const count = authorities.length;
   if (count < 1) return 'a task has at least one authority';
   if (new Set(authorities.map(toHex)).size < count) return 'an authority is named twice';
   if (!(Number.isInteger(threshold) && threshold >= 1 && threshold <= count))
     return `threshold must be from 1 to the number of authorities (${count}), got ${threshold}`;
-  if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot && count > 1)
-    return 'several authorities need the engine slot-keys or one-shot mode';
-  if (engine === ENGINE.oneShot) return undefined;
-  if (count === 1 || toleratedOf(policy) >= 1 || (unsafeThreshold && toleratedOf(policy) >= 0)) return undefined;
-  return `a threshold of ${threshold} of ${count} authorities does not tolerate one that colludes with the server; use a threshold of ${defaultThreshold(count)}${count < 3 ? '' : ', or 3 of 4 authorities, which also tolerate one that is down'}`;
+  return engine !== ENGINE.oneShot && count > 1 ? 'several authorities need the one-shot mode' : undefined;
 }
 
 /** The one-shot mode has its own lines; no other mode has them. */
@@ -88,16 +76,6 @@ function modeProblem(policy: TaskPolicy): string | undefined {
   if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
     return 'authorityNoise needs a private task with one authority';
   return oneShotProblem(policy, oneShot, unsafeThreshold);
-}
-
-/** With one authority, or if all are needed, a lost authority can be replaced only with a recovery key. */
-function successionProblem({ succession, authorities, threshold, engine }: TaskPolicy): string | undefined {
-  if (succession === undefined) return undefined;
-  if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot)
-    return 'succession needs the engine of slot keys or the one-shot mode';
-  if (succession.recoveryHash === undefined && threshold === authorities.length)
-    return 'succession needs a recovery key if every authority is needed: a lost one could not be replaced (`basa succession key` creates one for --recovery-key)';
-  return undefined;
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */
@@ -131,7 +109,7 @@ function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
 /** Names, times and parameters must fit their fields, so that a logged policy can be read again. */
 function encodingProblem(policy: TaskPolicy): string | undefined {
   try {
-    encodeHeldPolicy(policy);
+    encodePolicy(policy);
     return undefined;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -140,6 +118,6 @@ function encodingProblem(policy: TaskPolicy): string | undefined {
 }
 
 /** K quantised updates fit, by the planner's proof; the count and the weight fit because W is chosen so. */
-export function planPolicy({ bufferSize, level, clip, modulus }: TaskPolicy): Planned {
+function planPolicy({ bufferSize, level, clip, modulus }: TaskPolicy): Planned {
   return planQuantizer({ summands: bufferSize, resolution: { level }, clip, modulus });
 }

@@ -2,42 +2,23 @@
 import type { Modulus, Suite } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
-import { authoritiesField, type Council, type CouncilTerm } from './council.ts';
-import {
-  checked,
-  type Field,
-  type Fields,
-  fixed,
-  flag,
-  list,
-  nonNegative,
-  oneOf,
-  optional,
-  positive,
-  record,
-  short,
-  trailing,
-  u8,
-  u16,
-  u32,
-} from './fields.ts';
+import { authoritiesField, type Council } from './council.ts';
+import { type Field, fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
-import { field } from './named-fields.ts';
 import { type OneShotPolicy, oneShotField } from './one-shot/policy.ts';
 import { type PrivacyPolicy, privacyField } from './privacy.ts';
 import { type Staleness, stalenessField } from './staleness.ts';
 import { DEFAULT_TRAINING, type TaskTraining, trainingField } from './training.ts';
 
-/** The sealing of a buffer. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
-export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3, oneShot: 4 } as const;
+/** The sealing of seeds: CP-ABE in `paper` mode. Transparent sealing hides nothing: for simulations. 2 and 3 were engines of earlier versions. */
+export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, oneShot: 4 } as const;
 
 /**
- * The versions of the model on which the updates of one buffer may be trained. With `one`, all of them are trained on
- * the version that the authorities signed into the descriptor. `unsafeMixed` is the paper's reading: a server that
- * gives the others a model on which updates vanish reads the update of the only device that it gave another model
- * (attack O1).
+ * The versions of the model on which the updates of one sum may be trained. With `one`, all of them are trained on the same
+ * version of the authorities' log. `unsafeMixed` is the paper's reading, in `paper` mode only: a server that gives the others a
+ * model on which updates vanish reads the update of the only device that it gave another model (attack O1).
  */
 const VERSIONS = ['one', 'unsafeMixed'] as const;
 export type Versions = (typeof VERSIONS)[number];
@@ -50,7 +31,7 @@ export interface TaskPolicy extends Council {
   readonly engine: number;
   /** Present in the one-shot mode, and in no other. */
   readonly oneShot: OneShotPolicy | undefined;
-  /** K positions, of which at least `minimum` (Kmin) must be accepted before anything opens. */
+  /** K: the updates of a sum. At least `minimum` (Kmin) of them open. */
   readonly bufferSize: number;
   readonly minimum: number;
   /** d, without guard words and weight. */
@@ -62,7 +43,7 @@ export interface TaskPolicy extends Council {
   /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
   readonly blockFloor: number;
   readonly versions: Versions;
-  /** The weight of an update by its age; `constant` with one version per buffer, because the server weights the whole sum. */
+  /** The weight of an update by its age; `constant` with one version per sum, because the server weights the whole sum. */
   readonly staleness: Staleness;
   /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
@@ -80,23 +61,12 @@ export interface TaskPolicy extends Council {
   /** Every device trains like this, unless its own application overrides it; no server can change it. */
   readonly training: TaskTraining;
   readonly serverKey: Uint8Array;
-  /** The time that a slot may take from deposit to upload. */
+  /** t_out of `paper` mode; in one-shot mode the time for which a device keeps its place. */
   readonly uploadLeaseMs: number;
-  /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
+  /** Times of a buffer in earlier versions: no party uses them. */
   readonly openMs: number;
   readonly closeMs: number;
-  /** Allows an authority or the server to get another key while the task runs (`term.ts`). If missing, this is not allowed. */
-  readonly succession?: SuccessionPolicy;
 }
-
-export interface SuccessionPolicy {
-  /** W: a term takes effect no sooner than this after it was signed. */
-  readonly waitMs: number;
-  /** The hash of the public recovery key, which is kept offline; needed if one silent authority would block a succession. */
-  readonly recoveryHash: Uint8Array | undefined;
-}
-
-export const DEFAULT_SUCCESSION_WAIT_MS: number = 7 * 24 * 3_600_000;
 
 /** The default values of a policy. */
 export const POLICY_DEFAULTS = {
@@ -111,13 +81,7 @@ export const POLICY_DEFAULTS = {
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
-const waitField = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
-
-/** A policy without succession ends before this field, so it keeps the bytes and the name that it had before terms existed. */
-const successionField = trailing(record<SuccessionPolicy>({ waitMs: waitField, recoveryHash: optional(field.hash) }));
-
-type PolicyFields = Omit<Required<TaskPolicy>, 'succession' | 'term'>;
-const policyFields: Fields<PolicyFields> = {
+const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   name: short(64),
   authorities: authoritiesField,
   threshold: u8,
@@ -143,73 +107,18 @@ const policyFields: Fields<PolicyFields> = {
   uploadLeaseMs: u32,
   openMs: u32,
   closeMs: u32,
-};
+});
 
-type WrittenPolicy = PolicyFields & { readonly succession: SuccessionPolicy | undefined };
-const policyCodec = message<WrittenPolicy>(KIND.policy, 'policy', { ...policyFields, succession: successionField });
-
-/** The policy in its first term: the bytes whose hash names the task. */
-export function encodePolicy(policy: TaskPolicy): Uint8Array {
-  return policyCodec.encode(inFirstTerm(policy));
-}
-
-export function decodePolicy(bytes: Uint8Array): TaskPolicy {
-  return withoutMissing(policyCodec.decode(bytes));
-}
+export const encodePolicy = policyCodec.encode;
+/** Throws `DecodeError` for anything that is not a policy. */
+export const decodePolicy = policyCodec.decode;
 
 /** A policy inside another message. */
-export const policyField: Field<TaskPolicy> = nested(
-  { name: 'policy', encode: encodePolicy, decode: decodePolicy },
-  4096,
-);
+export const policyField: Field<TaskPolicy> = nested(policyCodec, 4096);
 
-const MAX_RETIRED = 64;
-const termField: Field<CouncilTerm> = record<CouncilTerm>({
-  task: field.task,
-  number: u32,
-  hash: field.hash,
-  effective: field.millis,
-  retired: list(MAX_RETIRED, fixed(32)),
-  previous: record({ authorities: authoritiesField, hash: optional(field.hash) }),
-});
-
-type HeldPolicy = WrittenPolicy & { readonly term: CouncilTerm | undefined };
-const heldCodec = message<HeldPolicy>(KIND.policy, 'policy', {
-  ...policyFields,
-  succession: successionField,
-  term: trailing(termField),
-});
-
-/** A policy in its current term, as its owner keeps it. It is not for others: nothing shows that the term is a true one. */
-export function encodeHeldPolicy(policy: TaskPolicy): Uint8Array {
-  return heldCodec.encode({ ...policy, succession: policy.succession, term: policy.term });
-}
-
-export function decodeHeldPolicy(bytes: Uint8Array): TaskPolicy {
-  return withoutMissing(heldCodec.decode(bytes));
-}
-
-export const heldPolicyField: Field<TaskPolicy> = nested(
-  { name: 'policy', encode: encodeHeldPolicy, decode: decodeHeldPolicy },
-  8192,
-);
-
-function inFirstTerm({ term, ...policy }: TaskPolicy): WrittenPolicy {
-  if (term !== undefined) throw new Error('only the policy in its first term is written for others');
-  return { ...policy, succession: policy.succession };
-}
-
-function withoutMissing({
-  succession,
-  term,
-  ...policy
-}: WrittenPolicy & { readonly term?: CouncilTerm | undefined }): TaskPolicy {
-  return { ...policy, ...(succession !== undefined && { succession }), ...(term !== undefined && { term }) };
-}
-
-/** The name of a task is the hash of its policy: pinning the name pins every line of it. It stays the same in every term. */
+/** The name of a task is the hash of its policy: pinning the name pins every line of it. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
-  return policy.term?.task ?? (policyCodec.hash(suite, inFirstTerm(policy)) as TaskId);
+  return policyCodec.hash(suite, policy) as TaskId;
 }
 
 /** Kmin = max(c_max + 2, ceil(0.8 K)) to withstand `colluders`. */

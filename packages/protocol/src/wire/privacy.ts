@@ -46,7 +46,7 @@ export const privacyField: Field<PrivacyPolicy | undefined> = optional(
   }),
 );
 
-/** The lines of a policy or descriptor that decide about noise. */
+/** The lines of a policy that decide about noise. */
 export interface NoisyTask {
   readonly dimension: number;
   readonly level: number;

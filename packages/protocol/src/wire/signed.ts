@@ -1,5 +1,5 @@
 /** Messages that one party signs. */
-import { type ByteWriter, DecodeError, type Suite } from '@basa/masking';
+import { type ByteWriter, DecodeError, type Signer, type Suite } from '@basa/masking';
 import { type Codec, message, written } from './codec.ts';
 import { type Fields, fixed } from './fields.ts';
 
@@ -42,6 +42,15 @@ export function signedMessage<T extends object>(kind: number, name: string, fiel
       return Object.assign(body.decode(bytes.subarray(0, end)), { signature: bytes.slice(end) });
     },
   };
+}
+
+/** The statement with a signature of the key. */
+export function signStatement<T extends object>(
+  codec: Pick<SignedCodec<T>, 'statement'>,
+  signer: Signer,
+  body: T,
+): T & Signature {
+  return { ...body, signature: signer.sign(codec.statement(body)) };
 }
 
 /** True if the statement carries a valid signature of this key. */

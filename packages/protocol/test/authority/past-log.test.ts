@@ -3,30 +3,30 @@ import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { DraftLog, LogInMemory, modelHashName, modelName, recordNames } from '../../src/authority/past-log.ts';
 import type { AuthorityRecord } from '../../src/authority/records.ts';
-import type { Ctx, TaskId } from '../../src/index.ts';
+import { type Ctx, millis, type TaskId } from '../../src/index.ts';
 
 const ctx = new Uint8Array(32).fill(7) as Ctx;
-const [voted, aborted]: AuthorityRecord[] = [
-  { kind: 'buffer-voted', ctx, closing: new Uint8Array(32) },
-  { kind: 'buffer-aborted', ctx },
+const [given, dead]: AuthorityRecord[] = [
+  { kind: 'epoch-ended', statement: ctx, how: 'given-up', at: millis(1) },
+  { kind: 'epoch-ended', statement: ctx, how: 'dead', at: millis(2) },
 ];
 const hash = (n: number) => new Uint8Array(32).fill(n);
 
 describe('the log of a draft', () => {
   it('has the hashes of the log up to its end, and its own after that', () => {
     const log = new LogInMemory(nodeSuite);
-    log.add(voted as AuthorityRecord, hash(1));
+    log.add(given as AuthorityRecord, hash(1));
     const draft = new DraftLog(nodeSuite, log, 1);
-    draft.add(aborted as AuthorityRecord, hash(2));
+    draft.add(dead as AuthorityRecord, hash(2));
     expect([0, 1, 2, 3].map((sequence) => draft.hashAt(sequence))).toEqual([
       log.hashAt(0),
       hash(1),
       hash(2),
       undefined,
     ]);
-    expect(draft.named(ctx)).toEqual([voted, aborted]);
-    expect([0, 1, 2].map((after) => draft.named(ctx, after))).toEqual([[voted, aborted], [aborted], []]);
-    expect(log.named(ctx)).toEqual([voted]);
+    expect(draft.named(ctx)).toEqual([given, dead]);
+    expect([0, 1, 2].map((after) => draft.named(ctx, after))).toEqual([[given, dead], [dead], []]);
+    expect(log.named(ctx)).toEqual([given]);
     expect(log.named(hash(9))).toEqual([]);
   });
 });

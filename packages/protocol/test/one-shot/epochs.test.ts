@@ -1,11 +1,10 @@
 /** Epoch keys: when one opens, how long it counts, and that nothing of a lost life of the log is voted for or released. */
 import { ascii, toHex } from '@basa/masking';
-import { AttributeAuthority, type Epoch, type LiveEpoch } from '@basa/protocol';
+import { AttributeAuthority, ENGINE, type Epoch, type LiveEpoch } from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
 import { granted, reasonOf, type ShotAuthority } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
-import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts, voted } from './scene.ts';
 
@@ -86,10 +85,8 @@ describe('an epoch', () => {
     expect(reasonOf(authority.standing())).toBe('epoch-over');
   });
 
-  it('of one task is not one of another, survives its terms, and is not shown before there is a model', () => {
-    const recovery = new ShotWorld().signer();
-    const recoveryHash = new ShotWorld().environment.tools.suite.sha256(recovery.publicKey);
-    const world = new ShotWorld({ count: 1, succession: { waitMs: HOUR, recoveryHash } });
+  it('of one task is not one of another, and is not shown before there is a model', () => {
+    const world = new ShotWorld({ count: 1 });
     const { core } = world.authority(0).base;
     const created = core.createTask({ ...world.policy, name: ascii('another') });
     core.apply(created.records);
@@ -98,24 +95,20 @@ describe('an epoch', () => {
     core.apply(core.openEpoch(task, KEYS, world.now).records);
     expect(core.isEpochDue(task, world.now)).toBe(false);
     expect(reasonOf(core.standing(task, world.now))).toBe('epoch-over');
-    const term = signedTerm(world.policy, { isLost: true, key: world.signer(), signers: [], recovery });
-    core.apply(core.followLine({ policy: world.policy, terms: [term] }, world.now).records);
-    core.apply(core.tick(world.now).records);
-    expect(core.liveEpochs.map(({ epoch }) => epoch.task)).toEqual([task]);
   });
 
-  it('has no place in a task of slots', () => {
+  it('has no place in a task of paper mode', () => {
     const { core, ports } = new ShotWorld().authority(0).base;
     const world = new ShotWorld();
-    const slots = {
+    const paper = {
       ...world.policy,
-      engine: 3,
+      engine: ENGINE.cpAbe,
       oneShot: undefined,
       authorities: [ports.signer.publicKey],
       threshold: 1,
     };
     const other = new AttributeAuthority(ports);
-    const step = other.createTask(slots);
+    const step = other.createTask(paper);
     other.apply(step.records);
     const { task } = granted(step.answer);
     expect(other.isEpochDue(task, world.now)).toBe(false);

@@ -1,6 +1,7 @@
 /** The authorities that can serve the one-shot mode, and the lines of a policy that it needs. */
 import {
   decodePolicy,
+  ENGINE,
   encodePolicy,
   isHolder,
   ONE_SHOT_DEFAULTS,
@@ -83,16 +84,20 @@ describe('a policy of the one-shot mode', () => {
     expect(() => oneShotOf({ oneShot: undefined })).toThrow('not of the one-shot mode');
     const mode = 'oneShot must be set in one-shot mode, and only there';
     expect(policyProblem({ ...policy, oneShot: undefined })).toBe(mode);
-    expect(policyProblem({ ...policy, engine: 3 })).toBe(mode);
+    const { authorities } = policy;
+    const alone = { ...policy, engine: ENGINE.cpAbe, authorities: authorities.slice(0, 1), threshold: 1 };
+    expect(policyProblem(alone)).toBe(mode);
     expect(policyProblem({ ...policy, versions: 'unsafeMixed' })).toContain('versions must be one');
     expect(problemOf(4, 3, { tolerated: 1, authorityNoise: true })).toContain('authorityNoise needs a private task');
     expect(problemOf(4, 3, { tolerated: 0 }, { unsafeThreshold: true })).toBeUndefined();
   });
 
-  it('may have batches of up to 10,000, and slots no more than 1024', () => {
+  it('may have batches of up to 10,000, and positions of paper mode no more than 1024', () => {
     expect(problemOf(1, 1, {}, { bufferSize: 10_000 })).toBeUndefined();
     expect(problemOf(1, 1, {}, { bufferSize: 10_001 })).toContain('from 2 to 10000');
-    expect(policyProblem({ ...policy, engine: 3, oneShot: undefined, bufferSize: 1025 })).toContain('from 2 to 1024');
+    expect(policyProblem({ ...policy, engine: ENGINE.cpAbe, oneShot: undefined, bufferSize: 1025 })).toContain(
+      'from 2 to 1024',
+    );
   });
 
   it.each<Partial<OneShotPolicy>>([

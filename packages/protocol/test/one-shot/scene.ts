@@ -27,6 +27,16 @@ export interface Inspected {
   readonly batch: Batch;
 }
 
+/** X25519 keys that no statement may name: of low order, and a good point that is written in another way. */
+export const WEAK_KEYS: readonly Uint8Array[] = [
+  new Uint8Array(32),
+  Uint8Array.from({ length: 32 }, (_, n) => (n === 0 ? 1 : 0)),
+  // p, p + 1 and p + 9: 0, 1 and the base point.
+  ...[0xed, 0xee, 0xf6].map((low) =>
+    Uint8Array.from({ length: 32 }, (_, n) => (n === 0 ? low : n === 31 ? 0x7f : 0xff)),
+  ),
+];
+
 /** This many uploads that every authority has inspected, and a batch of them. */
 export function inspected(options: ShotOptions = {}, count = 3): Inspected {
   const world = new ShotWorld(options);

@@ -15,7 +15,7 @@ import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
-import { voted } from './scene.ts';
+import { voted, WEAK_KEYS } from './scene.ts';
 
 const FRESH = 300_000;
 const HOUR = 3_600_000;
@@ -80,7 +80,11 @@ describe('standings', () => {
     ['an epoch of another task', 'epoch-invalid', { epoch: { task: new Uint8Array(32) } }],
     ['an epoch under another index', 'epoch-invalid', { epoch: { authority: 3 } }],
     ['a time under another index', 'epoch-invalid', { beacon: { authority: 3 } }],
-    ['a key of low order', 'epoch-invalid', { epoch: { key: new Uint8Array(32) } }],
+    ...WEAK_KEYS.map((key): [string, string, object] => [
+      `the weak key ${key[0]}`,
+      'epoch-invalid',
+      { epoch: { key } },
+    ]),
     ['an epoch that lasts too long', 'epoch-invalid', { epoch: { closes: millis(20_000_000) } }],
     [
       'an epoch that is over',
@@ -175,7 +179,7 @@ describe('standings', () => {
     expect(device.own.ledgerRecords).toHaveLength(length);
   });
 
-  it('that name another model of a version that the device has seen do not count, nor do any in a task of slots', () => {
+  it('that name another model of a version that the device has seen do not count, nor do any in a task of another mode', () => {
     const { world, device } = scene();
     const standings = world.standings();
     granted(device.receive(standings));
@@ -188,7 +192,7 @@ describe('standings', () => {
     const { task, now } = world;
     const policy = { ...world.policy, oneShot: undefined };
     const question = { suite: world.environment.tools.suite, policy, task, now, isPast: () => false };
-    expect(reasonOf(receiveStandings(question, device.own, standings).answer)).toBe('descriptor-policy');
+    expect(reasonOf(receiveStandings(question, device.own, standings).answer)).toBe('policy-invalid');
     expect(standings.map(({ epoch }) => isEpochOf(question.suite, policy, epoch))).toEqual(Array(4).fill(false));
   });
 

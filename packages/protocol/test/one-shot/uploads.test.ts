@@ -1,5 +1,6 @@
 /** An authority accepts an upload with its own words, sealed for itself, the same for every holder. */
 import {
+  type Endorsement,
   type ExaminePorts,
   epochCodec,
   epochNameOf,
@@ -23,7 +24,7 @@ import { granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
-import { forged, inspected, ownParts, pair, saidOf, verdicts } from './scene.ts';
+import { forged, inspected, ownParts, pair, saidOf, verdicts, WEAK_KEYS } from './scene.ts';
 
 const ALL_BAD = Array(4).fill('bad: part-invalid');
 
@@ -232,6 +233,16 @@ describe('an authority', () => {
       },
     ],
     [
+      'a certificate that counts one signature for three authorities',
+      'certificate-invalid',
+      ({ own, colluder }) => {
+        const { certificate } = colluder.own;
+        const [first] = certificate.endorsements;
+        const endorsements = [0, 1, 2].map((authority) => ({ ...(first as Endorsement), authority }));
+        return { ...own, upload: { ...own.upload, certificate: { ...certificate, endorsements } } };
+      },
+    ],
+    [
       'a header of another task',
       'certificate-invalid',
       ({ own, colluder }) => forged(colluder, own, { task: new Uint8Array(32) as never }),
@@ -273,7 +284,7 @@ describe('an authority', () => {
     };
     expect(named(signed({ number: 9 }, world.signer()))).toEqual(['bad: epoch-invalid']);
     expect(named(signed({ task: new Uint8Array(32) }))).toEqual(['bad: epoch-invalid']);
-    expect(named(signed({ key: new Uint8Array(32) }))).toEqual(['bad: epoch-invalid']);
+    for (const key of WEAK_KEYS) expect(named(signed({ key }))).toEqual(['bad: epoch-invalid']);
     expect(named(signed({ authority: 1 }))).toEqual(['bad: epoch-invalid']);
     // A good statement is not the problem: this one is only not the one that the parts are sealed to.
     const other = suite.x25519(world.randomBytes(32)).publicKey;

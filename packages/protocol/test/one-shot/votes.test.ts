@@ -1,37 +1,14 @@
 /** Until when an authority votes for a batch, and what the votes of others change in that. */
 import { equalBytes } from '@basa/masking';
 import { isRefused, millis, userIdOf } from '@basa/protocol';
-import type { ShotDevice, StoredShot } from '@basa/simulator';
+import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
-import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
-import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, voted } from './scene.ts';
 
 const HOUR = 3_600_000;
 const VOTE = 900_000;
-const SUCCESSION = { succession: { waitMs: HOUR, recoveryHash: undefined } };
-
-/** All authorities but the first begin the next term. */
-function switched(world: ShotWorld): void {
-  const [, ...others] = world.authorities.map(({ base }) => base);
-  const signers = others.map(({ ports }) => ports.signer);
-  const change = { effective: millis(world.now + HOUR) };
-  const term = signedTerm(world.policy, { key: world.signer(), isLost: true, signers, change });
-  const line = { policy: world.policy, terms: [term] };
-  for (const one of others) {
-    granted(one.persist(one.core.followLine(line, world.now)));
-    granted(one.persist(one.core.tick(term.effective)));
-  }
-  world.pass(HOUR);
-}
-
-/** The status of an upload by the authority with this index. */
-function statusAt(world: ShotWorld, index: number, { upload }: StoredShot): string {
-  const { user, joinTag, epochs } = upload.header;
-  return world.server.outcomeBy(index, { user, joinTag, statement: epochs[index]?.statement as Uint8Array }).status;
-}
 
 describe('a vote', () => {
   it('ends with the vote window, unless f + 1 others voted; f do not suffice', () => {
@@ -64,28 +41,6 @@ describe('a vote', () => {
     for (const [name, one] of examined) authority.examined.set(name, one);
     world.pass(HOUR + VOTE);
     expect(reasonOf(server.voteBy(3, batch, { votes }))).toBe('epoch-over');
-  });
-
-  it('is not repeated in a later term: the batch was given up at the switch', () => {
-    const { world, batch, votes, shots } = voted(SUCCESSION);
-    switched(world);
-    for (const index of [1, 2, 3]) {
-      expect(statusAt(world, index, shots[0] as StoredShot)).toBe('unknown');
-      expect(world.server.voteBy(index, batch)).toMatchObject({ reason: 'epoch-over', slots: [0, 1, 2] });
-      expect(reasonOf(world.server.releaseBy(index, batch, { votes }))).toBe('epoch-over');
-    }
-  });
-
-  it('for a batch that was given up does not hide that the upload is in a version', () => {
-    const { world, shots } = inspected(SUCCESSION, 4);
-    const { server } = world;
-    const [first, second] = [server.batch(shots.slice(1)), server.batch(shots.slice(0, 3))];
-    server.voteBy(3, first);
-    const votes = server.votes(second, [0, 1, 2]);
-    for (const index of world.indices) granted(server.releaseBy(index, second, { votes }));
-    world.append({ sums: [server.closing(second).ctx], spoilt: [] });
-    switched(world);
-    expect(shots.map((shot) => statusAt(world, 3, shot))).toEqual(['included', 'included', 'included', 'unknown']);
   });
 
   it('of an epoch that was given up is never given, and nothing is released, even with many votes [S13]', () => {

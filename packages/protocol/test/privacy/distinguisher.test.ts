@@ -1,9 +1,8 @@
 /** A statistical attack on sums of noisy updates: it must find no more than the accountant allows, and more with less noise. */
 
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
-import { buildInput, type Descriptor } from '@basa/protocol';
-import { granted } from '@basa/simulator';
-import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { buildInput, type SumRules } from '@basa/protocol';
+import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
@@ -12,13 +11,10 @@ const PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations:
 const EPSILON = 2;
 const PREFIX = 5;
 
-function descriptorOf(): Descriptor {
-  const world = nodeFederation({ bufferSize: 4, minimum: 4, dimension: DIMENSION, level: LEVEL, privacy: PRIVACY });
-  return granted(world.server.seat(world.device().seatRequest())).descriptor;
-}
+const RULES = rulesOf({ bufferSize: 4, minimum: 4, dimension: DIMENSION, level: LEVEL, privacy: PRIVACY });
 
 /** The statistic of a server that knows the victim's update: the sum of the honest, along the update. */
-function statistics(descriptor: Descriptor, isIn: boolean, seed: number): Float64Array {
+function statistics(rules: SumRules, isIn: boolean, seed: number): Float64Array {
   const zero = new Float32Array(DIMENSION);
   const victim = zero.map(() => 1 / Math.sqrt(DIMENSION));
   const randomWords = seededWords(seed);
@@ -26,7 +22,7 @@ function statistics(descriptor: Descriptor, isIn: boolean, seed: number): Float6
     let sum = 0;
     for (let user = 0; user < HONEST; user++) {
       const delta = user === 0 && isIn ? victim : zero;
-      const built = buildInput(descriptor, { delta, trainedOn: 0, randomWords });
+      const built = buildInput(rules, { delta, randomWords });
       if (built.kind === 'refused') throw new Error(built.reason);
       for (const residue of built.vector.subarray(PREFIX)) sum += toSigned(residue, RING_32);
     }
@@ -43,12 +39,11 @@ function advantage(present: Float64Array, absent: Float64Array): number {
 
 describe('an attacker who looks for one update in sums of rounded, noisy updates', () => {
   const bound = deltaOf(inclusionCost(PRIVACY.noiseMultiplier), EPSILON);
-  const descriptor = descriptorOf();
   // Half the variance: what colluders would leave if the honest were counted twice.
-  const halved = { ...descriptor, privacy: { ...PRIVACY, noiseMultiplier: Math.SQRT1_2 } };
+  const halved = { ...RULES, privacy: { ...PRIVACY, noiseMultiplier: Math.SQRT1_2 } };
 
   it('has no more advantage than the accountant allows', () => {
-    const found = advantage(statistics(descriptor, true, 1), statistics(descriptor, false, 2));
+    const found = advantage(statistics(RULES, true, 1), statistics(RULES, false, 2));
     expect(found).toBeLessThan(bound);
   });
 

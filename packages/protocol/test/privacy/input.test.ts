@@ -1,18 +1,18 @@
 import { type Noise, noisySumBound, ring, toSigned } from '@basa/masking';
 import {
   buildInput,
-  type Descriptor,
   decodePolicy,
   encodePolicy,
   judgeCoordinates,
   judgeSum,
   type PrivacyPolicy,
   policyProblem,
+  type SumRules,
   type TaskPolicy,
   taskNoise,
 } from '@basa/protocol';
-import { type FederationDevice, granted } from '@basa/simulator';
-import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { granted } from '@basa/simulator';
+import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { quantizeWithNoise } from '../../src/user/noisy-update.ts';
@@ -22,59 +22,55 @@ const DIMENSION = 16;
 /** d = 16 and clip 1 need a level of at least 8. */
 const PRIVATE = { bufferSize: 4, minimum: 4, dimension: DIMENSION, level: 8, privacy: PRIVACY };
 
-function descriptorOf(options: object = {}): Descriptor {
-  const world = nodeFederation({ ...PRIVATE, ...options });
-  return granted(world.server.seat(world.device().seatRequest())).descriptor;
-}
+const privateRules = (options: object = {}): SumRules => rulesOf({ ...PRIVATE, ...options });
 
-function input(descriptor: Descriptor, delta: Float32Array, more: object = {}): Int32Array {
-  const built = buildInput(descriptor, { delta, trainedOn: 0, randomWords: seededWords(3), ...more });
+function input(rules: SumRules, delta: Float32Array, more: object = {}): Int32Array {
+  const built = buildInput(rules, { delta, randomWords: seededWords(3), ...more });
   if (built.kind === 'refused') throw new Error(built.reason);
-  return Int32Array.from(built.vector, (residue) => toSigned(residue, descriptor.modulus));
+  return Int32Array.from(built.vector, (residue) => toSigned(residue, rules.modulus));
 }
 
 describe('an update of a private task', () => {
   const zero = new Float32Array(DIMENSION);
 
   it('has noise of the planned variance on its coordinates, and no noise on the words before them', () => {
-    const descriptor = descriptorOf({ dimension: 10_000, level: 200 });
-    const vector = input(descriptor, new Float32Array(10_000));
-    expect(Array.from(vector.subarray(0, 5))).toEqual([1, 0, 0, 0, descriptor.weightScale]);
+    const rules = privateRules({ dimension: 10_000, level: 200 });
+    const vector = input(rules, new Float32Array(10_000));
+    expect(Array.from(vector.subarray(0, 5))).toEqual([1, 0, 0, 0, rules.weightScale]);
     const coordinates = vector.subarray(5);
     const variance = coordinates.reduce((sum, x) => sum + x * x, 0) / coordinates.length;
     // Of 10,000 draws the mean square is off by 1.4 % of itself on the average.
-    expect(variance / (taskNoise(descriptor)?.variance ?? 0)).toBeCloseTo(1, 1);
+    expect(variance / (taskNoise(rules)?.variance ?? 0)).toBeCloseTo(1, 1);
   });
 
   it('says whether it was clipped', () => {
-    const descriptor = descriptorOf();
-    const built = (value: number) =>
-      buildInput(descriptor, { delta: zero.map(() => value), trainedOn: 0, randomWords: seededWords(3) });
+    const rules = privateRules();
+    const built = (value: number) => buildInput(rules, { delta: zero.map(() => value), randomWords: seededWords(3) });
     expect(built(0.1)).toMatchObject({ kind: 'input', clipped: 0 });
     expect(built(5)).toMatchObject({ kind: 'input', clipped: DIMENSION });
   });
 
   it('makes its own vector if it is given none', () => {
-    const made = quantizeWithNoise(zero, descriptorOf(), seededWords(3), 1);
+    const made = quantizeWithNoise(zero, privateRules(), seededWords(3), 1);
     expect(made.kind === 'quantized' && made.vector.length).toBe(DIMENSION);
-    expect(() => quantizeWithNoise(zero, descriptorOf({ privacy: undefined }), seededWords(3), 1)).toThrow(
+    expect(() => quantizeWithNoise(zero, privateRules({ privacy: undefined }), seededWords(3), 1)).toThrow(
       'not private',
     );
   });
 
   it('is refused without a number for each metric that the task names', () => {
-    const descriptor = { ...descriptorOf(), metrics: [{ name: 'loss', low: 0, high: 1 }] };
+    const rules = { ...privateRules(), metrics: [{ name: 'loss', low: 0, high: 1 }] };
     const built = (metrics: Record<string, number>) =>
-      buildInput(descriptor, { delta: zero, trainedOn: 0, randomWords: seededWords(3), metrics });
+      buildInput(rules, { delta: zero, randomWords: seededWords(3), metrics });
     expect(built({ loss: 0.5 }).kind).toBe('input');
     for (const metrics of [{}, { loss: Number.NaN }])
       expect(built(metrics)).toMatchObject({ reason: 'metric-missing', detail: 'loss' });
   });
 
   it('is clipped to the L2 norm as a whole', () => {
-    const descriptor = descriptorOf({ dimension: 10_000, level: 2000 });
+    const rules = privateRules({ dimension: 10_000, level: 2000 });
     const large = new Float32Array(10_000).fill(5);
-    const [noisy, noise] = [input(descriptor, large), input(descriptor, new Float32Array(10_000))];
+    const [noisy, noise] = [input(rules, large), input(rules, new Float32Array(10_000))];
     const signal = noisy.subarray(5).map((x, k) => x - (noise[5 + k] as number));
     const norm = Math.sqrt(signal.reduce((sum, x) => sum + x * x, 0));
     // The same words: the same noise, but for what rounding made of it.
@@ -83,43 +79,40 @@ describe('an update of a private task', () => {
   });
 
   it('is not refused for a block that vanishes, unlike an update of another task', () => {
-    expect(input(descriptorOf(), zero)).toHaveLength(5 + DIMENSION);
-    expect(() => input(descriptorOf({ privacy: undefined }), zero)).toThrow('zero-block');
+    expect(input(privateRules(), zero)).toHaveLength(5 + DIMENSION);
+    expect(() => input(privateRules({ privacy: undefined }), zero)).toThrow('zero-block');
   });
 
   it('that is not finite counts as zeros, because a refusal would reveal which data diverges on a model', () => {
-    const descriptor = descriptorOf();
+    const rules = privateRules();
     for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const diverged = zero.map((_, k) => (k === 3 ? wrong : 1));
-      expect(input(descriptor, diverged)).toEqual(input(descriptor, zero));
-      expect(() => input(descriptorOf({ privacy: undefined }), diverged)).toThrow('not-finite');
+      expect(input(rules, diverged)).toEqual(input(rules, zero));
+      expect(() => input(privateRules({ privacy: undefined }), diverged)).toThrow('not-finite');
     }
   });
 
   it('counts 1 for every example weight: alpha depends only on staleness', () => {
-    const descriptor = descriptorOf();
-    expect(input(descriptor, zero, { exampleWeight: 0.25 })[4]).toBe(descriptor.weightScale);
+    const rules = privateRules();
+    expect(input(rules, zero, { exampleWeight: 0.25 })[4]).toBe(rules.weightScale);
     expect(
       input(
-        descriptorOf({ privacy: undefined }),
+        privateRules({ privacy: undefined }),
         zero.map(() => 1),
         { exampleWeight: 0.25 },
       )[4],
-    ).toBe(descriptor.weightScale / 4);
+    ).toBe(rules.weightScale / 4);
   });
 
-  it('is summed with the noise of all devices, over the inputs that were fixed before the deposits', () => {
+  it('is summed with the noise of all devices, over the inputs that were fixed before the uploads', () => {
     const world = nodeFederation(PRIVATE);
-    const devices = Array.from({ length: 4 }, () => world.device());
-    const inputs: Uint32Array[] = [];
-    for (const device of devices) {
-      granted(device.contribute('deposit'));
-      inputs.push((device.input as Uint32Array).slice());
-      // A restart in between draws nothing anew.
-      device.restart();
+    const inputs = Array.from({ length: 4 }, () => {
+      const device = world.shooter();
       granted(device.contribute());
-    }
-    const verdict = world.server.finish((devices[0] as FederationDevice).ctx);
+      return (device.own.input as Uint32Array).slice();
+    });
+    world.shots.inspect();
+    const verdict = granted(world.shots.close(world.shots.form() as never));
     const expected = Array.from({ length: DIMENSION }, (_, k) =>
       inputs.reduce((sum, vector) => (sum + (vector[5 + k] as number)) % 2 ** 32, 0),
     );
@@ -130,30 +123,25 @@ describe('an update of a private task', () => {
 
 describe('a sum of a private task', () => {
   it('is quarantined for a coordinate beyond ten deviations of its noise, and not within them', () => {
-    const descriptor = descriptorOf({ modulus: ring(16) });
-    const bound = noisySumBound(descriptor, taskNoise(descriptor) as Noise, 4);
+    const rules = privateRules({ modulus: ring(16) });
+    const bound = noisySumBound(rules, taskNoise(rules) as Noise, 4);
     expect(bound).toBeGreaterThan(4 * 8);
     const updates = { accepted: 4, weightSum: 4 };
-    const why = (...words: number[]) => judgeCoordinates(descriptor, new Uint32Array(words), updates)?.why;
+    const why = (...words: number[]) => judgeCoordinates(rules, new Uint32Array(words), updates)?.why;
     expect(why(bound, 2 ** 16 - bound)).toBeUndefined();
     expect(why(0, bound + 1)).toBe('coordinate 1 is out of range');
   });
 
-  it('is quarantined for weights that no age explains, because a private task has no example weights', () => {
-    const staleness = { kind: 'polynomial', exponent: 0.5 } as const;
-    const descriptor = descriptorOf({ versions: 'unsafeMixed', staleness, maxStaleness: 15 });
-    const { weightScale, dimension } = descriptor;
-    const kindOf = (weights: number, of = descriptor) => {
-      const total = new Uint32Array(6 + dimension);
-      total.set([4, 0, 0, 0, weights, 0]);
+  it('is quarantined for weights below the whole ones, because a private task has no example weights', () => {
+    const rules = privateRules();
+    const kindOf = (weights: number, of = rules) => {
+      const total = new Uint32Array(5 + rules.dimension);
+      total.set([4, 0, 0, 0, weights]);
       return judgeSum(of, total, 4).kind;
     };
-    // Four devices of weight 1/4, less a unit each.
-    expect([kindOf(weightScale - 4), kindOf(weightScale - 5)]).toEqual(['good', 'quarantine']);
-    expect(kindOf(4, { ...descriptor, privacy: undefined })).toBe('good');
-    const constant = { ...descriptor, staleness: { kind: 'constant' } as const };
-    const all = 4 * weightScale;
-    expect([kindOf(all - 4, constant), kindOf(all - 5, constant)]).toEqual(['good', 'quarantine']);
+    const all = 4 * rules.weightScale;
+    expect([kindOf(all), kindOf(all - 4), kindOf(all - 5)]).toEqual(['good', 'good', 'quarantine']);
+    expect(kindOf(4, { ...rules, privacy: undefined })).toBe('good');
   });
 });
 

@@ -2,47 +2,53 @@
 import {
   type Device,
   endorse,
+  loggedVersion,
+  type ModelEntry,
   modelEntryCodec,
   type NewestModel,
   type NewestOf,
   newestModelCodec,
   receiveNewest,
 } from '@basa/protocol';
-import { type Federation, granted, reasonOf } from '@basa/simulator';
-import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
+import { granted, reasonOf } from '@basa/simulator';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { restoreDevice } from '../../src/user/device.ts';
 import { noteModel } from '../../src/user/freshness.ts';
+import { voted } from '../one-shot/scene.ts';
 
 const NONCE = new Uint8Array(16).fill(7);
 const ALL = [0, 1, 2, 3];
 const NEW: Device = { ledger: restoreDevice({} as never, []).ledger, session: undefined };
 
-function answersOf(world: Federation, indices: readonly number[] = ALL): readonly NewestOf[] {
-  return indices.map((authority) => ({ authority, answer: authorityOf(world, authority).newestModel(NONCE) }));
+function answersOf(world: ShotWorld, indices: readonly number[] = ALL): readonly NewestOf[] {
+  return indices.map((authority) => ({
+    authority,
+    answer: world.authority(authority).base.core.showNewestModel(world.task, NONCE) as NewestModel,
+  }));
 }
 
 /** The answer with these changes, signed again by its authority. */
-function changed(world: Federation, { authority, answer }: NewestOf, change: Partial<NewestModel>): NewestOf {
+function changed(world: ShotWorld, { authority, answer }: NewestOf, change: Partial<NewestModel>): NewestOf {
   const body = { ...answer, ...change };
-  const { signer } = authorityOf(world, authority).ports;
+  const { signer } = world.authority(authority).base.ports;
   return { authority, answer: { ...body, signature: signer.sign(newestModelCodec.statement(body)) } };
 }
 
 function received(
-  world: Federation,
+  world: ShotWorld,
   answers: readonly NewestOf[],
   {
     device = NEW,
     isPast = () => false,
   }: { device?: Device; isPast?: (head: unknown, authority: number) => boolean } = {},
 ) {
-  const { suite } = world.authority.ports;
+  const { suite } = world.environment.tools;
   return receiveNewest({ suite, council: world.policy, task: world.task, nonce: NONCE, isPast }, device, answers);
 }
 
 describe('the newest model', () => {
-  const world = severalAuthorities();
+  const world = new ShotWorld();
   const good = answersOf(world);
   const [first, second, third] = good as readonly [NewestOf, NewestOf, NewestOf];
 
@@ -73,7 +79,7 @@ describe('the newest model', () => {
     const { entry } = third.answer;
     const elsewhere = { ...entry, task: new Uint8Array(32).fill(9) as typeof entry.task };
     const endorsements = ALL.flatMap(
-      (n) => endorse(modelEntryCodec, world.policy, authorityOf(world, n).ports.signer, elsewhere).endorsements,
+      (n) => endorse(modelEntryCodec, world.policy, world.authority(n).base.ports.signer, elsewhere).endorsements,
     );
     const ofAnother = changed(world, third, { entry: { ...elsewhere, endorsements } });
     for (const bad of [forged, stranger, ofAnother])
@@ -90,10 +96,11 @@ describe('the newest model', () => {
   });
 
   it('is the newest of the named versions in any order, and an older version is refused later', () => {
-    const later = severalAuthorities();
+    const { world: later, batch, votes } = voted();
     const before = answersOf(later);
+    for (const index of later.indices) granted(later.server.releaseBy(index, batch, { votes }));
     later.away.add(3);
-    expect(later.server.finish(later.fill(ALL.map(() => later.device()))).kind).toBe('good');
+    later.append({ sums: [later.server.closing(batch).ctx], spoilt: [] });
     const after = answersOf(later);
     expect(after.map(({ answer }) => answer.entry.version)).toEqual([1, 1, 1, 0]);
     const step = received(later, after);
@@ -104,7 +111,7 @@ describe('the newest model', () => {
   });
 
   it('that was seen is not replaced by an older signed version', () => {
-    const { suite } = world.authority.ports;
+    const { suite } = world.environment.tools;
     const seen = { version: 3, modelHash: new Uint8Array(32).fill(5) };
     const device = restoreDevice(suite, [{ kind: 'seen', ...seen }]);
     const older = noteModel(suite, device, { version: 2, modelHash: new Uint8Array(32) });
@@ -115,5 +122,24 @@ describe('the newest model', () => {
   it('with another hash than was seen for its version is refused', () => {
     const seen = restoreDevice({} as never, [{ kind: 'seen', version: 0, modelHash: new Uint8Array(32).fill(5) }]);
     expect(reasonOf(received(world, good, { device: seen }).answer)).toBe('other-model');
+  });
+});
+
+describe('a model that was downloaded', () => {
+  it('is trained on only if its bytes are those that enough authorities logged', () => {
+    const world = new ShotWorld();
+    const { suite } = world.environment.tools;
+    const [entry] = world.server.models as [ModelEntry];
+    const bytes = world.federation.server.modelBytes(0);
+    const version = (shown: ModelEntry, downloaded: Uint8Array) =>
+      loggedVersion(suite, { policy: world.policy }, shown, suite.sha256(downloaded));
+    expect(version(entry, bytes)).toBe(0);
+    expect(version(entry, Uint8Array.of(9))).toBeUndefined();
+    expect(version({ ...entry, version: 9 }, bytes)).toBeUndefined();
+    expect(version({ ...entry, endorsements: entry.endorsements.slice(2) }, bytes)).toBeUndefined();
+    const [first] = entry.endorsements as [never];
+    expect(version({ ...entry, endorsements: [first, first, first] }, bytes)).toBeUndefined();
+    const other = { ...world.policy, dimension: 9 };
+    expect(loggedVersion(suite, { policy: other }, entry, entry.modelHash)).toBeUndefined();
   });
 });

@@ -8,7 +8,6 @@ import {
   finite,
   fixed,
   flag,
-  increasing,
   list,
   long,
   nonNegative,
@@ -40,13 +39,6 @@ const LIMITED = [
   { name: 'text', field: text(3), loose: text(9), fits: ['', 'abc'], fails: ['abcd'] },
   { name: 'below', field: below(3), loose: below(9), fits: [0, 2], fails: [3] },
   { name: 'list', field: list(2, u8), loose: list(9, u8), fits: [[], [7, 8]], fails: [[7, 8, 9]] },
-  {
-    name: 'increasing',
-    field: increasing(4),
-    loose: list(9, below(9)),
-    fits: [[], [0], [1, 3]],
-    fails: [[1, 1], [2, 1], [4]],
-  },
   {
     name: 'positive',
     field: positive,

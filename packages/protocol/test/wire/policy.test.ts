@@ -1,20 +1,22 @@
 /** A policy at its limits: the last value that a task may have, and the first that it may not. */
 import { ByteWriter, RING_32, ring, signedCapacity } from '@basa/masking';
-import { DEFAULT_TRAINING, policyProblem, type TaskPolicy } from '@basa/protocol';
+import { DEFAULT_TRAINING, ENGINE, policyProblem, type TaskPolicy } from '@basa/protocol';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { privacyField, privacyProblem, sumBound } from '../../src/wire/privacy.ts';
 
-const { policy } = nodeFederation({ bufferSize: 4, dimension: 4 });
+const { policy: shot } = nodeFederation({ bufferSize: 4, dimension: 4 });
+/** Of paper mode, whose limits are the narrower ones. */
+const policy: TaskPolicy = { ...shot, engine: ENGINE.cpAbe, oneShot: undefined };
 const problemOf = (change: Partial<TaskPolicy>) => policyProblem({ ...policy, ...change });
 const ROOT = { kind: 'polynomial', exponent: 0.5 } as const;
 const MIXED = { versions: 'unsafeMixed' } as const;
 
 describe('a policy', () => {
   it.each<[string, Partial<TaskPolicy>]>([
-    ['1,024 slots', { bufferSize: 1024 }],
-    ['two slots', { bufferSize: 2, minimum: 2 }],
-    ['all slots needed', { minimum: 4 }],
+    ['1,024 positions', { bufferSize: 1024 }],
+    ['two positions', { bufferSize: 2, minimum: 2 }],
+    ['all positions needed', { minimum: 4 }],
     ['one parameter', { dimension: 1 }],
     ['2^31 parameters', { dimension: 2 ** 31 }],
     ['leases of a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],

@@ -1,21 +1,17 @@
-/** Statements of authorities: who signed, how often, for how long, and what exactly a close says. */
+/** Statements of authorities: who signed, how often, for how long. */
 import {
   agreedOn,
   type CertificateBody,
-  type CloseRequest,
   certificateCodec,
-  closingOf,
   defaultThreshold,
   type Endorsement,
   endorse,
   hasGoodEndorsements,
   isDueForRenewal,
   isEndorsed,
-  listedSlots,
   millis,
 } from '@basa/protocol';
-import { atClose } from '@basa/testkit/core/at-close.ts';
-import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
 const body = (world: { task: CertificateBody['task'] }): CertificateBody => ({
@@ -26,10 +22,10 @@ const body = (world: { task: CertificateBody['task'] }): CertificateBody => ({
 });
 
 describe('endorsements', () => {
-  const world = severalAuthorities();
-  const { suite } = world.authority.ports;
+  const world = new ShotWorld();
+  const { suite } = world.environment.tools;
   const one = (n: number): Endorsement => {
-    const { signer } = authorityOf(world, n).ports;
+    const { signer } = world.authority(n).base.ports;
     return endorse(certificateCodec, world.policy, signer, body(world)).endorsements[0] as Endorsement;
   };
   const isGood = (...endorsements: Endorsement[]) =>
@@ -56,7 +52,7 @@ describe('endorsements', () => {
 
   it('are gathered in order from authorities that sign the same content, and from no stranger', () => {
     const said = (n: number, notAfter = 600) =>
-      endorse(certificateCodec, world.policy, authorityOf(world, n).ports.signer, {
+      endorse(certificateCodec, world.policy, world.authority(n).base.ports.signer, {
         ...body(world),
         notAfter: millis(notAfter),
       });
@@ -95,28 +91,8 @@ describe('a threshold', () => {
 
 describe('a certificate', () => {
   it('is due for renewal in the last third of its life', () => {
-    const certificate = body(severalAuthorities());
+    const certificate = body(new ShotWorld());
     expect(isDueForRenewal(certificate, millis(499))).toBe(false);
     expect(isDueForRenewal(certificate, millis(500))).toBe(true);
-  });
-});
-
-describe('the content of a close', () => {
-  it('names every deposit, also the last one, which is not accepted', () => {
-    const { world, request } = atClose();
-    const { suite } = world.server.ports;
-    const hashOf = (of: CloseRequest) => closingOf(suite, of, listedSlots(suite, of)).hash;
-    const deposits = request.deposits.map((deposit, n) =>
-      n === 3 ? { ...deposit, root: new Uint8Array(32) as never } : deposit,
-    );
-    expect(hashOf(request)).toEqual(hashOf({ ...request }));
-    expect(hashOf({ ...request, deposits })).not.toEqual(hashOf(request));
-  });
-
-  it('exists for a buffer without deposits', () => {
-    const { world, request } = atClose();
-    const { suite } = world.server.ports;
-    const empty = { ...request, deposits: [], accepted: [], headers: [] };
-    expect(closingOf(suite, empty, listedSlots(suite, empty))).toMatchObject({ deposits: 0, view: request.ctx });
   });
 });

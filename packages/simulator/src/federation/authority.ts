@@ -1,46 +1,25 @@
-/** An authority of a federation: the real state machine, its log, and a witness of its head. */
+/** The log of an authority in a federation: the real state machine, its records on disk, and a witness of its head. */
 import type { Signer } from '@basa/masking';
 import {
   AttributeAuthority,
-  type AuthorityMessages,
   type AuthorityPorts,
   type AuthorityRecord,
   type AuthorityStep,
-  allSteps,
-  authorityMessages,
-  type BufferIssuer,
-  type BufferPart,
-  bufferRequestCodec,
   type Certificate,
   type CertificateBody,
-  type CloseAnswer,
-  type CloseRequest,
-  type Ctx,
   certificateCodec,
-  type DrawnBuffer,
   decodeAuthorityRecord,
-  drawnBufferCodec,
   encodeAuthorityRecord,
-  type FreshKeys,
   type Head,
   isRefused,
-  type KeyAnswer,
-  type KeyRequest,
   type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
-  type NewestModel,
-  newestModelCodec,
-  type Offer,
-  type Outcome,
-  offerCodec,
-  offerRequestCodec,
-  outcomeCodec,
   type Refused,
 } from '@basa/protocol';
-import type { AuthorityPeer, AuthorityWorld } from './world.ts';
+import type { AuthorityWorld } from './world.ts';
 
-export class FederationAuthority implements AuthorityPeer {
+export class FederationAuthority {
   readonly world: AuthorityWorld;
   readonly ports: AuthorityPorts;
   /** The log on disk, and the head that the witness keeps. */
@@ -49,16 +28,11 @@ export class FederationAuthority implements AuthorityPeer {
   core: AttributeAuthority;
 
   readonly index: number;
-  readonly #issuer: BufferIssuer;
 
-  constructor(world: AuthorityWorld, signer: Signer, index = 0) {
+  constructor(world: AuthorityWorld, signer: Signer, index: number) {
     this.world = world;
     this.index = index;
-    const { issuer, otherIssuers = [] } = world.sealings;
-    const own = [issuer, ...otherIssuers][index];
-    if (own === undefined) throw new RangeError(`there are no keys for authority ${index}`);
-    this.#issuer = own;
-    this.ports = { suite: world.environment.tools.suite, signer, issuerFor: () => own };
+    this.ports = { suite: world.environment.tools.suite, signer };
     this.core = new AttributeAuthority(this.ports);
   }
 
@@ -84,68 +58,12 @@ export class FederationAuthority implements AuthorityPeer {
     return viaBytes(certificateCodec, this.persist(this.#draft.enrol(body)));
   }
 
-  offer(request: Uint8Array): Offer | Refused {
-    const { task } = this.world;
-    const fresh = this.#freshKeys();
-    const part = this.persist(this.#draft.offer(offerRequestCodec.decode(request), fresh, this.world.now));
-    return isRefused(part) ? part : viaBytes(offerCodec, { task, part, slotKeys: this.#list(part.offer) });
-  }
-
-  /** Draws with its own list. */
-  drawBuffer(request: Uint8Array): DrawnBuffer | Refused {
-    const step = this.#draft.drawBuffer(bufferRequestCodec.decode(request), this.#freshKeys(), this.world.now);
-    const descriptor = this.persist(step);
-    if (isRefused(descriptor)) return descriptor;
-    // For a repeated request the descriptor is an earlier one, and so is its list.
-    const own = descriptor.parts.find(({ authority }) => authority === this.index) as BufferPart;
-    return viaBytes(drawnBufferCodec, { descriptor, slotKeys: this.#list(own.offer) });
-  }
-
-  #freshKeys(): FreshKeys {
-    const offer = this.world.randomBytes(16);
-    return { offer, sealingKey: this.#issuer.sealingKey(this.#list(offer)) };
-  }
-
-  #list(offer: Uint8Array): Uint8Array {
-    const { task, policy } = this.world;
-    return allSteps(this.#issuer.slotKeys({ task, offer, bufferSize: policy.bufferSize }));
-  }
-
-  issueKey(request: Uint8Array): Uint8Array | Refused {
-    const { keyRequest, keyAnswer } = this.messages;
-    const answer = this.takeKeyRequest(keyRequest.decode(request));
-    return 'kind' in answer ? answer : keyAnswer.encode(answer);
-  }
-
-  takeKeyRequest(request: KeyRequest): KeyAnswer | Refused {
-    return this.persist(this.#draft.issueKey(request, this.world.now));
-  }
-
-  close(request: Uint8Array): CloseAnswer | Refused {
-    const { closeRequest, closeAnswer } = this.messages;
-    return viaBytes(closeAnswer, this.takeClose(closeRequest.decode(request)));
-  }
-
-  takeClose(request: CloseRequest): CloseAnswer | Refused {
-    return this.persist(this.#draft.close(request, this.world.now));
-  }
-
-  outcome(ctx: Ctx): Outcome {
-    return viaBytes(outcomeCodec, this.persist(this.core.outcome(ctx, this.world.now))) as Outcome;
-  }
-
   appendModel(append: Uint8Array): ModelEntry | Refused {
     return viaBytes(modelEntryCodec, this.persist(this.#draft.appendModel(modelAppendCodec.decode(append))));
   }
 
   adoptModel(entry: Uint8Array): ModelEntry | Refused {
     return viaBytes(modelEntryCodec, this.persist(this.#draft.adoptModel(modelEntryCodec.decode(entry))));
-  }
-
-  newestModel(nonce: Uint8Array): NewestModel {
-    const shown = this.core.showNewestModel(this.world.task, nonce);
-    if (shown === undefined) throw new Error('no model is logged');
-    return viaBytes(newestModelCodec, shown) as NewestModel;
   }
 
   /** Takes over the state of the same authority in another federation. */
@@ -170,10 +88,6 @@ export class FederationAuthority implements AuthorityPeer {
     return copy;
   }
 
-  get messages(): AuthorityMessages {
-    return authorityMessages(this.world.policy.bufferSize);
-  }
-
   persist<Answer>({ records, answer, decidedAt }: AuthorityStep<Answer>): Answer | Refused {
     for (const entry of records) {
       this.log.push(entry);
@@ -191,5 +105,5 @@ export function viaBytes<T extends object>(
   codec: { encode(value: T): Uint8Array; decode(bytes: Uint8Array): T },
   answer: T | Refused,
 ): T | Refused {
-  return 'kind' in answer && answer.kind === 'refused' ? (answer as Refused) : codec.decode(codec.encode(answer as T));
+  return isRefused(answer) ? answer : codec.decode(codec.encode(answer));
 }

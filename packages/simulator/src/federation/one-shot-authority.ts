@@ -42,7 +42,7 @@ import {
   type ShotOutcome,
   shotOutcomeCodec,
   shownEpochs,
-  signInTerm,
+  signStatement,
   standingCodec,
 } from '@basa/protocol';
 import { type FederationAuthority, viaBytes } from './authority.ts';
@@ -210,7 +210,7 @@ export class ShotAuthority {
   #signedSum(ctx: Ctx, part: Part, packed: Uint8Array): MaskSum {
     const { suite, signer } = this.base.ports;
     const body = { task: this.base.world.task, ctx, part, hash: suite.sha256(packed) };
-    return signInTerm(maskSumCodec, this.base.world.policy, signer, body);
+    return signStatement(maskSumCodec, signer, body);
   }
 
   /** Destroys the secrets of epochs that ended. */

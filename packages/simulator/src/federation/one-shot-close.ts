@@ -129,7 +129,7 @@ function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Ref
       else if (found !== undefined && failed.size === before) failed.add(found.authority);
     }
     if (sums.size === taskParts(policy).length) return server.keepBatch({ ...start, sums });
-    if (failed.size === before) return no ?? refused('close-mismatch');
+    if (failed.size === before) return no ?? refused('too-few-votes', { detail: 'the sums of masks do not agree' });
   }
 }
 

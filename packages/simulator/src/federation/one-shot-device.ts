@@ -15,17 +15,21 @@ import {
   refused,
   releaseShot,
   type ShotOutcomeOf,
-  type ShotPorts,
   type ShotStart,
   shotSteps,
   shotUploadCodec,
   standingsCodec,
   sumRules,
+  type UserPorts,
 } from '@basa/protocol';
 import { Crash } from './crash.ts';
 import type { FederationDevice } from './device.ts';
-import { ACCEPTED, type Accepted, Damaged } from './drive.ts';
-import type { OneShotWorld } from './one-shot-world.ts';
+import type { Accepted, OneShotWorld } from './one-shot-world.ts';
+
+const ACCEPTED: Accepted = { kind: 'accepted' };
+
+/** Thrown if the stored state is not the state that the device wrote. The device then sends nothing. */
+export class Damaged extends Error {}
 
 /** The message of a device: its upload header, and the body. */
 export interface SentShot {
@@ -84,7 +88,7 @@ export class ShotDevice {
 
   /** Builds x' of an update on this version. */
   inputOf(delta: Float32Array, version: number): BuiltInput {
-    return this.own.buildVector(sumRules(this.world.policy, version), delta, version);
+    return this.own.buildVector(sumRules(this.world.policy, version), delta);
   }
 
   /** Checks the statements that it is shown, and fixes its input, unless a quantised input is given. */
@@ -146,13 +150,11 @@ export class ShotDevice {
         return this.own.input;
       case 'mask':
         this.onMask?.(request.masking);
-        return this.own.mask(request.masking);
+        return this.world.mask(request.masking.vector, request.masking.plan);
       case 'shot': {
         const { upload, body, isResumed } = request;
         return deliver({ upload: shotUploadCodec.encode(upload), body, isResumed });
       }
-      default:
-        throw new Error(`a one-shot upload does not ask for ${request.kind}`);
     }
   }
 
@@ -166,7 +168,7 @@ export class ShotDevice {
     return answer;
   }
 
-  get #ports(): ShotPorts {
+  get #ports(): UserPorts {
     const { kernel } = this.world.environment.tools;
     return { suite: this.suite, randomBytes: this.world.randomBytes, kernel };
   }

@@ -1,23 +1,60 @@
-/** A federation of the one-shot mode: the world of `Federation`, whose devices send one message and whose authorities sum masks. */
-import { toHex } from '@basa/masking';
+/**
+ * A whole federation in memory: the real cores of server, authorities and devices, each with its own disk. Every message is encoded and
+ * decoded. Any party may crash after any record, and any reply may be lost: the world continues.
+ */
+import {
+  applyMasksInPlace,
+  ascii,
+  type MaskPlan,
+  type Modulus,
+  type RandomBytes,
+  RING_32,
+  type Signer,
+  toHex,
+} from '@basa/masking';
 import {
   type DeltaCommitment,
   ENGINE,
   isRefused,
+  type MetricRange,
+  type Millis,
+  millis,
   ONE_SHOT_DEFAULTS,
+  POLICY_DEFAULTS,
+  type PrivacyPolicy,
   type Sealing,
   type ShotOutcomeOf,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
 } from '@basa/protocol';
-import type { FederationDevice } from './device.ts';
-import { Federation, type FederationOptions } from './federation.ts';
+import { FederationAuthority } from './authority.ts';
+import { Crash, type PartyName } from './crash.ts';
+import { FederationDevice } from './device.ts';
+import { FederationLog } from './model-log.ts';
 import { ShotAuthority } from './one-shot-authority.ts';
 import { ShotDevice } from './one-shot-device.ts';
 import { ShotServer } from './one-shot-server.ts';
 import type { OneShotWorld } from './one-shot-world.ts';
-import { transparentSealings } from './transparent-sealings.ts';
+import { randomBytesFrom } from './random-bytes.ts';
 import type { Environment } from './world.ts';
 
-export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'oneShot' | 'from'> {
+export interface OneShotOptions {
+  readonly bufferSize: number;
+  readonly minimum?: number;
+  readonly dimension?: number;
+  readonly modulus?: Modulus;
+  readonly level?: number;
+  readonly maxStaleness?: number;
+  readonly metrics?: readonly MetricRange[];
+  readonly privacy?: PrivacyPolicy;
+  /** The number of authorities and the number that are needed; one by default. */
+  readonly council?: {
+    readonly authorities: number;
+    readonly threshold: number;
+    /** Allows a threshold that tolerates no dishonest authority. */
+    readonly unsafeThreshold?: boolean;
+  };
   /** f; 0 by default. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
@@ -25,36 +62,77 @@ export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'on
   readonly sumsPerVersion?: number;
   /** X25519 unless said otherwise. */
   readonly sealing?: Sealing;
+  /** Fields of the policy that differ from all of the above. */
+  readonly policy?: Partial<TaskPolicy>;
   /** The tools with which authorities expand guard words; by default the same as for everything else. */
   readonly guardTools?: Environment['tools'];
+  readonly seed?: number;
+  /** The time at which it starts. */
+  readonly now?: number;
 }
 
-export class OneShotFederation extends Federation implements OneShotWorld {
+const ALONE: NonNullable<OneShotOptions['council']> = { authorities: 1, threshold: 1 };
+
+export class OneShotFederation implements OneShotWorld {
+  readonly environment: Environment;
+  readonly policy: TaskPolicy;
+  readonly task: TaskId;
+  readonly server: FederationLog;
   readonly shots: ShotServer;
   readonly keepers: readonly ShotAuthority[];
+  /** Their logs. */
+  readonly authorities: readonly FederationAuthority[];
+  /** Indices of authorities that do not answer. */
+  readonly away = new Set<number>();
+  readonly devices: FederationDevice[] = [];
   readonly shooters: ShotDevice[] = [];
+  now: Millis;
+  /** Crash after this many more records, and lose the first reply of these steps. */
+  crashIn: number | undefined;
+  readonly loseReplies = new Set<string>();
+  records = 0;
+  readonly randomBytes: RandomBytes;
+  /** The number of its stream of random words. A copy has the next one, so that it draws nothing that was drawn before. */
+  readonly seed: number;
   readonly #options: OneShotOptions;
 
   constructor(environment: Environment, options: OneShotOptions, from?: OneShotFederation) {
-    const {
-      tolerated = 0,
-      authorityNoise = false,
-      sumsPerVersion = 1,
-      sealing = 'x25519',
-      guardTools,
-      ...others
-    } = options;
-    super(environment, {
-      ...others,
-      sealings: sealingsOf(environment, others.council?.authorities ?? 1),
-      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, sealing },
-      ...(from !== undefined && { from }),
-    });
+    this.environment = environment;
     this.#options = options;
-    this.keepers = this.authorities.map((authority) => new ShotAuthority(authority, guardTools));
+    this.now = from?.now ?? millis(options.now ?? 1_000_000);
+    this.seed = from === undefined ? (options.seed ?? 1) : from.seed + 1;
+    this.randomBytes = randomBytesFrom(environment.randomWords(this.seed));
+    const serverSigner = from?.server.ports.signer ?? this.signer();
+    const { authorities: count } = options.council ?? ALONE;
+    const signers =
+      from?.keepers.map(({ base }) => base.ports.signer) ?? Array.from({ length: count }, () => this.signer());
+    this.policy = from?.policy ?? policyOf(options, serverSigner, signers);
+    this.task = from?.task ?? taskIdOf(environment.tools.suite, this.policy);
+    this.authorities = signers.map((signer, index) => new FederationAuthority(this, signer, index));
+    this.keepers = this.authorities.map((base) => new ShotAuthority(base, options.guardTools));
+    this.server = new FederationLog(this, serverSigner);
     this.shots = new ShotServer(this);
-    if (from === undefined) for (const keeper of this.keepers) keeper.openEpoch();
-    else this.#goOn(from);
+    if (from === undefined) this.#begin();
+    else this.#continue(from);
+  }
+
+  #begin(): void {
+    for (const { base } of this.keepers) base.createTask();
+    this.server.begin();
+    for (const keeper of this.keepers) keeper.openEpoch();
+  }
+
+  /** Takes over the disks of all parties. */
+  #continue({ devices, keepers, shots, shooters }: OneShotFederation): void {
+    for (const [n, keeper] of this.keepers.entries()) {
+      const before = keepers[n] as ShotAuthority;
+      keeper.base.continue(before.base);
+      keeper.continue(before);
+    }
+    for (const device of devices) this.devices.push(device.copyIn(this));
+    this.shots.restore(shots.disk);
+    for (const device of shooters)
+      this.shooters.push(device.copyIn(this, this.devices[device.own.number] as FederationDevice));
   }
 
   /** Returns a federation in the same state. Steps of the copy change nothing here, and this one must take no more steps. */
@@ -62,15 +140,16 @@ export class OneShotFederation extends Federation implements OneShotWorld {
     return new OneShotFederation(this.environment, this.#options, this);
   }
 
-  #goOn({ keepers, shots, shooters }: OneShotFederation): void {
-    for (const [n, keeper] of this.keepers.entries()) keeper.continue(keepers[n] as ShotAuthority);
-    this.shots.restore(shots.disk);
-    for (const device of shooters)
-      this.shooters.push(device.copyIn(this, this.devices[device.own.number] as FederationDevice));
+  isAway = (authority: number): boolean => this.away.has(authority);
+
+  signer(): Signer {
+    return this.environment.createSigner(this.randomBytes(32));
   }
 
   shooter(): ShotDevice {
-    const device = new ShotDevice(this, this.device());
+    const own = new FederationDevice(this, this.devices.length, this.signer());
+    this.devices.push(own);
+    const device = new ShotDevice(this, own);
     this.shooters.push(device);
     return device;
   }
@@ -99,15 +178,64 @@ export class OneShotFederation extends Federation implements OneShotWorld {
     for (const keeper of this.keepers) if (!this.isAway(keeper.base.index)) this.call('tick', () => keeper.tick());
   }
 
-  protected override revive(party: 'server' | 'authority'): void {
-    // Everything that the server relies on is on disk.
-    if (party === 'authority') for (const keeper of this.keepers) keeper.restart();
+  /** Called when something became durable; this may be the last thing the party did. */
+  persisted(party: PartyName): void {
+    this.records++;
+    if (this.crashIn !== undefined && --this.crashIn === 0) {
+      this.crashIn = undefined;
+      throw new Crash(party);
+    }
+  }
+
+  /** Makes one request and returns its answer: retried if a party crashed during it, or if the reply was lost. */
+  call<Answer>(step: string, request: () => Answer): Answer {
+    const answer = this.#surviving(request);
+    if (!this.loseReplies.delete(step)) return answer;
+    return this.#surviving(request);
+  }
+
+  #surviving<Answer>(request: () => Answer): Answer {
+    try {
+      return request();
+    } catch (error) {
+      if (!(error instanceof Crash) || error.party === 'user') throw error;
+      // Everything that the server relies on is on disk. All authorities restart; those that did not crash continue in the same state.
+      if (error.party === 'authority') for (const keeper of this.keepers) keeper.restart();
+      return request();
+    }
+  }
+
+  mask(vector: Uint32Array, plan: MaskPlan): void {
+    applyMasksInPlace(vector, plan, this.environment.tools);
   }
 }
 
-/** Nothing is sealed to slots here: only the name of the engine matters. */
-function sealingsOf({ tools }: Environment, authorities: number): NonNullable<FederationOptions['sealings']> {
-  const sealings = transparentSealings(tools.suite);
-  const otherIssuers = Array.from({ length: authorities - 1 }, () => sealings.issuer);
-  return { ...sealings, engine: ENGINE.oneShot, otherIssuers };
+function policyOf(options: OneShotOptions, server: Signer, signers: readonly Signer[]): TaskPolicy {
+  const { threshold, unsafeThreshold = false } = options.council ?? ALONE;
+  const { tolerated = 0, authorityNoise = false, sumsPerVersion = 1, sealing = 'x25519' } = options;
+  return {
+    name: ascii('federation'),
+    engine: ENGINE.oneShot,
+    bufferSize: options.bufferSize,
+    minimum: options.minimum ?? 2,
+    dimension: options.dimension ?? 8,
+    modulus: options.modulus ?? RING_32,
+    level: options.level ?? 1,
+    clip: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: options.maxStaleness ?? 10,
+    ...POLICY_DEFAULTS,
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, sealing },
+    authorities: signers.map(({ publicKey }) => publicKey),
+    threshold,
+    unsafeThreshold,
+    metrics: options.metrics ?? [],
+    privacy: options.privacy,
+    manifestHash: new Uint8Array(32),
+    serverKey: server.publicKey,
+    uploadLeaseMs: 1000,
+    openMs: 60_000,
+    closeMs: 60_000,
+    ...options.policy,
+  };
 }

@@ -30,12 +30,13 @@ import {
   votersOf,
   voteWindow,
 } from '@basa/protocol';
-import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch, sumOfBatch } from './one-shot-close.ts';
 import { inspectRequest } from './one-shot-requests.ts';
 import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './one-shot-store.ts';
 import { makeVersion } from './one-shot-version.ts';
-import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
+import type { Accepted, ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
+
+const ACCEPTED: Accepted = { kind: 'accepted' };
 
 /** The first words of y, which show whether it is a masked vector. */
 const GUARDS = 4;

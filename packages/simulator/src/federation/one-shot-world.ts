@@ -1,4 +1,5 @@
-/** The interfaces through which the parties of a one-shot federation see each other. */
+/** The interfaces through which the parties of a federation see each other. */
+
 import type {
   Batch,
   Ctx,
@@ -10,11 +11,14 @@ import type {
   ShownUpload,
 } from '@basa/protocol';
 import type { FederationDevice } from './device.ts';
-import type { Accepted } from './drive.ts';
+import type { FederationLog } from './model-log.ts';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import type { StoredBatch, StoredShot } from './one-shot-store.ts';
-import type { FederationServer } from './server.ts';
 import type { World } from './world.ts';
+
+export interface Accepted {
+  readonly kind: 'accepted';
+}
 
 /** The server as devices reach it. */
 export interface ShotPeer {
@@ -23,11 +27,10 @@ export interface ShotPeer {
 }
 
 export interface OneShotWorld extends World {
-  /** The server with its log of models and its signatures. */
-  readonly server: FederationServer;
+  /** The server's log of models, and its signatures. */
+  readonly server: FederationLog;
   readonly shots: ShotPeer;
   readonly keepers: readonly ShotAuthority[];
-  readonly isAway: (authority: number) => boolean;
   outcomesOf(device: FederationDevice): readonly ShotOutcomeOf[];
 }
 

@@ -1,8 +1,7 @@
 /** CP-ABE for a paper federation, with fresh keys of an authority, and its operations one by one. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
-import { type BufferIssuer, ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { overAttributes, type PaperSealings, type Sealings } from '@basa/simulator';
+import type { PaperSealings } from '@basa/simulator';
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
@@ -36,19 +35,5 @@ export function sealingTrial({ issuer, sealing }: PaperSealings): SealingTrial {
       if (sealing.open(sealed, key, context) === undefined) throw new Error(`${sealing.name}: a seed did not open`);
     },
     issue: () => void issuer.issue(attribute),
-  };
-}
-
-export function abeSealings(): Sealings {
-  return overAttributes(nodeSuite, ENGINE.cpAbe, paperAbeSealings());
-}
-
-export function slotKeySealings(authorities = 1): Sealings {
-  const newIssuer = (): BufferIssuer => slotKeyIssuer(nodeSuite, nodeRandomBytes(32));
-  return {
-    engine: ENGINE.slotKeys,
-    issuer: newIssuer(),
-    otherIssuers: Array.from({ length: authorities - 1 }, newIssuer),
-    sealing: slotSealing(nodeSuite, authorities),
   };
 }

@@ -1,8 +1,9 @@
 /** The tools of masking tests: Node's runtime with either kernel, and a reproducible stream of words. */
 
 import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking';
+import { type SumRules, sumRules } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
-import { Federation, type FederationOptions } from '@basa/simulator';
+import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 
 export function wasmTools(): MaskTools<Keystream> {
@@ -21,6 +22,11 @@ export function fixedSeed(byte: number): Uint8Array {
 }
 
 /** A federation on Node. */
-export function nodeFederation(options: FederationOptions): Federation {
-  return new Federation(nodeEnvironment, options);
+export function nodeFederation(options: OneShotOptions): OneShotFederation {
+  return new OneShotFederation(nodeEnvironment, options);
+}
+
+/** The rules for the sums of a task, on version 0. */
+export function rulesOf(options: OneShotOptions): SumRules {
+  return sumRules(nodeFederation(options).policy, 0);
 }

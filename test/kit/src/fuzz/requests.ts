@@ -17,7 +17,7 @@ export interface FuzzSource {
   readonly document: OpenApi;
   readonly audience: Uint8Array;
   readonly operatorToken: string;
-  /** Tasks, buffers, slots, join tags and versions that exist. */
+  /** Tasks, batches, join tags and versions that exist. */
   readonly names: readonly string[];
   /** Requests of honest devices: with small changes they get further than invented ones. */
   readonly sent: readonly FuzzRequest[];

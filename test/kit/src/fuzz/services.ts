@@ -57,7 +57,7 @@ export async function fuzzHttp(requests: number, seed: number, onBatch = (_: num
   }
 }
 
-/** Honest devices go first, so that there are requests to change: a buffer with three of four slots taken. */
+/** Honest devices go first, so that there are requests to change: three uploads of a batch of four. */
 async function sourcesOf(
   services: TestServices,
 ): Promise<readonly { readonly url: string; readonly source: FuzzSource }[]> {

@@ -1,7 +1,7 @@
 /** Epoch keys of the one-shot mode: the times at which one opens and is given up, and the authority's statements to devices. */
 import type { Signer } from '@basa/masking';
 import { type Millis, millis } from '../../wire/brands.ts';
-import { indexOf, signInTerm } from '../../wire/council.ts';
+import { indexOf } from '../../wire/council.ts';
 import type { HeadBody } from '../../wire/model-log.ts';
 import {
   type AuthorityStanding,
@@ -14,6 +14,7 @@ import {
 import type { OneShotPolicy } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
+import { signStatement } from '../../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../../wire/transition.ts';
 import type { AuthorityRecord } from '../records.ts';
 import type { AuthorityTask } from '../task.ts';
@@ -55,7 +56,7 @@ export function openEpoch(
     opens,
     closes: millis(opens + policy.oneShot.epochMs),
   };
-  const epoch = signInTerm(epochCodec, policy, signer, body);
+  const epoch = signStatement(epochCodec, signer, body);
   return { state: task, records: [{ kind: 'epoch-opened', epoch }], answer: { kind: 'opened' }, events: [] };
 }
 
@@ -97,5 +98,5 @@ export function standingOf(
   if (newest === undefined || live === undefined || at >= live.epoch.closes)
     return refused('epoch-over', { detail: 'there is no open epoch, or no model yet' });
   const beacon: BeaconBody = { authority, entry: newest, head, at };
-  return { authority, epoch: live.epoch, beacon: signInTerm(beaconCodec, policy, signer, beacon) };
+  return { authority, epoch: live.epoch, beacon: signStatement(beaconCodec, signer, beacon) };
 }

@@ -12,7 +12,7 @@ import {
   toHex,
 } from '@basa/masking';
 import type { Ctx, TaskId } from '../../wire/brands.ts';
-import { userIdOf } from '../../wire/certificate.ts';
+import { isCertified, userIdOf } from '../../wire/certificate.ts';
 import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
 import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
@@ -22,7 +22,6 @@ import type { TaskPolicy } from '../../wire/policy.ts';
 import { GUARDS } from '../../wire/prefix.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
-import { isCertified } from '../../wire/term.ts';
 
 export interface ExaminePorts {
   readonly suite: Suite;

@@ -1,7 +1,6 @@
 /** The status of one upload, stated by one authority. No answer is ever about more than one upload. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
-import { signInTerm } from '../../wire/council.ts';
 import { batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import {
   type ShotOutcome,
@@ -9,9 +8,10 @@ import {
   type ShotStatus,
   shotOutcomeCodec,
 } from '../../wire/one-shot/messages.ts';
+import { signStatement } from '../../wire/signed.ts';
 import type { Transition } from '../../wire/transition.ts';
-import type { AuthorityPorts } from '../buffer.ts';
 import { expiredName } from '../past-log.ts';
+import type { AuthorityPorts } from '../ports.ts';
 import type { AuthorityRecord } from '../records.ts';
 import type { AuthorityState } from '../state.ts';
 import type { AuthorityTask } from '../task.ts';
@@ -52,7 +52,7 @@ export function tellOutcome(
   return {
     state: undefined,
     records: expires ? [record] : [],
-    answer: signInTerm(shotOutcomeCodec, policy, signer, body),
+    answer: signStatement(shotOutcomeCodec, signer, body),
     events: [],
   };
 }
@@ -70,7 +70,6 @@ function statusIn(
 ): ShotStatus | undefined {
   // It may have voted for one batch, and been shown enough votes for another.
   const lists = state.past.named(name).flatMap((entry) => batchOf([entry])?.list ?? []);
-  if (lists.length > 0 && lists.every((list) => state.isGivenUp(list))) return 'unknown';
   if (lists.some(({ batch }) => state.batch(batchCtxOf(suite, batch))?.isFinal)) return 'included';
   if (lists.length > 0) return 'pending';
   const isExpired = state

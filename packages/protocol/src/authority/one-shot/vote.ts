@@ -4,7 +4,7 @@
  */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, Millis } from '../../wire/brands.ts';
-import { type Endorsement, endorse, hasGoodEndorsements, indexOf, signInTerm } from '../../wire/council.ts';
+import { type Endorsement, endorse, hasGoodEndorsements, indexOf } from '../../wire/council.ts';
 import { type Batch, batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { EpochName } from '../../wire/one-shot/epoch.ts';
@@ -22,10 +22,10 @@ import {
 } from '../../wire/one-shot/messages.ts';
 import { type ShotHeader, uploadNameOf } from '../../wire/one-shot/upload.ts';
 import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
-import { isSigned } from '../../wire/signed.ts';
+import { isSigned, signStatement } from '../../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../../wire/transition.ts';
 import { type Vote, type VoteBody, voteCodec } from '../../wire/vote.ts';
-import type { AuthorityPorts } from '../buffer.ts';
+import type { AuthorityPorts } from '../ports.ts';
 import type { AuthorityRecord, BatchList } from '../records.ts';
 import type { AuthorityState } from '../state.ts';
 import type { AuthorityTask } from '../task.ts';
@@ -56,7 +56,7 @@ export function inspectUploads(
   const verdicts = request.uploads.map(({ header }, n) =>
     verdictOf(judgement, uploadNameOf(suite, header), examined[n] as ExaminedUpload | Refused),
   );
-  return signInTerm(inspectAnswerCodec, policy, signer, { task: id, verdicts });
+  return signStatement(inspectAnswerCodec, signer, { task: id, verdicts });
 }
 
 /** Reasons that concern this authority and not the upload. */
@@ -102,8 +102,6 @@ export function voteForBatch(
     return declined(undefined, refused('server-unknown'));
   const ctx = batchCtxOf(suite, batch);
   const known = state.batch(ctx);
-  if (known !== undefined && state.isGivenUp(known.list))
-    return declined(undefined, refused('epoch-over', { slots: batch.uploads.map((_, n) => n) }));
   if (known !== undefined) return unchanged(undefined, { vote: voteOf(at, ctx), held: undefined });
   const found = batch.uploads.map(examinedOf);
   const unseen = found.flatMap((one, n) => (one === undefined ? [n] : []));

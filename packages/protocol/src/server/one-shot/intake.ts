@@ -1,7 +1,7 @@
 /** The server's checks of a one-shot upload before it accepts the body, and its use of the authorities' verdicts. */
 import { equalBytes, modulusSize, type Suite, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
-import { userIdOf } from '../../wire/certificate.ts';
+import { isCertified, userIdOf } from '../../wire/certificate.ts';
 import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
@@ -12,7 +12,6 @@ import { type ShotUpload, shotHeaderCodec } from '../../wire/one-shot/upload.ts'
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
-import { isCertified } from '../../wire/term.ts';
 import { wouldVote } from './voters.ts';
 
 /** The server's knowledge when an upload arrives. */

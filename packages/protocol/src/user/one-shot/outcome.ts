@@ -18,7 +18,7 @@ export interface ShotQuestion {
 }
 
 /** True if the authority signed this, about this upload and its own epoch that the upload names. */
-export function isShotOutcomeOf(
+function isShotOutcomeOf(
   { suite, council, task, user }: ShotQuestion,
   { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
   { authority, outcome }: ShotOutcomeOf,

@@ -19,16 +19,13 @@ import { partBinding, partTerm, sealParts } from '../../wire/one-shot/part-seali
 import { oneShotOf } from '../../wire/one-shot/parts.ts';
 import { heldParts, type ShotHeaderBody, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
 import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
-import { isRefused, type Refused } from '../../wire/refusals.ts';
-import { declined } from '../../wire/transition.ts';
-import { acknowledgeUpload } from '../acknowledge.ts';
+import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
+import { declined, unchanged } from '../../wire/transition.ts';
 import { budgetProblem } from '../budget.ts';
 import { type Device, type DeviceStep, recorded, restoreDevice } from '../device.ts';
 import { commitmentProblem, versionProblem } from '../ledger.ts';
 import { ask, type ContributeEnd, type Steps } from '../requests.ts';
 import type { ShotSession, UserPorts, UserRecord } from '../session.ts';
-
-export type ShotPorts = Pick<UserPorts, 'suite' | 'randomBytes' | 'kernel'>;
 
 /** The update, its target and its user. */
 export interface ShotStart {
@@ -42,7 +39,7 @@ export interface ShotStart {
 }
 
 /** Starts a new session, or continues one after a crash. Only the same bytes are ever sent. */
-export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): Steps<ContributeEnd> {
+export function* shotSteps(ports: UserPorts, start: Device, given?: ShotStart): Steps<ContributeEnd> {
   let device = start;
   let body: Uint8Array | undefined;
   if (given !== undefined) {
@@ -56,7 +53,7 @@ export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): 
   const whole = body ?? (yield* bodyAgain(ports, session));
   if ('problem' in whole) return { kind: 'damaged', problem: whole.problem };
   const statement = shotHeaderCodec.statement(session.header);
-  const signature = yield* ask('sign', { statement, of: 'upload' });
+  const signature = yield* ask('sign', { statement });
   const upload = { certificate: session.member.certificate, header: { ...session.header, signature } };
   const answer = yield* ask('shot', { upload, body: whole, isResumed });
   if (isRefused(answer)) return { kind: 'held', reason: answer.reason };
@@ -66,7 +63,7 @@ export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): 
 
 type Frozen = { readonly device: Device; readonly body: Uint8Array };
 
-function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<Frozen | Refused> {
+function* freezeShot(ports: UserPorts, device: Device, given: ShotStart): Steps<Frozen | Refused> {
   const { suite, randomBytes } = ports;
   const { policy, certificate, entry } = given;
   const name = {
@@ -101,7 +98,7 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
 
 /** The ledger marks the update as given in the same step as the session. After that, only these bytes are ever sent. */
 function freeze(
-  { suite }: ShotPorts,
+  { suite }: UserPorts,
   device: Device,
   { given, header, seeds, sealed }: Pick<ShotSession, 'header' | 'sealed'> & { given: ShotStart; seeds: Uint8Array[] },
 ): DeviceStep<{ readonly kind: 'frozen' }> {
@@ -114,7 +111,7 @@ function freeze(
   const problem =
     commitmentProblem(device.ledger, deltaId, { ctx, joinTag }) ??
     budgetProblem(device.ledger, policy.privacy, deltaId) ??
-    versionProblem(device.ledger, { version, versions: policy.versions }, deltaId);
+    versionProblem(device.ledger, version, deltaId);
   if (problem !== undefined) return declined(device, problem);
   const committed = { kind: 'committed' as const, deltaId, ctx, joinTag, version, epochs };
   return recorded(suite, device, [entry, committed], { kind: 'frozen' });
@@ -127,7 +124,7 @@ interface ToMask {
 }
 
 /** y = x' + sum over the parts of PRG(s_A), packed. */
-function* masked(ports: ShotPorts, { header, policy, seeds }: ToMask): Steps<Uint8Array> {
+function* masked(ports: UserPorts, { header, policy, seeds }: ToMask): Steps<Uint8Array> {
   const { suite, kernel } = ports;
   const input = yield* ask('input', {});
   const terms = heldParts(policy, header.epochs).map(({ part }, n) =>
@@ -144,7 +141,7 @@ function* masked(ports: ShotPorts, { header, policy, seeds }: ToMask): Steps<Uin
  * Makes the body of a frozen upload again. It has the same bytes, or the function fails, because a different input would give different
  * bytes.
  */
-function* bodyAgain(ports: ShotPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
+function* bodyAgain(ports: UserPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
   const { header, member, sealed } = session;
   const seeds = session.seeds.map((seed) => seed.reveal());
   const vector = yield* masked(ports, { header, policy: member.policy, seeds });
@@ -158,4 +155,15 @@ function* keysAsked<Result>(steps: Generator<readonly KeyWork[], Result, readonl
   let next = steps.next();
   while (next.done !== true) next = steps.next(yield* ask('keys', { work: next.value }));
   return next.value;
+}
+
+/** The server has the bytes, durably: the seeds are not needed any more; wipe the session once this is recorded. */
+function acknowledgeUpload(
+  { suite }: Pick<UserPorts, 'suite'>,
+  device: Device,
+): DeviceStep<{ readonly kind: 'acknowledged' }> {
+  const step = device.session?.step;
+  if (step === 'acknowledged') return unchanged(device, { kind: 'acknowledged' });
+  if (step !== 'shot') return declined(device, refused('wrong-step'));
+  return recorded(suite, device, [{ kind: 'acknowledged' }], { kind: 'acknowledged' });
 }

@@ -39,7 +39,8 @@ export function receiveStandings(
 ): DeviceStep<Gathered> {
   const { suite, policy } = question;
   const { oneShot } = policy;
-  if (oneShot === undefined) return declined(device, refused('descriptor-policy'));
+  if (oneShot === undefined)
+    return declined(device, refused('policy-invalid', { detail: 'the task is not of the one-shot mode' }));
   const problems = standings.map((standing) => standingProblem(question, oneShot, device, standing));
   const good = standings.filter((_, n) => problems[n] === undefined);
   if (!isEnough(policy, oneShot, good)) {

@@ -10,7 +10,7 @@ import { SEALINGS, type Sealing } from './sealings.ts';
  * leaves out the smallest and largest values of each coordinate, so that a few batches that liars spoilt unnoticed
  * cannot pull the model away.
  */
-export const COMBINATIONS = ['mean', 'trimmed'] as const;
+const COMBINATIONS = ['mean', 'trimmed'] as const;
 export type Combination = (typeof COMBINATIONS)[number];
 
 /** With fewer batches a trimmed mean would leave out most of their values. */
