@@ -26,11 +26,6 @@ await runNamed('write', {
   sizes: { about: 'docs/sizes.md: tarballs and what browsers load', program: at('write-sizes.ts'), isPlain: true },
   wasm: { about: 'the wasm kernels, from packages/runtime/assembly', program: at('write-wasm.ts'), isPlain: true },
   screenshots: { about: 'docs/images: the web pages as pictures', program: at('write-screenshots.ts'), isPlain: true },
-  folders: {
-    about: 'test/fixtures/data-0.3.tar.gz: what this version leaves on disk; after its release the file never changes',
-    program: at('write-folders.ts'),
-    isPlain: true,
-  },
   pages: {
     about: 'packages/web/dist/pages: the web pages (not committed)',
     program: at('write-pages.ts'),

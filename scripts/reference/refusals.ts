@@ -23,11 +23,10 @@ function tableOf(codes: readonly ProblemCode[]): string {
   return markdownTable(['code', 'status', 'action of the SDK', 'message', 'next step'], rows);
 }
 
-/** The first that holds: the request again, the update elsewhere, another update, the same later, or nothing. */
+/** The first that holds: the request again, another update, the same later, or nothing. */
 function nextOf(code: ProblemCode): string {
-  const { resend, anotherSeat, freshUpdate, retry } = problemOf(code);
+  const { resend, freshUpdate, retry } = problemOf(code);
   if (resend) return 'sends the request again';
-  if (anotherSeat) return 'offers the update to another buffer';
   if (freshUpdate) return 'trains again';
   return retry ? 'tries again later' : 'ends';
 }

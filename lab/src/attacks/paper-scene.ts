@@ -1,15 +1,14 @@
 /** `paper` mode on a scene: the real cores, and an adversary that sees everything the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import {
-  type JoinTag,
   millis,
   type PaperConnection,
   type PaperTicket,
   paperAttribute,
+  paperContext,
   paperTicketCodec,
   type Slot,
   type Staleness,
-  sealingContext,
   type UserId,
 } from '@basa/protocol';
 import { granted, PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '@basa/simulator';
@@ -17,8 +16,6 @@ import { Adversary } from './adversary.ts';
 import type { AttackResult, AttackSetting } from './attack.ts';
 import { findingsOf, type HonestInput } from './referee.ts';
 import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
-
-const NOBODY = new Uint8Array(32) as JoinTag;
 
 export class PaperScene {
   readonly world: PaperFederation;
@@ -128,7 +125,7 @@ export class PaperScene {
     const { sealings, buffer, randomBytes } = this.world;
     const seed = randomBytes(32);
     const attribute = paperAttribute(this.world.environment.tools.suite, buffer.ctx, slot as Slot);
-    const sealed = sealings.sealing.seal(seed, attribute, sealingContext(buffer.ctx, 'paper', NOBODY, slot));
+    const sealed = sealings.sealing.seal(seed, attribute, paperContext(buffer.ctx, slot));
     this.adversary.knowSeed(toHex(sealed), seed);
     return sealed;
   }
@@ -148,7 +145,7 @@ export class PaperScene {
   /** A seed of the paper is named by its ciphertext. */
   #see({ ticket }: PaperConnection, sealed: Uint8Array, slot: number): string {
     const { sealing } = this.world.sealings;
-    const context = sealingContext(ticket.ctx, 'paper', NOBODY, slot);
+    const context = paperContext(ticket.ctx, slot);
     const seed = toHex(sealed);
     this.adversary.seeCiphertext({ seed, sealed, open: (key) => sealing.open(sealed, key, context) });
     return seed;

@@ -65,7 +65,7 @@ async function rotateSecret(drill: Drill): Promise<number> {
 /** Waits until the authority has opened this number of epochs. */
 async function followEpochs(drill: Drill): Promise<number> {
   const { basa } = drill;
-  const count = async (): Promise<number> => epochsOfLogs(basa.policy.engine, await basa.authority.logs()).size;
+  const count = async (): Promise<number> => epochsOfLogs(await basa.authority.logs()).size;
   while ((await count()) < EPOCHS) await sleep(LOOK_MS);
   drill.say(`${EPOCHS} key epochs have been used`);
   return count();

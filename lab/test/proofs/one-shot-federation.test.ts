@@ -162,7 +162,7 @@ it('an authority that was restored from an old copy knows no uploads of its earl
 describe.each(COUNCILS)('a copy of a federation with %s', (_, options) => {
   it('continues where the federation stands, and changes nothing there', () => {
     const world = filled(options);
-    const before = JSON.stringify([world.shots.disk, world.authority.log, world.records]);
+    const before = JSON.stringify([world.shots.disk, world.keepers[0]?.base.log, world.records]);
     const copies = [world.copy(), world.copy().copy()];
     for (const copy of copies) {
       const { verdict } = closed(copy);
@@ -171,7 +171,7 @@ describe.each(COUNCILS)('a copy of a federation with %s', (_, options) => {
       expect(copy.shooters.map((device) => device.release().kind)).toEqual(['included', 'included', 'included']);
       granted(copy.shooter().contribute());
     }
-    expect(JSON.stringify([world.shots.disk, world.authority.log, world.records])).toBe(before);
+    expect(JSON.stringify([world.shots.disk, world.keepers[0]?.base.log, world.records])).toBe(before);
     expect(world.server.entry().version).toBe(0);
     expect(world.shooters.map((device) => device.release())).toMatchObject(
       new Array(3).fill({ reason: 'outcome-undecided' }),

@@ -2,7 +2,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AuthorityOperator, ProblemError, ServerOperator } from '@basa/client/operator';
-import { GOOD_POLICY } from '@basa/testkit/vectors/policies.ts';
 import { afterEach, expect, it } from 'vitest';
 
 const opened: Server[] = [];
@@ -55,13 +54,10 @@ it('has no token if anybody may make it', async () => {
   });
   const url = await listening(server);
   const operator = new AuthorityOperator({ url, token: 'token' });
-  const line = { policy: GOOD_POLICY, terms: [] };
   await operator.publicKeys();
   await operator.heads();
-  await operator.showLine('ab'.repeat(32), line);
-  await expect(operator.line('ab'.repeat(32))).rejects.toThrow('line');
   await operator.tasks();
-  expect(tokens).toEqual([undefined, undefined, undefined, undefined, 'Bearer token']);
+  expect(tokens).toEqual([undefined, undefined, 'Bearer token']);
 });
 
 it('ends if the list of devices of an authority has no end', async () => {

@@ -85,8 +85,6 @@ describe('batches in one line', () => {
     bufferSize: 10,
     minimum: 8,
     accepted,
-    expiry: 0,
-    slots: [],
   });
 
   it('are counted, with how full the oldest is and how many are being opened', () => {

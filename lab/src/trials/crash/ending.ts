@@ -1,5 +1,5 @@
 /** The possible ends of an acknowledged update, and their sources. */
-import type { LoggedBatches, LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
+import type { LoggedBatches } from '@basa/testkit/processes/authority-log.ts';
 
 /** `expired` and `discarded`: in no sum, according to an authority, or only according to the server. */
 export type Ending = 'included' | 'quarantined' | 'expired' | 'discarded' | 'lost';
@@ -9,7 +9,7 @@ export interface Evidence {
   readonly batches: LoggedBatches;
   /** By version, then by coordinate. */
   readonly counts: readonly Int32Array[];
-  readonly versions: LoggedBuffers['versions'];
+  readonly versions: ReadonlyMap<string, number>;
 }
 
 /** The end of one acknowledged update, with a description. */

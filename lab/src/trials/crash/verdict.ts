@@ -1,7 +1,7 @@
 /** Judges the end of every update from outside: by the answers to clients, the logs of authorities and the contents of models. */
 import { verifyLog } from '@basa/authority';
 import { fromHex } from '@basa/masking';
-import { batchesOfLogs, buffersOfLogs } from '@basa/testkit/processes/authority-log.ts';
+import { batchesOfLogs, versionsOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Ending, Evidence } from './ending.ts';
@@ -23,7 +23,7 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
   const logs = await basa.authority.logs();
   const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
   const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
-  const { versions } = buffersOfLogs(logs, basa.task);
+  const versions = versionsOfLogs(logs, basa.task);
   const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
   const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
   const endings: Record<Ending, number> = { included: 0, quarantined: 0, expired: 0, discarded: 0, lost: 0 };

@@ -1,5 +1,5 @@
 /** Checks the batches of a soak test: each version is the sum of the updates in its batches, and contains no lie. */
-import { batchesOfLogs, buffersOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
+import { batchesOfLogs, type LoggedBatch, versionsOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';
 
@@ -24,7 +24,7 @@ export class ShotSums {
     const { processes } = this.#work;
     const counts = await countsByVersion(processes);
     const logs = await processes.authority.logs();
-    const { versions } = buffersOfLogs(logs);
+    const versions = versionsOfLogs(logs);
     const { final } = batchesOfLogs(logs);
     const members = new Map<number, (LoggedBatch | undefined)[]>();
     for (const [ctx, version] of versions) members.set(version, [...(members.get(version) ?? []), final.get(ctx)]);

@@ -260,7 +260,7 @@ export class DurableAuthority {
 
   #newView(): LogView {
     const { signer, shotSecrets } = this.#tools;
-    return new LogView({ suite: nodeSuite, signer, issuerFor: () => undefined }, ({ kind }) => {
+    return new LogView({ suite: nodeSuite, signer }, ({ kind }) => {
       if (kind === 'epoch-opened' || kind === 'epoch-ended') shotSecrets.expectChange();
     });
   }

@@ -26,11 +26,10 @@ export async function lastContributions(
 }
 
 async function usersIn(server: ServerOperator, ctx: string): Promise<readonly string[]> {
-  const buffer = await server.buffer(ctx).catch(notThere);
-  return (buffer?.slots ?? []).filter(({ slot }) => buffer?.accepted.includes(slot)).map(({ user }) => user);
+  return (await server.batch(ctx).catch(notThere))?.users ?? [];
 }
 
-/** A task of another server, a buffer whose facts were removed, or a batch of the one-shot mode. */
+/** A task of another server, or a batch whose facts were removed. */
 function notThere(error: Error): undefined {
   if (error.name === 'ProblemError' && (error as Error & { status?: number }).status === 404) return undefined;
   throw error;

@@ -45,7 +45,7 @@ export function uploadCost(task: PlannedTask): UploadCost {
   if (problem !== undefined) throw new CommandError(`this task is not possible: ${problem}`);
   const masks = partsOf(authorities, tolerated).length;
   const sealedBytes = masks * sealedPartBytes(sealing, authorities - tolerated);
-  const elements = dimension + prefixElements({ metrics: [], versions: 'one' });
+  const elements = dimension + prefixElements({ metrics: [] });
   return { masks, sealedBytes, bytesPerUpload: packedLength(elements, modulus) + sealedBytes, tolerated };
 }
 

@@ -1,14 +1,6 @@
 /** An operator's requests to one authority or to several, with tokens: tasks, enrolment tokens, revocations, logs. */
-import { equalBytes, fromHex, toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  encodePolicy,
-  type Line,
-  lineCodec,
-  type TaskPolicy,
-  type Term,
-  termCodec,
-} from '@basa/protocol';
+import { fromHex, toHex } from '@basa/masking';
+import { AUTHORITY_PATH, encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
@@ -124,26 +116,6 @@ export class AuthorityOperator {
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
-  /** The policy of a task in its first term, and its terms. */
-  line(task: string): Promise<Line> {
-    return this.#first(async (one) =>
-      lineCodec.decode((await ask(unnamed(one), 'GET', AUTHORITY_PATH.line(task))).bytes),
-    );
-  }
-  /** Shows all of them terms that enough authorities signed; a successor learns its task by it. */
-  async showLine(task: string, line: Line): Promise<void> {
-    await this.#each((one) => ask(unnamed(one), 'PUT', AUTHORITY_PATH.line(task), lineCodec.encode(line)));
-  }
-  /** Has each of them sign a successor: as a seat of the task, or as the key that takes one. None may change its words. */
-  async signTerm(task: string, term: Term): Promise<Term> {
-    const words = wordsOf(term);
-    let signed = term;
-    for (const one of this.#all) {
-      signed = termCodec.decode((await ask(one, 'POST', AUTHORITY_PATH.terms(task), termCodec.encode(signed))).bytes);
-      if (!equalBytes(wordsOf(signed), words)) throw new AnswerError(one.url, 'another term than the one to sign');
-    }
-    return signed;
-  }
   /** The last head of each authority's log, in hex. */
   async heads(): Promise<readonly string[]> {
     const about = async (one: OperatorOptions): Promise<string> =>
@@ -199,11 +171,6 @@ function unnamed(one: OperatorOptions): OperatorOptions {
 
 function counted(many: number, one: string, several: string): string {
   return `${many === 1 ? 'one' : many} ${many === 1 ? one : several}`;
-}
-
-/** A term without its signatures, as bytes. */
-function wordsOf(term: Term): Uint8Array {
-  return termCodec.encode({ ...term, accepted: new Uint8Array(64), recovery: undefined, endorsements: [] });
 }
 
 function listed<Item>({ url }: OperatorOptions, items: readonly Item[]): readonly Item[] {

@@ -1,5 +1,5 @@
-/** An operator's requests to the server, with a token: tasks, buffers, versions, suspects. */
-import { type AdmissionView, type Line, lineCodec, type Scores, SERVER_PATH } from '@basa/protocol';
+/** An operator's requests to the server, with a token: tasks, batches, versions. */
+import { type AdmissionView, type Scores, SERVER_PATH } from '@basa/protocol';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
 import type { TaskSpecification } from './task-specification.ts';
@@ -34,36 +34,15 @@ export interface TaskPrivacy {
   readonly epsilon: number;
 }
 
-/** A device that took part in spoilt sums. */
-export interface SuspectState {
-  /** SHA-256 of its key. */
-  readonly user: string;
-  /** The probability that it spoils sums. */
-  readonly suspicion: number;
-  readonly state: 'clear' | 'suspect' | 'suspended' | 'banned';
-  readonly spoilt: number;
-  readonly suspensions: number;
-  /** The number of sums of the task until its suspension ends. */
-  readonly sumsLeft?: number;
-}
-
-export interface BufferState {
+export interface BatchState {
   readonly ctx: string;
   readonly task: string;
   readonly status: string;
   readonly version: number;
   readonly bufferSize: number;
   readonly minimum: number;
-  readonly expiry: number;
-  readonly closeBy: number;
-  readonly slots: readonly {
-    readonly slot: number;
-    readonly user: string;
-    readonly status: string;
-    readonly deadline: number;
-    readonly voids: readonly number[];
-  }[];
-  readonly accepted: readonly number[];
+  /** SHA-256 of the key of each device whose update is in it. */
+  readonly users: readonly string[];
 }
 
 /** One-shot: the status of an upload; `ctx` is its batch, and `version` the version made from it. */
@@ -108,13 +87,6 @@ export class ServerOperator {
   setState(task: string, state: 'running' | 'paused' | 'finished'): Promise<ServerTask> {
     return this.#json('PUT', SERVER_PATH.taskState(task), { state });
   }
-  async suspects(task: string): Promise<readonly SuspectState[]> {
-    return (await this.#json<{ suspects: readonly SuspectState[] }>('GET', SERVER_PATH.suspicions(task))).suspects;
-  }
-  /** `clear`: treats the device as new. `banned`: it gets no seat any more. */
-  decideSuspect(task: string, user: string, state: 'clear' | 'banned'): Promise<SuspectState> {
-    return this.#json('PUT', SERVER_PATH.suspicion(task, user), { state });
-  }
   /** Gives how many rows the server deleted, by table. */
   async removeTask(task: string): Promise<Readonly<Record<string, number>>> {
     const { rows } = await this.#json<{ rows: Readonly<Record<string, number>> }>('DELETE', SERVER_PATH.task(task));
@@ -128,7 +100,7 @@ export class ServerOperator {
     const path = `${SERVER_PATH.taskMetrics(task)}?from=${from}`;
     return (await this.#json<{ versions: readonly VersionState[] }>('GET', path)).versions;
   }
-  buffer(ctx: string): Promise<BufferState> {
+  batch(ctx: string): Promise<BatchState> {
     return this.#json('GET', SERVER_PATH.buffer(ctx));
   }
   shot(task: string, upload: string): Promise<ShotState> {
@@ -137,15 +109,6 @@ export class ServerOperator {
   async parameters(task: string, version: number): Promise<Float32Array> {
     const { bytes } = await ask(this.#options, 'GET', SERVER_PATH.model(task, version), undefined, LONG_BYTES);
     return new Float32Array(bytes.slice().buffer);
-  }
-
-  /** The policy of a task in its first term, and its terms. */
-  async line(task: string): Promise<Line> {
-    return lineCodec.decode((await ask(this.#options, 'GET', SERVER_PATH.line(task))).bytes);
-  }
-  /** Shows it terms that enough authorities signed. */
-  async showLine(task: string, line: Line): Promise<void> {
-    await ask(this.#options, 'PUT', SERVER_PATH.line(task), lineCodec.encode(line));
   }
 
   async #json<Answer>(method: string, path: string, body?: object | Uint8Array): Promise<Answer> {

@@ -10,7 +10,7 @@ export interface ClientEvents {
    * The update is now a quantised input: the number of entries beyond the clip, and its staleness. Only the device
    * knows this; the server learns neither.
    */
-  quantized: { readonly clipped: number; readonly entries: number; readonly staleness: number };
+  quantized: { readonly clipped: number; readonly entries: number };
   accepted: Contribution;
   rejected: Rejection;
   /** `run` had nothing new to contribute on this version, with the reason; it waits for a newer one. */

@@ -55,12 +55,11 @@ export async function versionRejection(
   signal: AbortSignal,
   deltaId?: Uint8Array,
 ): Promise<Rejection | undefined> {
-  const { policy, state } = context;
-  const of = { version, versions: policy.versions };
-  if (versionProblem(state.ledger, of, deltaId) === undefined) return undefined;
+  const { state } = context;
+  if (versionProblem(state.ledger, version, deltaId) === undefined) return undefined;
   for (const given of [...state.ledger.deltas.values()])
     if (given.version === version) await askOutcome(context, given, signal);
-  const problem = versionProblem(state.ledger, of, deltaId);
+  const problem = versionProblem(state.ledger, version, deltaId);
   return problem && rejected(problem.reason, 'free', problem);
 }
 

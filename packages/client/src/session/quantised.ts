@@ -31,8 +31,7 @@ export function quantised(context: DeviceContext, rules: SumRules, update: Updat
   const randomWords = (words: Uint32Array): void => fillWords(context, words);
   const built = buildInput(rules, { ...update, randomWords, kernel: outside.kernel });
   if (built.kind === 'refused') return built;
-  const { clipped, staleness } = built;
-  events.emit('quantized', { clipped, entries: update.delta.length, staleness });
+  events.emit('quantized', { clipped: built.clipped, entries: update.delta.length });
   return built;
 }
 

@@ -70,7 +70,7 @@ export class BatchKeeper {
     const ctx: Ctx | undefined = await store.addBatch(ports.suite, batch, fence);
     const added = ctx && (await this.find(ctx));
     if (added === undefined) return undefined;
-    onEvent({ kind: 'buffer-frozen', ctx: added.ctx, accepted: added.users.length, why: 'resolved' });
+    onEvent({ kind: 'buffer-frozen', ctx: added.ctx, accepted: added.users.length });
     onChange?.(added);
     return added;
   }

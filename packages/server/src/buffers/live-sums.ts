@@ -6,12 +6,12 @@ import type { ShotGroup } from '../store/pending-shots.ts';
 /** A batch accepts no more devices, so it does not expire. */
 export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
   const { version, bufferSize, minimum } = rules;
-  return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length, expiry: 0, slots: [] };
+  return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length };
 }
 
 /** Uploads on one version that wait for enough others: the batch that they will be in. */
 export function fillingBatch({ bufferSize, minimum }: TaskPolicy, { version, waiting, good }: ShotGroup): LiveBuffer {
   const ctx = `filling-${version}`;
   const accepted = Math.min(waiting + good, bufferSize);
-  return { ctx, status: 'filling', version, bufferSize, minimum, accepted, expiry: 0, slots: [] };
+  return { ctx, status: 'filling', version, bufferSize, minimum, accepted };
 }

@@ -28,8 +28,8 @@ export async function storeOpened(
     if (error instanceof SumRefused) return spoiltRow(task, error.quarantined);
     throw error;
   }
-  const { weightSum, versionSum, metrics } = opened.prefix;
-  return { kind: 'mean', task, weightSum, versionSum, metrics };
+  const { weightSum, metrics } = opened.prefix;
+  return { kind: 'mean', task, weightSum, metrics };
 }
 
 function spoiltRow(task: OpenedRow['task'], { why }: Extract<OpenedSum, { kind: 'quarantine' }>): OpenedRow {

@@ -119,7 +119,7 @@ export class VersionMaker {
     const { gatherer } = this.#options;
     const weighed = good.map(({ sum, waiting }) => ({
       weight: waiting.weightSum,
-      age: gatherer.ageAt(sum, { ...waiting, kind: 'good' }, version),
+      age: gatherer.ageAt(sum, version),
       updates: gatherer.countsOf(sum).accepted,
       metrics: waiting.metrics,
     }));

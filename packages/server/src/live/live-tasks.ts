@@ -1,13 +1,6 @@
 /** The public view of a server's tasks, for the event stream. */
 import { toHex } from '@basa/masking';
-import {
-  type BasaEvent,
-  type LiveBuffer,
-  type LiveState,
-  type LiveVersion,
-  type ShotBatch,
-  scoresIn,
-} from '@basa/protocol';
+import { type LiveBuffer, type LiveState, type LiveVersion, type ShotBatch, scoresIn } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 import { liveBatch } from '../buffers/live-sums.ts';
 import { isEnded } from '../store/batches.ts';
@@ -61,10 +54,6 @@ export class LiveTasks {
     this.#changed();
   }
 
-  note(event: BasaEvent): void {
-    if (event.kind === 'slot-dropped') this.#tallies.dropped(event.why);
-  }
-
   async state(task: RunningTask, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
     await this.#recall(task);
@@ -89,7 +78,6 @@ export class LiveTasks {
       admission: task.admission.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
-      drops: this.#tallies.drops(),
       fetches: this.#tallies.fetches(name),
     };
   }

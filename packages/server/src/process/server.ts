@@ -55,7 +55,6 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   for (const [what, error] of early) warn(what, error);
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
-    live.note(event);
     watch.note(event);
     settings.onEvent(event);
   };

@@ -14,7 +14,6 @@ import {
   isGranted,
   isRefusalReason,
   loseBatch,
-  meanAgeOf,
   type OneShotPolicy,
   recordGrant,
   type ServerPorts,
@@ -29,7 +28,6 @@ import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import { granted } from '../closing/granted.ts';
 import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../closing/opening.ts';
 import { isStalled } from '../closing/when-to-end.ts';
-import type { GoodPrefix } from '../closing/work/tasks.ts';
 import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
 import { askForVotes, heldBatch, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
@@ -186,8 +184,8 @@ export class ShotGatherer {
   }
 
   /** Exact, because all its updates are on one version. */
-  ageAt({ rules, users }: ShotBatch, prefix: GoodPrefix, now: number): number {
-    return meanAgeOf(rules, { ...prefix, accepted: users.length, now });
+  ageAt({ rules }: ShotBatch, now: number): number {
+    return Math.max(0, now - rules.version);
   }
 
   /** By the rule that closes a small batch, and at the latest when an epoch has passed. */

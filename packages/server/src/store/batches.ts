@@ -2,11 +2,10 @@
 import type { Suite } from '@basa/masking';
 import {
   type Batch,
-  type BufferFact,
   batchCtxOf,
   type Ctx,
   decodeBufferRecord,
-  decodeHeldPolicy,
+  decodePolicy,
   encodeBufferRecord,
   isGranted,
   type ModelEntry,
@@ -62,14 +61,14 @@ export function batchTables(database: SqlDatabase) {
     };
     return {
       ctx,
-      policy: decodeHeldPolicy(column.bytes(row, 'policy')),
+      policy: decodePolicy(column.bytes(row, 'policy')),
       batch,
       version: column.number(members[0] ?? { version: 0 }, 'version'),
       users: members.map((member) => column.bytes(member, 'usr') as UserId),
     };
   };
   const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly SumFact[]> =>
-    (await query(FACTS, ctx, known)).map((row) => sumFactOf(decodeBufferRecord(column.bytes(row, 'record'))));
+    (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
   return {
     nextBatch: async (task: TaskId): Promise<number> => {
       const [row = {}] = await database.query(LAST, task);
@@ -161,20 +160,6 @@ async function writeChange(
 /** True if a batch has ended in any way. */
 export function isEnded(status: ShotBatch['status']): boolean {
   return status !== 'frozen' && !isGranted({ status });
-}
-
-/** No other facts are ever written for a batch. */
-function sumFactOf(fact: BufferFact): SumFact {
-  switch (fact.kind) {
-    case 'deposited':
-    case 'accepted':
-    case 'dropped':
-    case 'extended':
-    case 'frozen':
-      throw new Error(`a batch has no record ${fact.kind}`);
-    default:
-      return fact;
-  }
 }
 
 class ShotMissing extends Error {}

@@ -7,7 +7,6 @@ export type OpenedRow = { readonly task: TaskId } & (
   | {
       readonly kind: 'mean';
       readonly weightSum: number;
-      readonly versionSum: number | undefined;
       readonly metrics: Readonly<Record<string, number>>;
     }
   | { readonly kind: 'spoilt'; readonly why: string }
@@ -21,8 +20,8 @@ export type WaitingSum = OpenedRow & {
 };
 
 const WAITING = `SELECT o.*, s.version FROM opened o LEFT JOIN model_sums s ON s.ctx = o.ctx WHERE o.task = ? ORDER BY o.at, o.ctx`;
-const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, version_sum, metrics, why)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
+const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, metrics, why)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
 
 export function openedTables(database: SqlDatabase) {
   return {
@@ -39,11 +38,11 @@ export async function insertOpened(
 ): Promise<void> {
   const { ctx, task, at } = opened;
   if (opened.kind === 'spoilt') {
-    await query(ADD, ctx, task, at, null, null, null, opened.why);
+    await query(ADD, ctx, task, at, null, null, opened.why);
     return;
   }
-  const { weightSum, versionSum, metrics } = opened;
-  await query(ADD, ctx, task, at, weightSum, versionSum ?? null, JSON.stringify(metrics), null);
+  const { weightSum, metrics } = opened;
+  await query(ADD, ctx, task, at, weightSum, JSON.stringify(metrics), null);
 }
 
 function readOpened(row: Row): WaitingSum {
@@ -60,7 +59,6 @@ function readOpened(row: Row): WaitingSum {
     ...common,
     kind: 'mean',
     weightSum: column.number(row, 'weight_sum'),
-    versionSum: column.optional(row, 'version_sum', column.number),
     metrics: JSON.parse(column.text(row, 'metrics')) as Record<string, number>,
   };
 }

@@ -45,7 +45,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     // Opened sums that are in no logged version yet, with the weight of their mean, or with the reason why they are spoilt.
     `CREATE TABLE opened (
         ctx ${blob} PRIMARY KEY REFERENCES batches (ctx), task ${blob} NOT NULL, at ${integer} NOT NULL, weight_sum ${real},
-        version_sum ${integer}, metrics TEXT, why TEXT
+        metrics TEXT, why TEXT
       )`,
     'CREATE INDEX opened_by_task ON opened (task, at)',
     // Uploads of the one-shot mode, by the hash of what their devices signed; ctx and position once they are in a batch.

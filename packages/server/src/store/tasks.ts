@@ -1,6 +1,6 @@
 /** The tasks that a server keeps. */
 import { toHex } from '@basa/masking';
-import { decodeHeldPolicy, encodeHeldPolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { decodePolicy, encodePolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
 import { column, type Row, type SqlDatabase } from '@basa/service';
 
 export type TaskState = 'running' | 'paused' | 'finished';
@@ -50,7 +50,7 @@ export function taskTables(database: SqlDatabase) {
           `INSERT INTO tasks (task, policy, specification, state, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (task) DO NOTHING`,
           task,
-          encodeHeldPolicy(policy),
+          encodePolicy(policy),
           specification,
           state,
           createdAt,
@@ -121,7 +121,7 @@ function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
 function readTask(row: Row): StoredTask {
   return {
     ...readTaskState(row),
-    policy: decodeHeldPolicy(column.bytes(row, 'policy')),
+    policy: decodePolicy(column.bytes(row, 'policy')),
     specification: column.text(row, 'specification'),
     createdAt: column.number(row, 'created_at'),
   };

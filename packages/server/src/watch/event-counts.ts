@@ -42,8 +42,7 @@ export class EventCounts {
     if (ended !== undefined && 'ctx' in event && event.ctx !== undefined)
       metrics.count('basa_buffers_ended_total', { ...this.#task(event.ctx), outcome: ended });
     if (event.kind === 'upload-accepted') metrics.count('basa_uploads_accepted_total', this.#task(event.ctx));
-    if (event.kind === 'buffer-frozen')
-      metrics.count('basa_buffers_frozen_total', { ...this.#task(event.ctx), why: event.why });
+    if (event.kind === 'buffer-frozen') metrics.count('basa_buffers_frozen_total', this.#task(event.ctx));
     if (event.kind === 'authority-fault') {
       const labels = { task: this.#labelOf(toHex(event.task)), authority: String(event.authority) };
       metrics.count('basa_authority_faults_total', { ...labels, subject: event.subject });

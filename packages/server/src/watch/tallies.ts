@@ -12,7 +12,6 @@ const NOTHING: LiveStep = { answers: 0, ms: 0, received: 0, sent: 0 };
 export class Tallies {
   readonly #steps = new Map<LiveStepName, LiveStep>();
   readonly #refusals = new Map<string, number>();
-  readonly #drops = new Map<string, number>();
   readonly #fetches = new Map<string, Map<number, number>>();
 
   /** Counts the answer to a request. Returns true if a count changed. */
@@ -30,10 +29,6 @@ export class Tallies {
     return true;
   }
 
-  dropped(why: string): void {
-    countOne(this.#drops, why);
-  }
-
   fetched(task: string, version: number): void {
     const counts = this.#fetches.get(task) ?? new Map<number, number>();
     countOne(counts, version);
@@ -48,10 +43,6 @@ export class Tallies {
 
   refusals(): Readonly<Record<string, number>> {
     return largestFirst(this.#refusals);
-  }
-
-  drops(): Readonly<Record<string, number>> {
-    return largestFirst(this.#drops);
   }
 
   fetches(task: string): readonly (readonly [number, number])[] {

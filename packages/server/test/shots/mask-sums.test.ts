@@ -8,7 +8,7 @@ import {
   maskSumCodec,
   type Part,
   type ReleaseRequest,
-  signInTerm,
+  signStatement,
   taskParts,
   type WantedSum,
 } from '@basa/protocol';
@@ -51,7 +51,7 @@ function scene(behaviours: readonly (Behaviour | undefined)[], isAddressed: read
       const { vector = honest, sent = vector, sums = (all) => all } = behaviour;
       const { signer } = world.authority(authority).base.ports;
       const signed = wanted.map(({ part }) =>
-        signInTerm(maskSumCodec, policy, signer, { task, ctx, part, hash: suite.sha256(vector(part)) }),
+        signStatement(maskSumCodec, signer, { task, ctx, part, hash: suite.sha256(vector(part)) }),
       );
       await take.answer({ sums: sums(signed) });
       for (const [n, { part }] of wanted.filter((one) => one.vector).entries()) {

@@ -5,14 +5,10 @@ import {
   type Epoch,
   epochCodec,
   epochEnd,
-  inTerm,
   millis,
   type OneShotPolicy,
-  signInTerm,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
-import { signedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { describe, expect, it } from 'vitest';
 import { Standings, type StandingsOptions } from '../../src/shots/standings.ts';
 import { volatileTickets } from '../support/volatile-tickets.ts';
@@ -231,29 +227,4 @@ it('an authority that opens epochs without end, or before their time, is not hea
   delete answers.change;
   await look(standings);
   expect(await store.epochs(task)).toHaveLength(EPOCHS_AT_ONCE + 3);
-});
-
-it('epochs of a stolen key take no room from those of the key that replaced it', async () => {
-  const { world, task, store, standings, answers, troubles, signed, options } = await scene();
-  let number = 0;
-  answers.change = (told) => (told.authority === 0 ? signed(told, { number: ++number }) : told);
-  for (let n = 0; n < EPOCHS_AT_ONCE; n++) {
-    world.pass(5_000);
-    await standings.look();
-  }
-  expect(troubles).toEqual([]);
-  const key = world.signer();
-  const signers = [1, 2, 3].map((index) => world.authority(index).base.ports.signer);
-  const policy = { ...options.policy, succession: { waitMs: 1, recoveryHash: undefined } };
-  const next = inTerm(nodeSuite, policy, signedTerm(policy, { isLost: true, key, signers }));
-  const signerOf = (index: number) => (index === 0 ? key : world.authority(index).base.ports.signer);
-  answers.change = (told) => ({
-    ...told,
-    epoch: signInTerm(epochCodec, next, signerOf(told.authority), { ...told.epoch, number: 99 }),
-  });
-  const before = await store.epochs(task);
-  const successors = new Standings({ ...options, policy: { ...next, oneShot: options.policy.oneShot } });
-  await successors.look();
-  expect(troubles).toEqual([]);
-  expect(await store.epochs(task)).toHaveLength(before.length + 4);
 });

@@ -10,5 +10,5 @@ export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): vo
 
 function levelOf({ kind }: BasaEvent): 'error' | 'warn' | 'info' {
   if (kind === 'authority-rolled-back') return 'error';
-  return kind === 'server-fault' || kind === 'authority-fault' ? 'warn' : 'info';
+  return kind === 'authority-fault' ? 'warn' : 'info';
 }

@@ -34,7 +34,7 @@ export const SERVER_METRICS = {
   ),
   basa_privacy_epsilon: gauge(['task'], 'Epsilon of a device in a private task after all participations of its budget'),
   basa_uploads_accepted_total: counter(['task'], 'Uploads accepted'),
-  basa_buffers_frozen_total: counter(['task', 'why'], 'Batches that were made, by reason: resolved'),
+  basa_buffers_frozen_total: counter(['task'], 'Batches that were made'),
   basa_buffers_ended_total: counter(
     ['task', 'outcome'],
     'Ended batches by outcome: included, quarantined, aborted, unknown',

@@ -1,57 +1,30 @@
-/** Reads buffers and models from the logs of the authorities, for checks from outside. */
+/** Reads batches and models from the logs of the authorities, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
-import {
-  type AuthorityRecord,
-  batchCtxOf,
-  ctxOf,
-  decodeAuthorityRecord,
-  epochCodec,
-  epochKeyOf,
-  type SignedDescriptor,
-} from '@basa/protocol';
+import { type AuthorityRecord, batchCtxOf, decodeAuthorityRecord, epochCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
 
-export interface LoggedBuffers {
-  /** Every buffer that was drawn, by its name. */
-  readonly drawn: ReadonlyMap<string, SignedDescriptor>;
-  /** The version that was made of a buffer. */
-  readonly versions: ReadonlyMap<string, number>;
-  /** The devices that got keys of a slot, by the name of the buffer and the slot. */
-  readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
-}
-
-/** Of all authorities: one that was away misses some. Versions are those of one task, if it is named. */
-export function buffersOfLogs(logs: readonly Uint8Array[], task?: string): LoggedBuffers {
-  const drawn = new Map<string, SignedDescriptor>();
+/** The versions that batches were made of, by the name of the batch; of one task, if it is named. */
+export function versionsOfLogs(logs: readonly Uint8Array[], task?: string): ReadonlyMap<string, number> {
   const versions = new Map<string, number>();
-  const holders = new Map<string, Set<string>>();
-  for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
-    if (record.kind === 'buffer-drawn') drawn.set(toHex(ctxOf(nodeSuite, record.descriptor)), record.descriptor);
+  for (const record of logs.flatMap((log) => [...recordsOf(log)]))
     if (record.kind === 'model-appended' && (task ?? toHex(record.entry.task)) === toHex(record.entry.task))
       for (const ctx of record.entry.sums) versions.set(toHex(ctx), record.entry.version);
-    if (record.kind === 'key-issued') {
-      const slot = `${toHex(record.ctx)} ${record.slot}`;
-      holders.set(slot, (holders.get(slot) ?? new Set()).add(toHex(record.user)));
-    }
-  }
-  return { drawn, versions, holders };
+  return versions;
 }
 
-/** The names of the key epochs that buffers were drawn in, or that the one-shot mode opened. */
-export function epochsOfLogs(engine: number, logs: readonly Uint8Array[]): ReadonlySet<string> {
+/** The names of the epochs that were opened. */
+export function epochsOfLogs(logs: readonly Uint8Array[]): ReadonlySet<string> {
   const records = logs.flatMap((log) => [...recordsOf(log)]);
   return new Set(
-    records.flatMap((record) => {
-      if (record.kind === 'epoch-opened') return [toHex(epochCodec.statementHash(nodeSuite, record.epoch))];
-      if (record.kind !== 'buffer-drawn') return [];
-      return record.descriptor.parts.map((part) => toHex(epochKeyOf({ engine }, part)));
-    }),
+    records.flatMap((record) =>
+      record.kind === 'epoch-opened' ? [toHex(epochCodec.statementHash(nodeSuite, record.epoch))] : [],
+    ),
   );
 }
 
-/** One-shot: a batch that an authority voted for. */
+/** A batch that an authority voted for. */
 export interface LoggedBatch {
   readonly ctx: string;
   /** The hash of the entry of the model log that all of its uploads were trained on, and its version. */

@@ -34,7 +34,7 @@ import {
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
-import { type AuthorityWorld, FederationAuthority, granted, ShotAuthority, transparentSealings } from '@basa/simulator';
+import { type AuthorityWorld, FederationAuthority, granted, ShotAuthority } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { type Enrolled, maskedUpload } from '../core/one-shot/shot-upload.ts';
 import { CoreAuthorities } from './core-authorities.ts';
@@ -85,7 +85,7 @@ export class ShotScene {
 
   private constructor(options: SceneOptions) {
     this.#options = options;
-    const world = this.#world(options.count ?? 1);
+    const world = this.#world();
     const all = Array.from({ length: options.count ?? 1 }, (_, index) => {
       return new ShotAuthority(new FederationAuthority(world, createNodeSigner(nodeRandomBytes(32)), index));
     });
@@ -93,12 +93,10 @@ export class ShotScene {
   }
 
   /** The parts of a federation that its authorities need; the server is a real one. */
-  #world(count: number): AuthorityWorld {
+  #world(): AuthorityWorld {
     const scene = this;
-    const sealings = transparentSealings(nodeSuite);
     return {
       environment: nodeEnvironment,
-      sealings: { ...sealings, otherIssuers: Array.from({ length: count - 1 }, () => sealings.issuer) },
       randomBytes: nodeRandomBytes,
       persisted: () => undefined,
       get policy() {
