@@ -6,7 +6,7 @@ import type { Group } from './group.ts';
 import { kemKey, sealOnce } from './kem.ts';
 import type { PublicKey } from './keys.ts';
 import { checkPolicy, leavesOf, type Policy } from './policy.ts';
-import { EncryptionPool } from './pool.ts';
+import { randomScalar } from './random-scalar.ts';
 import { shareSecret } from './shares.ts';
 
 export interface EncryptTools {
@@ -20,8 +20,6 @@ export interface EncapsulateRequest {
   readonly policy: Policy;
   /** Authenticated but not sent: the ciphertext opens only under the same context. */
   readonly context: Uint8Array;
-  /** Parts made ahead for this public key. */
-  readonly pool?: EncryptionPool;
 }
 
 export const TREE_LABEL = 'tree';
@@ -36,27 +34,27 @@ export function encrypt(
 
 /** Runs only the KEM: 32 bytes that every holder of satisfying attributes can compute from the encapsulation. */
 export function encapsulate(
-  { publicKey, policy, context, pool }: EncapsulateRequest,
+  { publicKey, policy, context }: EncapsulateRequest,
   tools: EncryptTools,
 ): { readonly encapsulation: Encapsulation; readonly key: Uint8Array } {
   checkPolicy(policy);
-  if (pool !== undefined && pool.publicKey !== publicKey) throw new Error('the pool belongs to another public key');
   const { group, suite } = tools;
-  const source = pool ?? new EncryptionPool(publicKey, tools);
-  const { s, c, g2s, secret } = source.take();
+  const { g1, g2, gt } = group;
+  const s = randomScalar(group, tools.randomBytes);
   const used = [s];
   const shares = shareSecret(policy, s, tools, used);
   const leaves = leavesOf(policy).map(({ attribute }, y) => {
     const share = shares[y] ?? s;
     return {
-      cy: share === s ? g2s : source.g2Power(share), // C_y = g2^q_y(0)
-      cyPrime: group.g1.multiply(group.hashToG1(attribute), share), // C'_y = H(att(y))^q_y(0)
+      cy: g2.multiply(g2.generator, share), // C_y = g2^q_y(0)
+      cyPrime: g1.multiply(group.hashToG1(attribute), share), // C'_y = H(att(y))^q_y(0)
     };
   });
+  const c = g1.multiply(publicKey.h, s); // C = h^s
+  const secret = gt.encode(gt.power(publicKey.a, s)); // A^s
   for (const scalar of used) group.scalars.wipe(scalar);
   const encapsulation = { policy, c, leaves };
   const header = encodeEncapsulation(encapsulation, group);
-  const key = kemKey({ label: TREE_LABEL, secret: secret.reveal(), header, context }, suite);
-  secret.wipe();
+  const key = kemKey({ label: TREE_LABEL, secret, header, context }, suite);
   return { encapsulation, key };
 }

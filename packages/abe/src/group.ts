@@ -34,14 +34,6 @@ export interface Scalars {
   wipe(a: Scalar): void;
 }
 
-/** Multiplies one fixed point (or raises one fixed element) quickly. */
-export interface FixedBase<Element> {
-  /** Variable time. */
-  multiply(by: Scalar): Element;
-  /** Frees the memory of the table; `multiply` throws from now on. */
-  destroy(): void;
-}
-
 /** G1 or G2, written additively. */
 export interface Points<Point> {
   readonly generator: Point;
@@ -51,7 +43,6 @@ export interface Points<Point> {
   multiply(point: Point, by: Scalar): Point;
   /** Constant time as far as the library supports it: for the authority's scalars. */
   multiplySecret(point: Point, by: Scalar): Point;
-  fixedBase(point: Point): FixedBase<Point>;
   /** Compressed, in the serialization of zcash and Ethereum. */
   encode(point: Point): Uint8Array;
   /** Undefined unless the bytes are the encoding of a point on the curve, in the subgroup, other than infinity. */
@@ -59,10 +50,8 @@ export interface Points<Point> {
 }
 
 export interface TargetGroup {
-  multiply(a: GT, b: GT): GT;
   /** Variable time. */
   power(a: GT, by: Scalar): GT;
-  fixedBase(a: GT): FixedBase<GT>;
   equal(a: GT, b: GT): boolean;
   /** The 12 coefficients of the tower Fp2, Fp6, Fp12, lower ones first, 48 bytes each, big-endian. */
   encode(a: GT): Uint8Array;
@@ -85,8 +74,6 @@ export interface Group {
   hashToG1(message: Uint8Array): G1;
   /** The product of e(g1, g2) over all pairs, with one final exponentiation. */
   pairingProduct(pairs: readonly PairingInput[]): GT;
-  /** e(., g2), for more than one pairing with the same point. */
-  pairingWith(g2: G2): (g1: G1) => GT;
 }
 
 export const G1_BYTES = 48;

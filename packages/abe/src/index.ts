@@ -2,12 +2,10 @@
 export type { Ciphertext, Encapsulation, LeafPart } from './ciphertext.ts';
 export { decodeCiphertext, decodeEncapsulation, encodeCiphertext, encodeEncapsulation } from './ciphertext-codec.ts';
 export { type Decrypted, type DecryptTools, decapsulate, decrypt } from './decrypt.ts';
-export { delegate } from './delegate.ts';
 export { type EncapsulateRequest, type EncryptTools, encapsulate, encrypt } from './encrypt.ts';
 export {
   ATTRIBUTE_DST,
   type Element as GroupElement,
-  type FixedBase,
   type G1,
   type G2,
   type Group,
@@ -19,7 +17,7 @@ export {
   type Scalars,
   type TargetGroup,
 } from './group.ts';
-export { abeIssuer } from './issuer.ts';
+export { type AbeIssuer, abeIssuer } from './issuer.ts';
 export {
   decodeAttributeKey,
   decodeMasterKey,
@@ -32,13 +30,10 @@ export { keyGen } from './key-gen.ts';
 export { freshKeyRandomness, type KeyRandomness, prfKeyRandomness } from './key-randomness.ts';
 export type { AttributeKey, KeyComponent, MasterKey, PublicKey } from './keys.ts';
 export { createMclGroup } from './mcl/group.ts';
-export type { SeedOpener } from './opener-cache.ts';
 export { type AttributeLeaf, and, attribute, or, type Policy, satisfies, type Threshold, threshold } from './policy.ts';
 export { formatPolicy } from './policy-format.ts';
 export { PolicySyntaxError } from './policy-lexer.ts';
 export { parsePolicy } from './policy-parser.ts';
-export { EncryptionPool } from './pool.ts';
 export { abeSealing, type CachedSealing, warmUpPairing } from './sealing.ts';
 export { type KeyPair, publicKeyOf, setup, wipeMasterKey } from './setup.ts';
 export { verifyKey } from './verify-key.ts';
-export type { WipeableIssuer } from './wipeable-issuer.ts';

@@ -5,7 +5,7 @@ import type { G1, G2, GT, Scalar } from './group.ts';
 export interface PublicKey {
   /** h = g1^beta */
   readonly h: G1;
-  /** f = g2^(1/beta): only `delegate` uses it. */
+  /** f = g2^(1/beta), from which BSW07 makes keys for fewer attributes. Here it shows that h and f belong together. */
   readonly f: G2;
   /** A = e(g1, g2)^alpha. g1^alpha or g2^alpha would open everything. */
   readonly a: GT;

@@ -10,7 +10,6 @@ import {
   type Kind,
   type Points,
   SCALAR_BYTES,
-  type Scalar,
   type Scalars,
   type TargetGroup,
   WIDE_BYTES,
@@ -66,7 +65,6 @@ export function createNobleGroup(): Group {
       const values = pairs.map((pair) => ({ g1: read(pair.g1), g2: read(pair.g2) }));
       return make('gt', bls12_381.pairingBatch(values));
     },
-    pairingWith: (g2) => (g1) => make('gt', bls12_381.pairing(read(g1), read(g2))),
   };
   checkKnownAnswers(group);
   return group;
@@ -92,9 +90,7 @@ const scalars: Scalars = {
 };
 
 const gt: TargetGroup = {
-  multiply: (a, b) => make('gt', Fp12.mul(read(a), read(b))),
   power: (a, by) => make('gt', Fp12.pow(read(a), read(by))),
-  fixedBase: (a) => noTable((by) => gt.power(a, by)),
   equal: (a, b) => Fp12.eql(read(a), read(b)),
   encode: (a) => Fp12.toBytes(read(a)),
   decode(bytes) {
@@ -122,14 +118,12 @@ function points<K extends 'g1' | 'g2'>(
   encodedBytes: number,
 ): Points<Element<K>> {
   const pointOf = (element: Element<K>): NoblePoint<Values[K]> => read(element) as unknown as NoblePoint<Values[K]>;
-  const multiply = (point: Element<K>, by: Scalar): Element<K> => make(kind, pointOf(point).multiplyUnsafe(read(by)));
   return {
     generator: make(kind, curve.BASE),
     add: (a, b) => make(kind, pointOf(a).add(read(b))),
     negate: (a) => make(kind, pointOf(a).negate()),
-    multiply,
+    multiply: (point, by) => make(kind, pointOf(point).multiplyUnsafe(read(by))),
     multiplySecret: (point, by) => make(kind, pointOf(point).multiply(read(by))),
-    fixedBase: (point) => noTable((by) => multiply(point, by)),
     encode: (point) => pointOf(point).toBytes(true),
     decode(bytes) {
       if (bytes.length !== encodedBytes) return undefined;
@@ -141,10 +135,6 @@ function points<K extends 'g1' | 'g2'>(
       return point === undefined || pointOf(point).is0() ? undefined : point;
     },
   };
-}
-
-function noTable<Result>(multiply: (by: Scalar) => Result): { multiply(by: Scalar): Result; destroy(): void } {
-  return { multiply, destroy: () => undefined };
 }
 
 /** noble throws at malformed bytes; the port answers undefined. */

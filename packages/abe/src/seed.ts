@@ -3,10 +3,11 @@
  *
  *     C(48) C_y(96) C'_y(48) seed and tag(48), 240 bytes
  */
-import { concatBytes, SEED_BYTES, type Suite } from '@basa/masking';
+import { concatBytes, type RandomBytes, SEED_BYTES, type Suite } from '@basa/masking';
 import { type G1, G1_BYTES, type G2, G2_BYTES, type Group } from './group.ts';
 import { kemKey, openOnce, sealOnce, TAG_BYTES } from './kem.ts';
-import type { PreparedPart } from './pool.ts';
+import type { PublicKey } from './keys.ts';
+import { randomScalar } from './random-scalar.ts';
 
 const HEADER_BYTES = G1_BYTES + G2_BYTES + G1_BYTES;
 export const SEALED_SEED_BYTES = HEADER_BYTES + SEED_BYTES + TAG_BYTES;
@@ -18,18 +19,20 @@ interface SeedTools {
   readonly suite: Suite;
 }
 
-/** The online part of encryption: one hash to the curve and one multiplication. Uses the prepared part up. */
 export function sealSeed(
-  request: { part: PreparedPart; seed: Uint8Array; attribute: Uint8Array; context: Uint8Array },
-  { group, suite }: SeedTools,
+  request: { publicKey: PublicKey; seed: Uint8Array; attribute: Uint8Array; context: Uint8Array },
+  { group, suite, randomBytes }: SeedTools & { readonly randomBytes: RandomBytes },
 ): Uint8Array {
-  const { part, seed, attribute, context } = request;
-  const { g1, g2, scalars } = group;
-  const cyPrime = g1.multiply(group.hashToG1(attribute), part.s); // C'_y = H(x)^s
-  scalars.wipe(part.s);
-  const header = concatBytes(g1.encode(part.c), g2.encode(part.g2s), g1.encode(cyPrime));
-  const key = kemKey({ label: SEED_LABEL, secret: part.secret.reveal(), header, context }, suite);
-  part.secret.wipe();
+  const { publicKey, seed, attribute, context } = request;
+  const { g1, g2, gt, scalars } = group;
+  const s = randomScalar(group, randomBytes);
+  const c = g1.multiply(publicKey.h, s); // C = h^s
+  const cy = g2.multiply(g2.generator, s); // C_y = g2^s
+  const cyPrime = g1.multiply(group.hashToG1(attribute), s); // C'_y = H(x)^s
+  const secret = gt.encode(gt.power(publicKey.a, s)); // A^s
+  scalars.wipe(s);
+  const header = concatBytes(g1.encode(c), g2.encode(cy), g1.encode(cyPrime));
+  const key = kemKey({ label: SEED_LABEL, secret, header, context }, suite);
   return concatBytes(header, sealOnce(key, seed, suite));
 }
 

@@ -5,8 +5,6 @@ import {
   decapsulate,
   decodeCiphertext,
   decrypt,
-  delegate,
-  EncryptionPool,
   encapsulate,
   encodeAttributeKey,
   encodeCiphertext,
@@ -21,7 +19,7 @@ import {
 } from '@basa/abe';
 import { ascii, DecodeError, equalBytes } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { flipBit, mclTools, seededBytes } from './tools.ts';
+import { flipBit, mclTools } from './tools.ts';
 
 const tools = await mclTools('scheme');
 const { group, suite, randomBytes } = tools;
@@ -178,33 +176,6 @@ describe('keyGen', () => {
   });
 });
 
-describe('delegate', () => {
-  const parent = keyFor('a', 'b', 'c');
-  const child = delegate({ publicKey, key: parent, attributes: ['a', 'b'] }, tools);
-
-  it('makes a key that opens what its fewer attributes may read, and nothing else', () => {
-    expect(decrypt({ ciphertext: encryptFor('a and b'), key: child, context }, tools).kind).toBe('opened');
-    expect(decrypt({ ciphertext: encryptFor('c'), key: child, context }, tools)).toEqual(
-      refused('policy-not-satisfied'),
-    );
-    expect(verifyKey({ publicKey, key: child }, group)).toBe(true);
-  });
-
-  it('makes a key that can be delegated again', () => {
-    const grandchild = delegate({ publicKey, key: child, attributes: ['b'] }, tools);
-    expect(decrypt({ ciphertext: encryptFor('b'), key: grandchild, context }, tools).kind).toBe('opened');
-  });
-
-  it('refuses attributes that the parent lacks', () => {
-    expect(() => delegate({ publicKey, key: child, attributes: ['c'] }, tools)).toThrow(RangeError);
-  });
-
-  it('makes components that do not fit into the key they come from', () => {
-    const mixed = { d: child.d, components: parent.components };
-    expect(decrypt({ ciphertext: encryptFor('c'), key: mixed, context }, tools)).toEqual(refused('not-authentic'));
-  });
-});
-
 describe('the KEM by itself', () => {
   it('gives both sides the same 32 bytes, and others for another context', () => {
     const { encapsulation, key } = encapsulate({ publicKey, policy: and(attribute('a')), context }, tools);
@@ -213,48 +184,6 @@ describe('the KEM by itself', () => {
     expect(key).toHaveLength(32);
     expect(decapsulate({ encapsulation, key: holder, context: ascii('x') }, tools)).not.toEqual(key);
     expect(decapsulate({ encapsulation, key: keyFor('b'), context }, tools)).toBeUndefined();
-  });
-});
-
-describe('the pool', () => {
-  it('gives each part away once, for any encryption', () => {
-    const pool = new EncryptionPool(publicKey, tools);
-    pool.prepare(3);
-    const seen = new Set<string>();
-    for (let i = 0; i < 6; i++) {
-      expect(pool.size).toBe(Math.max(0, 3 - i));
-      const { encapsulation } = encrypt({ publicKey, policy: attribute('a'), plaintext, context, pool }, tools);
-      seen.add(group.g1.encode(encapsulation.c).join());
-    }
-    expect(seen.size).toBe(6);
-  });
-
-  it('makes ciphertexts like those without it, with tables and without', () => {
-    const pool = new EncryptionPool(publicKey, { group, randomBytes: seededBytes('pool') });
-    const tabled = new EncryptionPool(publicKey, { group, randomBytes: seededBytes('pool') });
-    tabled.buildTables();
-    for (const policy of ['a', 'b or (a and c)', '2 of (a, b, c)'].map(parsePolicy)) {
-      const [one, two] = [pool, tabled].map((source) => {
-        const randomness = { ...tools, randomBytes: seededBytes('shares') };
-        return encrypt({ publicKey, policy, plaintext, context, pool: source }, randomness);
-      });
-      if (one === undefined || two === undefined) throw new Error('no ciphertext');
-      expect(encodeCiphertext(one, group)).toEqual(encodeCiphertext(two, group));
-      expect(decrypt({ ciphertext: one, key: keyFor('a', 'c'), context }, tools).kind).toBe('opened');
-    }
-    tabled.destroy();
-  });
-
-  it('serves its own public key only', () => {
-    const pool = new EncryptionPool(setup(tools).publicKey, tools);
-    expect(() => encrypt({ publicKey, policy: attribute('a'), plaintext, context, pool }, tools)).toThrow(/another/);
-  });
-
-  it('wipes the prepared parts when it is destroyed', () => {
-    const pool = new EncryptionPool(publicKey, tools);
-    pool.prepare(2);
-    pool.destroy();
-    expect(pool.size).toBe(0);
   });
 });
 

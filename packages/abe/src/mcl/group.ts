@@ -7,23 +7,21 @@ import { makeElement } from './elements.ts';
 import { loadMcl, type MclModule, SIZE } from './module.ts';
 import { pointsOf } from './points.ts';
 import { scalarsOf } from './scalars.ts';
-import { pairingProduct, pairingWith, targetGroupOf } from './target.ts';
+import { pairingProduct, targetGroupOf } from './target.ts';
 
 const DST = ascii(ATTRIBUTE_DST);
 
 /** Loads mcl, sets it up and checks known answers before anything else uses it. One instance for each thread is enough. */
 export async function createMclGroup(): Promise<Group> {
   const mcl = await loadMcl();
-  const scalars = scalarsOf(mcl);
   const group: Group = {
     name: 'mcl',
-    scalars,
-    g1: pointsOf(mcl, scalars, 'g1'),
-    g2: pointsOf(mcl, scalars, 'g2'),
-    gt: targetGroupOf(mcl, scalars),
+    scalars: scalarsOf(mcl),
+    g1: pointsOf(mcl, 'g1'),
+    g2: pointsOf(mcl, 'g2'),
+    gt: targetGroupOf(mcl),
     hashToG1: (message) => hashToG1(mcl, message),
     pairingProduct: (pairs) => pairingProduct(mcl, pairs),
-    pairingWith: (g2) => pairingWith(mcl, g2),
   };
   checkKnownAnswers(group);
   return group;

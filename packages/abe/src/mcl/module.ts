@@ -41,7 +41,6 @@ export interface MclModule {
   readonly _mclBnG1_serialize: Serialize;
   readonly _mclBnG1_isZero: Predicate;
   readonly _mclBnG1_neg: Unary;
-  _mclBnG1_normalizeVec(results: Address, operands: Address, count: number): void;
   readonly _mclBnG1_add: Binary;
   readonly _mclBnG1_mul: Binary;
   readonly _mclBnG1_mulCT: Binary;
@@ -57,7 +56,6 @@ export interface MclModule {
   readonly _mclBnG2_serialize: Serialize;
   readonly _mclBnG2_isZero: Predicate;
   readonly _mclBnG2_neg: Unary;
-  _mclBnG2_normalizeVec(results: Address, operands: Address, count: number): void;
   readonly _mclBnG2_add: Binary;
   readonly _mclBnG2_mul: Binary;
   readonly _mclBnG2_mulCT: Binary;
@@ -67,15 +65,10 @@ export interface MclModule {
   readonly _mclBnGT_isOne: Predicate;
   readonly _mclBnGT_isValid: Predicate;
   readonly _mclBnGT_mul: Binary;
-  /** Only for elements of order r, whose inverse is the conjugate. */
-  readonly _mclBnGT_inv: Unary;
   readonly _mclBnGT_pow: Binary;
 
   _mclBn_millerLoopVec(result: Address, g1s: Address, g2s: Address, count: number): void;
   readonly _mclBn_finalExp: Unary;
-  _mclBn_getUint64NumToPrecompute(): number;
-  readonly _mclBn_precomputeG2: Unary;
-  readonly _mclBn_precomputedMillerLoop: Binary;
 }
 
 /** Bytes of an element in wasm memory; points are projective. */

@@ -1,9 +1,8 @@
 /** Operations on elements of the mcl backend, made of calls. */
 import { equalBytes } from '@basa/masking';
-import type { Element, FixedBase, Kind, Scalars } from '../group.ts';
+import type { Element, Kind } from '../group.ts';
 import { call } from './calls.ts';
 import { makeElement, wordsOf } from './elements.ts';
-import { FixedBaseTable, type TableOperations } from './fixed-base.ts';
 import { type MclModule, SIZE } from './module.ts';
 
 export function unary<K extends Kind>(
@@ -63,22 +62,4 @@ export function deserialize<K extends Kind>(
   if (returned !== bytes.length) return undefined;
   const element = makeElement(kind, words);
   return equalBytes(serialize(mcl, write, element, bytes.length), bytes) ? element : undefined;
-}
-
-export function fixedBase<K extends Kind>(
-  kind: K,
-  base: Element<K>,
-  library: { readonly mcl: MclModule; readonly scalars: Scalars; readonly operations: TableOperations },
-): FixedBase<Element<K>> {
-  const { mcl, scalars, operations } = library;
-  const table = new FixedBaseTable(mcl, operations, wordsOf(base));
-  return {
-    multiply(by) {
-      const digits = scalars.encode(by);
-      const words = table.multiply(digits);
-      digits.fill(0);
-      return makeElement(kind, words);
-    },
-    destroy: () => table.destroy(),
-  };
 }

@@ -1,10 +1,10 @@
 /** G1 and G2, by mcl. */
-import { type Element, G1_BYTES, G2_BYTES, type Points, type Scalars } from '../group.ts';
+import { type Element, G1_BYTES, G2_BYTES, type Points } from '../group.ts';
 import { G1_GENERATOR, G2_GENERATOR, hexBytes } from '../known-answers.ts';
-import { type MclModule, SIZE } from './module.ts';
-import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
+import type { MclModule } from './module.ts';
+import { binary, deserialize, serialize, test, unary } from './operations.ts';
 
-export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars, kind: K): Points<Element<K>> {
+export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, kind: K): Points<Element<K>> {
   const curve = functionsOf(mcl, kind === 'g1' ? 'G1' : 'G2');
   const library = { mcl, read: curve.read, write: curve.write };
   const decode = (bytes: Uint8Array): Element<K> | undefined => {
@@ -15,14 +15,12 @@ export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars
   };
   const generator = decode(hexBytes(curve.generator));
   if (generator === undefined) throw new Error(`mcl refuses the generator of ${kind}`);
-  const operations = { size: SIZE[kind], add: curve.add, negate: curve.negate, normalize: curve.normalize };
   return {
     generator,
     add: (a, b) => binary(mcl, kind, curve.add, a, b),
     negate: (a) => unary(mcl, kind, curve.negate, a),
     multiply: (point, by) => binary(mcl, kind, curve.multiply, point, by),
     multiplySecret: (point, by) => binary(mcl, kind, curve.multiplySecret, point, by),
-    fixedBase: (point) => fixedBase(kind, point, { mcl, scalars, operations }),
     encode: (point) => serialize(mcl, curve.write, point, curve.encodedBytes),
     decode,
   };
@@ -39,6 +37,5 @@ function functionsOf(mcl: MclModule, curve: 'G1' | 'G2') {
     add: mcl[`_mclBn${curve}_add`],
     multiply: mcl[`_mclBn${curve}_mul`],
     multiplySecret: mcl[`_mclBn${curve}_mulCT`],
-    normalize: mcl[`_mclBn${curve}_normalizeVec`],
   };
 }

@@ -1,22 +1,19 @@
 /** The target group and the pairing into it, by mcl. */
 import { equalBytes } from '@basa/masking';
-import { type G1, type G2, type GT, GT_BYTES, type PairingInput, type Scalars, type TargetGroup } from '../group.ts';
+import { type GT, GT_BYTES, type PairingInput, type TargetGroup } from '../group.ts';
 import { call } from './calls.ts';
 import { makeElement, wordsOf } from './elements.ts';
 import { type MclModule, SIZE } from './module.ts';
-import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
+import { binary, deserialize, serialize, test, unary } from './operations.ts';
 
 const COEFFICIENT_BYTES = 48;
 const PAIRS_AT_ONCE = 64; // 27 kB of the wasm stack of 1 MB
 
-export function targetGroupOf(mcl: MclModule, scalars: Scalars): TargetGroup {
+export function targetGroupOf(mcl: MclModule): TargetGroup {
   const library = { mcl, read: mcl._mclBnGT_deserialize, write: mcl._mclBnGT_serialize };
   const encode = (a: GT): Uint8Array => swapPairs(serialize(mcl, mcl._mclBnGT_serialize, a, GT_BYTES));
-  const operations = { size: SIZE.gt, add: mcl._mclBnGT_mul, negate: mcl._mclBnGT_inv };
   return {
-    multiply: (a, b) => binary(mcl, 'gt', mcl._mclBnGT_mul, a, b),
     power: (a, by) => binary(mcl, 'gt', mcl._mclBnGT_pow, a, by),
-    fixedBase: (a) => fixedBase('gt', a, { mcl, scalars, operations }),
     equal: (a, b) => equalBytes(encode(a), encode(b)),
     encode,
     decode(bytes) {
@@ -47,22 +44,6 @@ export function pairingProduct(mcl: MclModule, pairs: readonly PairingInput[]): 
     product = binary(mcl, 'gt', mcl._mclBnGT_mul, product, next);
   }
   return unary(mcl, 'gt', mcl._mclBn_finalExp, product);
-}
-
-/** The lines of the Miller loop depend only on the point of G2, so they are computed once (20 kB). */
-export function pairingWith(mcl: MclModule, g2: G2): (g1: G1) => GT {
-  const bytes = 8 * mcl._mclBn_getUint64NumToPrecompute();
-  const { words: lines } = call(mcl, bytes, [wordsOf(g2)], (result, at = 0) => {
-    mcl._mclBn_precomputeG2(result, at);
-    return 0;
-  });
-  return (g1) => {
-    const { words } = call(mcl, SIZE.gt, [wordsOf(g1), lines], (result, g1At = 0, linesAt = 0) => {
-      mcl._mclBn_precomputedMillerLoop(result, g1At, linesAt);
-      return 0;
-    });
-    return unary(mcl, 'gt', mcl._mclBn_finalExp, makeElement('gt', words));
-  };
 }
 
 function millerLoops(mcl: MclModule, pairs: readonly PairingInput[]): GT {

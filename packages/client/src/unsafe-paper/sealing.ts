@@ -14,7 +14,7 @@ async function load(): Promise<Group> {
 }
 
 export interface PaperSealings {
-  /** Use it at once: its tables are freed when another public key is used. Throws a `DecodeError` for an invalid key. */
+  /** Throws a `DecodeError` for an invalid key. */
   of(publicKey: Uint8Array): SeedSealing;
   /** Drops the key of the position, which has opened everything it will. */
   forget(): void;
@@ -27,7 +27,7 @@ export async function loadPaperSealings({ suite, randomBytes }: Outside): Promis
     of(publicKey) {
       if (current !== undefined && equalBytes(current.publicKey, publicKey)) return current.sealing;
       const sealing = abeSealing({ publicKey: decodePublicKey(publicKey, group), group, suite, randomBytes });
-      current?.sealing.destroy();
+      current?.sealing.forget();
       current = { publicKey, sealing };
       return sealing;
     },

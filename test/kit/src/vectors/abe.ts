@@ -2,7 +2,6 @@
 import {
   abeSealing,
   createMclGroup,
-  delegate,
   encodeAttributeKey,
   encodeCiphertext,
   encodeMasterKey,
@@ -24,7 +23,6 @@ export interface AbeVectors {
   readonly setup: { readonly randomness: string; readonly publicKey: string; readonly masterKey: string };
   readonly prfKey: string;
   readonly keys: readonly { readonly attributes: readonly string[]; readonly key: string }[];
-  readonly delegated: { readonly attributes: readonly string[]; readonly randomness: string; readonly key: string };
   readonly ciphertexts: readonly {
     readonly policy: string;
     readonly context: string;
@@ -63,9 +61,6 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
   const keyOf = (attributes: readonly (string | Uint8Array)[]) =>
     keyGen({ masterKey, attributes, randomness }, { group });
   const keys = SETS.map((attributes) => ({ attributes, key: hex(encodeAttributeKey(keyOf(attributes), group)) }));
-  const { components, d, ...delegation } = recorded('delegate', (randomBytes) =>
-    delegate({ publicKey, key: keyOf(['a', 'b', 'doctor']), attributes: ['a'] }, { group, randomBytes }),
-  );
   const ciphertexts = POLICIES.map(([policy, opens]) => {
     const [context, plaintext] = [ascii(`context of ${policy}`), ascii('attack at dawn')];
     const { encapsulation, sealed, ...run } = recorded(policy, (randomBytes) =>
@@ -93,7 +88,6 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
     setup: { ...pair, publicKey: hex(publicBytes), masterKey: hex(masterBytes) },
     prfKey: hex(prfKey),
     keys,
-    delegated: { attributes: ['a'], ...delegation, key: hex(encodeAttributeKey({ components, d }, group)) },
     ciphertexts,
     seeds,
     negatives: abeNegatives({ publicKey: hex(publicBytes), masterKey: hex(masterBytes), ...first }, group),
