@@ -15,31 +15,22 @@
  * interface of FIPS 203 does not allow.
  */
 import { ascii, concatBytes, equalBytes } from './bytes.ts';
+import { ephemeralKeys, type HolderBinding, type HolderKey, padded, type SeedToSeal } from './holder-sealing.ts';
 import { KEM_CIPHERTEXT_BYTES } from './kem-key.ts';
+import { AGREEMENT_KEY_BYTES, type KeyResult, type KeySteps, keysAtOnce } from './key-agreement.ts';
 import { SEED_BYTES } from './keystream.ts';
-import {
-  ephemeralKeys,
-  type KeyResult,
-  type KeySteps,
-  keysAtOnce,
-  SLOT_KEY_BYTES,
-  type SlotBinding,
-  type SlotPart,
-  xor,
-} from './slot-keys.ts';
 import type { Kem, Suite } from './suite.ts';
 
-/** A holder whose keys a seed is sealed to. */
-export interface HybridPart extends SlotPart {
+/** A holder that a seed is sealed to, with both of its keys. */
+export interface HybridHolder extends HolderKey {
   /** ek_a. It must have passed `isKemKey`. Missing in tasks that do not seal with ML-KEM. */
   readonly kemKey: Uint8Array | undefined;
   /** The hash of the statement that names both keys. */
   readonly statement: Uint8Array;
 }
 
-export interface HybridBinding extends Pick<SlotBinding, 'salt' | 'context'> {
-  /** In the order of the copies. */
-  readonly parts: readonly HybridPart[];
+export interface HybridBinding extends HolderBinding {
+  readonly holders: readonly HybridHolder[];
 }
 
 /** The secrets that belong to the keys of one holder. */
@@ -54,20 +45,17 @@ const COPY_BYTES = KEM_CIPHERTEXT_BYTES + SEED_BYTES;
 
 /** R and a copy for each holder. */
 export function hybridSealedBytes(holders: number): number {
-  return SLOT_KEY_BYTES + COPY_BYTES * holders;
+  return AGREEMENT_KEY_BYTES + COPY_BYTES * holders;
 }
 
-interface HybridSeed {
-  readonly seed: Uint8Array;
-  readonly binding: HybridBinding;
-}
+type HybridSeed = SeedToSeal<HybridBinding>;
 
 /** One for each seed. The keys must have been checked. */
 export function* sealToHybrid(suite: Suite, seeds: readonly HybridSeed[]): KeySteps<readonly Uint8Array[]> {
   const results = yield* ephemeralKeys(suite, seeds);
   return seeds.map((one, n) => {
     const { publicKey, shared } = results[n] as KeyResult;
-    const copies = one.binding.parts.map((part, place) => copyFor(suite, one, part, publicKey, shared[place]));
+    const copies = one.binding.holders.map((holder, place) => copyFor(suite, one, holder, publicKey, shared[place]));
     return concatBytes(publicKey, ...copies);
   });
 }
@@ -76,24 +64,22 @@ export function* sealToHybrid(suite: Suite, seeds: readonly HybridSeed[]): KeySt
 function copyFor(
   suite: Suite,
   { seed, binding }: HybridSeed,
-  part: HybridPart,
+  holder: HybridHolder,
   ephemeralKey: Uint8Array,
   agreed: Uint8Array | undefined,
 ): Uint8Array {
-  const { kemKey } = part;
+  const { kemKey } = holder;
   if (agreed === undefined || kemKey === undefined)
     throw new Error('the keys that a seed is sealed to were not checked');
-  const randomness = kemRandomness(suite, seed, binding, part);
+  const randomness = kemRandomness(suite, seed, binding, holder);
   const { ciphertext, shared } = kemOf(suite).encapsulate(kemKey, randomness);
   randomness.fill(0);
-  const pad = padOf(suite, binding, part, { shared, agreed, ephemeralKey, ciphertext, kemKey });
-  const copy = concatBytes(ciphertext, xor(seed, pad));
-  pad.fill(0);
-  return copy;
+  const pad = padOf(suite, binding, holder, { shared, agreed, ephemeralKey, ciphertext, kemKey });
+  return concatBytes(ciphertext, padded(seed, pad));
 }
 
 /**
- * With the secrets of the holder at this place among the parts. Undefined if the bytes were not sealed to exactly these parts for this binding:
+ * With the secrets of the holder at this place. Undefined if the bytes were not sealed to exactly these holders for this binding:
  * there is no other way to fail.
  */
 export function openHybrid(
@@ -103,7 +89,7 @@ export function openHybrid(
   place: number,
   secret: HolderSecret,
 ): Uint8Array | undefined {
-  if (sealed.length !== hybridSealedBytes(binding.parts.length)) return undefined;
+  if (sealed.length !== hybridSealedBytes(binding.holders.length)) return undefined;
   const seed = candidateOf(suite, sealed, binding, place, secret);
   if (seed === undefined) return undefined;
   const [again] = keysAtOnce(suite, sealToHybrid(suite, [{ seed, binding }]));
@@ -120,18 +106,16 @@ function candidateOf(
   place: number,
   { agreement, decapsulation }: HolderSecret,
 ): Uint8Array | undefined {
-  const ephemeralKey = sealed.subarray(0, SLOT_KEY_BYTES);
-  const start = SLOT_KEY_BYTES + COPY_BYTES * place;
+  const ephemeralKey = sealed.subarray(0, AGREEMENT_KEY_BYTES);
+  const start = AGREEMENT_KEY_BYTES + COPY_BYTES * place;
   const ciphertext = sealed.subarray(start, start + KEM_CIPHERTEXT_BYTES);
-  const part = binding.parts[place] as HybridPart;
-  const { kemKey } = part;
+  const holder = binding.holders[place] as HybridHolder;
+  const { kemKey } = holder;
   const agreed = suite.x25519(agreement).agree(ephemeralKey);
   if (agreed === undefined || decapsulation === undefined || kemKey === undefined) return undefined;
   const shared = kemOf(suite).decapsulate(decapsulation, ciphertext);
-  const pad = padOf(suite, binding, part, { shared, agreed, ephemeralKey, ciphertext, kemKey });
-  const seed = xor(sealed.subarray(start + KEM_CIPHERTEXT_BYTES, start + COPY_BYTES), pad);
-  pad.fill(0);
-  return seed;
+  const pad = padOf(suite, binding, holder, { shared, agreed, ephemeralKey, ciphertext, kemKey });
+  return padded(sealed.subarray(start + KEM_CIPHERTEXT_BYTES, start + COPY_BYTES), pad);
 }
 
 interface Exchanged {
@@ -155,7 +139,7 @@ function kemRandomness(
   suite: Suite,
   seed: Uint8Array,
   { salt, context }: HybridBinding,
-  { authority, statement }: HybridPart,
+  { authority, statement }: HybridHolder,
 ): Uint8Array {
   const info = concatBytes(KEM, context, Uint8Array.of(authority), statement);
   return suite.hkdf({ secret: seed, salt, info, length: SEED_BYTES });
@@ -165,7 +149,7 @@ function kemRandomness(
 function padOf(
   suite: Suite,
   { salt, context }: HybridBinding,
-  { authority, publicKey }: SlotPart,
+  { authority, publicKey }: HolderKey,
   { shared, agreed, ephemeralKey, ciphertext, kemKey }: Exchanged,
 ): Uint8Array {
   const secret = combineSecrets(kemOf(suite), { shared, agreed, ephemeralKey, publicKey });
@@ -178,7 +162,7 @@ function padOf(
 /** SHA3-256(k || e * P || R || P || label): the combiner of X-Wing, with R in the place of its X25519 ciphertext. */
 export function combineSecrets(
   kem: Pick<Kem, 'sha3'>,
-  { shared, agreed, ephemeralKey, publicKey }: Omit<Exchanged, 'ciphertext' | 'kemKey'> & Pick<SlotPart, 'publicKey'>,
+  { shared, agreed, ephemeralKey, publicKey }: Omit<Exchanged, 'ciphertext' | 'kemKey'> & Pick<HolderKey, 'publicKey'>,
 ): Uint8Array {
   return kem.sha3(shared, agreed, ephemeralKey, publicKey, LABEL);
 }

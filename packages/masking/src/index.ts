@@ -3,15 +3,31 @@ export { applyMasksInPlace, applyMasksInPlaceAsync, type MaskTools } from './app
 export { ascii, concatBytes, equalBytes, fromHex, toHex } from './bytes.ts';
 export { ByteReader, ByteWriter, DecodeError } from './codec.ts';
 export {
+  type HolderBinding,
+  type HolderKey,
+  holderSealedBytes,
+  openAsHolder,
+  type SeedToSeal,
+  sealToHolders,
+} from './holder-sealing.ts';
+export {
   combineSecrets,
   type HolderSecret,
   type HybridBinding,
-  type HybridPart,
+  type HybridHolder,
   hybridSealedBytes,
   openHybrid,
   sealToHybrid,
 } from './hybrid-sealing.ts';
 export { isKemKey, KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, KEM_SECRET_BYTES, KEM_SEED_BYTES } from './kem-key.ts';
+export {
+  AGREEMENT_KEY_BYTES,
+  isAgreementKey,
+  type KeyResult,
+  type KeySteps,
+  type KeyWork,
+  keysAtOnce,
+} from './key-agreement.ts';
 export { type AsyncKeystream, type Keystream, type KeystreamRequest, SEED_BYTES, type StreamKey } from './keystream.ts';
 export type { MaskPlan, MaskTerm } from './mask-plan.ts';
 export {
@@ -67,31 +83,6 @@ export {
   unsafeTransparentSealing,
 } from './sealing.ts';
 export { Secret } from './secret.ts';
-export {
-  isSlotKey,
-  type SlotKeyRole,
-  type SlotKeySource,
-  slotKeyList,
-  slotKeyListBytes,
-  slotKeyListProblem,
-  slotKeyOf,
-  slotSecret,
-} from './slot-key-list.ts';
-export {
-  type KeyResult,
-  type KeySteps,
-  type KeyWork,
-  keysAtOnce,
-  openWithPads,
-  openWithSlotKeys,
-  padOfShared,
-  type SealedWithPads,
-  SLOT_KEY_BYTES,
-  type SlotBinding,
-  type SlotPart,
-  sealToSlots,
-  slotSealedBytes,
-} from './slot-keys.ts';
 export type { AeadInput, Kem, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
 export { type ElementKernel, plainVectorKernel, type VectorKernel } from './vector-kernel.ts';

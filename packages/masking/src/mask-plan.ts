@@ -12,7 +12,7 @@ export interface MaskTerm {
 
 export interface MaskPlan {
   readonly modulus: Modulus;
-  /** HKDF salt of the terms: the hash of the buffer's descriptor, so that a seed used twice differs by buffer. */
+  /** HKDF salt of the terms: ctx of the buffer in `paper` mode, so that a seed used twice differs by buffer. */
   readonly salt: Uint8Array;
   readonly terms: readonly MaskTerm[];
   /** The element of the stream that meets element 0; a multiple of 16. For vectors handled in shards. */

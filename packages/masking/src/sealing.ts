@@ -1,6 +1,5 @@
 /** The port through which a seed is sealed to the holder of one attribute, and a version of it that hides nothing. */
 import { concatBytes, equalBytes } from './bytes.ts';
-import type { Suite } from './suite.ts';
 
 /**
  * Encrypts seeds to an attribute (`Encrypt` of the paper with a policy of one attribute), as CP-ABE does. `context` is
@@ -24,8 +23,6 @@ export interface AttributeKeyIssuer {
   readonly publicKey: Uint8Array;
   /** `KeyGen` of the paper for one attribute. */
   issue(attribute: Uint8Array): Uint8Array;
-  /** 32 bytes that only the holder of the master key can derive, for the label. The caller may overwrite them. */
-  derive(label: Uint8Array): Uint8Array;
 }
 
 /**
@@ -56,12 +53,8 @@ export function unsafeTransparentSealing(lengths: {
 }
 
 /** The issuer that goes with it: the key of an attribute is the attribute. */
-export function unsafeTransparentIssuer(suite: Suite): AttributeKeyIssuer {
-  return {
-    publicKey: new Uint8Array(),
-    issue: (attribute) => attribute,
-    derive: (label) => suite.sha256(label),
-  };
+export function unsafeTransparentIssuer(): AttributeKeyIssuer {
+  return { publicKey: new Uint8Array(), issue: (attribute) => attribute };
 }
 
 function checkLength(name: string, bytes: Uint8Array, expected: number): void {

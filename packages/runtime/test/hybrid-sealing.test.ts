@@ -4,7 +4,7 @@ import {
   concatBytes,
   type HolderSecret,
   type HybridBinding,
-  type HybridPart,
+  type HybridHolder,
   hybridSealedBytes,
   type Kem,
   keysAtOnce,
@@ -30,7 +30,7 @@ const HOLDERS = [1, 2, 4].map((authority) => {
   return { part: { authority, publicKey, kemKey: pair.publicKey, statement: filled(20 + authority) }, secret };
 });
 const binding: HybridBinding = {
-  parts: HOLDERS.map(({ part }) => part),
+  holders: HOLDERS.map(({ part }) => part),
   salt: filled(4),
   context: filled(5, 9),
 };
@@ -42,20 +42,20 @@ const sealed = sealedBy(suite);
 const opened = (bytes: Uint8Array, place: number, to = binding, by: Suite = suite) =>
   openHybrid(by, bytes, to, place, HOLDERS[place]?.secret as HolderSecret);
 const everyone = (bytes: Uint8Array) => HOLDERS.map((_, place) => opened(bytes, place));
-const withPart = (at: number, part: HybridPart): readonly HybridPart[] =>
-  binding.parts.map((one, place) => (place === at ? part : one));
+const withHolder = (at: number, part: HybridHolder): readonly HybridHolder[] =>
+  binding.holders.map((one, place) => (place === at ? part : one));
 const NOBODY = HOLDERS.map(() => undefined);
 
 /** The formula once more, over node:crypto and the plain functions of noble. */
 function sealedByFormula(): Uint8Array {
   const text = (label: string): Uint8Array => new TextEncoder().encode(label);
   const hash = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
-  const { salt, context, parts } = binding;
+  const { salt, context, holders } = binding;
   const derive = (secret: Uint8Array, info: Uint8Array): Uint8Array =>
     new Uint8Array(hkdfSync('sha256', secret, salt, info, 32));
   const e = derive(seed, concatBytes(text('eph'), context));
   const R = x25519.getPublicKey(e);
-  const copies = parts.map(({ authority, publicKey, kemKey, statement }) => {
+  const copies = holders.map(({ authority, publicKey, kemKey, statement }) => {
     const a = Uint8Array.of(authority);
     const m = derive(seed, concatBytes(text('kem'), context, a, statement));
     const { cipherText, sharedSecret } = ml_kem768.encapsulate(kemKey as Uint8Array, m);
@@ -105,7 +105,7 @@ describe('a seed that is sealed to both keys', () => {
   it('is bad for every holder if a ciphertext has another randomness, though each copy opens by itself', () => {
     const { part } = HOLDERS[1] as (typeof HOLDERS)[number];
     const other = { ...part, statement: filled(99) };
-    const foreign = sealedBy(suite, { ...binding, parts: withPart(1, other) });
+    const foreign = sealedBy(suite, { ...binding, holders: withHolder(1, other) });
     const copy = 32 + 1120;
     const mixed = sealed.slice();
     mixed.set(foreign.subarray(copy, copy + 1120), copy);
@@ -117,16 +117,16 @@ describe('a seed that is sealed to both keys', () => {
     const others: readonly HybridBinding[] = [
       { ...binding, salt: filled(9) },
       { ...binding, context: filled(6, 9) },
-      { ...binding, parts: withPart(0, { ...part, authority: 3 }) },
-      { ...binding, parts: withPart(0, { ...part, statement: filled(3) }) },
-      { ...binding, parts: withPart(0, { ...part, kemKey: undefined }) },
+      { ...binding, holders: withHolder(0, { ...part, authority: 3 }) },
+      { ...binding, holders: withHolder(0, { ...part, statement: filled(3) }) },
+      { ...binding, holders: withHolder(0, { ...part, kemKey: undefined }) },
     ];
     for (const to of others) expect(opened(sealed, 0, to)).toBeUndefined();
   });
 
   it('is never sealed to a holder without an ML-KEM key, or without ML-KEM', () => {
-    const parts = binding.parts.map((part) => ({ ...part, kemKey: undefined }));
-    expect(() => sealedBy(suite, { ...binding, parts })).toThrow(/were not checked/);
+    const holders = binding.holders.map((part) => ({ ...part, kemKey: undefined }));
+    expect(() => sealedBy(suite, { ...binding, holders })).toThrow(/were not checked/);
     expect(() => sealedBy(webSuite)).toThrow(/ML-KEM was not loaded/);
   });
 });
