@@ -186,7 +186,6 @@ export {
   releaseRequestCodec,
   shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
-export type { PartBinding, ShotName } from './wire/one-shot/part-sealing.ts';
 export { openPart, partBinding, partTerm, sealParts } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, oneShotOf, partsOf, taskParts } from './wire/one-shot/parts.ts';

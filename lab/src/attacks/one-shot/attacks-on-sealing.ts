@@ -3,12 +3,13 @@ import {
   ascii,
   combineSecrets,
   concatBytes,
-  type HybridPart,
+  type HybridBinding,
+  type HybridHolder,
   KEM_CIPHERTEXT_BYTES,
   type Kem,
   toHex,
 } from '@basa/masking';
-import { type Ctx, distinctEpochs, epochSecretOf, heldParts, type PartBinding, partBinding } from '@basa/protocol';
+import { type Ctx, distinctEpochs, epochSecretOf, heldParts, partBinding } from '@basa/protocol';
 import type { ShotOracle } from './shot-oracle.ts';
 import { COUNCIL, canGive, HYBRID, honestUploads, type ShotAttack, withLyingStandings } from './shot-scene.ts';
 
@@ -41,7 +42,7 @@ export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
 function candidateSeed(oracle: ShotOracle, name: Ctx): Uint8Array {
   const { suite } = oracle.world.environment.tools;
   const { binding, sealed } = recorded(oracle, name);
-  const [part] = binding.parts as readonly [HybridPart];
+  const [part] = binding.holders as readonly [HybridHolder];
   const [keeper] = oracle.honest;
   const root = keeper?.secrets.get(toHex(part.publicKey)) as Uint8Array;
   const broken = suite.x25519(epochSecretOf(suite, 'x25519', root).agreement);
@@ -60,7 +61,7 @@ function candidateSeed(oracle: ShotOracle, name: Ctx): Uint8Array {
 }
 
 /** The sealed part of an upload with one authority, and the context that it is bound to. */
-function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: PartBinding; readonly sealed: Uint8Array } {
+function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: HybridBinding; readonly sealed: Uint8Array } {
   const { environment, policy, shots } = oracle.world;
   const { header } = oracle.stored(name).upload;
   const [held] = heldParts(policy, header.epochs);

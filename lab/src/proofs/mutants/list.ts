@@ -83,9 +83,9 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   S10: [{ file: 'wire/one-shot/parts.ts', find: 'if (tolerated === 0) return [0];', replace: 'return [0];' }],
   S11: [
     {
-      file: 'packages/masking/src/slot-keys.ts',
-      find: 'isSame = equalBytes(xor(again[place] as Uint8Array, pad), paddedShare(sealed, place)) && isSame;',
-      replace: 'isSame = pad.length > 0 && isSame;',
+      file: 'packages/masking/src/holder-sealing.ts',
+      find: 'isSame = copy !== undefined && equalBytes(copy, copyOf(sealed, other));',
+      replace: 'isSame = copy !== undefined;',
     },
   ],
   S12: [
@@ -227,7 +227,9 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       replace: '(isMember ? undefined : undefined)',
     },
   ],
-  S30: [{ file: 'wire/one-shot/epoch.ts', find: 'return isSlotKey(key) && (', replace: 'return key.length > 0 && (' }],
+  S30: [
+    { file: 'wire/one-shot/epoch.ts', find: 'return isAgreementKey(key) && (', replace: 'return key.length > 0 && (' },
+  ],
   S31: [
     {
       file: 'user/one-shot/standings.ts',

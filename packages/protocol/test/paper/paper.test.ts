@@ -5,12 +5,12 @@ import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
-const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(nodeSuite), seed = 1) =>
+const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(), seed = 1) =>
   new PaperFederation(nodeEnvironment, { bufferSize, sealings, seed });
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 
 describe.each([
-  ['transparent sealing', () => transparentPaperSealings(nodeSuite)],
+  ['transparent sealing', () => transparentPaperSealings()],
   ['CP-ABE', paperAbeSealings],
 ])('paper mode with %s', (_, sealings) => {
   it.each([2, 3, 6])('fills a buffer of K = %d in turn, and the masks cancel', (K) => {

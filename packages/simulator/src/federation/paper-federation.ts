@@ -75,7 +75,7 @@ export class PaperFederation {
     this.bufferSize = options.bufferSize;
     this.dimension = options.dimension ?? 4;
     this.version = options.version ?? 3;
-    this.sealings = options.sealings ?? transparentPaperSealings(environment.tools.suite);
+    this.sealings = options.sealings ?? transparentPaperSealings();
     this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
     this.signer = environment.createSigner(this.randomBytes(32));
     this.quantizer = {

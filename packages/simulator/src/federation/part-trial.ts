@@ -52,7 +52,7 @@ export function partTrial(
   const sealed = seal();
   const own = epochSecretOf(suite, sealing, secrets[0] as Uint8Array);
   const held = parts.flatMap(({ binding }, n) =>
-    binding.parts.some(({ authority }) => authority === 0) ? [{ sealed: sealed[n] as Uint8Array, binding }] : [],
+    binding.holders.some(({ authority }) => authority === 0) ? [{ sealed: sealed[n] as Uint8Array, binding }] : [],
   );
   return {
     sealedBytes: sealed.reduce((sum, { length }) => sum + length, 0),

@@ -10,7 +10,7 @@ export interface SealingSizes {
 /** Sealed seeds and keys of the requested lengths; contexts enter by their hash, so that 96 bytes are enough. */
 export function paddedSealings(suite: Suite, { sealedBytes, keyBytes }: SealingSizes): PaperSealings {
   const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 32 });
-  const transparent = unsafeTransparentIssuer(suite);
+  const transparent = unsafeTransparentIssuer();
   const padding = new Uint8Array(sealedBytes - inner.sealedBytes);
   return {
     issuer: {

@@ -1,5 +1,5 @@
 /** The keys of an epoch, all made of one secret of 32 random bytes. */
-import { ascii, type HolderSecret, KEM_SEED_BYTES, type Kem, SLOT_KEY_BYTES, type Suite } from '@basa/masking';
+import { AGREEMENT_KEY_BYTES, ascii, type HolderSecret, KEM_SEED_BYTES, type Kem, type Suite } from '@basa/masking';
 import type { EpochBody } from '../../wire/one-shot/epoch.ts';
 import { isHybrid, type Sealing } from '../../wire/one-shot/sealings.ts';
 
@@ -15,7 +15,7 @@ export function epochKeysOf(suite: Suite, sealing: Sealing, secret: Uint8Array):
 
 /** Only the X25519 key, which every epoch has. */
 export function agreementKeyOf(suite: Suite, secret: Uint8Array): Uint8Array {
-  const agreement = derived(suite, secret, 'x25519', SLOT_KEY_BYTES);
+  const agreement = derived(suite, secret, 'x25519', AGREEMENT_KEY_BYTES);
   const { publicKey } = suite.x25519(agreement);
   agreement.fill(0);
   return publicKey;
@@ -23,7 +23,7 @@ export function agreementKeyOf(suite: Suite, secret: Uint8Array): Uint8Array {
 
 /** The secret that opens the parts sealed to these keys. The caller overwrites it. */
 export function epochSecretOf(suite: Suite, sealing: Sealing, secret: Uint8Array): HolderSecret {
-  const agreement = derived(suite, secret, 'x25519', SLOT_KEY_BYTES);
+  const agreement = derived(suite, secret, 'x25519', AGREEMENT_KEY_BYTES);
   return { agreement, decapsulation: isHybrid(sealing) ? kemPairOf(suite, secret).secretKey : undefined };
 }
 

@@ -1,5 +1,5 @@
 /** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and its knowledge at a certain time. */
-import { isKemKey, isSlotKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
+import { isAgreementKey, isKemKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../brands.ts';
 import { type Codec, message, nested } from '../codec.ts';
 import { byRisingIndex, type Council, isSignedBySeat } from '../council.ts';
@@ -67,7 +67,7 @@ export function isEpochOf(suite: Suite, rules: EpochRules, epoch: Epoch): boolea
 
 /** All parties must judge the keys in the same way. A key that only some accept would split the holders of a part. */
 function hasGoodKeys({ sealing }: Pick<OneShotPolicy, 'sealing'>, { key, kemKey }: EpochBody): boolean {
-  return isSlotKey(key) && (isHybrid(sealing) ? kemKey !== undefined && isKemKey(kemKey) : kemKey === undefined);
+  return isAgreementKey(key) && (isHybrid(sealing) ? kemKey !== undefined && isKemKey(kemKey) : kemKey === undefined);
 }
 
 /** The time at which its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */

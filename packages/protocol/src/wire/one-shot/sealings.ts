@@ -1,5 +1,5 @@
 /** The methods to seal the seeds of parts to the keys of their holders, and the size of the result. */
-import { hybridSealedBytes, slotSealedBytes } from '@basa/masking';
+import { holderSealedBytes, hybridSealedBytes } from '@basa/masking';
 
 /** `x25519+mlkem768` also withstands quantum computers: a seed stays closed while either of the two is unbroken. */
 export const SEALINGS = ['x25519', 'x25519+mlkem768'] as const;
@@ -11,5 +11,5 @@ export function isHybrid(sealing: Sealing): boolean {
 }
 
 export function sealedPartBytes(sealing: Sealing, holders: number): number {
-  return isHybrid(sealing) ? hybridSealedBytes(holders) : slotSealedBytes(holders);
+  return isHybrid(sealing) ? hybridSealedBytes(holders) : holderSealedBytes(holders);
 }
