@@ -1,5 +1,5 @@
 /** The authority's side of `abeSealing`: keys of single attributes, the same bytes for the same attribute. */
-import { type AttributeKeyIssuer, ascii, concatBytes, type Suite } from '@basa/masking';
+import { type AttributeKeyIssuer, ascii, type Suite } from '@basa/masking';
 import type { Group } from './group.ts';
 import { encodeAttributeKey, encodeMasterKey, encodePublicKey } from './key-codec.ts';
 import { keyGen } from './key-gen.ts';
@@ -29,10 +29,6 @@ export function abeIssuer(
     publicKey: encodePublicKey(publicKeyOf(masterKey, group), group),
     issue: (attribute) =>
       encodeAttributeKey(keyGen({ masterKey, attributes: [attribute], randomness }, { group }), group),
-    derive(label) {
-      const info = concatBytes(ascii('derive'), suite.sha256(label));
-      return suite.hkdf({ secret: prfKey, salt: SALT, info, length: KEY_BYTES });
-    },
     wipe() {
       prfKey.fill(0);
       wipeMasterKey(group, masterKey);

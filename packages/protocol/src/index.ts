@@ -186,6 +186,7 @@ export {
   releaseRequestCodec,
   shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
+export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { openPart, partBinding, partTerm, sealParts } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, oneShotOf, partsOf, taskParts } from './wire/one-shot/parts.ts';

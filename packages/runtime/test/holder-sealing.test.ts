@@ -78,8 +78,8 @@ describe('a seed that is sealed to holders', () => {
         expect(everyone(changed)).toEqual(NOBODY);
       }),
     );
-    for (const other of [sealed.subarray(1), concatBytes(sealed, Uint8Array.of(0)), new Uint8Array()])
-      expect(everyone(other)).toEqual(NOBODY);
+    const others: readonly Uint8Array[] = [sealed.subarray(1), concatBytes(sealed, Uint8Array.of(0)), new Uint8Array()];
+    for (const other of others) expect(everyone(other)).toEqual(NOBODY);
     expect(everyone(concatBytes(filled(0), sealed.subarray(32)))).toEqual(NOBODY);
   });
 
