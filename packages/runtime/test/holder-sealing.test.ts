@@ -19,7 +19,7 @@ import { nodeSuite } from '../src/node/index.ts';
 import { webSuite } from '../src/web/index.ts';
 
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
-const seed = Uint8Array.from({ length: 32 }, (_, n) => 7 * n + 1);
+const seed: Uint8Array = Uint8Array.from({ length: 32 }, (_, n) => 7 * n + 1);
 /** Authorities 1, 2 and 4 of a task. */
 const HOLDERS = [1, 2, 4].map((authority) => {
   const secret = filled(10 + authority);
