@@ -3,8 +3,9 @@ import type { AggregationTools } from '@basa/baselines';
 import { RING_32 } from '@basa/masking';
 import { nodeTools } from '@basa/virtual-time';
 import { priceOf } from './protocols/composed.ts';
-import { ONE_SHOTS, type OneShotShape, oneShot } from './protocols/contenders.ts';
+import { type Contender, ONE_SHOTS, oneShot } from './protocols/contenders.ts';
 import type { Amounts } from './protocols/cost.ts';
+import { deviceHashes } from './protocols/device-hashes.ts';
 import { vectorPrices } from './protocols/prices.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
@@ -32,26 +33,28 @@ const SIZES: readonly BatchSize[] = [
 ];
 const QUICK_SIZES: readonly BatchSize[] = [{ bufferSize: 100, dimension: 1_000_000 }];
 
-export function benchBatches({ quick }: { readonly quick: boolean }): BenchResult {
+export async function benchBatches({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
   const tools = nodeTools();
   const [alone] = ONE_SHOTS;
-  runOf(tools, alone, WARM_UP_USERS);
-  const batches = (quick ? QUICK_SIZES : SIZES).map((size) => costOf(tools, alone, size));
+  const sizes = quick ? QUICK_SIZES : SIZES;
+  const hashed = await deviceHashes(sizes.map(({ dimension }) => dimension));
+  const contender = oneShot(tools, alone, hashed);
+  runOf(contender, WARM_UP_USERS);
+  const batches = sizes.map((size) => costOf(tools, contender, size));
   return { text: textOf(batches), json: { batches } };
 }
 
-function runOf(tools: AggregationTools, shape: OneShotShape, users: number) {
-  const { counted, ...charged } = oneShot(tools, shape);
+function runOf({ counted, ...charged }: Contender, users: number) {
   return priceOf(users, DROPOUTS, counted, charged);
 }
 
-function costOf(tools: AggregationTools, shape: OneShotShape, size: BatchSize): BatchCost {
-  const run = runOf(tools, shape, size.bufferSize);
+function costOf(tools: AggregationTools, contender: Contender, size: BatchSize): BatchCost {
+  const run = runOf(contender, size.bufferSize);
   if (run === undefined) throw new Error(`a batch of ${size.bufferSize} was not opened`);
   const { phases, ...cost } = run(size.dimension, vectorPrices(size.dimension, tools, RING_32));
   const [upload, close] = phases;
   if (upload === undefined || close === undefined) throw new Error('the one-shot mode has two phases');
-  return { protocol: shape.name, ...size, ...cost, intake: upload, close };
+  return { protocol: contender.name, ...size, ...cost, intake: upload, close };
 }
 
 function textOf(batches: readonly BatchCost[]): string {

@@ -4,6 +4,7 @@ import { nodeTools } from '@basa/virtual-time';
 import { CHECKED, checkComposition } from './protocols/check.ts';
 import { priceOf } from './protocols/composed.ts';
 import { contenders } from './protocols/contenders.ts';
+import { deviceHashes } from './protocols/device-hashes.ts';
 import { lightSecAggCost } from './protocols/lightsecagg.ts';
 import { abePrices, type VectorPrices, vectorPrices } from './protocols/prices.ts';
 import { jsonOf, type Row, textOf } from './protocols/report.ts';
@@ -13,17 +14,19 @@ const WARM_UP = { users: 32, dropouts: 0.1 };
 /** The buffer of asynchronous LightSecAgg. */
 const BUFFER_SIZE = 10;
 
-export function benchProtocols({ quick }: { readonly quick: boolean }): BenchResult {
+export async function benchProtocols({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
   const tools = nodeTools();
   const cpAbe = abePrices();
-  const prices = new Map((quick ? [7850] : [7850, 100_000, 1_000_000]).map((d) => [d, vectorPrices(d, tools)]));
+  const dimensions = quick ? [7850] : [7850, 100_000, 1_000_000];
+  const prices = new Map(dimensions.map((d) => [d, vectorPrices(d, tools)]));
+  const hashed = await deviceHashes(dimensions);
   const rows: Row[] = [];
   // One run before measuring: a cold process is several times slower.
   for (const { counted } of contenders(WARM_UP.dropouts, tools, cpAbe))
     priceOf(WARM_UP.users, WARM_UP.dropouts, counted);
   for (const n of quick ? [32] : [10, 32, 100]) {
     for (const dropouts of quick ? [0, 0.3] : [0, 0.1, 0.3]) {
-      for (const { name, counted, ...charged } of contenders(dropouts, tools, cpAbe)) {
+      for (const { name, counted, ...charged } of contenders(dropouts, tools, cpAbe, hashed)) {
         const price = priceOf(n, dropouts, counted, charged);
         if (price === undefined) continue;
         for (const [d, vector] of prices) rows.push({ protocol: name, n, d, dropouts, ...price(d, vector) });
@@ -31,6 +34,7 @@ export function benchProtocols({ quick }: { readonly quick: boolean }): BenchRes
       rows.push(...lightSecAggRows(n, dropouts, prices, tools));
     }
   }
+  // The runs of the check have no SDK: its hashes are not charged there.
   const check = checkComposition(
     contenders(CHECKED.dropouts, tools, cpAbe),
     vectorPrices(CHECKED.dimension, tools),

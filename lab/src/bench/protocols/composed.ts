@@ -2,18 +2,23 @@
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/virtual-time';
 import type { Amounts, Cost } from './cost.ts';
+import type { DeviceHashes } from './device-hashes.ts';
 import { type Run, runOnce } from './one-run.ts';
 import type { VectorPrices } from './prices.ts';
 
+/** Bytes of a packed element. */
+const FIELD_BYTES = 4;
+
 /** Elements of the run that is timed and whose sum is checked. */
-const SMALL = 64;
+export const SMALL = 64;
 
 /** Refused, or the price at any dimension. */
 export type Priced = ((dimension: number, prices: VectorPrices) => Cost) | undefined;
 
-/** The number of times that a user, and the server for each upload, hash a whole vector. */
+/** The bytes of vectors that a user hashes, and the number of times that the server hashes the vector of each upload. */
 export interface VectorHashes {
-  readonly user: number;
+  /** Of the downloaded model, and of the update; by dimension. */
+  readonly user: DeviceHashes;
   readonly server: number;
 }
 
@@ -30,7 +35,7 @@ export interface MaskSums {
   readonly taken: number;
 }
 
-const NO_HASHES: VectorHashes = { user: 0, server: 0 };
+const NO_HASHES: VectorHashes = { user: new Map(), server: 0 };
 const NO_SUMS: MaskSums = { made: 0, taken: 0 };
 
 type SealingCosts = Partial<Record<Counted, number>>;
@@ -53,15 +58,19 @@ export function priceOf(
 ): Priced {
   const run = runOnce({ users, dropouts, dimension: SMALL }, make);
   if (run === undefined) return undefined;
-  return (dimension, prices) =>
-    costOf(run, {
+  return (dimension, prices) => {
+    const hashed = hashes.user.get(dimension);
+    const byteMs = prices.hashMs / (FIELD_BYTES * dimension);
+    const cost = costOf(run, {
       callMs: { ...sealingMs, expansions: prices.expansionMs },
-      userUploadMs: prices.packMs + hashes.user * prices.hashMs,
+      userUploadMs: prices.packMs + (hashed?.update ?? 0) * byteMs,
       serverUploadMs: run.stayed.length * (prices.addMs + hashes.server * prices.hashMs),
       serverCloseMs: maskSums.taken * (prices.addMs + prices.hashMs),
       authorityCloseMs: maskSums.made * (prices.packMs + prices.hashMs),
-      uploadBytes: 4 * (dimension - SMALL),
+      uploadBytes: FIELD_BYTES * (dimension - SMALL),
     });
+    return hashed === undefined ? cost : { ...cost, modelHashMs: hashed.model * byteMs };
+  };
 }
 
 /** The measured time plus the charges. */

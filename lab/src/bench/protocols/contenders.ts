@@ -6,6 +6,7 @@ import { countedSealings, type Meter } from '@basa/virtual-time';
 import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { type Charged, counted } from './composed.ts';
+import type { DeviceHashes } from './device-hashes.ts';
 import type { SealingPrices } from './prices.ts';
 
 export interface Contender extends Charged {
@@ -16,7 +17,12 @@ export interface Contender extends Charged {
   readonly real: () => AggregationProtocol;
 }
 
-export function contenders(dropouts: number, tools: AggregationTools, cpAbe: SealingPrices): readonly Contender[] {
+export function contenders(
+  dropouts: number,
+  tools: AggregationTools,
+  cpAbe: SealingPrices,
+  hashed: DeviceHashes = new Map(),
+): readonly Contender[] {
   const risk = { corrupt: 0.05, dropped: Math.max(0.05, dropouts) };
   const baseline = (name: string, make: (tools: AggregationTools) => AggregationProtocol): Contender => ({
     name,
@@ -28,7 +34,7 @@ export function contenders(dropouts: number, tools: AggregationTools, cpAbe: Sea
     baseline('SecAgg', secAgg),
     baseline('SecAgg+', (from) => secAggPlus(from, risk)),
     paper(tools, cpAbe),
-    ...ONE_SHOTS.map((shape) => oneShot(tools, shape)),
+    ...ONE_SHOTS.map((shape) => oneShot(tools, shape, hashed)),
   ];
 }
 
@@ -53,14 +59,18 @@ export const ONE_SHOTS = [
 ] as const;
 export type OneShotShape = (typeof ONE_SHOTS)[number];
 
-/** A device hashes its body, and so does the server. The guard words are really expanded. */
-export function oneShot(tools: AggregationTools, { name, council, tolerated }: OneShotShape): Contender {
+/** The server hashes each body. The guard words are really expanded. */
+export function oneShot(
+  tools: AggregationTools,
+  { name, council, tolerated }: OneShotShape,
+  hashed: DeviceHashes,
+): Contender {
   const parts = partsOf(council.authorities, tolerated).length;
   return {
     name,
     counted: (meter) => basaOneShot(outside(counted(tools, meter)), { council, tolerated, guardTools: tools.masks }),
     real: () => basaOneShot(outside(tools), { council, tolerated }),
-    hashes: { user: 1, server: 1 },
+    hashes: { user: hashed, server: 1 },
     maskSums: { made: parts * (tolerated + 1), taken: parts },
   };
 }

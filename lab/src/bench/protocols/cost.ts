@@ -13,6 +13,8 @@ export interface PhaseCost extends Amounts {
 }
 
 export interface Cost extends Amounts {
+  /** The hash of the downloaded model, which is not in `userMs`; undefined if the protocol does not bind a model. */
+  readonly modelHashMs?: number;
   /** The figures of a user are medians, in total and by phase, so they need not add up. */
   readonly phases: readonly PhaseCost[];
 }

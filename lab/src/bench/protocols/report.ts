@@ -13,11 +13,19 @@ export interface Row extends Cost {
   readonly dropouts: number;
 }
 
-const COLUMNS = ['user ms', 'server ms', 'authority ms', 'user sends B', 'receives B'];
+const COLUMNS = ['user ms', 'model hash ms', 'server ms', 'authority ms', 'user sends B', 'receives B'];
 
-function cellsOf({ userMs, serverMs, authorityMs, bytesUp, bytesDown }: Amounts): readonly string[] {
+function cellsOf({
+  userMs,
+  modelHashMs,
+  serverMs,
+  authorityMs,
+  bytesUp,
+  bytesDown,
+}: Amounts & Pick<Cost, 'modelHashMs'>): readonly string[] {
   return [
     userMs.toFixed(1),
+    modelHashMs?.toFixed(1) ?? '',
     serverMs.toFixed(1),
     authorityMs === 0 ? '' : authorityMs.toFixed(1),
     Math.round(bytesUp).toLocaleString('en'),
@@ -80,6 +88,7 @@ function aboutOf({ seals, opens, issues }: SealingPrices): string {
     'The user columns are medians over the users in the sum. For BASA, n is the buffer size.',
     'SecAgg, SecAgg+ and BASA run completely with 64 elements, and that sum is checked. For the real dimension, mask',
     'expansions and hashes of vectors are counted, and each is charged at its cost at that dimension, measured in this run.',
+    'The hashes of a BASA device are those of the SDK. The hash of the model that it downloads has a column of its own.',
     'Quantising is the same for all protocols and is left out. Everything else is measured directly, except CP-ABE: the calls',
     'of a sealing of real size are counted, and each is charged at its cost in a warm process:',
     `  seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
@@ -158,11 +167,16 @@ export function jsonOf({ phases, ...row }: Row): object {
   return { ...roundedTimes(row), phases: phases.map(roundedTimes) };
 }
 
-function roundedTimes<Timed extends Amounts>({ authorityMs, ...timed }: Timed): object {
+function roundedTimes<Timed extends Amounts & Pick<Cost, 'modelHashMs'>>({
+  authorityMs,
+  modelHashMs,
+  ...timed
+}: Timed): object {
   const round = (ms: number): number => Math.round(100 * ms) / 100;
   return {
     ...timed,
     userMs: round(timed.userMs),
+    ...(modelHashMs === undefined ? {} : { modelHashMs: round(modelHashMs) }),
     serverMs: round(timed.serverMs),
     ...(authorityMs === 0 ? {} : { authorityMs: round(authorityMs) }),
   };

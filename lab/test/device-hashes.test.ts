@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { SMALL } from '../src/bench/protocols/composed.ts';
+import { deviceHashes } from '../src/bench/protocols/device-hashes.ts';
+
+const DIMENSION = 1000;
+
+test('the SDK hashes a downloaded model once, and the benchmark charges what it hashes of an update', async () => {
+  const hashed = (await deviceHashes([DIMENSION])).get(DIMENSION);
+  const vectorBytes = 4 * (DIMENSION - SMALL);
+  expect(hashed?.model).toBe(vectorBytes);
+  expect((hashed?.update ?? -1) % vectorBytes).toBe(0);
+});
