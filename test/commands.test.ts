@@ -168,7 +168,7 @@ it.each(
 });
 
 it.each([
-  ['lab -- prove', 'rules'],
+  ['lab -- prove', 'shots'],
   ['lab -- trial', 'tests'],
 ])('npm run %s %s says in one sentence that it has no such option', async (command, name) => {
   const sentence = "Unknown option '--nonsense'; --help lists the options";

@@ -11,12 +11,12 @@ const HEAD = `# Metrics
 
 Both services answer \`GET /metrics\` in the text format of Prometheus; [operations](../operations.md#watching-it) describes access
 and scraping. Counters and histograms belong to one process and start again with it; gauges are read from its memory. With several nodes
-each counts its own work, and all show the same buffers: use \`sum\` for counters and \`max\` for gauges.
+each counts its own work, and all show the same batches: use \`sum\` for counters and \`max\` for gauges.
 
-\`task\` is the name of a task and the first 8 digits of its id. \`step\` is the purpose of a request: \`seat\`, \`deposit\`, \`upload\`,
-\`upload-offset\`, \`model\`, \`newest-model\`, \`fate\` at the server; \`draw\`, \`key\`, \`close\`, \`outcome\`, \`log\`, \`model-entry\`, \`enrol\` at the
-authority; \`probe\`, \`scrape\` and \`other\` at both. \`reason\` is the code of a problem document ([refusals](refusals.md)). No label names a device,
-a buffer or an address.
+\`task\` is the name of a task and the first 8 digits of its id. \`step\` is the purpose of a request: \`upload\`, \`upload-offset\`, \`model\`,
+\`newest-model\`, \`fate\` at the server; \`standing\`, \`inspect\`, \`vote\`, \`release\`, \`outcome\`, \`log\`, \`model-entry\`,
+\`newest-model\`, \`enrol\` at the authority; \`probe\`, \`scrape\` and \`other\` at both. \`reason\` is the code of a problem document ([refusals](refusals.md)). No label names a device,
+a batch or an address.
 `;
 
 const TAIL = `

@@ -70,7 +70,7 @@ it('every page is in the sidebar of the site', () => {
 it.each([
   ['docs/reference/cli.md', '## task create'],
   ['docs/reference/configuration.md', '| `dataFolder` |'],
-  ['docs/reference/metrics.md', '| `basa_slots` |'],
+  ['docs/reference/metrics.md', '| `basa_shots` |'],
   ['docs/reference/refusals.md', '| `version-over` |'],
   ['docs/openapi/authority.json', '"openapi": "3.'],
   ['docs/openapi/server.json', '"openapi": "3.'],

@@ -121,6 +121,6 @@ describe('the alert rules', () => {
 
 it('a query that fits no metric is found', () => {
   expect(misfits('rate(basa_nothing_total[5m])')).toEqual(['basa_nothing_total']);
-  expect(misfits('sum by (device) (basa_slots{user="a"})')).toEqual(['basa_slots: user', 'by device']);
+  expect(misfits('sum by (device) (basa_shots{user="a"})')).toEqual(['basa_shots: user', 'by device']);
   expect(misfits('basa_commit_seconds')).toEqual(['basa_commit_seconds']);
 });

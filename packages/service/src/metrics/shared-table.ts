@@ -12,7 +12,7 @@ export const SHARED_METRICS = {
   ),
   basa_refusals_total: counter(
     ['step', 'reason'],
-    'Requests that were answered with a problem document, by step and code; refused keys are step="key" at the authority',
+    'Requests that were answered with a problem document, by step and code',
   ),
   basa_received_bytes_total: counter(['step'], 'Declared bytes of request bodies that were not refused'),
   basa_sent_bytes_total: counter(['step'], 'Bytes of response bodies; models are step="model" at the server'),
