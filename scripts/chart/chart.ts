@@ -57,7 +57,7 @@ export function render(values: Values): Rendered {
 }
 
 export function documentsOf(rendered: Rendered): readonly string[] {
-  return PARTS.map((part) => rendered[part] ?? '');
+  return PARTS.flatMap((part) => rendered[part] || []);
 }
 
 /** The text of deploy/kubernetes/<role>.yaml. */

@@ -23,11 +23,8 @@ function settings({ properties }: Schema) {
   return Type.Object(Object.fromEntries(keys), closed);
 }
 
-function service(schema: Schema) {
-  const count = Type.Integer({ minimum: 1 });
-  const resources = Type.Optional(Type.Object({}));
-  return Type.Object({ replicas: count, minAvailable: count, resources, settings: settings(schema) }, closed);
-}
+const resources = Type.Optional(Type.Object({}));
+const count = Type.Integer({ minimum: 1 });
 
 const text = Type.String();
 const name = Type.String({ minLength: 1 });
@@ -39,9 +36,12 @@ const valuesSchema = Type.Object(
     image: Type.Object({ repository: name, tag: text, pullPolicy: words('Always', 'IfNotPresent', 'Never') }, closed),
     imagePullSecrets: Type.Array(Type.Object({ name }, closed)),
     secret: text,
-    server: service(serverConfigSchema),
-    authority: service(authorityConfigSchema),
-    witness: Type.Object({ size: name, storageClass: text }, closed),
+    server: Type.Object(
+      { replicas: count, minAvailable: count, resources, settings: settings(serverConfigSchema) },
+      closed,
+    ),
+    authority: Type.Object({ resources, settings: settings(authorityConfigSchema) }, closed),
+    data: Type.Object({ size: name, storageClass: text }, closed),
     nodeSelector: Type.Record(Type.String(), text),
     tolerations: Type.Array(Type.Object({})),
     affinity: Type.Object({}),

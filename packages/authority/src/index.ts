@@ -11,7 +11,6 @@ export {
   readAuthorityConfig,
 } from './process/config.ts';
 export { type Authority, type AuthorityOptions, createAuthority } from './process/create-authority.ts';
-export { createAuthorityTables } from './process/create-tables.ts';
 export { examineAuthority } from './process/examine.ts';
 export { type Rotated, rotateVault } from './process/rotate-vault.ts';
 export type { VaultSecret } from './store/vault.ts';

@@ -9,7 +9,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
 import { examineAuthority, verifyLog } from '../src/index.ts';
-import { EMBEDDED_DATABASE } from '../src/store/store.ts';
+import { AUTHORITY_DATABASE } from '../src/store/store.ts';
 import { ask, askAs, newDevice, userOf } from './asking.ts';
 import { PAPER } from './conformance/paper.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
@@ -33,7 +33,7 @@ async function usedHome(secret: { passphrase: string } | undefined = undefined) 
 
 /** Changes the database behind the authority's back. */
 function meddle(folder: string, sql: string): void {
-  const { db, close } = openDatabase(folder, EMBEDDED_DATABASE);
+  const { db, close } = openDatabase(folder, AUTHORITY_DATABASE);
   db.exec(sql);
   close();
 }

@@ -1,13 +1,10 @@
-/** Homes of authorities in these tests: a folder each, or a database that several share; all is removed at the end. */
+/** Homes of authorities in these tests: a folder each; all is removed at the end. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { createPostgresTables } from '@basa/service';
-import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { type Authority, type AuthorityOptions, createAuthority } from '../src/index.ts';
-import { AUTHORITY_DATABASE } from '../src/store/store.ts';
 
 export const OPERATOR = 'operator-token';
 export const AUDITOR = 'auditor-token';
@@ -24,10 +21,9 @@ export interface Home {
   readonly root: string;
   readonly dataFolder: string;
   readonly keyFile: string;
-  readonly databaseUrl?: string;
 }
 
-/** A home for one authority that has none yet, on the database under test. */
+/** A home for one authority that has none yet. */
 export type NewHome = () => Promise<Home>;
 
 /** A folder for one authority: its data, its key file, its witness. */
@@ -41,29 +37,9 @@ export function freshHome(): Home {
 const homes: string[] = [];
 const running = new Set<Authority>();
 
-/** A PostgreSQL with databases for authorities. */
-export async function authorityPostgres(): Promise<TestPostgres & { freshHome(): Promise<Home> }> {
-  const postgres = await testPostgres();
-  let databases = 0;
-  return {
-    ...postgres,
-    async freshHome() {
-      const databaseUrl = await postgres.database(`authority_${databases++}`);
-      await createPostgresTables(databaseUrl, AUTHORITY_DATABASE);
-      return { ...freshHome(), databaseUrl };
-    },
-  };
-}
-
-/** Another node beside the one of this home: with a witness of its own. */
-export function nodeOf(home: Home, name: string): Home {
-  return { ...home, dataFolder: join(home.root, name) };
-}
-
 export async function start(home: Omit<Home, 'root'>, more: Partial<AuthorityOptions> = {}): Promise<Authority> {
   const authority = await createAuthority({
     dataFolder: home.dataFolder,
-    ...(home.databaseUrl !== undefined && { databaseUrl: home.databaseUrl }),
     secret: { keyFile: home.keyFile },
     clock: () => time.now,
     tickMs: 1e9,

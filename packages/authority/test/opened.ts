@@ -15,6 +15,6 @@ export async function openedAuthority(
   const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
   const tools = { ...unlocked, store, shotSecrets, witness, randomBytes, onEvent() {} };
   const authority = await DurableAuthority.open(tools);
-  await authority.start({ isNewNode: false });
+  await authority.start();
   return authority;
 }

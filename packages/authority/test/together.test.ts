@@ -20,7 +20,7 @@ afterEach(async () => {
 /** An authority whose witness is held back until it is let go, and whose database can be full. */
 async function heldAuthority() {
   const { dataFolder, keyFile } = freshHome();
-  const real = await openStore({ dataFolder }, {});
+  const real = openStore(dataFolder);
   opened.push(real);
   const held: (() => void)[] = [];
   const world = {

@@ -44,7 +44,7 @@ export class PaperKeys {
     const known = this.#issuers.get(toHex(task));
     if (known !== undefined) return known;
     const made = this.#make(task);
-    // Another node may have made a key in the meantime: the first one stays.
+    // Two requests at once: the first key stays.
     return this.#unlock(await this.#tools.store.transaction((tables) => tables.addPaperKey(made)));
   }
 

@@ -1,6 +1,6 @@
 /**
- * The epoch secrets of the one-shot mode: one key pair for each task and epoch. They are sealed in the database that all nodes share, and
- * unlocked in the memory of each node. Backups do not contain them. When the record that ends an epoch is durable, its secret is destroyed.
+ * The epoch secrets of the one-shot mode: one key pair for each task and epoch. They are sealed in the database, and
+ * unlocked in memory. Backups do not contain them. When the record that ends an epoch is durable, its secret is destroyed.
  */
 import { equalBytes, type HolderSecret, type RandomBytes, Secret, type Suite, toHex } from '@basa/masking';
 import {
@@ -53,7 +53,7 @@ export class ShotSecrets {
     return keys;
   }
 
-  /** An epoch was opened or has ended, here or at another node: the next look updates the memory. */
+  /** An epoch was opened or has ended: the next look updates the memory. */
   expectChange(): void {
     this.#isBehind = true;
   }

@@ -1,5 +1,5 @@
-/** Opens the vault of a database and the signing key in it; the first node of a new database creates both. */
-import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
+/** Opens the vault of a database and the signing key in it; the first start creates both. */
+import type { RandomBytes, Signer } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { AuthorityStore } from '../store/store.ts';
@@ -13,8 +13,6 @@ export const SIGNING_KEY = 'signing key';
 export interface Unlocked {
   readonly vault: Vault;
   readonly signer: Signer;
-  /** As it is in the database. */
-  readonly sealedSigner: Uint8Array;
 }
 
 export interface UnlockOptions {
@@ -24,7 +22,10 @@ export interface UnlockOptions {
 
 export async function unlock(store: AuthorityStore, witness: Witness, options: UnlockOptions): Promise<Unlocked> {
   const stored = await store.transaction((tables) => tables.vault());
-  if (stored !== undefined) return unlocked(store, stored, options);
+  if (stored !== undefined) {
+    const { vault, seed } = openStored(store, stored, options);
+    return { vault, signer: signerOf(seed) };
+  }
   if (witness.read() !== undefined) {
     const sentence = `${store.place} is empty, although the witness of an earlier authority exists`;
     throw new StartError(
@@ -40,17 +41,9 @@ async function createVault(store: AuthorityStore, options: UnlockOptions): Promi
   const parameters = freshParameters(secret, randomBytes);
   const vault = openVault(secret, parameters, randomBytes);
   const seed = randomBytes(32);
-  const sealedSigner = vault.seal(SIGNING_KEY, seed);
-  const stored = await store.transaction(async (tables) => {
-    await tables.createVault({ parameters, signingKey: sealedSigner });
-    return tables.vault();
-  });
-  if (stored !== undefined && !equalBytes(stored.signingKey, sealedSigner)) {
-    seed.fill(0);
-    vault.wipe();
-    return unlocked(store, stored, options); // another node was first
-  }
-  return { vault, signer: signerOf(seed), sealedSigner };
+  const signingKey = vault.seal(SIGNING_KEY, seed);
+  await store.transaction((tables) => tables.createVault({ parameters, signingKey }));
+  return { vault, signer: signerOf(seed) };
 }
 
 /** Opens the vault of a database, and the seed of the signing key in it. */
@@ -68,11 +61,6 @@ export function openStored(
     'keys',
     `the ${what} does not open the keys in ${store.place}, and nothing was changed; use the newest one that encrypted them`,
   );
-}
-
-function unlocked(store: AuthorityStore, stored: StoredVault, options: UnlockOptions): Unlocked {
-  const { vault, seed } = openStored(store, stored, options);
-  return { vault, signer: signerOf(seed), sealedSigner: stored.signingKey };
 }
 
 /** Wipes the seed: the signer keeps the key in a key object, which does not print. */

@@ -1,4 +1,4 @@
-/** One node's view of the log: the core and the directory that its records make, as far as they were read. */
+/** The log in memory: the core and the directory that its records make, as far as they were read. */
 import { DecodeError, equalBytes } from '@basa/masking';
 import {
   AttributeAuthority,
@@ -20,14 +20,6 @@ import { LookedUpLog } from './looked-up-log.ts';
 
 const PAGE = 1000;
 
-/** The log does not continue from the part that this node has read: the database was rolled back. */
-export class LogForked extends Error {
-  constructor() {
-    super('the log in the database is not the one this node has read');
-    this.name = 'LogForked';
-  }
-}
-
 export class LogView {
   readonly core: AttributeAuthority;
   readonly directory: Directory = new Directory();
@@ -47,13 +39,12 @@ export class LogView {
 
   /** Reads on up to the end, and checks the hash chain. */
   async follow(tables: AuthorityTables, end: LogEnd): Promise<void> {
-    const isFirst = this.#sequence === 0;
     while (this.#sequence < end.sequence) {
       const page = await tables.records(this.#sequence + 1, Math.min(PAGE, end.sequence - this.#sequence));
-      if (page.length === 0) throw isFirst ? damaged(this.#sequence + 1, 'it is missing') : new LogForked();
-      for (const stored of page) this.#takeIn(stored, isFirst);
+      if (page.length === 0) throw damaged(this.#sequence + 1, 'it is missing');
+      for (const stored of page) this.#takeIn(stored);
     }
-    if (this.#sequence !== end.sequence || !equalBytes(this.#hash, end.hash)) throw new LogForked();
+    if (!equalBytes(this.#hash, end.hash)) throw damaged(end.sequence, 'its hash is another');
   }
 
   /** Computes a step or an answer with the records that this transaction sees. */
@@ -89,12 +80,10 @@ export class LogView {
     return hash !== undefined && equalBytes(hash, seen.hash) && equalBytes(branch, seen.branch);
   }
 
-  #takeIn(stored: StoredRecord, isFirst: boolean): void {
+  #takeIn(stored: StoredRecord): void {
     const entry = decoded(stored.bytes, this.#sequence + 1);
     const hash = nextLogHash(nodeSuite, this.#hash, entry);
-    if (!equalBytes(hash, stored.hash)) {
-      throw isFirst ? damaged(this.#sequence + 1, 'its hash is another') : new LogForked();
-    }
+    if (!equalBytes(hash, stored.hash)) throw damaged(this.#sequence + 1, 'its hash is another');
     this.core.apply([entry]);
     this.#note(entry);
     this.#sequence++;

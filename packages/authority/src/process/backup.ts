@@ -1,14 +1,14 @@
 /**
- * Backs up an authority with its own data folder: its log and its sealed keys, but not its witness and not the epoch secrets of the
+ * Backs up an authority: its log and its sealed keys, but not its witness and not the epoch secrets of the
  * one-shot mode. A restored authority has lost its live epochs. It notices this at the next start, and declares them dead.
  */
-import { backupFolder, type ConfigPlaces, type Manifest, restoreFolder, StartError } from '@basa/service';
+import { backupFolder, type ConfigPlaces, type Manifest, restoreFolder } from '@basa/service';
 import { IN_NO_BACKUP } from '../store/schema.ts';
-import { EMBEDDED_DATABASE } from '../store/store.ts';
+import { AUTHORITY_DATABASE } from '../store/store.ts';
 import { readAuthorityConfig } from './config.ts';
 
 export function backupAuthority(places: ConfigPlaces, to: string): Promise<Manifest> {
-  return backupFolder({ dataFolder: folderOf(places), to, database: EMBEDDED_DATABASE, withoutRows: IN_NO_BACKUP });
+  return backupFolder({ dataFolder: folderOf(places), to, database: AUTHORITY_DATABASE, withoutRows: IN_NO_BACKUP });
 }
 
 export function restoreAuthority(places: ConfigPlaces, from: string): Promise<Manifest> {
@@ -16,10 +16,5 @@ export function restoreAuthority(places: ConfigPlaces, from: string): Promise<Ma
 }
 
 function folderOf(places: ConfigPlaces): string {
-  const { dataFolder, databaseUrl } = readAuthorityConfig(places);
-  if (databaseUrl === undefined && dataFolder !== undefined) return dataFolder;
-  throw new StartError(
-    'configuration',
-    'this authority uses a PostgreSQL database; back that up with pg_dump --exclude-table-data=shot_secrets, store the key file or passphrase separately, and never restore a witness',
-  );
+  return readAuthorityConfig(places).dataFolder;
 }

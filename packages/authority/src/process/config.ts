@@ -11,16 +11,13 @@ import {
   wrongConfiguration,
 } from '@basa/service';
 import type { VaultSecret } from '../store/vault.ts';
-import { AUTHORITY_DEFAULTS, type AuthorityOptions, placesOf } from './create-authority.ts';
+import { AUTHORITY_DEFAULTS, type AuthorityOptions, witnessOf } from './create-authority.ts';
 import { isInside } from './inside.ts';
 
 const DAY_MS = 86_400_000;
 
 /** `basa config print` and the page of all keys on the site are written from this. */
 export const authorityConfigSchema = configSchema({
-  databaseUrl: Type.Optional(
-    secretText('postgres://user:password@host/database, shared by all nodes of the authority; replaces dataFolder'),
-  ),
   passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
   keyFile: Type.Optional(
     Type.String({
@@ -30,13 +27,9 @@ export const authorityConfigSchema = configSchema({
   witnessFile: Type.Optional(
     Type.String({
       description:
-        'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk, one for each node (default: `<dataFolder>.witness`)',
+        'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk (default: `<dataFolder>.witness`)',
     }),
   ),
-  newNode: Type.Boolean({
-    default: false,
-    description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
-  }),
   certificateDays: Type.Number({
     exclusiveMinimum: 0,
     default: AUTHORITY_DEFAULTS.certificateMs / DAY_MS,
@@ -65,23 +58,21 @@ type Config = Type.Static<typeof authorityConfigSchema>;
 const config = serviceConfig({
   schema: authorityConfigSchema,
   prefix: AUTHORITY_PREFIX,
-  optionsOf({ dataFolder, databaseUrl, witnessFile, newNode, certificateDays, ...given }: Config) {
+  optionsOf({ dataFolder, witnessFile, certificateDays, ...given }: Config) {
     const { tickMs, keyLimit, workers } = given;
     return {
-      newNode,
+      dataFolder: dataFolder ?? missingFolder(),
       tickMs,
       keyLimit,
       workers,
-      ...(dataFolder !== undefined && { dataFolder }),
-      ...(databaseUrl !== undefined && { databaseUrl }),
       secret: secretOf(given),
       certificateMs: certificateDays * DAY_MS,
       ...(witnessFile !== undefined && { witness: witnessFile }),
     };
   },
-  risksOf({ keyFile, newNode }, options) {
-    const { place, kept } = placesOf(options);
-    const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
+  risksOf({ keyFile }, options) {
+    const kept = witnessOf(options);
+    const isWithin = typeof kept === 'string' && isInside(options.dataFolder, kept);
     return {
       secretFiles: { keyFile },
       risks: [
@@ -90,16 +81,10 @@ const config = serviceConfig({
           `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
         isWithin &&
           'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
-        newNode && 'newNode is set; remove it once this node has a witness, or a rollback is not detected',
       ],
     };
   },
 });
-
-/** For work on the tables only, which needs none of the authority's other secrets. */
-export function readDatabasePlace(places: ConfigPlaces): Pick<Config, 'databaseUrl' | 'dataFolder'> {
-  return config.gather(places);
-}
 
 export function readAuthorityConfig(places: ConfigPlaces): AuthorityOptions {
   return config.read(places);
@@ -107,6 +92,10 @@ export function readAuthorityConfig(places: ConfigPlaces): AuthorityOptions {
 
 export function checkAuthorityConfig(places: ConfigPlaces): CheckedConfig<Config> {
   return config.check(places);
+}
+
+function missingFolder(): never {
+  throw wrongConfiguration('dataFolder is missing; set it');
 }
 
 function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {

@@ -21,7 +21,6 @@ import {
   startTicker,
   TokenBuckets,
   watchProcess,
-  wrongConfiguration,
 } from '@basa/service';
 import { PaperKeys } from '../keys/paper-keys.ts';
 import { ShotSecrets } from '../keys/shot-secrets.ts';
@@ -39,22 +38,17 @@ import { OTHER_WORDS } from '../steps/enrolment.ts';
 import { settleEpochs, tick } from '../steps/shot-epochs.ts';
 import { SignedStandings } from '../steps/standings.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
-import { openStore, type StorePlace } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
 import type { VaultSecret } from '../store/vault.ts';
 import { fileWitness, type Witness } from '../store/witness.ts';
 import { isInside } from './inside.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
-  /** The embedded database; with `databaseUrl` it only gives the default place of the witness. */
-  readonly dataFolder?: string;
-  /** postgres://user:password@host/database, which any number of nodes share. */
-  readonly databaseUrl?: string;
-  /** The secret that seals the keys at rest; the same for all nodes. */
+  readonly dataFolder: string;
+  /** The secret that seals the keys at rest. */
   readonly secret: VaultSecret;
-  /** A path outside of the data folder, one for each node, or a witness of your own; `<dataFolder>.witness` by default. */
+  /** A path outside of the data folder, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
-  /** The operator confirms that this node has no witness yet, and that the log in the database is the newest there was. */
-  readonly newNode?: boolean;
   readonly listen?: Address;
   readonly certificateMs?: number;
   readonly tickMs?: number;
@@ -65,7 +59,6 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
   readonly onEvent?: (event: BasaEvent) => void;
-  /** Instead of the node's clock and the database's. */
   readonly clock?: () => number;
   readonly randomBytes?: RandomBytes;
 }
@@ -86,7 +79,6 @@ export const AUTHORITY_DEFAULTS = {
   keyLimit: { burst: 20, perSecond: 2 },
   workers: 2,
   unsafePaperMode: false,
-  newNode: false,
   onEvent: (_: BasaEvent): void => {},
   randomBytes: nodeRandomBytes as RandomBytes,
 };
@@ -100,16 +92,15 @@ async function open(
   onClose: OnClose,
 ): Promise<Omit<Authority, 'close'>> {
   const { clock = Date.now, randomBytes } = settings;
-  const { place, kept } = placesOf(settings);
+  const { dataFolder } = settings;
+  const kept = witnessOf(settings);
   const watch = new AuthorityWatch();
   const { metrics } = watch;
-  onClose(watchProcess(metrics, 'dataFolder' in place ? place.dataFolder : undefined));
+  onClose(watchProcess(metrics, dataFolder));
   const witness = watch.timedWitness(typeof kept === 'string' ? fileWitness(kept) : kept);
-  let onTrouble = (_: unknown): void => {};
-  const onSql = { ...countDatabase(metrics), onTrouble: (error: unknown) => onTrouble(error) };
-  const store = await openStore(place, { clock: settings.clock, ...onSql });
+  const store = openStore(dataFolder, { clock, ...countDatabase(metrics) });
   onClose(() => store.close());
-  const { vault, signer, sealedSigner } = await unlock(store, witness, settings);
+  const { vault, signer } = await unlock(store, witness, settings);
   onClose(() => vault.wipe());
   const shotSecrets = new ShotSecrets({ vault, randomBytes });
   onClose(() => shotSecrets.wipe());
@@ -120,27 +111,15 @@ async function open(
   const service = await createService({ ...settings, clock, title, audience: signer.publicKey, metrics, onAnswer });
   onClose(() => service.close());
   const { app } = service;
-  onTrouble = (error) => {
-    metrics.count('basa_troubles_total', {});
-    app.log.warn({ reason: (error as Error).message }, 'the database: tried again');
-  };
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
     watch.note(event);
     settings.onEvent(event);
   };
-  const authority = await DurableAuthority.open({
-    ...settings,
-    store,
-    signer,
-    sealedSigner,
-    shotSecrets,
-    witness,
-    onEvent,
-  });
-  if (typeof kept === 'string' && 'dataFolder' in place) warnOfWitness(app, place.dataFolder, kept);
+  const authority = await DurableAuthority.open({ ...settings, store, signer, shotSecrets, witness, onEvent });
+  if (typeof kept === 'string') warnOfWitness(app, dataFolder, kept);
   if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
-  await meetWitness(authority, settings.newNode);
+  await meetWitness(authority);
 
   const now = (): Millis => millis(clock());
   const { certificateMs } = settings;
@@ -191,22 +170,14 @@ async function open(
   };
 }
 
-/** The places of its records and of its witness. */
-export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
-  readonly place: StorePlace;
-  readonly kept: string | Witness;
-} {
-  const kept = witness ?? (dataFolder === undefined ? undefined : `${resolve(dataFolder)}.witness`);
-  if (databaseUrl !== undefined && kept !== undefined) return { place: { databaseUrl }, kept };
-  if (databaseUrl !== undefined) throw wrongConfiguration('witnessFile is missing; set it to a path on this node');
-  if (dataFolder === undefined || kept === undefined)
-    throw wrongConfiguration('dataFolder is missing; set it, or set databaseUrl');
-  return { place: { dataFolder }, kept };
+/** Beside the data folder by default. */
+export function witnessOf({ dataFolder, witness }: AuthorityOptions): string | Witness {
+  return witness ?? `${resolve(dataFolder)}.witness`;
 }
 
-async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Promise<void> {
+async function meetWitness(authority: DurableAuthority): Promise<void> {
   try {
-    await authority.start({ isNewNode });
+    await authority.start();
   } catch (error) {
     if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some space and start again');
     const { code } = error as { readonly code?: string };

@@ -1,5 +1,4 @@
 /** Changes the passphrase or key file of an authority: everything that is sealed is sealed again, in one transaction. */
-import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type ConfigPlaces, StartError } from '@basa/service';
 import { paperKeyName } from '../keys/paper-keys.ts';
@@ -8,20 +7,16 @@ import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
 import { type AuthorityStore, openStore } from '../store/store.ts';
 import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
 import { readAuthorityConfig } from './config.ts';
-import { placesOf } from './create-authority.ts';
 
 export interface Rotated {
   /** The number of epoch secrets, and master keys of `paper` mode, that were sealed again. */
   readonly sealedKeys: number;
 }
 
-/**
- * The authority must be stopped: its data folder is locked, and nodes on a database would refuse to continue with the
- * old secret.
- */
+/** The authority must be stopped: its data folder is locked. */
 export async function rotateVault(places: ConfigPlaces, fresh: VaultSecret): Promise<Rotated> {
   const options = readAuthorityConfig(places);
-  const store = await openStore(placesOf(options).place, { clock: options.clock });
+  const store = openStore(options.dataFolder);
   try {
     const rotated = await resealAll(store, options.secret, fresh);
     await store.purge();
@@ -42,21 +37,13 @@ async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: Vaul
   try {
     const signingKey = after.seal(SIGNING_KEY, seed);
     return await store.transaction(async (tables) => {
-      const sealed = await tables.lockLog();
       const [paperKeys, shotSecrets] = [await tables.paperKeys(), await tables.shotSecrets()];
-      const rotated = { sealedKeys: paperKeys.length + shotSecrets.length };
-      if (sealed !== undefined && equalBytes(sealed, signingKey)) return rotated;
-      if (sealed === undefined || !equalBytes(sealed, stored.signingKey))
-        throw new StartError(
-          'inUse',
-          `another process changed ${store.place} meanwhile, and the keys are as before; stop all nodes and try again`,
-        );
       await tables.replaceVault({ parameters, signingKey });
       for (const one of paperKeys)
         await tables.resealPaperKey({ ...one, sealed: resealed(paperKeyName(one), one.sealed, before, after) });
       for (const one of shotSecrets)
         await tables.resealShotSecret({ ...one, sealed: resealed(shotSecretName(one), one.sealed, before, after) });
-      return rotated;
+      return { sealedKeys: paperKeys.length + shotSecrets.length };
     });
   } finally {
     seed.fill(0);

@@ -50,7 +50,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       if ((request.body.count === undefined) === (request.body.tokens === undefined))
         fail('malformed', { detail: 'body: either count or tokens' });
       if (request.body.endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
-      return { tokens: [...(await makeTokens(enrolment, await taskOf(authority, request.params), request.body))] };
+      return { tokens: [...(await makeTokens(enrolment, taskOf(authority, request.params), request.body))] };
     },
   );
 
@@ -67,7 +67,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request) => {
-      const { task } = await taskOf(authority, request.params);
+      const { task } = taskOf(authority, request.params);
       const allowed = await store.transaction(async (tables) => {
         for (const deviceKey of request.body.deviceKeys) await tables.allow(task, fromHex(deviceKey) as Uint8Array);
         return tables.countAllowed(task);
@@ -99,7 +99,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request, reply) => {
-      const { task } = await taskOf(authority, request.params);
+      const { task } = taskOf(authority, request.params);
       const certificate = await enrol(enrolment, task, deviceOf(request), request.body);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
@@ -137,8 +137,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     async ({ params, query }) => {
       const { from = '' } = query;
       const most = Number(query.most ?? MAX_AT_ONCE);
-      await authority.catchUp();
-      const { certificates } = await taskOf(authority, params);
+      const { certificates } = taskOf(authority, params);
       const users = [...certificates.keys()].filter((user) => user >= from).sort();
       const next = users[most];
       const devices = users.slice(0, most).flatMap((user) => {

@@ -7,11 +7,8 @@ import type { DurableAuthority } from '../steps/durable-authority.ts';
 
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
 
-/** A task never changes, so the database is read only for a task that is not in memory. Its certificates are those in memory. */
-export async function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): Promise<KnownTask> {
-  const name = named(task) as TaskId;
-  if (authority.directory.task(name) === undefined) await authority.catchUp();
-  return authority.directory.task(name) ?? fail('task-unknown');
+export function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): KnownTask {
+  return authority.directory.task(named(task) as TaskId) ?? fail('task-unknown');
 }
 
 /** Checks that a message which repeats its task names the task of the path. */

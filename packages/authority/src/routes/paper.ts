@@ -21,7 +21,7 @@ import type { RouteTools } from './route-tools.ts';
 export function unsafePaperRoutes({ service, authority, keyLimits }: RouteTools, keys: PaperKeys): void {
   const { app, requireDevice } = service;
   const paperTask = async (params: { readonly task: string }): Promise<KnownTask> => {
-    const known = await taskOf(authority, params);
+    const known = taskOf(authority, params);
     if (known.policy.oneShot !== undefined) fail('policy-invalid', { detail: 'the task does not use paper mode' });
     return known;
   };
@@ -53,7 +53,6 @@ export function unsafePaperRoutes({ service, authority, keyLimits }: RouteTools,
     },
     async (request, reply) => {
       const { task, policy, certificates } = await paperTask(request.params);
-      await authority.catchUp(); // another node may have enrolled or revoked the device
       const { user } = deviceOf(request);
       if (authority.directory.isRevoked(user)) fail('revoked');
       if (!certificates.has(toHex(user))) fail('not-enrolled');

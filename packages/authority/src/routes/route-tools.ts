@@ -18,6 +18,5 @@ export interface RouteTools {
   readonly keyLimits: TokenBuckets;
   readonly unsafePaperMode: boolean;
   readonly watch: AuthorityWatch;
-  /** The clock of this node; steps use the clock of the database. */
   now(): Millis;
 }

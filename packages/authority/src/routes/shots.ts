@@ -50,7 +50,7 @@ type TaskPath = { readonly task: string };
 export function shotRoutes({ service, authority, shots, standings, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
-    const known = await taskOf(authority, params);
+    const known = taskOf(authority, params);
     if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task does not use one-shot mode' });
     return known;
   };

@@ -28,7 +28,6 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
     AUTHORITY_PATH.about,
     { schema: { summary: 'The public key of the authority', response: answers(about) } },
     async () => {
-      await authority.catchUp();
       return { publicKey: toHex(authority.core.publicKey), time: now(), head: toHex(authority.headBytes()) };
     },
   );
@@ -66,7 +65,6 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
       schema: { summary: 'All tasks (operator)', response: answers(Type.Object({ tasks: Type.Array(listed) })) },
     },
     async () => {
-      await authority.catchUp();
       const { core, directory } = authority;
       return {
         tasks: directory.tasks().map((known) => {
@@ -85,7 +83,7 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
   app.get(
     AUTHORITY_PATH.policy(':task'),
     { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
-    async (request, reply) => sendBytes(reply, encodePolicy((await taskOf(authority, request.params)).policy)),
+    async (request, reply) => sendBytes(reply, encodePolicy(taskOf(authority, request.params).policy)),
   );
 
   app.post(
@@ -148,7 +146,7 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
     AUTHORITY_PATH.modelEntry(':task', ':version'),
     { schema: { summary: 'A version, or newest', params: entryParams, response: answers(wireBytes('modelEntry')) } },
     async (request, reply) => {
-      const { task } = await taskOf(authority, request.params);
+      const { task } = taskOf(authority, request.params);
       const { version } = request.params;
       const entry = await authority.look((core) =>
         version === 'newest' ? core.newestModel(task) : core.model(task, Number(version)),
@@ -168,7 +166,7 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
       },
     },
     async (request, reply) => {
-      const { task } = await taskOf(authority, request.params);
+      const { task } = taskOf(authority, request.params);
       const nonce = fromHex(request.params.nonce) ?? fail('malformed', { detail: 'nonce' });
       const newest = await authority.look((core) => core.showNewestModel(task, nonce));
       return sendBytes(reply, newestModelCodec.encode(newest ?? fail('model-not-logged')));

@@ -1,11 +1,9 @@
 /**
- * One node of the authority with its database. A step locks the log, reads the records that other nodes have appended,
- * is computed, and is durable before it is witnessed, and witnessed before it is true here; only then may the answer
- * leave. There is one step at a time on a node, by its queue, and one at a time on all nodes, by the lock. Waiting
- * steps are taken together: each is computed on the results of those before it, and one transaction and one witness
- * cover all of them.
+ * The authority with its database. A step is computed, and is durable before it is witnessed, and witnessed before it is
+ * true here; only then may the answer leave. There is one step at a time. Waiting steps are taken together: each is
+ * computed on the results of those before it, and one transaction and one witness cover all of them.
  */
-import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
+import type { RandomBytes, Signer } from '@basa/masking';
 import {
   type AttributeAuthority,
   type AuthorityStep,
@@ -17,10 +15,10 @@ import {
   type Refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { createQueue, DatabaseUnavailable } from '@basa/service';
+import { createQueue } from '@basa/service';
 import type { ShotSecrets } from '../keys/shot-secrets.ts';
 import type { Directory } from '../log/directory.ts';
-import { LogForked, LogView } from '../log/log-view.ts';
+import { LogView } from '../log/log-view.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { AuthorityTables } from '../store/tables.ts';
 import type { Witness } from '../store/witness.ts';
@@ -29,20 +27,17 @@ import { type Step, type Taken, tried, WaitingSteps } from './waiting-steps.ts';
 export interface DurableAuthorityTools {
   readonly store: AuthorityStore;
   readonly signer: Signer;
-  /** In its sealed form from the vault: it identifies the log in the database. */
-  readonly sealedSigner: Uint8Array;
   readonly shotSecrets: ShotSecrets;
   readonly witness: Witness;
   readonly randomBytes: RandomBytes;
   onEvent(event: BasaEvent): void;
 }
 
-/** The tools of a step, while the log is locked. It may be called again: it must read before it writes. */
+/** The tools of a step. */
 export interface LogTransaction {
   readonly tables: AuthorityTables;
   readonly core: AttributeAuthority;
   readonly directory: Directory;
-  /** On the clock that all nodes share. */
   readonly now: Millis;
   /** For computations in which the core looks up records in its log; records with these names are read together first. */
   compute<Result>(compute: () => Result, names?: readonly Uint8Array[]): Promise<Result>;
@@ -57,26 +52,24 @@ interface KnownHead {
 export class DurableAuthority {
   readonly #tools: DurableAuthorityTools;
   readonly #queue = createQueue();
-  readonly #waiting = new WaitingSteps((steps) => this.#queued(() => this.#takenTogether(steps())));
-  #view: LogView;
+  readonly #waiting = new WaitingSteps((steps) => this.#queue(() => this.#takenTogether(steps())));
+  readonly #view: LogView;
   /** The position of the witness; unknown before the start. */
   #witnessed = -1;
   #head: KnownHead | undefined;
-  /** The last head of a log that is no longer in the database, until it was met. */
-  #lost: Head | undefined;
-  /** The number of work items ever queued, and the number that the last outage has ended. */
-  #asked = 0;
-  #outage: { readonly error: DatabaseUnavailable; readonly last: number } | undefined;
 
   private constructor(tools: DurableAuthorityTools) {
     this.#tools = tools;
-    this.#view = this.#newView();
+    const { signer, shotSecrets } = tools;
+    this.#view = new LogView({ suite: nodeSuite, signer }, ({ kind }) => {
+      if (kind === 'epoch-opened' || kind === 'epoch-ended') shotSecrets.expectChange();
+    });
   }
 
   /** Reads the log and checks its hash chain. Nothing is written. */
   static async open(tools: DurableAuthorityTools): Promise<DurableAuthority> {
     const authority = new DurableAuthority(tools);
-    await authority.#queued(() => tools.store.transaction((tables) => authority.#follow(tables)));
+    await tools.store.transaction((tables) => authority.#begin(tables));
     return authority;
   }
 
@@ -84,7 +77,7 @@ export class DurableAuthority {
     return this.#view.core;
   }
 
-  /** The number of records of the log that this node knows. */
+  /** The number of records of the log. */
   get sequence(): number {
     return this.#view.sequence;
   }
@@ -95,12 +88,12 @@ export class DurableAuthority {
 
   /**
    * Compares the log with the witness: records that others may have seen but that are missing here were rolled back.
-   * Without a witness, only a log without records or a new node (confirmed by its operator) has nothing to compare.
+   * Without a witness, only a log without records has nothing to compare.
    */
-  async start({ isNewNode }: { readonly isNewNode: boolean }): Promise<void> {
+  async start(): Promise<void> {
     const { witness, randomBytes, shotSecrets } = this.#tools;
     const kept = witness.read();
-    if (kept === undefined && (isNewNode || this.#view.sequence === 0)) await this.#witness();
+    if (kept === undefined && this.#view.sequence === 0) await this.#witness();
     else await this.step((core, now) => core.start(kept, randomBytes(16), now));
     // Secrets of epochs are in no backup: a missing one shows that the database was restored, even if the witness
     // agrees.
@@ -115,10 +108,10 @@ export class DurableAuthority {
 
   /** A step that reads or writes more than the log, in the same transaction. */
   take<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
-    return this.#queued(() => this.#taken(work));
+    return this.#queue(() => this.#taken(work));
   }
 
-  /** A step that rarely changes anything: the log is locked only if it does. */
+  /** A step that rarely changes anything. */
   async ask<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
     const { records, answer } = await this.#look(step);
     return records.length === 0 ? answer : this.step(step);
@@ -132,17 +125,12 @@ export class DurableAuthority {
     return this.#look(compute, names);
   }
 
-  /** Brings the memory up to the database's state at the time of the call. */
-  catchUp(): Promise<void> {
-    return this.#tools.store.catchUp(() => this.#look(() => undefined));
-  }
-
-  /** Runs work on tables other than the log's, while the log is locked. */
+  /** Runs work on tables other than the log's, between steps. */
   locked<Result>(work: (log: LogTransaction) => Promise<Result>): Promise<Result> {
-    return this.#queued(() => this.#tools.store.transaction(async (tables) => work(await this.#lock(tables))));
+    return this.#queue(() => this.#tools.store.transaction(async (tables) => work(await this.#begin(tables))));
   }
 
-  /** The newest head this node knows, for every answer. */
+  /** The newest head, for every answer. */
   headBytes(): Uint8Array {
     return this.#currentHead().bytes;
   }
@@ -181,7 +169,7 @@ export class DurableAuthority {
     const { store, onEvent } = this.#tools;
     const view = this.#view;
     const { steps, result, end, draft } = await store.transaction(async (tables) => {
-      const log = await this.#lock(tables);
+      const log = await this.#begin(tables);
       const core = log.core.draft();
       const added: AuthorityStep<unknown>[] = [];
       const worked = await work({ ...log, core }, (step) => {
@@ -201,68 +189,23 @@ export class DurableAuthority {
     compute: (core: AttributeAuthority, now: Millis) => Result,
     names?: readonly Uint8Array[],
   ): Promise<Result> {
-    return this.#queued(async () => {
+    return this.#queue(async () => {
       const result = await this.#tools.store.transaction(async (tables) => {
-        const view = await this.#follow(tables);
-        const now = millis(await tables.now());
-        return view.compute(tables, () => compute(view.core, now), names);
+        const log = await this.#begin(tables);
+        return log.compute(() => compute(log.core, log.now), names);
       });
       await this.#witness();
       return result;
     });
   }
 
-  /** Runs when all earlier work has ended. A log that was rolled back is read again, and meets the head of the lost one. */
-  #queued<Result>(work: () => Promise<Result>): Promise<Result> {
-    const number = ++this.#asked;
-    return this.#queue(async () => {
-      // Work that was queued during a failed wait for the database does not wait for it again.
-      if (this.#outage !== undefined && number <= this.#outage.last) throw this.#outage.error;
-      for (;;) {
-        try {
-          await this.#meetLost();
-          return await work();
-        } catch (error) {
-          if (error instanceof DatabaseUnavailable) this.#outage = { error, last: this.#asked };
-          if (!(error instanceof LogForked)) throw error;
-          this.#lost ??= this.core.head();
-          this.#view = this.#newView();
-          this.#head = undefined;
-          this.#witnessed = -1;
-        }
-      }
-    });
-  }
-
-  async #meetLost(): Promise<void> {
-    const lost = this.#lost;
-    if (lost === undefined) return;
-    const branch = this.#tools.randomBytes(16);
-    await this.#taken(({ compute, core, now }) => compute(() => core.meetHead(lost, branch, now)));
-    this.#lost = undefined;
-  }
-
-  async #lock(tables: AuthorityTables): Promise<LogTransaction> {
-    const owner = await tables.lockLog();
-    if (owner === undefined || !equalBytes(owner, this.#tools.sealedSigner))
-      throw new Error('the database no longer contains the log of this authority; restore it, or restart');
-    const view = await this.#follow(tables);
-    const now = millis(await tables.now());
-    const { core, directory } = view;
-    return { tables, core, directory, now, compute: (compute, names) => view.compute(tables, compute, names) };
-  }
-
-  async #follow(tables: AuthorityTables): Promise<LogView> {
+  /** Reads records whose step failed after they were durable. */
+  async #begin(tables: AuthorityTables): Promise<LogTransaction> {
+    const { core, directory } = this.#view;
     await this.#view.follow(tables, await tables.end());
     await this.#tools.shotSecrets.follow(tables);
-    return this.#view;
-  }
-
-  #newView(): LogView {
-    const { signer, shotSecrets } = this.#tools;
-    return new LogView({ suite: nodeSuite, signer }, ({ kind }) => {
-      if (kind === 'epoch-opened' || kind === 'epoch-ended') shotSecrets.expectChange();
-    });
+    const now = millis(await tables.now());
+    return { tables, core, directory, now, compute: (compute, names) => this.#view.compute(tables, compute, names) };
   }
 
   /** The witness is written before an answer leaves, also if the last attempt failed. */

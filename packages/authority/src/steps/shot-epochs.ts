@@ -20,7 +20,7 @@ const NO_KEYS: EpochKeys = { key: new Uint8Array(32), kemKey: undefined };
 export async function openEpochIfDue({ authority, shotSecrets }: ShotEpochTools, task: TaskId): Promise<void> {
   if (!(await authority.look((core, now) => core.isEpochDue(task, now)))) return;
   await authority.take(async ({ tables, core, now, compute }) => {
-    // Another node may have opened an epoch in the meantime.
+    // Another request may have opened an epoch in the meantime.
     const isDue = core.isEpochDue(task, now);
     const sealing = authority.directory.task(task)?.policy.oneShot?.sealing ?? 'x25519';
     const keys = isDue ? await shotSecrets.make(tables, task, sealing) : NO_KEYS;

@@ -1,22 +1,16 @@
-/** The tables of an authority, as statements for one dialect; each entry brings a database from one format to the next. */
-import type { Dialect } from '@basa/service';
+/** The tables of an authority. */
 
 /** Tables that no backup contains: the secrets of epochs, which are destroyed when an epoch ends. */
 export const IN_NO_BACKUP: readonly string[] = ['shot_secrets'];
 
-export function tablesFor({ name, blob, integer }: Dialect): readonly string[] {
-  return [
-    `CREATE TABLE vault (
-       id ${integer} PRIMARY KEY CHECK (id = 1), kind TEXT NOT NULL, salt ${blob} NOT NULL,
-       cost ${integer} NOT NULL, block_size ${integer} NOT NULL, parallel ${integer} NOT NULL, signing_key ${blob} NOT NULL);
-     CREATE TABLE records (sequence ${integer} PRIMARY KEY, bytes ${blob} NOT NULL, hash ${blob} NOT NULL);
-     CREATE TABLE names (
-       name ${blob} NOT NULL, sequence ${integer} NOT NULL REFERENCES records, PRIMARY KEY (name, sequence))${
-         name === 'sqlite' ? ' WITHOUT ROWID' : ''
-       };
-     CREATE TABLE shot_secrets (public_key ${blob} PRIMARY KEY, task ${blob} NOT NULL, sealed ${blob} NOT NULL);
-     CREATE TABLE paper_keys (task ${blob} PRIMARY KEY, sealed ${blob} NOT NULL);
-     CREATE TABLE tokens (hash ${blob} PRIMARY KEY, task ${blob} NOT NULL, ends_at ${integer} NOT NULL, used_by ${blob});
-     CREATE TABLE allowed (task ${blob} NOT NULL, device_key ${blob} NOT NULL, PRIMARY KEY (task, device_key));`,
-  ];
-}
+export const TABLES = `
+  CREATE TABLE vault (
+    id INTEGER PRIMARY KEY CHECK (id = 1), kind TEXT NOT NULL, salt BLOB NOT NULL,
+    cost INTEGER NOT NULL, block_size INTEGER NOT NULL, parallel INTEGER NOT NULL, signing_key BLOB NOT NULL);
+  CREATE TABLE records (sequence INTEGER PRIMARY KEY, bytes BLOB NOT NULL, hash BLOB NOT NULL);
+  CREATE TABLE names (
+    name BLOB NOT NULL, sequence INTEGER NOT NULL REFERENCES records, PRIMARY KEY (name, sequence)) WITHOUT ROWID;
+  CREATE TABLE shot_secrets (public_key BLOB PRIMARY KEY, task BLOB NOT NULL, sealed BLOB NOT NULL);
+  CREATE TABLE paper_keys (task BLOB PRIMARY KEY, sealed BLOB NOT NULL);
+  CREATE TABLE tokens (hash BLOB PRIMARY KEY, task BLOB NOT NULL, ends_at INTEGER NOT NULL, used_by BLOB);
+  CREATE TABLE allowed (task BLOB NOT NULL, device_key BLOB NOT NULL, PRIMARY KEY (task, device_key));`;

@@ -1,6 +1,7 @@
 /** The authority's reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
+import { equalBytes } from '@basa/masking';
 import { EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
-import { column, type Dialect, type Row, type SqlSession } from '@basa/service';
+import { column, type Row, type SqlSession } from '@basa/service';
 import { atOnce } from './at-once.ts';
 import type { VaultParameters } from './vault.ts';
 
@@ -42,11 +43,9 @@ export interface NamedSequence {
 
 export class AuthorityTables {
   readonly #session: SqlSession;
-  readonly #dialect: Dialect;
 
-  constructor(session: SqlSession, dialect: Dialect) {
+  constructor(session: SqlSession) {
     this.#session = session;
-    this.#dialect = dialect;
   }
 
   now(): Promise<number> {
@@ -58,11 +57,10 @@ export class AuthorityTables {
     return row === undefined ? undefined : readVault(row);
   }
 
-  /** An existing one stays. */
   async createVault({ parameters, signingKey }: StoredVault): Promise<void> {
     const { kind, salt, cost, blockSize, parallel } = parameters;
     const insert = `INSERT INTO vault (id, kind, salt, cost, block_size, parallel, signing_key)
-      VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+      VALUES (1, ?, ?, ?, ?, ?, ?)`;
     await this.#session.query(insert, kind, salt, cost, blockSize, parallel, signingKey);
   }
 
@@ -72,15 +70,6 @@ export class AuthorityTables {
     const update =
       'UPDATE vault SET kind = ?, salt = ?, cost = ?, block_size = ?, parallel = ?, signing_key = ? WHERE id = 1';
     await this.#session.query(update, kind, salt, cost, blockSize, parallel, signingKey);
-  }
-
-  /**
-   * Prevents other nodes from appending to the log until this transaction ends. Returns the sealed signing key, which
-   * identifies the log.
-   */
-  async lockLog(): Promise<Uint8Array | undefined> {
-    const [row] = await this.#session.query(`SELECT signing_key FROM vault WHERE id = 1${this.#dialect.forUpdate}`);
-    return row === undefined ? undefined : column.bytes(row, 'signing_key');
   }
 
   async end(): Promise<LogEnd> {
@@ -138,18 +127,18 @@ export class AuthorityTables {
   }
 
   async paperKeys(): Promise<readonly StoredPaperKey[]> {
-    return (await this.#session.query('SELECT * FROM paper_keys')).map(readPaperKey);
+    return (await this.#session.query('SELECT * FROM paper_keys')).map((row) => ({
+      task: column.bytes(row, 'task') as TaskId,
+      sealed: column.bytes(row, 'sealed'),
+    }));
   }
 
   /** An existing one stays. Returns the one that is stored. */
-  async addPaperKey({ task, sealed }: StoredPaperKey): Promise<StoredPaperKey> {
-    await this.#session.query(
-      'INSERT INTO paper_keys (task, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING',
-      task,
-      sealed,
-    );
-    const [row] = await this.#session.query('SELECT * FROM paper_keys WHERE task = ?', task);
-    return row === undefined ? { task, sealed } : readPaperKey(row);
+  async addPaperKey(key: StoredPaperKey): Promise<StoredPaperKey> {
+    const { task, sealed } = key;
+    const insert = 'INSERT INTO paper_keys (task, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING';
+    await this.#session.query(insert, task, sealed);
+    return (await this.paperKeys()).find((one) => equalBytes(one.task, task)) ?? key;
   }
 
   async resealPaperKey({ task, sealed }: StoredPaperKey): Promise<void> {
@@ -190,7 +179,7 @@ export class AuthorityTables {
   /** Returns true if the token was valid; it is used up now. */
   async useToken(hash: Uint8Array, task: TaskId, user: UserId, now: number): Promise<boolean> {
     const good = 'FROM tokens WHERE hash = ? AND task = ? AND ends_at > ? AND used_by IS NULL';
-    const found = await this.#session.query(`SELECT hash ${good}${this.#dialect.forUpdate}`, hash, task, now);
+    const found = await this.#session.query(`SELECT hash ${good}`, hash, task, now);
     if (found.length === 0) return false;
     await this.#session.query('UPDATE tokens SET used_by = ? WHERE hash = ?', user, hash);
     return true;
@@ -230,8 +219,4 @@ function readVault(row: Row): StoredVault {
     },
     signingKey: column.bytes(row, 'signing_key'),
   };
-}
-
-function readPaperKey(row: Row): StoredPaperKey {
-  return { task: column.bytes(row, 'task') as TaskId, sealed: column.bytes(row, 'sealed') };
 }

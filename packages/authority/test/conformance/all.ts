@@ -1,4 +1,4 @@
-/** The suites that an authority passes on every kind of database. */
+/** All suites together. */
 import { describe } from 'vitest';
 import type { NewHome } from '../homes.ts';
 import { testEnrolment } from './enrolment.ts';

@@ -16,7 +16,7 @@ import { openDatabase } from '@basa/service';
 import type { Enrolled, TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Authority, backupAuthority, restoreAuthority, rotateVault, verifyLog } from '../../src/index.ts';
-import { EMBEDDED_DATABASE } from '../../src/store/store.ts';
+import { AUTHORITY_DATABASE } from '../../src/store/store.ts';
 import { type Answer, ask } from '../asking.ts';
 import { AUDITOR, cleanUp, freshHome, type Home, start, stop, time } from '../homes.ts';
 import { PowerCuts } from '../power-cuts.ts';
@@ -38,7 +38,7 @@ async function logReport(authority: Authority) {
 
 /** The rows of secrets, behind the back of an authority that has stopped. */
 function secretsIn(dataFolder: string, change?: string): readonly { readonly sealed: Uint8Array }[] {
-  const { db, close } = openDatabase(dataFolder, EMBEDDED_DATABASE);
+  const { db, close } = openDatabase(dataFolder, AUTHORITY_DATABASE);
   if (change !== undefined) db.exec(change);
   const rows = db.prepare('SELECT sealed FROM shot_secrets').all() as { sealed: Uint8Array }[];
   close();

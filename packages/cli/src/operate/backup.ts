@@ -39,7 +39,7 @@ function backup(service: ServiceName, load: () => Promise<Work>): Command {
       ...CONFIG_FLAGS,
       to: needed({ value: 'folder', help: 'folder for the copy; it must be empty or not exist yet' }),
     },
-    notes: [APART[service], 'If the service uses databaseUrl, back up the database with pg_dump.'],
+    notes: NOTES[service],
     async run(input) {
       const { to } = input.flags;
       const { files } = await (await load())(placesOf(input), to);
@@ -50,6 +50,11 @@ function backup(service: ServiceName, load: () => Promise<Work>): Command {
     },
   });
 }
+
+const NOTES: Readonly<Record<ServiceName, readonly string[]>> = {
+  server: [APART.server, 'If the server uses databaseUrl, back up the database with pg_dump.'],
+  authority: [APART.authority],
+};
 
 function restore(service: ServiceName, load: () => Promise<Work>): Command {
   return command({

@@ -45,7 +45,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   const { checkAuthorityConfig, examineAuthority, readAuthorityConfig } = await import('@basa/authority');
   const { risks } = checkAuthorityConfig(places);
   const options = readAuthorityConfig(places);
-  const { listen = { host: '127.0.0.1', port: 0 }, dataFolder, databaseUrl } = options;
+  const { listen = { host: '127.0.0.1', port: 0 }, dataFolder } = options;
   const records = await tried('records', async () => {
     const { records: found, witnessed } = await examineAuthority(options);
     if (found === undefined)
@@ -59,18 +59,13 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
             ),
       ];
     const length = `${found.logLength} records in the log`;
-    return [
-      fine('records', length),
-      witnessFinding(found.logLength, witnessed),
-      clockFinding('the database', found.clockAheadMs),
-      ...found.fleets.map(fleetFinding),
-    ];
+    return [fine('records', length), witnessFinding(found.logLength, witnessed), ...found.fleets.map(fleetFinding)];
   });
   return [
     ...configFindings(risks),
     ...keyFileFindings(options.secret),
     await checkPort(listen, () => isOurs({ ...options, listen })),
-    ...(dataFolder === undefined || databaseUrl !== undefined ? [] : await checkFolder(dataFolder)),
+    ...(await checkFolder(dataFolder)),
     ...records,
   ];
 }
@@ -94,11 +89,7 @@ function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Findin
 
 function witnessFinding(logLength: number, witnessed: number | undefined): Finding {
   if (witnessed === undefined && logLength > 0)
-    return warning(
-      'witness',
-      'there is no witness',
-      'when the authority starts, it assumes a rollback; for a new node of a running authority, set newNode',
-    );
+    return warning('witness', 'there is no witness', 'when the authority starts, it assumes a rollback');
   if ((witnessed ?? 0) > logLength)
     return warning(
       'witness',

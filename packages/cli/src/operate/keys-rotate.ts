@@ -25,7 +25,7 @@ export const keysRotateVault: Command = command({
   summary: "encrypt the authority's keys with another passphrase or key file",
   flags: FLAGS,
   notes: [
-    'First stop the authority on all its nodes. The configuration must still name the current secret; change it afterwards.',
+    'First stop the authority. The configuration must still name the current secret; change it afterwards.',
     'Either all keys are encrypted again or none. Older backups still need the old secret: keep it, or destroy those backups.',
   ],
   async run(input) {

@@ -47,15 +47,6 @@ function openFile(key: string, path: string | undefined): string | undefined {
   return (mode & 0o077) === 0 ? undefined : `${key}: other users can read ${path}; run chmod 600 ${path}`;
 }
 
-/** A party that runs both services can read every update. */
-export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environment'>): string | undefined {
-  const [server, authority] = ['BASA_SERVER_', 'BASA_AUTHORITY_'].map((prefix) =>
-    hostOf(environment[variableOf(prefix, 'databaseUrl')]),
-  );
-  if (server === undefined || server !== authority) return undefined;
-  return `server and authority both have their database on ${server}, whose operator can read both; use two machines`;
-}
-
 /** The operator of a server could enrol devices with a token that the authority accepts, too. */
 export function sharedTokenRisk({ environment }: Pick<ConfigSources, 'environment'>): string | undefined {
   const [server = '', authority = ''] = ['BASA_SERVER_', 'BASA_AUTHORITY_'].map(
@@ -63,8 +54,4 @@ export function sharedTokenRisk({ environment }: Pick<ConfigSources, 'environmen
   );
   if (!(server.match(/[0-9a-f]{64}/g) ?? []).some((hash) => authority.includes(hash))) return undefined;
   return 'server and authority accept the same operator token, so a server that learns it can enrol its own devices; use one token for each';
-}
-
-function hostOf(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined;
 }

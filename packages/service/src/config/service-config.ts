@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import { type CommonConfig, commonOptions } from './common-config.ts';
 import { type ConfigSources, type GatheredConfig, gatherConfig } from './config.ts';
-import { commonRisks, sharedDatabaseRisk, sharedTokenRisk } from './config-risks.ts';
+import { commonRisks, sharedTokenRisk } from './config-risks.ts';
 
 /** The sources of the configuration. */
 export type ConfigPlaces = Omit<ConfigSources, 'prefix'>;
@@ -47,7 +47,7 @@ export function serviceConfig<Config extends CommonConfig, Options extends objec
     check(places) {
       const found = gathered(places);
       const { risks, secretFiles } = risksOf(found.config, read(found.config));
-      const all = [...commonRisks(found, secretFiles), ...risks, sharedDatabaseRisk(places), sharedTokenRisk(places)];
+      const all = [...commonRisks(found, secretFiles), ...risks, sharedTokenRisk(places)];
       return { ...found, risks: all.filter((risk) => typeof risk === 'string') };
     },
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { gatherConfig } from '../../src/config/config.ts';
-import { commonRisks, sharedDatabaseRisk, sharedTokenRisk } from '../../src/config/config-risks.ts';
+import { commonRisks, sharedTokenRisk } from '../../src/config/config-risks.ts';
 import { readConfig, secretText, Type } from '../../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-config-'));
@@ -137,11 +137,6 @@ describe('configuration', () => {
       expect(risks).toContain(word);
     const safe = { ...config, host: '127.0.0.1', corsOrigins: [], operators: [{}], unsafePaperMode: false };
     expect(commonRisks({ config: safe, from: {}, secretFiles: {} }, {})).toEqual([]);
-    const environment = {
-      BASA_SERVER_DATABASE_URL: 'postgres://a:b@db/x',
-      BASA_AUTHORITY_DATABASE_URL: 'postgres://c:d@db/y',
-    };
-    expect(sharedDatabaseRisk({ environment })).toContain('database on db');
     const operators = (digit: string) => JSON.stringify([{ tokenHash: digit.repeat(64), roles: ['operator'] }]);
     const tokens = (server: string, authority: string) =>
       sharedTokenRisk({

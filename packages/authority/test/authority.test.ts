@@ -1,4 +1,4 @@
-/** The authority on the database of a data folder. */
+/** The suites that an authority passes over HTTP. */
 import { testAuthority } from './conformance/all.ts';
 import { freshHome } from './homes.ts';
 
