@@ -96,7 +96,7 @@ describe('the client', () => {
     for (const [n, name] of ['a', 'b'].entries()) {
       const client = await opened.client(name);
       const result = await unsafePaperContribute(client, oneHot(n), { trainedOn: 0 });
-      expect(result).toMatchObject({ kind: 'accepted', slot: n });
+      expect(result).toMatchObject({ kind: 'accepted', position: n });
     }
     const moved = await opened.reached(1);
     expect(Array.from(moved, (value) => Math.round(value * 2))).toEqual([-1, -1, 0, 0, 0, 0, 0, 0]);

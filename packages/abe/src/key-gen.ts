@@ -36,7 +36,7 @@ export function keyGen(
 }
 
 /** Returns the set in its canonical order. A repeated attribute is a mistake of the caller. */
-export function canonicalSet(names: readonly (string | Uint8Array)[]): readonly Uint8Array[] {
+function canonicalSet(names: readonly (string | Uint8Array)[]): readonly Uint8Array[] {
   if (names.length === 0 || names.length > MAX_KEY_ATTRIBUTES) {
     throw new RangeError(`a key has 1 to ${MAX_KEY_ATTRIBUTES} attributes, got ${names.length}`);
   }

@@ -235,7 +235,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(await paper('--noise', '1', '--participations', '1')).toContain('--noise needs --mode one-shot');
     expect(await paper('--unsafe-unchecked-sums')).toContain('--unsafe-unchecked-sums needs --mode one-shot');
     expect(await paper('--buffer', '2000')).toContain('--buffer takes a whole number from 2 to 1024');
-    expect(await paper()).toContain('needs unsafePaperMode in the configuration');
+    expect(await paper()).toContain('paper mode needs unsafePaperMode');
   });
 
   it('gets advice about a used token, a wrong pinned key and an unknown device', async () => {

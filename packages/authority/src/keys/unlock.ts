@@ -64,7 +64,7 @@ export function openStored(
 }
 
 /** Wipes the seed: the signer keeps the key in a key object, which does not print. */
-export function signerOf(seed: Uint8Array): Signer {
+function signerOf(seed: Uint8Array): Signer {
   const signer = createNodeSigner(seed);
   seed.fill(0);
   return signer;

@@ -3,7 +3,7 @@ import { Poll, type Refused } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 
 /** Returns the reason why an answer does not count, so that another authority's is awaited. */
-export type Judge<Answer> = (answer: Answer) => Refused | undefined;
+type Judge<Answer> = (answer: Answer) => Refused | undefined;
 
 export interface Asking<One, Answer> {
   readonly needed: number;

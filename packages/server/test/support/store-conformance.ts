@@ -113,7 +113,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('keeps the opened sum until it has ended, also after a restart', async () => {
-      const mean = { kind: 'mean', task, weightSum: 12.5, versionSum: undefined, metrics: { loss: 0.25 } } as const;
+      const mean = { kind: 'mean', task, weightSum: 12.5, metrics: { loss: 0.25 } } as const;
       await write([{ kind: 'opened' }], { status: 'opened', opened: mean });
       const spoilt = { ctx: await batchIn(store, 2) };
       const lie = { kind: 'spoilt', task, why: 'a lie' } as const;

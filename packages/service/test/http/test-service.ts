@@ -21,7 +21,7 @@ import {
   wireBytes,
 } from '../../src/index.ts';
 
-export const audience = nodeRandomBytes(32);
+const audience = nodeRandomBytes(32);
 export const NOW = 1_800_000_000_000;
 export const token = 'a-token-nobody-guesses';
 const operators = [
