@@ -18,6 +18,9 @@ import {
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { granted } from '../closing/granted.ts';
+import type { Counts, Making, ModelKeeper } from '../closing/model-keeper.ts';
+import { meansOf } from '../closing/opened-sums.ts';
 import type { ShotGatherer } from '../shots/shot-gatherer.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
@@ -25,9 +28,6 @@ import type { StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { WaitingSum } from '../store/opened.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import { granted } from './granted.ts';
-import type { Counts, Making, ModelKeeper } from './model-keeper.ts';
-import { meansOf } from './opened-sums.ts';
 
 export interface VersionMakerOptions {
   readonly task: TaskId;

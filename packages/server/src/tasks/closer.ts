@@ -8,11 +8,11 @@ import { type Ctx, isGranted, recordOpened, type ShotBatch } from '@basa/protoco
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/backoff.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { granted } from '../closing/granted.ts';
+import { storeOpened } from '../closing/opened-sums.ts';
 import type { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { isEnded } from '../store/batches.ts';
 import type { Fence } from '../store/leases.ts';
-import { granted } from './granted.ts';
-import { storeOpened } from './opened-sums.ts';
 import type { VersionMaker } from './version-maker.ts';
 
 export interface CloserOptions {
