@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { SMALL } from '../src/bench/protocols/composed.ts';
-import { deviceHashes } from '../src/bench/protocols/device-hashes.ts';
+import { deviceHashes, SMALL } from '../src/bench/protocols/device-hashes.ts';
 
 const DIMENSION = 1000;
 

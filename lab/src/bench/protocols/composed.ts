@@ -2,15 +2,12 @@
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/virtual-time';
 import type { Amounts, Cost } from './cost.ts';
-import type { DeviceHashes } from './device-hashes.ts';
+import { type DeviceHashes, SMALL } from './device-hashes.ts';
 import { type Run, runOnce } from './one-run.ts';
 import type { VectorPrices } from './prices.ts';
 
 /** Bytes of a packed element. */
 const FIELD_BYTES = 4;
-
-/** Elements of the run that is timed and whose sum is checked. */
-export const SMALL = 64;
 
 /** Refused, or the price at any dimension. */
 export type Priced = ((dimension: number, prices: VectorPrices) => Cost) | undefined;

@@ -5,7 +5,9 @@ import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { TestServices } from '@basa/testkit/services/test-services.ts';
-import { SMALL } from './composed.ts';
+
+/** Elements of the run that is timed and whose sum is checked. */
+export const SMALL = 64;
 
 export interface HashedBytes {
   /** Of the model that it downloads. */
