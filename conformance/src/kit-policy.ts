@@ -37,8 +37,6 @@ export function kitPolicy(
     threshold: defaultThreshold(keys.authorityKeys.length),
     serverKey: keys.serverKey,
     uploadLeaseMs: 600_000,
-    openMs: 3_600_000,
-    closeMs: 3_600_000,
     ...change,
   };
 }

@@ -57,8 +57,6 @@ const createTask = async (name, choice, { devices, ...specification }) => {
     authorities: [publicKey],
     serverKey: server.publicKey,
     uploadLeaseMs: 600_000,
-    openMs: 3_600_000,
-    closeMs: 3_600_000,
     ...choice,
   });
   const { task } = await ask(url, AUTHORITY_PATH.tasks, policy);

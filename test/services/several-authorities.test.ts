@@ -135,10 +135,9 @@ it('trains with all authorities and with one down, waits with two down, and cont
     expect(verifyLog(log, places()[n]?.publicKey as Uint8Array)).toMatchObject({ isGood: true });
 });
 
-it('needs enough authorities to withstand one that colludes, unless the operator allows fewer', async () => {
+it('needs enough authorities to withstand one that colludes', async () => {
   const three = { authority: urls().split(',').slice(0, 3).join(','), tokens: 0 };
   await expect(create({ ...three, threshold: 2 })).rejects.toThrow(SettingsError);
-  expect((await create({ ...three, threshold: 2, unsafeThreshold: true })).policy.threshold).toBe(2);
   expect((await create({ ...three })).policy.threshold).toBe(3);
 });
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .errors import Malformed
 
-MAX_AUTHORITIES = 16
+MAX_AUTHORITIES = 8
 MAX_METRICS = 16
 _MAX_PARAMETER = _MAX_NOISE = 1e6
 _METRIC_NAME = re.compile(rb"[a-z][a-zA-Z0-9-]*")
@@ -191,7 +191,7 @@ STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F
 METRICS = checked(many(group(name=short(32), low=FINITE, high=FINITE), MAX_METRICS), _metrics_problem)
 ONE_SHOT = optional(
     group(
-        tolerated=U8, unchecked_sums=FLAG, authority_noise=FLAG,
+        tolerated=U8, authority_noise=FLAG,
         **{name: within(U32, 1, 2**32 - 1) for name in ("epoch_ms", "vote_ms", "fresh_ms")},
         sums_per_version=within(U8, 1, 64), combine=unsigned(1, 2), sealing=unsigned(1, 2),
     )

@@ -43,8 +43,7 @@ def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
 
 
 def _one_shot_problem(floor: Floor, one_shot: Message) -> Optional[str]:
-    vouchers = 1 if one_shot.unchecked_sums else one_shot.tolerated + 1
-    if floor.checked_sums and vouchers < 2:
+    if floor.checked_sums and one_shot.tolerated < 1:
         return "only one authority computes the sum of the masks and could shift a sum; this device demands checked sums"
     if floor.device_noise and one_shot.authority_noise:
         return "the authority adds the noise and could leave it out; this device demands that the devices add it"

@@ -54,10 +54,10 @@ class Layout:
 
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
-    2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, unsafe_threshold=FLAG, engine=U8, one_shot=ONE_SHOT, size=U16,
+    2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, engine=U8, one_shot=ONE_SHOT, size=U16,
     minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,
-    staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
-    training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, manifest=B32,
+    training=TRAINING, server=B32, upload_lease_ms=U32,
 )
 MODEL_ENTRY = Layout(15, endorsed=True, task=B32, version=U53, model=B32, sums=many(B32, MAX_SUMS), spoilt=many(B32, MAX_SUMS), previous=B32)
 _HEAD: Dict[str, Any] = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}

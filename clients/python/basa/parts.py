@@ -5,8 +5,8 @@ from typing import List, Optional, Sequence
 
 from .fields import Message
 
-#: Limits the seeds that a device seals and every authority expands.
-_MAX_PARTS = 35
+#: The sets of authorities that a task may have: n of them, of which t are needed while at most f lie or collude with the server.
+_SIZES = ((1, 1, 0), (3, 3, 1), (4, 3, 1), (5, 4, 1), (6, 4, 1), (7, 5, 1), (7, 5, 2), (8, 6, 2))
 
 
 def parts_of(authorities: int, tolerated: int) -> List[int]:
@@ -22,24 +22,12 @@ def holders_of(part: int, authorities: Sequence[int]) -> List[int]:
     return [index for index in authorities if not part >> index & 1]
 
 
-def is_enough(policy: Message, authorities: Sequence[int]) -> bool:
-    """Whether these are t, with enough holders in every part to vouch for its sum of masks."""
-    vouchers = 1 if policy.one_shot.unchecked_sums else policy.one_shot.tolerated + 1
-    is_held = all(len(holders_of(part, authorities)) >= vouchers for part in task_parts(policy))
-    return len(authorities) >= policy.threshold and is_held
-
-
 def council_problem(policy: Message) -> Optional[str]:
     """The reason why these authorities cannot serve the task, or None."""
     count, threshold, tolerated = len(policy.authorities), policy.threshold, policy.one_shot.tolerated
     if count < 1 or len(set(policy.authorities)) < count or not 1 <= threshold <= count:
         return f"{threshold} of {count} authorities, or one is named twice"
-    if count == 1:
-        return "one authority, which withstands none that colludes" if tolerated else None
-    if 2 * threshold <= count + tolerated:
-        return f"{threshold} of {count} authorities do not withstand {tolerated} that collude"
-    if tolerated < 1 and not policy.unsafe_threshold:
-        return "several authorities, each of which could unmask every update together with the server"
-    if count - tolerated < tolerated + 1 and not policy.one_shot.unchecked_sums:
-        return f"fewer than {tolerated + 1} authorities hold a part, so that nobody could check a sum of masks"
-    return None if len(parts_of(count, tolerated)) <= _MAX_PARTS else f"more than {_MAX_PARTS} parts"
+    if (count, threshold, tolerated) in _SIZES:
+        return None
+    possible = ", ".join(f"{t} of {n} ({f})" for n, t, f in _SIZES)
+    return f"{threshold} of {count} authorities, of which {tolerated} may collude, are not possible; possible are {possible}"

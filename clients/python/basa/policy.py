@@ -53,8 +53,8 @@ def policy_problem(policy: Message) -> Optional[str]:
         return f"a minimum of {minimum}, not from 2 to {size}: a sum could show a single update"
     if not 1 <= dimension <= _MAX_DIMENSION:
         return f"a dimension of {dimension}, not from 1 to 2^31"
-    if not (policy.upload_lease_ms and policy.open_ms and policy.close_ms):
-        return "a batch that has no time to be filled or closed"
+    if not policy.upload_lease_ms:
+        return "an upload that has no time to arrive"
     unusable = name_problem(policy.name) or _mode_problem(policy)
     if unusable is not None:
         return unusable

@@ -19,14 +19,13 @@ COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
 HOUR_MS = 3_600_000
 _PLAN: Dict[str, Any] = {
-    "name": b"small", "unsafe_threshold": 0, "engine": ONE_SHOT_ENGINE, "size": 3, "minimum": 2, "dimension": 4, "group": 32,
-    "level": 8, "clip": 1.0, "block_floor": 0.0, "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0,
+    "name": b"small", "engine": ONE_SHOT_ENGINE, "size": 3, "minimum": 2, "dimension": 4, "group": 32,
+    "level": 8, "clip": 1.0, "block_floor": 0.0, "versions": 0, "staleness": (0,), "max_staleness": 4,
     "metrics": [], "privacy": None, "manifest": ZEROS,
     "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": HOUR_MS,
-    "open_ms": HOUR_MS, "close_ms": HOUR_MS,
 }
 _ONE_SHOT: Dict[str, Any] = {
-    "unchecked_sums": 0, "authority_noise": 0, "epoch_ms": HOUR_MS, "vote_ms": 900_000, "fresh_ms": 300_000,
+    "authority_noise": 0, "epoch_ms": HOUR_MS, "vote_ms": 900_000, "fresh_ms": 300_000,
     "sums_per_version": 1, "combine": 0, "sealing": 0,
 }
 
@@ -34,8 +33,8 @@ _ONE_SHOT: Dict[str, Any] = {
 def check_council(v: Vector) -> None:
     keys = [bytes([index]) * 32 for index in range(v["n"])]
     policy = Message(
-        authorities=keys + keys[: v.get("twice", 0)], threshold=v["t"], unsafe_threshold=v.get("unsafe", 0),
-        one_shot=Message(tolerated=v["f"], unchecked_sums=v.get("unchecked", 0)),
+        authorities=keys + keys[: v.get("twice", 0)], threshold=v["t"],
+        one_shot=Message(tolerated=v["f"]),
     )
     assert (council_problem(policy) is None) == v["good"]
 
@@ -106,9 +105,10 @@ COUNCIL_RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
         {"n": 1, "t": 1, "f": 1, "good": False},
         {"n": 4, "t": 3, "f": 2, "good": False},
         {"n": 4, "t": 3, "f": 0, "good": False},
-        {"n": 4, "t": 3, "f": 0, "unsafe": 1, "good": True},
         {"n": 2, "t": 2, "f": 1, "good": False},
-        {"n": 2, "t": 2, "f": 1, "unchecked": 1, "good": True},
+        {"n": 7, "t": 5, "f": 1, "good": True},
+        {"n": 8, "t": 6, "f": 2, "good": True},
+        {"n": 8, "t": 5, "f": 1, "good": False},
         {"n": 9, "t": 6, "f": 2, "good": False},
         {"n": 4, "t": 5, "f": 1, "good": False},
         {"n": 1, "t": 0, "f": 0, "good": False},

@@ -27,9 +27,7 @@ def judged(name: str, data: bytes) -> str:
 
 
 def body_of(v: Message) -> str:
-    policy = Message(
-        authorities=[b""] * v.authorities, one_shot=Message(tolerated=v.tolerated, unchecked_sums=0), group=v.group
-    )
+    policy = Message(authorities=[b""] * v.authorities, one_shot=Message(tolerated=v.tolerated), group=v.group)
     name = ShotName(*(bytes.fromhex(v[part]) for part in ("task", "tag", "user")))
     epochs = [Message(authority=index, key=bytes.fromhex(key)) for index, key in enumerate(v["keys"])]
     seeds = [bytes.fromhex(seed) for seed in v.seeds]

@@ -100,9 +100,9 @@ def private(r):
 
 
 def one_shot(r):
-    """f, unchecked sums, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed); how seeds
+    """f, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed); how seeds
     are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), unchecked=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r), sealing=U8(r)))(r)
+    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r), sealing=U8(r)))(r)
 
 
 def optional(field):
@@ -149,11 +149,11 @@ ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
 LAYOUTS = {  # kind, what it ends with, fields after the header
     "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, None, {
-        "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "unsafeThreshold": U8, "engine": U8,
+        "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "engine": U8,
         "oneShot": one_shot,
         "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
-        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32,
-        "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
+        "staleness": staleness, "maxStaleness": U32, "metrics": metric_list, "privacy": private, "manifest": B32,
+        "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32}),
     "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "sums": names, "spoilt": names, "previous": B32}),
     "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
     "revocationRequest": (21, ONE, {"task": B32, "after": U53}),

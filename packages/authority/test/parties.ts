@@ -45,8 +45,6 @@ export class TestServer {
       manifestHash: new Uint8Array(32),
       serverKey: this.signer.publicKey,
       uploadLeaseMs: 1000,
-      openMs: 60_000,
-      closeMs: 60_000,
       ...more,
     };
   }

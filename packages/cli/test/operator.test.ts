@@ -227,13 +227,13 @@ describe('with `basa dev` in one terminal, another', () => {
     const answer = await fetch(new URL(AUTHORITY_PATH.policy(created.task), environment['BASA_AUTHORITY']));
     expect(decodePolicy(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
       engine: ENGINE.oneShot,
-      oneShot: { tolerated: 0, uncheckedSums: false },
+      oneShot: { tolerated: 0 },
       bufferSize: 2000,
     });
     const told = async (...words: readonly string[]) => (await type('task', 'create', ...words)).errors;
     const paper = (...words: readonly string[]) => told('--mode', 'paper', ...words);
     expect(await paper('--noise', '1', '--participations', '1')).toContain('--noise needs --mode one-shot');
-    expect(await paper('--unsafe-unchecked-sums')).toContain('--unsafe-unchecked-sums needs --mode one-shot');
+    expect(await paper('--tolerated', '1')).toContain('--tolerated needs --mode one-shot');
     expect(await paper('--buffer', '2000')).toContain('--buffer takes a whole number from 2 to 1024');
     expect(await paper()).toContain('paper mode needs unsafePaperMode');
   });

@@ -31,7 +31,7 @@ describe('a one-shot task', () => {
     expect(policy).toMatchObject({
       engine: ENGINE.oneShot,
       threshold,
-      oneShot: { tolerated: f, uncheckedSums: false },
+      oneShot: { tolerated: f },
     });
     expect(partsOf(count, f).length).toBe(parts);
   });
@@ -41,10 +41,11 @@ describe('a one-shot task', () => {
     await expect(makePolicy(choiceOf(1, { bufferSize: MAX_BATCH, mode: 'paper' }))).rejects.toThrow(/from 2 to 1024/);
   });
 
-  it('of two authorities has unchecked sums, and is possible only if the operator accepts this', async () => {
-    await expect(makePolicy(choiceOf(2))).rejects.toThrow(/nobody could check a sum of masks/);
-    const unchecked = await makePolicy(choiceOf(2, { unsafeUncheckedSums: true }));
-    expect(unchecked.oneShot).toMatchObject({ tolerated: 1, uncheckedSums: true });
+  it('of two authorities is refused, and of seven may withstand only one', async () => {
+    await expect(makePolicy(choiceOf(2))).rejects.toThrow(
+      /2 of 2 authorities, of which 0 may collude, are not possible/,
+    );
+    expect((await makePolicy(choiceOf(7, { tolerated: 1 }))).oneShot?.tolerated).toBe(1);
   });
 
   it('of one authority may leave the noise of a private task to it, and no other task may', async () => {

@@ -125,6 +125,7 @@ export { olderLayout } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,
+  councilSizeProblem,
   defaultThreshold,
   endorse,
   hasGoodEndorsements,
@@ -133,7 +134,7 @@ export {
   isEndorsedByOne,
   joined,
   MAX_AUTHORITIES,
-  toleratedOf,
+  mostTolerated,
 } from './wire/council.ts';
 export { councilClock, isPossibleOffset, MAX_CLOCK_ERROR_MS } from './wire/council-clock.ts';
 export type { BasaEvent } from './wire/events.ts';
@@ -191,7 +192,7 @@ export { openPart, partBinding, partTerm, sealParts } from './wire/one-shot/part
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, oneShotOf, partsOf, taskParts } from './wire/one-shot/parts.ts';
 export type { Combination, OneShotPolicy } from './wire/one-shot/policy.ts';
-export { MAX_PARTS, ONE_SHOT_DEFAULTS, oneShotProblem, vouchersOf } from './wire/one-shot/policy.ts';
+export { MAX_PARTS, ONE_SHOT_DEFAULTS, vouchersOf } from './wire/one-shot/policy.ts';
 export type { Sealing } from './wire/one-shot/sealings.ts';
 export { isHybrid, SEALINGS, sealedPartBytes } from './wire/one-shot/sealings.ts';
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';

@@ -91,8 +91,8 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   S12: [
     {
       file: 'wire/one-shot/policy.ts',
-      find: 'return uncheckedSums ? 1 : tolerated + 1;',
-      replace: 'return uncheckedSums ? 1 : tolerated + 1 - tolerated;',
+      find: 'return tolerated + 1;',
+      replace: 'return tolerated + 1 - tolerated;',
     },
   ],
   S13: [

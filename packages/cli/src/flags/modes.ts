@@ -1,6 +1,6 @@
 /** The modes by which updates reach a sum, by the names that people type, and the limits of each mode. */
 import { CommandError } from '../shell/command-error.ts';
-import { choice, type Flag, whole, within, yes } from '../shell/flag.ts';
+import { choice, type Flag, whole, within } from '../shell/flag.ts';
 
 /** In the order of the demo. */
 export const MODES = ['paper', 'one-shot'] as const;
@@ -13,10 +13,6 @@ export const modeFlag: Flag<ModeChoice> = choice(MODES, {
   help: "one-shot: each device sends one message; paper: the paper's own protocol, which does not protect updates from a server that lies, and which both services must allow (unsafePaperMode)",
   default: 'one-shot',
 });
-
-export const uncheckedSumsFlag: Flag<boolean> = yes(
-  'allow sums that only one authority confirms; that authority can then shift the model unnoticed',
-);
 
 /** The largest number of sums in a version, and the smallest number for a trimmed mean. */
 const MOST_SUMS = 64;

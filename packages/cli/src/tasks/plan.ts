@@ -1,8 +1,8 @@
 /** `basa plan`: the costs of a task before it is created, by buffer size, or with the effects of its noise. */
 import { chosenModel } from '../flags/models.ts';
-import { MOST_UPDATES, sealingFlag, uncheckedSumsFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
+import { MOST_UPDATES, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
-import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
+import { MAX_AUTHORITIES, thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
@@ -25,7 +25,7 @@ export const plan: Command = command({
     sealing: sealingFlag,
     authorities: whole({ help: 'number of authorities for the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
-    'unsafe-unchecked-sums': uncheckedSumsFlag,
+    tolerated: toleratedFlag,
     minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
     clip: positive({ help: 'C: updates are clipped to this norm', default: 1 }),
     ...PRIVACY_FLAGS,
@@ -36,10 +36,10 @@ export const plan: Command = command({
     const { costsBySize, sealingCosts, uploadCost } = await import('./upload-costs.ts');
     const privacy = privacyChoice(flags);
     const dimension = await dimensionOf(flags);
-    const { buffer: bufferSize, clip, minimum: least, 'unsafe-unchecked-sums': unchecked } = flags;
+    const { buffer: bufferSize, clip, minimum: least } = flags;
     const { sumsPerVersion } = versionSettings(flags);
     if (privacy === undefined) {
-      const sizes = costsBySize({ ...flags, unchecked, bufferSize, dimension });
+      const sizes = costsBySize({ ...flags, bufferSize, dimension });
       terminal.line(sizesTable(sizes));
       terminal.line(
         '\nFor a private task, add --noise <z> and --participations <n>, for example --noise 1 --participations 20.',
@@ -53,7 +53,7 @@ export const plan: Command = command({
     }
     const { minimum, colluders, delta, works, advice } = planned;
     const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
-    const upload = uploadCost({ ...flags, unchecked, dimension, modulus });
+    const upload = uploadCost({ ...flags, dimension, modulus });
     const { bytesPerUpload } = upload;
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
     terminal.line(

@@ -5,20 +5,12 @@ import type { Dataset, Model } from '@basa/learning';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
-import {
-  bufferWithin,
-  MOST_UPDATES,
-  modeFlag,
-  sealingFlag,
-  uncheckedSumsFlag,
-  VERSION_FLAGS,
-  versionSettings,
-} from '../flags/modes.ts';
+import { bufferWithin, MOST_UPDATES, modeFlag, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
 import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
-import { thresholdFlag } from '../flags/threshold.ts';
+import { thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
 import { choice, needed, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
@@ -87,8 +79,7 @@ const FLAGS = {
   token: needed(SERVER_TOKEN), // checked before an authority has the task
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
-  'unsafe-threshold': yes('allow a threshold that does not tolerate any colluding authority, such as 2 of 3'),
-  'unsafe-unchecked-sums': uncheckedSumsFlag,
+  tolerated: toleratedFlag,
   'authority-noise': yes(
     'with --noise and one authority: the authority adds the noise to each sum, instead of the devices',
   ),
@@ -128,7 +119,6 @@ export const taskCreate: Command = command({
       model,
       bufferSize,
       ...(threshold !== undefined && { threshold }),
-      unsafeThreshold: flags['unsafe-threshold'],
       ...modeSettings(flags),
       ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
@@ -173,12 +163,13 @@ const ONLY_ONE_SHOT = {
   sealing: 'x25519',
   noise: undefined,
   'authority-noise': false,
-  'unsafe-unchecked-sums': false,
+  tolerated: undefined,
 } as const;
 
 function modeSettings(flags: CommandInput<typeof FLAGS>['flags']): Partial<TaskSettings> {
-  const { mode, sealing, 'unsafe-unchecked-sums': unsafeUncheckedSums, 'authority-noise': authorityNoise } = flags;
-  if (mode === 'one-shot') return { mode, ...versionSettings(flags), sealing, unsafeUncheckedSums, authorityNoise };
+  const { mode, sealing, tolerated, 'authority-noise': authorityNoise } = flags;
+  if (mode === 'one-shot')
+    return { mode, ...versionSettings(flags), sealing, authorityNoise, ...(tolerated !== undefined && { tolerated }) };
   const [name] = Object.entries(ONLY_ONE_SHOT).find(([key, usual]) => flags[key as 'noise'] !== usual) ?? [];
   if (name === undefined) return { mode };
   throw new CommandError(`--${name} needs --mode one-shot; remove it, or --mode paper`);

@@ -1,10 +1,10 @@
 /** Cost of one contribution for a device: masks that it expands, bytes that it sends, milliseconds to encrypt its seeds. */
-import { mostTolerated, quantizerOf } from '@basa/client/operator';
+import { quantizerOf } from '@basa/client/operator';
 import { elementBits, type Modulus, packedLength } from '@basa/masking';
 import {
+  councilSizeProblem,
   defaultThreshold,
-  ONE_SHOT_DEFAULTS,
-  oneShotProblem,
+  mostTolerated,
   partsOf,
   prefixElements,
   SEALINGS,
@@ -30,18 +30,17 @@ export interface PlannedTask {
   readonly modulus: Modulus;
   readonly authorities: number;
   readonly threshold: number | undefined;
-  readonly unchecked: boolean;
+  readonly tolerated: number | undefined;
   readonly sealing: Sealing;
 }
 
 /** Throws if no such task is possible. */
 export function uploadCost(task: PlannedTask): UploadCost {
-  const { authorities, dimension, modulus, unchecked, sealing, threshold = defaultThreshold(authorities) } = task;
+  const { authorities, dimension, modulus, sealing, threshold = defaultThreshold(authorities) } = task;
   const keys = Array.from({ length: authorities }, () => new Uint8Array(32));
-  const council = { authorities: keys, threshold, unsafeThreshold: false };
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums: unchecked, sealing };
-  const tolerated = mostTolerated(council, oneShot);
-  const problem = oneShotProblem(council, { ...oneShot, tolerated }, false);
+  const council = { authorities: keys, threshold };
+  const { tolerated = mostTolerated(council) } = task;
+  const problem = councilSizeProblem(council, tolerated);
   if (problem !== undefined) throw new CommandError(`this task is not possible: ${problem}`);
   const masks = partsOf(authorities, tolerated).length;
   const sealedBytes = masks * sealedPartBytes(sealing, authorities - tolerated);

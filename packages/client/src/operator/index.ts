@@ -13,7 +13,6 @@ export {
 } from './create-task.ts';
 export {
   type ModeName,
-  mostTolerated,
   type PolicyChoice,
   type PrivacyChoice,
   quantizerOf,

@@ -3,15 +3,14 @@ import { type Model, manifestText } from '@basa/learning';
 import { ascii, type PlanRequest, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import {
   type Combination,
+  type Council,
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
   defaultThreshold,
   ENGINE,
-  MAX_AUTHORITIES,
   type MetricRange,
+  mostTolerated,
   ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  oneShotProblem,
   POLICY_DEFAULTS,
   type PrivacyPolicy,
   policyProblem,
@@ -19,7 +18,6 @@ import {
   type Staleness,
   type TaskPolicy,
   type TaskTraining,
-  toleratedOf,
 } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 
@@ -29,16 +27,14 @@ export interface PolicyChoice {
   readonly serverKey: Uint8Array;
   /** Their public keys. */
   readonly authorities: readonly Uint8Array[];
-  /** The number of them that are needed; by default the fewest that tolerate one authority colluding with the server. */
+  /** The number of them that are needed. */
   readonly threshold?: number;
-  /** Allows a threshold that tolerates no colluding authority, such as 2 of 3. */
-  readonly unsafeThreshold?: boolean;
+  /** The number of authorities that may collude; by default the most that these numbers allow. */
+  readonly tolerated?: number;
   readonly bufferSize: number;
   readonly minimum?: number;
   /** The protocol by which updates reach a sum; `one-shot` by default. */
   readonly mode?: ModeName;
-  /** One-shot: allows sums that only one authority vouches for. That authority could change the model unnoticed. */
-  readonly unsafeUncheckedSums?: boolean;
   /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
   readonly authorityNoise?: boolean;
   /** One-shot: H, the number of batches that make one version; 1 by default. Fewer are enough if no more come. */
@@ -89,16 +85,12 @@ function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'p
 /** `paper` is the paper's protocol, which hides less; both services must allow it. */
 export type ModeName = 'one-shot' | 'paper';
 
-/** No longer than this after its last upload, the facts of a sum are still needed. */
-const SUM_MS = 3_600_000;
-
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs } = choice;
   const privacy = privacyOf(choice);
   const council = {
     authorities,
     threshold: choice.threshold ?? defaultThreshold(authorities.length),
-    unsafeThreshold: choice.unsafeThreshold ?? false,
   };
   const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
   const quantizer =
@@ -122,40 +114,28 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     training: choice.training,
     serverKey,
     uploadLeaseMs,
-    openMs: SUM_MS,
-    closeMs: SUM_MS,
   };
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
   return policy;
 }
 
-type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThreshold'>;
-
 type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'versions'>;
 
-function modeOf(choice: PolicyChoice, council: ChosenCouncil): ModePolicy {
+function modeOf(choice: PolicyChoice, council: Council): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
-  const { unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false } = choice;
+  const { authorityNoise = false, tolerated = mostTolerated(council) } = choice;
   const { sumsPerVersion, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise, sumsPerVersion, combine, sealing };
   return {
     engine: ENGINE.oneShot,
-    oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) },
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, combine, sealing },
     versions: 'one',
     staleness: { kind: 'constant' },
   };
 }
 
 /** The settings that the paper's protocol does not have. */
-const ONLY_ONE_SHOT = [
-  'authorityNoise',
-  'combine',
-  'privacy',
-  'sealing',
-  'sumsPerVersion',
-  'unsafeUncheckedSums',
-] as const;
+const ONLY_ONE_SHOT = ['authorityNoise', 'combine', 'privacy', 'sealing', 'sumsPerVersion', 'tolerated'] as const;
 
 function paperPolicy(choice: PolicyChoice): ModePolicy {
   const name = ONLY_ONE_SHOT.find((key) => choice[key] !== undefined);
@@ -163,19 +143,6 @@ function paperPolicy(choice: PolicyChoice): ModePolicy {
   if (choice.authorities.length > 1) throw new SettingsError('a task in paper mode has one authority');
   const { staleness = { kind: 'polynomial', exponent: 0.5 } } = choice;
   return { engine: ENGINE.cpAbe, oneShot: undefined, versions: 'unsafeMixed', staleness };
-}
-
-/**
- * The largest number of colluding authorities with which sums stay checked, even while as many are silent as the
- * threshold allows: t >= 2 f + 1. If no number fits, `policyProblem` gives the reason for this one.
- */
-export function mostTolerated(council: ChosenCouncil, oneShot: OneShotPolicy): number {
-  if (council.authorities.length === 1) return 0;
-  const withSilent = Math.floor((council.threshold - 1) / 2);
-  const most = Math.max(1, Math.min(toleratedOf(council), oneShot.uncheckedSums ? MAX_AUTHORITIES : withSilent));
-  for (let tolerated = most; tolerated >= 0; tolerated--)
-    if (oneShotProblem(council, { ...oneShot, tolerated }, council.unsafeThreshold) === undefined) return tolerated;
-  return most;
 }
 
 /** The minimum of steps to the clip: at K = 10 they take 20 bits per entry, at 32 and 100 they take 24. */

@@ -63,8 +63,6 @@ export class TestWorld {
       manifestHash: new Uint8Array(32),
       serverKey: this.serverSigner.publicKey,
       uploadLeaseMs: 60_000,
-      openMs: 120_000,
-      closeMs: 120_000,
       ...options.policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);

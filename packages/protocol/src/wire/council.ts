@@ -1,6 +1,6 @@
 /**
  * The authorities of a task, and their joint statements. A statement counts if `threshold` of them signed the same
- * words; t is large enough that no two contradicting statements can both have that many (`toleratedOf`).
+ * words; t is large enough that no two contradicting statements can both have that many: t > (n + f) / 2.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { type Codec, message } from './codec.ts';
@@ -14,21 +14,39 @@ export interface Council {
   readonly threshold: number;
 }
 
-export const MAX_AUTHORITIES = 16;
+/** The sets of authorities that a task may have: n of them, of which t are needed while at most f lie or collude with the server. */
+const COUNCIL_SIZES: readonly (readonly [authorities: number, threshold: number, tolerated: number])[] = [
+  [1, 1, 0],
+  [3, 3, 1],
+  [4, 3, 1],
+  [5, 4, 1],
+  [6, 4, 1],
+  [7, 5, 1],
+  [7, 5, 2],
+  [8, 6, 2],
+];
+
+export const MAX_AUTHORITIES = 8;
 
 export const authoritiesField = list(MAX_AUTHORITIES, fixed(32));
 
-/**
- * The number of authorities that may collude with the server: the largest f with t > (n + f) / 2. Below zero for too
- * small a t.
- */
-export function toleratedOf({ authorities, threshold }: Council): number {
-  return 2 * threshold - authorities.length - 1;
+/** The number of authorities that a task with this many needs; all of them for a number that no task can have. */
+export function defaultThreshold(authorities: number): number {
+  return COUNCIL_SIZES.find(([count]) => count === authorities)?.[1] ?? authorities;
 }
 
-/** The smallest threshold with which this many authorities tolerate one colluding authority. It is 1 for a single authority. */
-export function defaultThreshold(authorities: number): number {
-  return authorities === 1 ? 1 : Math.floor((authorities + 1) / 2) + 1;
+/** The largest f for these numbers; 0 if no task can have them. */
+export function mostTolerated({ authorities, threshold }: Council): number {
+  const sizes = COUNCIL_SIZES.filter(([count, needed]) => count === authorities.length && needed === threshold);
+  return Math.max(0, ...sizes.map(([, , tolerated]) => tolerated));
+}
+
+/** Returns a sentence that lists the possible sets if this is none of them. */
+export function councilSizeProblem({ authorities, threshold }: Council, tolerated: number): string | undefined {
+  const { length } = authorities;
+  if (COUNCIL_SIZES.some(([n, t, f]) => n === length && t === threshold && f === tolerated)) return undefined;
+  const possible = COUNCIL_SIZES.map(([n, t, f]) => `${t} of ${n} (${f})`).join(', ');
+  return `${threshold} of ${length} authorities, of which ${tolerated} may collude, are not possible; possible are ${possible}`;
 }
 
 /** One authority's signature. */

@@ -20,9 +20,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (!(Number.isInteger(dimension) && dimension >= 1 && dimension <= 2 ** 31)) {
     return `dimension must be from 1 to 2^31, got ${dimension}`;
   }
-  const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
-  if (timeless !== undefined)
-    return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
+  if (policy.uploadLeaseMs <= 0) return 'uploadLeaseMs must be at least a millisecond: no upload arrives in less';
   const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy) ?? modeProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);
@@ -67,7 +65,7 @@ function councilProblem(policy: TaskPolicy): string | undefined {
 
 /** The one-shot mode has its own lines; no other mode has them. */
 function modeProblem(policy: TaskPolicy): string | undefined {
-  const { engine, oneShot, versions, unsafeThreshold } = policy;
+  const { engine, oneShot, versions } = policy;
   if ((engine === ENGINE.oneShot) !== (oneShot !== undefined))
     return 'oneShot must be set in one-shot mode, and only there';
   if (oneShot === undefined) return undefined;
@@ -75,14 +73,14 @@ function modeProblem(policy: TaskPolicy): string | undefined {
     return 'versions must be one in one-shot mode: all updates of a batch are trained on the same version';
   if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
     return 'authorityNoise needs a private task with one authority';
-  return oneShotProblem(policy, oneShot, unsafeThreshold);
+  return oneShotProblem(policy, oneShot);
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */
 const MIN_WEIGHT = 1 / 4;
 
 function stalenessProblem(policy: TaskPolicy): string | undefined {
-  const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights, versions } = policy;
+  const { bufferSize, maxStaleness, modulus, staleness, versions } = policy;
   if (versions === 'one') {
     if (staleness.kind === 'constant') return undefined;
     return 'staleness must be constant with one version per buffer: all updates of a sum are equally old, and the server weighs the whole sum';
@@ -91,7 +89,7 @@ function stalenessProblem(policy: TaskPolicy): string | undefined {
     return `maxStaleness ${maxStaleness} is too large: 2 * maxStaleness * bufferSize must stay below ${modulusSize(modulus)}`;
   }
   const least = stalenessWeight(staleness, maxStaleness);
-  if (least >= MIN_WEIGHT || unsafeTinyWeights) return undefined;
+  if (least >= MIN_WEIGHT) return undefined;
   const fitting = largestStaleness(policy);
   return `an update of staleness ${maxStaleness} would weigh ${least.toPrecision(2)}, less than 1/4: maxStaleness ${fitting} is the largest that fits`;
 }

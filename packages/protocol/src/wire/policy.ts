@@ -3,7 +3,7 @@ import type { Modulus, Suite } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
 import { authoritiesField, type Council } from './council.ts';
-import { type Field, fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
+import { type Field, fixed, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
@@ -26,8 +26,6 @@ const versionsField = oneOf(VERSIONS);
 
 export interface TaskPolicy extends Council {
   readonly name: Uint8Array;
-  /** Allows a threshold that tolerates no authority colluding with the server: only for experiments. */
-  readonly unsafeThreshold: boolean;
   readonly engine: number;
   /** Present in the one-shot mode, and in no other. */
   readonly oneShot: OneShotPolicy | undefined;
@@ -47,8 +45,6 @@ export interface TaskPolicy extends Council {
   readonly staleness: Staleness;
   /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
-  /** Allows weights below 1/4 at the maximum staleness: only for experiments. */
-  readonly unsafeTinyWeights: boolean;
   /** Numbers of devices whose means the task learns. */
   readonly metrics: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
@@ -63,19 +59,14 @@ export interface TaskPolicy extends Council {
   readonly serverKey: Uint8Array;
   /** t_out of `paper` mode; in one-shot mode the time for which a device keeps its place. */
   readonly uploadLeaseMs: number;
-  /** Times of a buffer in earlier versions: no party uses them. */
-  readonly openMs: number;
-  readonly closeMs: number;
 }
 
 /** The default values of a policy. */
 export const POLICY_DEFAULTS = {
   threshold: 1,
-  unsafeThreshold: false,
   oneShot: undefined,
   blockFloor: 0,
   versions: 'one',
-  unsafeTinyWeights: false,
   metrics: [],
   privacy: undefined,
   training: DEFAULT_TRAINING,
@@ -85,7 +76,6 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   name: short(64),
   authorities: authoritiesField,
   threshold: u8,
-  unsafeThreshold: flag,
   engine: u8,
   oneShot: oneShotField,
   bufferSize: u16,
@@ -98,15 +88,12 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   versions: versionsField,
   staleness: stalenessField,
   maxStaleness: u32,
-  unsafeTinyWeights: flag,
   metrics: metricsField,
   privacy: privacyField,
   manifestHash: fixed(32),
   training: trainingField,
   serverKey: fixed(32),
   uploadLeaseMs: u32,
-  openMs: u32,
-  closeMs: u32,
 });
 
 export const encodePolicy = policyCodec.encode;

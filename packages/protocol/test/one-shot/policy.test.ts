@@ -1,9 +1,12 @@
 /** The authorities that can serve the one-shot mode, and the lines of a policy that it needs. */
 import {
   decodePolicy,
+  defaultThreshold,
   ENGINE,
   encodePolicy,
   isHolder,
+  MAX_PARTS,
+  mostTolerated,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
   oneShotOf,
@@ -18,6 +21,17 @@ import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
 const { policy } = new ShotWorld();
+/** n, t and f. */
+const POSSIBLE: readonly (readonly [number, number, number])[] = [
+  [1, 1, 0],
+  [3, 3, 1],
+  [4, 3, 1],
+  [5, 4, 1],
+  [6, 4, 1],
+  [7, 5, 1],
+  [7, 5, 2],
+  [8, 6, 2],
+];
 const keys = (count: number) => Array.from({ length: count }, (_, n) => new Uint8Array(32).fill(n + 1));
 
 function problemOf(count: number, threshold: number, shot: Partial<OneShotPolicy>, more: Partial<TaskPolicy> = {}) {
@@ -31,9 +45,10 @@ describe('the parts of a mask', () => {
     [3, 1, 3],
     [4, 1, 4],
     [5, 1, 5],
+    [6, 1, 6],
+    [7, 1, 7],
     [7, 2, 21],
     [8, 2, 28],
-    [16, 1, 16],
   ])('with %i authorities of which %i may collude are %i', (count, tolerated, expected) => {
     const parts = partsOf(count, tolerated);
     expect(parts).toHaveLength(expected);
@@ -46,38 +61,39 @@ describe('the parts of a mask', () => {
     }
   });
 
-  it('need f + 1 holders that vouch, or one with the option uncheckedSums', () => {
-    expect(vouchersOf({ ...ONE_SHOT_DEFAULTS, tolerated: 2 })).toBe(3);
-    expect(vouchersOf({ ...ONE_SHOT_DEFAULTS, tolerated: 2, uncheckedSums: true })).toBe(1);
+  it.each(POSSIBLE)('%i of them, of which %i are needed and %i may collude, are held by f + 1 of any t', (n, t, f) => {
+    expect(2 * t).toBeGreaterThan(n + f);
+    const vouchers = vouchersOf({ ...ONE_SHOT_DEFAULTS, tolerated: f });
+    const parts = partsOf(n, f);
+    expect(parts.length).toBeLessThanOrEqual(MAX_PARTS);
+    for (const answering of partsOf(n, t)) {
+      const members = [...keys(n).keys()].filter((index) => !isHolder(answering, index));
+      for (const part of parts) expect(members.filter((index) => isHolder(part, index)).length >= vouchers).toBe(true);
+    }
   });
 });
 
 describe('a policy of the one-shot mode', () => {
-  it.each<[number, number, Partial<OneShotPolicy>]>([
-    [1, 1, {}],
-    [3, 3, { tolerated: 1 }],
-    [4, 3, { tolerated: 1 }],
-    [5, 4, { tolerated: 1 }],
-    [6, 4, { tolerated: 1 }],
-    [7, 5, { tolerated: 2 }],
-    [7, 6, { tolerated: 3 }],
-    [8, 6, { tolerated: 2 }],
-    [2, 2, { tolerated: 1, uncheckedSums: true }],
-    [3, 3, { tolerated: 2, uncheckedSums: true }],
-  ])('with %i authorities, threshold %i and %o can be used', (count, threshold, shot) => {
-    expect(problemOf(count, threshold, shot)).toBeUndefined();
+  it('is refused with other numbers of authorities than eight, by a sentence that lists them', () => {
+    const all = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((n) =>
+      [...Array(n).keys()].flatMap((less) => [0, 1, 2, 3].map((f) => [n, n - less, f] as const)),
+    );
+    const possible = all.filter(([n, t, tolerated]) => problemOf(n, t, { tolerated }) === undefined);
+    expect(new Set(possible.map(String))).toEqual(new Set(POSSIBLE.map(String)));
+    expect(problemOf(4, 2, { tolerated: 1 })).toBe(
+      '2 of 4 authorities, of which 1 may collude, are not possible; possible are 1 of 1 (0), 3 of 3 (1), 3 of 4 (1), 4 of 5 (1), 4 of 6 (1), 5 of 7 (1), 5 of 7 (2), 6 of 8 (2)',
+    );
   });
 
-  it.each<[number, number, Partial<OneShotPolicy>, string]>([
-    [1, 1, { tolerated: 1 }, 'one authority tolerates no collusion'],
-    [4, 2, { tolerated: 1 }, 'the threshold must exceed 2.5'],
-    [3, 2, { tolerated: 1 }, 'the threshold must exceed 2'],
-    [4, 3, { tolerated: 0 }, 'tolerated must be at least 1'],
-    [2, 2, { tolerated: 1 }, 'nobody could check a sum of masks'],
-    [3, 3, { tolerated: 2 }, 'fewer than 3 hold each part'],
-    [9, 7, { tolerated: 2 }, '36 parts exceed 35'],
-  ])('with %i authorities, threshold %i and %o is refused: %s', (count, threshold, shot, sentence) => {
-    expect(problemOf(count, threshold, shot)).toContain(sentence);
+  it.each([
+    [1, 1, 0],
+    [7, 5, 2],
+    [8, 6, 2],
+    [6, 4, 1],
+    [2, 2, 0],
+  ])('of %i authorities needs %i by default, of which %i may collude', (count, threshold, tolerated) => {
+    expect(defaultThreshold(count)).toBe(threshold);
+    expect(mostTolerated({ authorities: keys(count), threshold })).toBe(tolerated);
   });
 
   it('needs its own lines, and no other mode has them', () => {
@@ -89,7 +105,6 @@ describe('a policy of the one-shot mode', () => {
     expect(policyProblem(alone)).toBe(mode);
     expect(policyProblem({ ...policy, versions: 'unsafeMixed' })).toContain('versions must be one');
     expect(problemOf(4, 3, { tolerated: 1, authorityNoise: true })).toContain('authorityNoise needs a private task');
-    expect(problemOf(4, 3, { tolerated: 0 }, { unsafeThreshold: true })).toBeUndefined();
   });
 
   it('may have batches of up to 10,000, and positions of paper mode no more than 1024', () => {
@@ -102,7 +117,6 @@ describe('a policy of the one-shot mode', () => {
 
   it.each<Partial<OneShotPolicy>>([
     { tolerated: 0 },
-    { uncheckedSums: true },
     { authorityNoise: true },
     { epochMs: 1 },
     { voteMs: 1 },

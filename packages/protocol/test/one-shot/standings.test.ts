@@ -7,7 +7,6 @@ import {
   isEpochOf,
   millis,
   modelEntryCodec,
-  type OneShotPolicy,
   receiveStandings,
   standingsCodec,
 } from '@basa/protocol';
@@ -60,20 +59,6 @@ describe('standings', () => {
     expect(granted(device.receive(all)).epochs).toHaveLength(4);
     const bytes = standingsCodec.encode({ standings: all });
     expect(standingsCodec.decode(bytes)).toEqual({ standings: all });
-  });
-
-  it('count with as many holders in every part as must vouch for its sum', () => {
-    const { world, device } = scene();
-    const two = world.standings().slice(0, 2);
-    const gather = (uncheckedSums: boolean) => {
-      const oneShot = { ...(world.policy.oneShot as OneShotPolicy), uncheckedSums };
-      const policy = { ...world.policy, threshold: 2, oneShot };
-      const { task, now } = world;
-      const question = { suite: world.environment.tools.suite, policy, task, now, isPast: () => false };
-      return receiveStandings(question, device.own, two).answer;
-    };
-    expect(reasonOf(gather(false))).toBe('standings-stale');
-    expect(granted(gather(true)).epochs).toHaveLength(2);
   });
 
   it.each<[string, string, { epoch?: object; beacon?: object }]>([

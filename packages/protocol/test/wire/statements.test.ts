@@ -3,7 +3,6 @@ import {
   agreedOn,
   type CertificateBody,
   certificateCodec,
-  defaultThreshold,
   type Endorsement,
   endorse,
   hasGoodEndorsements,
@@ -73,19 +72,6 @@ describe('endorsements', () => {
     expect(isEnough(one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(1), one(2))).toBe(true);
-  });
-});
-
-describe('a threshold', () => {
-  it.each([
-    [1, 1],
-    [2, 2],
-    [3, 3],
-    [4, 3],
-    [5, 4],
-    [16, 9],
-  ])('for %d authorities is %d by default', (authorities, threshold) => {
-    expect(defaultThreshold(authorities)).toBe(threshold);
   });
 });
 

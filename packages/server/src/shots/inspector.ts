@@ -8,7 +8,6 @@ import {
   type InspectRequest,
   MAX_INSPECTED,
   type RefusalReason,
-  type TaskPolicy,
   type Verdict,
   wrongVerdicts,
 } from '@basa/protocol';
@@ -123,7 +122,7 @@ export class Inspector {
     const { members } = authorities;
     await gather(
       members.map(({ authority, link }) => ({ authority, ask: () => ask(authority, link) })),
-      { needed: Math.min(members.length, neededToDecide(this.#options.policy)), graceMs: GRACE_MS },
+      { needed: Math.min(members.length, this.#options.policy.threshold), graceMs: GRACE_MS },
     ).catch((error: unknown) => onTrouble('too few authorities inspect uploads', error));
     return [...verdicts];
   }
@@ -155,9 +154,4 @@ export class Inspector {
   refuse(shot: Pick<StoredShot, 'name' | 'status'>, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
     return endShots(this.#options, [shot], { to: 'refused', reason }, fence);
   }
-}
-
-/** The number of authorities that always includes enough holders of every part. */
-function neededToDecide({ threshold, oneShot }: TaskPolicy): number {
-  return Math.max(threshold, 2 * (oneShot?.tolerated ?? 0) + 1);
 }

@@ -241,31 +241,4 @@ describe('authorities', () => {
     await look();
     expect([shots[0]?.status, troubles]).toEqual(['refused', []]);
   });
-
-  it('are awaited until every part of an upload has enough holders', async () => {
-    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 2 };
-    const slow: Answer = async (uploads) => {
-      await sleep(700);
-      return bad(uploads);
-    };
-    const none: Answer = async () => [];
-    const { shots, give, look } = scene({
-      policy: { authorities: council(5), threshold: 4, oneShot },
-      answers: [none, none, bad, bad, slow],
-    });
-    give(1);
-    await look();
-    expect(shots[0]?.status).toBe('refused');
-  });
-
-  it('are all awaited, if there are fewer of them', async () => {
-    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 2, uncheckedSums: true };
-    const { shots, troubles, give, look } = scene({
-      policy: { authorities: council(4), threshold: 4, oneShot },
-      answers: [bad, bad, bad, bad],
-    });
-    give(1);
-    await look();
-    expect([shots[0]?.status, troubles]).toEqual(['refused', []]);
-  });
 });

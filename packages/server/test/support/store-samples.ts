@@ -32,8 +32,6 @@ export const policy: TaskPolicy = {
   manifestHash: bytes(3),
   serverKey: bytes(5),
   uploadLeaseMs: 1000,
-  openMs: 10_000,
-  closeMs: 10_000,
 };
 
 const signature = bytes(3, 64);

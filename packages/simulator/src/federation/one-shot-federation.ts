@@ -49,12 +49,7 @@ export interface OneShotOptions {
   readonly metrics?: readonly MetricRange[];
   readonly privacy?: PrivacyPolicy;
   /** The number of authorities and the number that are needed; one by default. */
-  readonly council?: {
-    readonly authorities: number;
-    readonly threshold: number;
-    /** Allows a threshold that tolerates no dishonest authority. */
-    readonly unsafeThreshold?: boolean;
-  };
+  readonly council?: { readonly authorities: number; readonly threshold: number };
   /** f; 0 by default. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
@@ -211,7 +206,7 @@ export class OneShotFederation implements OneShotWorld {
 }
 
 function policyOf(options: OneShotOptions, server: Signer, signers: readonly Signer[]): TaskPolicy {
-  const { threshold, unsafeThreshold = false } = options.council ?? ALONE;
+  const { threshold } = options.council ?? ALONE;
   const { tolerated = 0, authorityNoise = false, sumsPerVersion = 1, sealing = 'x25519' } = options;
   return {
     name: ascii('federation'),
@@ -228,14 +223,11 @@ function policyOf(options: OneShotOptions, server: Signer, signers: readonly Sig
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, sealing },
     authorities: signers.map(({ publicKey }) => publicKey),
     threshold,
-    unsafeThreshold,
     metrics: options.metrics ?? [],
     privacy: options.privacy,
     manifestHash: new Uint8Array(32),
     serverKey: server.publicKey,
     uploadLeaseMs: 1000,
-    openMs: 60_000,
-    closeMs: 60_000,
     ...options.policy,
   };
 }

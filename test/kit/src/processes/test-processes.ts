@@ -226,7 +226,7 @@ export class TestProcesses {
     const authorityKeys = (await this.authority.publicKeys()).map((key) => Buffer.from(key, 'hex'));
     this.policy = kitPolicy(
       { serverKey: Buffer.from(publicKey, 'hex'), authorityKeys },
-      { name: ascii(name), uploadLeaseMs: 20_000, openMs: 600_000, closeMs: 600_000, ...this.#options.policy },
+      { name: ascii(name), uploadLeaseMs: 20_000, ...this.#options.policy },
     );
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({

@@ -201,8 +201,6 @@ export class ShotScene {
       maxStaleness: 2,
       manifestHash: new Uint8Array(32),
       uploadLeaseMs: 60_000,
-      openMs: 60_000,
-      closeMs: 60_000,
       ...policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);

@@ -46,7 +46,7 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     metrics: [{ name: 'loss', low: 0, high: 1, ...changes }],
   });
   const [first = new Uint8Array(32)] = good.authorities;
-  const sixteen = Array.from({ length: 16 }, (_, n) => new Uint8Array(32).fill(n + 1));
+  const eight = Array.from({ length: 8 }, (_, n) => new Uint8Array(32).fill(n + 1));
   const beyond = { ...NO_NUMBERS, 'above a million': 1_000_001 };
   const notPositive = { ...NO_NUMBERS, zero: 0 };
   return [
@@ -58,14 +58,13 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ['another kind of message', withByte(written(), 2, 3)],
     short('a name of 65 bytes', {}, good.name, ascii('a'.repeat(65))),
     [
-      'seventeen authorities',
+      'nine authorities',
       replaced(
-        written({ authorities: sixteen, threshold: 16 }),
-        concatBytes(Uint8Array.of(16, 0), first),
-        concatBytes(Uint8Array.of(17, 0), new Uint8Array(32).fill(17), first),
+        written({ authorities: eight, threshold: 6 }),
+        concatBytes(Uint8Array.of(8, 0), first),
+        concatBytes(Uint8Array.of(9, 0), new Uint8Array(32).fill(9), first),
       ),
     ],
-    ...byte('unsafeThreshold', { unsafeThreshold: true }, { unsafeThreshold: false }, [2, 255]),
     ...byte('a group', { modulus: ring(16) }, { modulus: ring(17) }, [1, 33, 255]),
     ...double('clip', { clip: MARK }, notPositive),
     ...double('block floor', { blockFloor: MARK }, NO_NUMBERS),
@@ -83,7 +82,6 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ...double('an exponent', { staleness: { kind: 'polynomial', exponent: MARK } }, beyond),
     ...double('a slope', { staleness: { kind: 'hinge', slope: MARK, grace: 9 } }, beyond),
     ...double('a grace', { staleness: { kind: 'hinge', slope: 0.01, grace: MARK } }, beyond),
-    ...byte('unsafeTinyWeights', { unsafeTinyWeights: true }, { unsafeTinyWeights: false }, [2]),
     ...['', 'Loss', '1oss', '-oss', 'lo s', 'lo\n', 'loss\n', 'l_ss'].map((name) =>
       short(`a metric of the name ${JSON.stringify(name)}`, told({}), ascii('loss'), ascii(name)),
     ),

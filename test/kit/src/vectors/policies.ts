@@ -75,8 +75,6 @@ export const GOOD_POLICY: TaskPolicy = {
   manifestHash: new Uint8Array(32),
   serverKey: new Uint8Array(32).fill(9),
   uploadLeaseMs: 60_000,
-  openMs: 600_000,
-  closeMs: 700_000,
 };
 
 const GOOD_PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 10 };

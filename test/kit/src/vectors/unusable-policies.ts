@@ -79,8 +79,6 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ...[0, 1, 11].map((minimum): Case => [`Kmin ${minimum} of 10`, { minimum }]),
     ...[0, 2 ** 31 + 1, 2 ** 32 - 1].map((dimension): Case => [`dimension ${dimension}`, { dimension }]),
     ['no time to upload', { uploadLeaseMs: 0 }],
-    ['no time to be open', { openMs: 0 }],
-    ['no time to close', { closeMs: 0 }],
     ...Object.entries(NO_TEXT).map(
       ([why, hex]): Case => [`a name that is no UTF-8: ${why}`, named(fromHex(hex) as Uint8Array)],
     ),
@@ -113,7 +111,6 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ...Object.entries(OF_AGE).map(
       ([what, staleness]): Case => [`${what} with one version a batch`, { staleness, maxStaleness: 1 }],
     ),
-    ['weights by age with one version a batch, by the unsafe word', { staleness: ROOT, unsafeTinyWeights: true }],
     ['the one-shot mode without its lines', { oneShot: undefined }],
   ];
 }
@@ -127,8 +124,7 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
     ['the smallest batch', { bufferSize: 2, minimum: 2 }],
     ['one number', { dimension: 1 }],
     ['2^31 numbers', { dimension: 2 ** 31 }],
-    ['a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
-    ['the unsafe word for one authority', { unsafeThreshold: true }],
+    ['a millisecond', { uploadLeaseMs: 1 }],
     ['the largest block floor', { dimension: 4, blockFloor: 2 }],
     ['a sum that just fits', { level: 52_428 }],
     ['a sum that just fits the field', { level: 2 ** 30 - 2, bufferSize: 2, minimum: 2, modulus: FIELD }],
@@ -141,7 +137,6 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
     ['a private task of a year', { privacy: { ...privacy, participations: 2 ** 32 - 1, delta: 0.999 } }],
     ['the coarsest level for noise', { privacy, level: 64 }],
     ['one version a batch, however old', { maxStaleness: 2 ** 32 - 1 }],
-    ['one version a batch, with the unsafe word', { unsafeTinyWeights: true }],
     ['training of an own loss', { training: { ...good.training, loss: 'own', epochs: 65_535, learningRate: 1e-300 } }],
   ];
 }
@@ -157,7 +152,7 @@ export function paperPolicies(): Readonly<Record<'unusable' | 'usable', readonly
       ['the lines of the one-shot mode', paper({ oneShot: ONE_SHOT_DEFAULTS })],
       ['weights by age with one version a buffer', paper({ staleness: ROOT, maxStaleness: 1 })],
       ['versions that wrap around', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_429 })],
-      ['versions that wrap around, by the unsafe word', mixed({ maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true })],
+      ['versions that wrap around far', mixed({ staleness: { kind: 'constant' }, maxStaleness: 2 ** 32 - 1 })],
       ['weights below 1/4, a root', mixed({ maxStaleness: 16 })],
       ['weights below 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 })],
       ['weights of nothing', mixed({ staleness: { kind: 'polynomial', exponent: 1e6 } })],
@@ -176,11 +171,6 @@ export function paperPolicies(): Readonly<Record<'unusable' | 'usable', readonly
       ['weights of 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 13 })],
       ['weights of 1', mixed({ staleness: { kind: 'polynomial', exponent: 0 }, maxStaleness: 1000 })],
       ['versions that just fit', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_428 })],
-      ['tiny weights, by the unsafe word', mixed({ maxStaleness: 1000, unsafeTinyWeights: true })],
-      [
-        'no weights to speak of, by the unsafe word',
-        mixed({ staleness: { kind: 'polynomial', exponent: 1e6 }, unsafeTinyWeights: true }),
-      ],
     ],
   };
 }

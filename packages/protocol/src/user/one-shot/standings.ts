@@ -7,8 +7,7 @@ import type { Millis, TaskId } from '../../wire/brands.ts';
 import { isEndorsed, isSignedBySeat } from '../../wire/council.ts';
 import { type HeadBody, type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { type AuthorityStanding, beaconCodec, type Epoch, isEpochOf } from '../../wire/one-shot/epoch.ts';
-import { isHolder, taskParts } from '../../wire/one-shot/parts.ts';
-import { type OneShotPolicy, vouchersOf } from '../../wire/one-shot/policy.ts';
+import type { OneShotPolicy } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
 import { declined } from '../../wire/transition.ts';
@@ -43,7 +42,7 @@ export function receiveStandings(
     return declined(device, refused('policy-invalid', { detail: 'the task is not of the one-shot mode' }));
   const problems = standings.map((standing) => standingProblem(question, oneShot, device, standing));
   const good = standings.filter((_, n) => problems[n] === undefined);
-  if (!isEnough(policy, oneShot, good)) {
+  if (!isEnough(policy, good)) {
     const [problem] = problems.filter((one) => one !== undefined);
     return declined(device, problem ?? refused('standings-stale', { detail: `${good.length} authorities are heard` }));
   }
@@ -65,13 +64,9 @@ export function receiveStandings(
   return { state, records, answer: { kind: 'gathered', epochs, entry }, events: [] };
 }
 
-/** At least t authorities, and in every part as many holders as must vouch for its sum. */
-function isEnough(policy: TaskPolicy, oneShot: OneShotPolicy, good: readonly AuthorityStanding[]): boolean {
+function isEnough({ threshold }: TaskPolicy, good: readonly AuthorityStanding[]): boolean {
   const isRising = good.every(({ authority }, n) => authority > (good[n - 1]?.authority ?? -1));
-  if (!isRising || good.length < policy.threshold) return false;
-  return taskParts(policy).every(
-    (part) => good.filter(({ authority }) => isHolder(part, authority)).length >= vouchersOf(oneShot),
-  );
+  return isRising && good.length >= threshold;
 }
 
 function standingProblem(

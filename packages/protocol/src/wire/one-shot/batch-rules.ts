@@ -2,8 +2,6 @@
 import { equalBytes, toHex } from '@basa/masking';
 import type { TaskPolicy } from '../policy.ts';
 import { type Refused, refused } from '../refusals.ts';
-import { isHolder, oneShotOf, taskParts } from './parts.ts';
-import { vouchersOf } from './policy.ts';
 import type { ShotHeaderBody } from './upload.ts';
 
 /** The authorities that every upload names: only they can sum the masks of the batch. */
@@ -26,18 +24,10 @@ export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBod
   const { entry } = headers[0] as ShotHeaderBody;
   const others = headers.flatMap((header, n) => (equalBytes(header.entry, entry) ? [] : [n]));
   if (others.length > 0) return invalid('the uploads are of different versions of the model', others);
-  const problem = councilProblem(policy, namedByAll(headers));
-  return problem === undefined ? undefined : invalid(problem);
-}
-
-/** Returns a sentence that says why these authorities are too few for a batch: t vote for it, and f + 1 hold each part. */
-export function councilProblem(policy: TaskPolicy, authorities: readonly number[]): string | undefined {
-  const { length } = authorities;
-  if (length < policy.threshold)
-    return `only ${length} authorities can vote for all uploads, ${policy.threshold} are needed`;
-  const needed = vouchersOf(oneShotOf(policy));
-  const lone = taskParts(policy).find((part) => authorities.filter((index) => isHolder(part, index)).length < needed);
-  return lone === undefined ? undefined : `too few authorities hold part ${lone} of every upload`;
+  // Any t authorities of a task hold each part at least f + 1 times.
+  const { length } = namedByAll(headers);
+  if (length >= policy.threshold) return undefined;
+  return invalid(`only ${length} authorities can vote for all uploads, ${policy.threshold} are needed`);
 }
 
 function repeats(names: readonly Uint8Array[]): readonly number[] {
