@@ -31,11 +31,8 @@ const FOR_ANYBODY = {
     'GET /readyz',
     'GET /v1/health',
     'GET /v1/server',
-    'GET /v1/buffers/{ctx}/fates/{joinTag}',
     'GET /v1/tasks',
     'GET /v1/tasks/{task}',
-    'GET /v1/tasks/{task}/line',
-    'PUT /v1/tasks/{task}/line',
     'GET /v1/tasks/{task}/metrics',
     'GET /v1/tasks/{task}/models/newest',
     'GET /v1/tasks/{task}/models/{version}',
@@ -47,14 +44,7 @@ const FOR_ANYBODY = {
     'GET /readyz',
     'GET /v1/health',
     'GET /v1/authority',
-    'GET /v1/buffers/{ctx}/outcome',
-    'POST /v1/buffers',
-    'POST /v1/buffers/{ctx}/abort',
-    'POST /v1/buffers/{ctx}/close',
-    'POST /v1/offers',
     'GET /v1/tasks/{task}/policy',
-    'GET /v1/tasks/{task}/line',
-    'PUT /v1/tasks/{task}/line',
     'POST /v1/tasks/{task}/model-log',
     'PUT /v1/tasks/{task}/model-log/newest',
     'GET /v1/tasks/{task}/model-log/{version}',
@@ -86,10 +76,7 @@ async function routesOf(service: 'server' | 'authority'): Promise<readonly Route
 }
 
 function ask(service: 'server' | 'authority', { method, path }: Route, token?: string): Promise<Response> {
-  const target = path
-    .replace(/\{slot\}|\{version\}/g, '0')
-    .replace('{nonce}', '0'.repeat(32))
-    .replace('{task}', services.task);
+  const target = path.replace('{version}', '0').replace('{nonce}', '0'.repeat(32)).replace('{task}', services.task);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return fetch(services[service].url + target.replace(/\{\w+\}/g, '0'.repeat(64)), { method, headers });
 }

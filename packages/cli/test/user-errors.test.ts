@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a mode that does not exist',
     args: ['task', 'create', '--mode', 'cp-abe'],
-    says: '--mode takes one-shot or paper, got "cp-abe"',
+    says: '--mode takes paper or one-shot, got "cp-abe"',
   },
   { name: 'a negative number that is too small', args: ['demo', '--seed', '-1'], says: '--seed takes a whole number' },
   { name: 'a negative number behind what takes no value', args: ['plan', '--json', '-1'], says: "Unknown option '-1'" },

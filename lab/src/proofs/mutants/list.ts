@@ -98,8 +98,8 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   S13: [
     {
       file: 'authority/rollback.ts',
-      find: '...deadEpochs(state.epochs, state.epochs.all, now),',
-      replace: '...deadEpochs(state.epochs, [], now),',
+      find: 'const given = deadEpochs(state.epochs, state.epochs.all, now);',
+      replace: 'const given = deadEpochs(state.epochs, [], now);',
     },
   ],
   S14: [
