@@ -25,7 +25,6 @@ import { type HeldUpload, holdUpload, otherHeader, send } from '@basa/testkit/se
 import { OPERATOR_TOKEN, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const YEAR_MS = 365 * 86_400_000;
 let services: TestServices;
 beforeAll(async () => {
   services = await TestServices.open();
@@ -82,18 +81,6 @@ describe('an enrolment', () => {
     await enrol(device, { token: await services.token() });
     await services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
     expect(await enrol(device, { token: await services.token() })).toMatchObject({ code: 'revoked' });
-  });
-
-  it('has the words that another authority chose, unless they hold for a year longer', async () => {
-    const device = signingDevice();
-    const token = await services.token();
-    const { issuedAt, notAfter } = certificateCodec.decode((await enrol(device, { token })).body);
-    const longer = { issuedAt, notAfter: notAfter + YEAR_MS };
-    expect(await enrol(signingDevice(), { token: await services.token(), like: longer })).toMatchObject({
-      code: 'malformed',
-    });
-    const other = await enrol(signingDevice(), { token: await services.token(), like: { issuedAt, notAfter } });
-    expect(certificateCodec.decode(other.body)).toMatchObject({ issuedAt, notAfter });
   });
 });
 

@@ -7,7 +7,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 let services: TestServices;
 afterEach(() => services.close());
-const WEEK_MS = 7 * 86_400_000;
 
 type Enrolled = Awaited<ReturnType<typeof enrolledDevices>>[number];
 
@@ -41,7 +40,7 @@ describe.each([
 ] as const)('at %s', (step, options: TestServicesOptions) => {
   const ask = (who: Enrolled, at = services.task) => codeOf(asking(who, SERVER_PATH[step](at)));
 
-  it('a certificate counts that the authority signed for this task and device, until it ends or is revoked', async () => {
+  it('a certificate counts that the authority signed for this task and device, until it is revoked', async () => {
     services = await TestServices.open({ ...options, server: { ...options.server, revocationsMs: 30 } });
     const first = services.task;
     const [mine, other] = [await enrolled(), await enrolled()];
@@ -55,7 +54,5 @@ describe.each([
     await services.createTask();
     const elsewhere = await enrolled();
     expect([await ask(elsewhere, first), await ask(elsewhere)]).toEqual(['certificate-invalid', 'ok']);
-    services.elapse(WEEK_MS + 1);
-    expect(await ask(other, first)).toBe('certificate-expired');
   });
 });

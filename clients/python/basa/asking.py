@@ -12,7 +12,7 @@ One = TypeVar("One")
 Reply = TypeVar("Reply")
 Good = TypeVar("Good")
 Result = TypeVar("Result")
-#: After this silence the next authority is asked too, or slow ones are no longer waited for.
+#: After this silence slow authorities are no longer waited for.
 SILENCE_S = 2.0
 
 
@@ -28,15 +28,12 @@ def ask_several(
     needed: int,
     *,
     late: Optional[Callable[[Sequence[Good]], Result]] = None,
-    one_by_one: bool = False,
 ) -> Result:
     """`judge` raises if an answer does not count. The others are still asked.
 
-    `enough` is None of too few good answers. With `late`, only a little time is spent on more good answers than one. With
-    `one_by_one` the next one is asked when those before it failed, or were silent for a while.
+    `enough` is None of too few good answers. With `late`, only a little time is spent on more good answers than one.
     """
     told: "queue.Queue[tuple[One, object]]" = queue.Queue()
-    waiting = list(asked)
     good: List[Good] = []
     failures: List[Exception] = []
     ends_at: Optional[float] = None
@@ -47,22 +44,14 @@ def ask_several(
         except Exception as failure:
             told.put((one, failure))
 
-    def start_next() -> None:
-        threading.Thread(target=run, args=(waiting.pop(0),), daemon=True).start()
-
+    for one in asked:
+        threading.Thread(target=run, args=(one,), daemon=True).start()
     while len(good) + len(failures) < len(asked):
-        nobody_is_asked = len(waiting) + len(good) + len(failures) == len(asked)
-        if waiting and (nobody_is_asked or not one_by_one):
-            start_next()
-            continue
         left = None if ends_at is None else max(0.0, ends_at - time.monotonic())
         try:
-            one, reply = told.get(timeout=SILENCE_S if waiting else left)
+            one, reply = told.get(timeout=left)
         except queue.Empty:
-            if not waiting:
-                break
-            start_next()
-            continue
+            break
         try:
             if isinstance(reply, Exception):
                 raise reply

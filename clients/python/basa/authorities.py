@@ -1,9 +1,8 @@
 """The requests of a device to the authorities of its task, and the checks of their answers."""
 from __future__ import annotations
 
-import random
 import time
-from typing import Callable, List, Mapping, Optional, Sequence, Tuple, TypeVar
+from typing import Callable, Mapping, Optional, Sequence, TypeVar
 
 from .asking import Unagreed, ask_several
 from .checks import check_certificate, check_policy_bytes
@@ -11,7 +10,6 @@ from .clock import council_offset_ms
 from .council import Council, agreed, is_signed_by
 from .fields import Message
 from .layouts import CERTIFICATE, POLICY
-from .link import Problem
 from .errors import Malformed, Refused
 from .services import Authority
 
@@ -39,37 +37,19 @@ class Authorities:
             pass  # no answer: the clocks stay as they were
 
     def enrol(self, task: bytes, token: Optional[str], device: bytes) -> Message:
-        """The certificate with t signatures. All sign the same words, and the authority that is asked first sets the validity.
+        """The certificate with t signatures; all sign the same bytes."""
+        council = self._council
 
-        Chance says which one that is: one that likes certificates to end soon does not have its way for ever.
-        """
-        council, others_needed = self._council, self._council.threshold - 1
-        firsts = random.sample(range(len(self._members)), len(self._members))
-        failures: List[Exception] = []
+        def ask(authority: int) -> Message:
+            return self._members[authority].enrol(task, token)
 
-        def ask(like: Optional[Message]) -> Callable[[int], Message]:
-            return lambda authority: self._members[authority].enrol(task, token, like)
+        def judge(authority: int, told: Message) -> Message:
+            return check_certificate(told, council, authority, task, device)
 
-        def judge(authority: int, told: Message) -> Tuple[int, Message]:
-            return authority, check_certificate(told, council, authority, task, device)
+        def joined(good: Sequence[Message]) -> Optional[Message]:
+            return agreed(CERTIFICATE, council, good)
 
-        while len(firsts) > others_needed:
-            asked, first = ask_several(firsts, ask(None), judge, lambda good: good[0], 1, one_by_one=True)
-            others = [authority for authority in range(len(self._members)) if authority != asked]
-
-            def joined(good: Sequence[Tuple[int, Message]]) -> Optional[Message]:
-                return agreed(CERTIFICATE, council, [first, *(certificate for _, certificate in good)])
-
-            certificate = joined([])
-            if certificate is not None:
-                return certificate
-            try:
-                return ask_several(others, ask(first), judge, joined, others_needed)
-            except (Unagreed, Refused, Malformed, Problem) as failure:
-                failures.append(failure)  # they may accept the words of another authority
-            firsts.remove(asked)
-        [worst, *_] = [one for one in failures if not isinstance(one, Unagreed)] or [Refused("wrong-certificate")]
-        raise worst
+        return ask_several(range(len(self._members)), ask, judge, joined, council.threshold)
 
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statements: Mapping[int, bytes]) -> Optional[int]:
         """The status of an upload that t of the authorities that it names agree on; None if too few of their answers count or agree."""

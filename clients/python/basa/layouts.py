@@ -52,7 +52,7 @@ class Layout:
         return message
 
 
-CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
+CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32)
 POLICY = Layout(
     2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, engine=U8, one_shot=ONE_SHOT, size=U16,
     minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 from .authorities import Authorities, policy_of
 from .council import council_of, is_endorsed
-from .errors import Refused, SettingsError, Unreachable
+from .errors import Refused, SettingsError
 from .fields import Message
 from .layouts import CERTIFICATE
-from .link import Problem
 from .newest import Newest
 from .policy import check_policy
 from .services import Authority, Server
@@ -46,19 +45,11 @@ class Membership:
         return Authority(url, self._state, key, self._settings.unsafe_allow_plain_http, self._settings.progress)
 
     def certificate(self) -> Message:
-        """A certificate is renewed in the last third of its life, which needs no token."""
-        kept, now_ms = self._state.get("certificate"), self.authorities.now_ms()
+        kept = self._state.get("certificate")
         if kept is None:
             return self._enrol()
         certificate = CERTIFICATE.decode(kept)
-        if now_ms >= certificate.not_after or not is_endorsed(certificate, council_of(self.policy)):
-            return self._enrol()
-        if now_ms < certificate.not_after - (certificate.not_after - certificate.issued_at) / 3:
-            return certificate
-        try:
-            return self._enrol()
-        except (Problem, Unreachable):
-            return certificate  # another is asked for with the next upload
+        return certificate if is_endorsed(certificate, council_of(self.policy)) else self._enrol()
 
     def _enrol(self) -> Message:
         settings, state = self._settings, self._state

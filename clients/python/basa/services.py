@@ -32,11 +32,8 @@ class Authority:
     def policy(self, task: bytes) -> bytes:
         return self._call("GET", f"/v1/tasks/{task.hex()}/policy")
 
-    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
-        """`like` is a certificate that another authority of the task signed just now."""
+    def enrol(self, task: bytes, token: Optional[str]) -> Message:
         asked: Dict[str, object] = {} if token is None else {"token": token}
-        if like is not None:
-            asked["like"] = {"issuedAt": like.issued_at, "notAfter": like.not_after}
         body = json.dumps(asked).encode()
         return CERTIFICATE.decode(self._call("POST", f"/v1/tasks/{task.hex()}/enrolments", body, "application/json"))
 

@@ -64,7 +64,7 @@ def check_agreed(v: Vector) -> None:
 
 def check_own(v: Vector) -> None:
     """A certificate from one authority has its signature and no other, and names this task and device."""
-    good = certificate_of(1, 5)
+    good = certificate_of(1)
     made = CERTIFICATE.decode(good.statement + ENDORSEMENTS.write([Message(good.endorsements[0], **v.get("change", {}))]))
     task, device = v.get("task", ZEROS), v.get("device", ZEROS)
     assert refusal(lambda: check_certificate(made, COUNCIL, v.get("asked", 1), task, device)) == v["refused"]
@@ -77,19 +77,19 @@ def small_policy(count: int = 4, **changes: Any) -> Message:
     return POLICY.encode(**{**_PLAN, **of_count, "one_shot": one_shot, **changes})
 
 
-def device_certificate(policy: Message, device: bytes, issued_at: int = 0, not_after: int = 9) -> Message:
+def device_certificate(policy: Message, device: bytes) -> Message:
     """Signed by as many authorities of the policy as are needed."""
     signers = SIGNERS[: council_of(policy).threshold]
-    return endorsed(signers, CERTIFICATE, task=sha256(policy.raw), device=device, issued_at=issued_at, not_after=not_after)
+    return endorsed(signers, CERTIFICATE, task=sha256(policy.raw), device=device)
 
 
-def certificate_of(authority: int, issued_at: int) -> Message:
+def certificate_of(authority: int, device: int = 0) -> Message:
     """With only the signature of this authority."""
-    return _only(_certificate(4, issued_at), authority)
+    return _only(_certificate(4, device), authority)
 
 
-def _certificate(signers: int, issued_at: int = 0) -> Message:
-    return endorsed(SIGNERS[:signers], CERTIFICATE, task=ZEROS, device=ZEROS, issued_at=issued_at, not_after=9)
+def _certificate(signers: int, device: int = 0) -> Message:
+    return endorsed(SIGNERS[:signers], CERTIFICATE, task=ZEROS, device=bytes([device]) * 32)
 
 
 def _only(statement: Message, authority: int) -> Message:

@@ -1,4 +1,4 @@
-"""The part of a device in its task: pinned keys, and certificates that are renewed in time."""
+"""The part of a device in its task: pinned keys and certificates."""
 from __future__ import annotations
 
 import tempfile
@@ -30,13 +30,10 @@ class DeviceFolder(unittest.TestCase):
 
 
 class _Enrolling:
-    """Authorities whose clock stands still, and that enrol or fail."""
+    """Authorities that enrol or fail."""
 
-    def __init__(self, now_ms: int, says: Union[Message, Exception]) -> None:
-        self._now_ms, self._says, self.asked = now_ms, says, 0
-
-    def now_ms(self) -> int:
-        return self._now_ms
+    def __init__(self, says: Union[Message, Exception]) -> None:
+        self._says, self.asked = says, 0
 
     def enrol(self, task: bytes, token: Optional[str], device: bytes) -> Message:
         self.asked += 1
@@ -46,35 +43,23 @@ class _Enrolling:
 
 
 class Certificates(DeviceFolder):
-    """A kept certificate was issued at 0 and ends at 9."""
-
-    def _certificate(self, now_ms: int, says: Union[Message, Exception], kept: bool = True) -> Any:
+    def _certificate(self, says: Union[Message, Exception]) -> Any:
         member = Membership(Settings("", [], [], bytes(32), self.folder), self.state)
-        asked = _Enrolling(now_ms, says)
+        asked = _Enrolling(says)
         member.policy, member.authorities = FOUR, asked  # type: ignore[assignment]
-        if kept:
-            self.state.keep("certificate", device_certificate(FOUR, DEVICE).raw)
         try:
-            return member.certificate().not_after, asked.asked
+            return member.certificate().raw, asked.asked
         except BasaError as no:
             return no.code
 
     def test_a_device_enrols_once(self) -> None:
-        new = device_certificate(FOUR, DEVICE, not_after=20)
-        self.assertEqual(self._certificate(1, new, kept=False), (20, 1))
-        self.assertEqual(self._certificate(1, new), (9, 0))
+        mine = device_certificate(FOUR, DEVICE)
+        self.assertEqual(self._certificate(mine), (mine.raw, 1))
+        self.assertEqual(self._certificate(Unreachable("down")), (mine.raw, 0))
 
-    def test_a_certificate_is_renewed_in_the_last_third_of_its_life_and_holds_until_then(self) -> None:
-        new = device_certificate(FOUR, DEVICE, not_after=20)
-        self.assertEqual(self._certificate(5, new), (9, 0))
-        self.assertEqual(self._certificate(7, new), (20, 1))
-        self.assertEqual(self._certificate(7, Unreachable("down")), (9, 1))
-
-    def test_a_wrong_certificate_is_refused(self) -> None:
-        self.assertEqual(self._certificate(7, Refused("wrong-certificate")), "wrong-certificate")
-
-    def test_a_certificate_that_has_ended_does_not_hold(self) -> None:
-        self.assertEqual(self._certificate(9, Unreachable("down")), "unreachable")
+    def test_a_certificate_of_another_task_does_not_count(self) -> None:
+        self.state.keep("certificate", device_certificate(small_policy(1), DEVICE).raw)
+        self.assertEqual(self._certificate(Refused("wrong-certificate")), "wrong-certificate")
 
 
 class _Server:

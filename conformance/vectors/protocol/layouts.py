@@ -147,7 +147,7 @@ B16, B32 = raw(16), raw(32)
 U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
 ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
 LAYOUTS = {  # kind, what it ends with, fields after the header
-    "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
+    "certificate": (1, SEVERAL, {"task": B32, "device": B32}),
     "policy": (2, None, {
         "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "engine": U8,
         "oneShot": one_shot,

@@ -4,7 +4,6 @@ import { learnTogether, type Together, type TrainerName } from './learn-together
 import { stopsAtItsBudget } from './private-budget.ts';
 import { hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
 import { followQuickStart } from './quick-start.ts';
-import { renewsItsCertificate } from './renewal.ts';
 
 interface Learned extends Together {
   readonly accuracy: number;
@@ -22,9 +21,6 @@ export async function runAll(): Promise<Ended> {
   const failed = (what: string): Ended => ({ failed: what, isGood: false, learned });
   const tests = ['-m', 'unittest', 'discover', '-s', 'tests', '-t', '.'];
   if (spawnSync(PYTHON, tests, { cwd: PYTHON_FOLDER, stdio: 'inherit' }).status !== 0) return failed('tests');
-  const isRenewed = await renewsItsCertificate();
-  console.log(`a certificate that comes to its end ${isRenewed ? 'is renewed' : 'is not renewed'}`);
-  if (!isRenewed) return failed('certificate');
   const isStopped = await stopsAtItsBudget();
   console.log(`a privacy budget of one sum ${isStopped ? 'stops the second' : 'stops nothing'}`);
   if (!isStopped) return failed('privacy budget');

@@ -1,7 +1,7 @@
 /** Steps that wait are taken together: one transaction and one witness for all, and each sees those before it. */
 
 import { ascii } from '@basa/masking';
-import { type AttributeAuthority, type CertificateBody, type Head, millis, taskIdOf } from '@basa/protocol';
+import { type AttributeAuthority, type CertificateBody, type Head, taskIdOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type AuthorityStore, openStore } from '../src/store/store.ts';
@@ -90,8 +90,6 @@ it('each step sees the decisions of earlier steps, and a step that throws fails 
   const certificate: CertificateBody = {
     task: taskIdOf(nodeSuite, named(authority.core, 1)),
     deviceKey: nodeRandomBytes(32),
-    issuedAt: millis(1),
-    notAfter: millis(2),
   };
   const steps = await Promise.allSettled([
     authority.step(create(1)),

@@ -9,8 +9,6 @@ const bytes = (n: number): Uint8Array => nodeSuite.sha256(Uint8Array.of(n));
 const deviceOf = (n: number) => ({
   user: toHex(nodeSuite.sha256(bytes(n))),
   deviceKey: toHex(bytes(n)),
-  issuedAt: 1,
-  notAfter: 2,
   revoked: false,
 });
 const [thief, victim] = [deviceOf(1), deviceOf(2)];
@@ -86,5 +84,5 @@ it('`device list` shows the devices of all authorities, and how many list or rev
   );
   const shown = (await basaHere(['device', 'list', ...at])).out;
   expect(shown).toContain('revoked by 1 of 3');
-  expect(shown).toContain('renewal due, listed by 2 of 3');
+  expect(shown).toContain('enrolled, listed by 2 of 3');
 });

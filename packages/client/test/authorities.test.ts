@@ -1,7 +1,6 @@
 import {
   agreedShotOutcome,
   type Certificate,
-  type CertificateBody,
   certificateCodec,
   endorse,
   hasGoodEndorsements,
@@ -35,31 +34,21 @@ const problem = (code: ProblemError['code']) => new ProblemError({ code, status:
 const down = () => Promise.reject(new UnreachableError('an authority', new Error('down')));
 const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, certificateCodec, council, one);
 
-const zeros = (length: number): Uint8Array => new Uint8Array(length);
-
 type Part = Partial<Record<'enrol' | 'shotOutcome', (...asked: never[]) => Promise<unknown>>>;
 
 /** The authorities of the council, each with what it does otherwise than an honest one. */
-function authorities(otherwise: Readonly<Record<number, Part>>, randomBytes = zeros): Authorities {
+function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
   const members = signers.map((_, authority) => {
-    const client = { enrol: honestEnrol(authority), shotOutcome: says(authority, 'included'), ...otherwise[authority] };
+    const enrol = async () => certificate(authority);
+    const client = { enrol, shotOutcome: says(authority, 'included'), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
-  return new Authorities(members, council, { now: () => millis(0), randomBytes });
+  return new Authorities(members, council, { now: () => millis(0) });
 }
 
-/** No certificate is signed that ends later than 9. */
-function honestEnrol(authority: number) {
-  return async (_: TaskId, { like }: { readonly like?: CertificateBody }): Promise<Certificate> => {
-    if (like !== undefined && like.notAfter > 9) throw problem('malformed');
-    return certificate(authority, like?.notAfter ?? 9 - authority);
-  };
-}
-
-function certificate(authority: number, notAfter: number, signer = signers[authority] as (typeof signers)[0]) {
-  const body = { task, deviceKey: task, issuedAt: millis(1), notAfter: millis(notAfter) };
+function certificate(authority: number, signer = signers[authority] as (typeof signers)[0]) {
   const signed = { authorities: council.authorities.map((key, n) => (n === authority ? signer.publicKey : key)) };
-  return endorse(certificateCodec, signed, signer, body);
+  return endorse(certificateCodec, signed, signer, { task, deviceKey: task });
 }
 
 function says(authority: number, status: ShotStatus) {
@@ -75,16 +64,10 @@ const signedBy = ({ endorsements }: Certificate) => endorsements.map(({ authorit
 it('a certificate has the signatures of the others if one authority sends a forged signature', async () => {
   const forger = createNodeSigner(new Uint8Array(32).fill(9));
   for (const liar of [0, 1]) {
-    const all = authorities({ [liar]: { enrol: async () => certificate(liar, 9, forger) } });
+    const all = authorities({ [liar]: { enrol: async () => certificate(liar, forger) } });
     const given = await all.enrol(task, undefined, isMine, never);
     expect([signedBy(given), isMine(given)]).toEqual([[0, 1, 2, 3].filter((n) => n !== liar), true]);
   }
-});
-
-it('another authority sets the validity of a certificate if the others reject the proposal of the first', async () => {
-  const all = authorities({ 0: { enrol: async () => certificate(0, 10) } });
-  const given = await all.enrol(task, undefined, isMine, never);
-  expect([given.notAfter, signedBy(given)]).toEqual([8, [1, 2, 3]]);
 });
 
 it('the status of an upload is known if enough authorities agree, even if one contradicts them', async () => {
@@ -118,22 +101,4 @@ it('a lie of one authority and the silence of another do not end the run: the cl
   const asking = { needed: 3, signal: never, ask, judge };
   await expect(askSeveral([0, 1, 2, 3], asking)).rejects.toThrow(UnreachableError);
   expect(await askSeveral([0, 1, 2, 2], asking)).toHaveLength(3);
-});
-
-it('each authority may be the first that sets the validity of a certificate', async () => {
-  const first = async (byte: number) => {
-    const asked: number[] = [];
-    const enrolled = (authority: number) => ({
-      enrol: (...[, { like }]: Parameters<ReturnType<typeof honestEnrol>>) => {
-        if (like === undefined) asked.push(authority);
-        return honestEnrol(authority)(task, like === undefined ? {} : { like });
-      },
-    });
-    let draws = 0;
-    const randomBytes = (length: number) => new Uint8Array(length).fill(draws++ === byte ? 0 : 255);
-    const all = authorities(Object.fromEntries(signers.map((_, n) => [n, enrolled(n)])), randomBytes);
-    await all.enrol(task, undefined, isMine, never);
-    return asked;
-  };
-  expect(await Promise.all([0, 1, 2, 3].map(first))).toEqual([[0], [1], [2], [3]]);
 });

@@ -1,11 +1,9 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
-import { certificateCodec, ONE_SHOT_DEFAULTS } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { BasaClient } from '../src/node/index.ts';
-import { deltaOf, optionsFor } from './support/connect.ts';
+import { deltaOf } from './support/connect.ts';
 import { problem } from './support/http-replies.ts';
-import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
 import { PAPER } from './support/test-world.ts';
 
@@ -47,69 +45,11 @@ describe('a whole contribution', () => {
   });
 });
 
-describe('a certificate', () => {
-  const YOUNG = { ageMs: 0, leftMs: 10 ** 9 };
-  const certificateOf = (services: HttpServices) =>
-    certificateCodec.decode(
-      services.asked.filter(({ path }) => path.endsWith('/admissions')).at(-1)?.body ?? new Uint8Array(),
-    );
-  const placeOf = async (client: BasaClient) => expect(await client.admission()).toMatchObject({ kind: 'place' });
-
-  it('in the last third of its life is renewed before the next request, without a token', async () => {
-    const services = await startServices();
-    services.certificates = { ageMs: 2000 * 1000, leftMs: 999 * 1000 };
-    const client = await startClient(services);
-    services.certificates = YOUNG;
-    services.tokens.clear();
-    await placeOf(client);
-    expect(services.count('/enrolments')).toBe(2);
-    expect(certificateOf(services).notAfter - services.world.now).toBeGreaterThan(999 * 1000);
-    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
-    expect(services.count('/enrolments')).toBe(2);
-  });
-
-  it('that is newer is not renewed', async () => {
-    const services = await startServices();
-    services.certificates = { ageMs: 1000 * 1000, leftMs: 900 * 1000 };
-    const client = await startClient(services);
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(services.count('/enrolments')).toBe(1);
-  });
-
-  it('that cannot be renewed yet is good until it ends', async () => {
-    const services = await startServices();
-    services.certificates = { ageMs: 2000 * 1000, leftMs: 900 * 1000 };
-    const client = await startClient(services);
-    services.mischief = { before: ({ path }) => (path.endsWith('/enrolments') ? problem('storage-full') : undefined) };
-    await placeOf(client);
-    services.mischief = { before: ({ path }) => (path.endsWith('/enrolments') ? 'cut' : undefined) };
-    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
-    services.mischief = {};
-    services.certificates = YOUNG;
-    await placeOf(client);
-    expect(certificateOf(services).notAfter - services.world.now).toBeGreaterThan(900 * 1000);
-  });
-
-  it('that has ended is renewed when the device connects again, and a revoked device is rejected', async () => {
-    const services = await startServices();
-    services.certificates = { ageMs: 10, leftMs: -1 };
-    const identity = join(temporaryFolder(), 'device');
-    await (await startClient(services, { identity })).close();
-    services.certificates = YOUNG;
-    const { token: _, ...options } = optionsFor(services, { identity });
-    const client = await BasaClient.connect(options);
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    services.mischief = {
-      before: ({ path }) =>
-        path.endsWith('/admissions')
-          ? problem('certificate-expired')
-          : path.endsWith('/enrolments')
-            ? problem('revoked')
-            : undefined,
-    };
-    await expect(client.admission()).resolves.toMatchObject({ reason: 'revoked' });
-    await client.close();
-  });
+it('a device that was revoked is rejected', async () => {
+  const services = await startServices();
+  const client = await startClient(services);
+  services.mischief = { before: ({ path }) => (path.endsWith('/admissions') ? problem('revoked') : undefined) };
+  await expect(client.admission()).resolves.toMatchObject({ reason: 'revoked' });
 });
 
 describe('with one update a version', () => {

@@ -119,7 +119,7 @@ export {
 export type { Ctx, JoinTag, Millis, Slot, TaskId, UserId } from './wire/brands.ts';
 export { millis } from './wire/brands.ts';
 export type { Certificate, CertificateBody } from './wire/certificate.ts';
-export { certificateCodec, isDueForRenewal, userIdOf } from './wire/certificate.ts';
+export { certificateCodec, userIdOf } from './wire/certificate.ts';
 export type { Codec } from './wire/codec.ts';
 export { olderLayout } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';

@@ -11,7 +11,6 @@ import {
   endorse,
   isRefused,
   type JoinTag,
-  millis,
   modelEntryCodec,
   type ShotHeader,
   standingsCodec,
@@ -28,8 +27,6 @@ import {
   type ShotAttack,
   withLyingStandings,
 } from './shot-scene.ts';
-
-const DAY_MS = 86_400_000;
 
 export const ATTACKS_ON_STATEMENTS: readonly ShotAttack[] = [
   {
@@ -139,12 +136,7 @@ const INVENTED = 7;
 function inventedDevice({ world }: ShotOracle, { base }: ShotAuthority): Forger {
   const { suite } = world.environment.tools;
   const signer = world.signer();
-  const body: CertificateBody = {
-    task: world.task,
-    deviceKey: signer.publicKey,
-    issuedAt: world.now,
-    notAfter: millis(world.now + DAY_MS),
-  };
+  const body: CertificateBody = { task: world.task, deviceKey: signer.publicKey };
   const certificate = endorse(certificateCodec, world.policy, base.ports.signer, body);
   return { user: userIdOf(suite, signer.publicKey), signer, certificate };
 }

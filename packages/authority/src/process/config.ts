@@ -14,8 +14,6 @@ import type { VaultSecret } from '../store/vault.ts';
 import { AUTHORITY_DEFAULTS, type AuthorityOptions, witnessOf } from './create-authority.ts';
 import { isInside } from './inside.ts';
 
-const DAY_MS = 86_400_000;
-
 /** `basa config print` and the page of all keys on the site are written from this. */
 export const authorityConfigSchema = configSchema({
   passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
@@ -30,11 +28,6 @@ export const authorityConfigSchema = configSchema({
         'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk (default: `<dataFolder>.witness`)',
     }),
   ),
-  certificateDays: Type.Number({
-    exclusiveMinimum: 0,
-    default: AUTHORITY_DEFAULTS.certificateMs / DAY_MS,
-    description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
-  }),
   tickMs: Type.Integer({
     minimum: 10,
     default: AUTHORITY_DEFAULTS.tickMs,
@@ -58,7 +51,7 @@ type Config = Type.Static<typeof authorityConfigSchema>;
 const config = serviceConfig({
   schema: authorityConfigSchema,
   prefix: AUTHORITY_PREFIX,
-  optionsOf({ dataFolder, witnessFile, certificateDays, ...given }: Config) {
+  optionsOf({ dataFolder, witnessFile, ...given }: Config) {
     const { tickMs, keyLimit, workers } = given;
     return {
       dataFolder: dataFolder ?? missingFolder(),
@@ -66,7 +59,6 @@ const config = serviceConfig({
       keyLimit,
       workers,
       secret: secretOf(given),
-      certificateMs: certificateDays * DAY_MS,
       ...(witnessFile !== undefined && { witness: witnessFile }),
     };
   },

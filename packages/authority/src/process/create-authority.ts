@@ -34,7 +34,6 @@ import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
-import { OTHER_WORDS } from '../steps/enrolment.ts';
 import { settleEpochs, tick } from '../steps/shot-epochs.ts';
 import { SignedStandings } from '../steps/standings.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
@@ -50,7 +49,6 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   /** A path outside of the data folder, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
   readonly listen?: Address;
-  readonly certificateMs?: number;
   readonly tickMs?: number;
   /** Limits the requests of one device for the status of uploads, and for keys in `paper` mode. */
   readonly keyLimit?: RateLimit;
@@ -71,10 +69,8 @@ export interface Authority extends RunningService {
   drain(): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
 export const AUTHORITY_DEFAULTS = {
   listen: { host: '127.0.0.1', port: 0 },
-  certificateMs: 7 * DAY_MS,
   tickMs: 5000,
   keyLimit: { burst: 20, perSecond: 2 },
   workers: 2,
@@ -122,9 +118,7 @@ async function open(
   await meetWitness(authority);
 
   const now = (): Millis => millis(clock());
-  const { certificateMs } = settings;
-  const otherWords = new TokenBuckets(OTHER_WORDS);
-  const enrolment = { store, authority, randomBytes, certificateMs, otherWords };
+  const enrolment = { store, authority, randomBytes };
   const shots = { authority, store, shotSecrets, examined: new ExaminedUploads(), threads, signer, randomBytes };
   const standings = new SignedStandings(shots, clock);
   const keyLimits = new TokenBuckets(settings.keyLimit);

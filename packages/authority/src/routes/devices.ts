@@ -86,12 +86,6 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
         body: Type.Object(
           {
             token: Type.Optional(Type.String({ maxLength: 128 })),
-            like: Type.Optional(
-              Type.Object(
-                { issuedAt: Type.Integer({ minimum: 0 }), notAfter: Type.Integer({ minimum: 0 }) },
-                { ...closed, description: 'the certificate from another authority of the task' },
-              ),
-            ),
           },
           closed,
         ),
@@ -100,7 +94,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     },
     async (request, reply) => {
       const { task } = taskOf(authority, request.params);
-      const certificate = await enrol(enrolment, task, deviceOf(request), request.body);
+      const certificate = await enrol(enrolment, task, deviceOf(request), request.body.token);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },
@@ -109,8 +103,6 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   const device = Type.Object({
     user: hexText(32, 'SHA-256 of the device key'),
     deviceKey: hexText(32),
-    issuedAt: Type.Integer({ description: 'start of its newest certificate' }),
-    notAfter: Type.Integer(),
     revoked: Type.Boolean(),
   });
   app.get(
@@ -143,9 +135,9 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       const devices = users.slice(0, most).flatMap((user) => {
         const certificate = certificates.get(user);
         if (certificate === undefined) return [];
-        const { deviceKey, issuedAt, notAfter } = certificate;
+        const { deviceKey } = certificate;
         const revoked = authority.directory.isRevoked(fromHex(user) as UserId);
-        return [{ user, deviceKey: toHex(deviceKey), issuedAt, notAfter, revoked }];
+        return [{ user, deviceKey: toHex(deviceKey), revoked }];
       });
       return { devices, ...(next !== undefined && { next }) };
     },

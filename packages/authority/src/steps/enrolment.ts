@@ -1,8 +1,8 @@
-/** Enrolment: admits a device on the allow-list of the task, or one with an unused token. An enrolled device renews. */
+/** Enrolment: admits a device on the allow-list of the task, or one with an unused token. */
 import { type RandomBytes, toHex } from '@basa/masking';
-import { type Certificate, isDueForRenewal, millis, type TaskId } from '@basa/protocol';
+import type { Certificate, TaskId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { fail, granted, type RateLimit, type SigningDevice, type TokenBuckets } from '@basa/service';
+import { fail, granted, type SigningDevice } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { AuthorityTables } from '../store/tables.ts';
@@ -12,13 +12,7 @@ export interface EnrolmentTools {
   readonly store: AuthorityStore;
   readonly authority: DurableAuthority;
   readonly randomBytes: RandomBytes;
-  readonly certificateMs: number;
-  /** Limits how often a device gets a changed certificate, because each certificate stays in the log permanently. */
-  readonly otherWords: TokenBuckets;
 }
-
-/** Authorities whose clocks or answers differ make a device ask a few times; a device that keeps asking only fills the log. */
-export const OTHER_WORDS: RateLimit = { burst: 20, perSecond: 1 / 600 };
 
 const TOKEN_BYTES = 24;
 
@@ -45,58 +39,25 @@ export async function makeTokens(
 }
 
 /**
- * If the device is already enrolled, it gets its certificate again, or a new one when renewal is due. A device stays enrolled until it is
- * revoked, and needs no second token. A token is used up only if the enrolment succeeds.
+ * If the device is already enrolled, it gets its certificate again. A device stays enrolled until it is revoked, and needs no second
+ * token. A token is used up only if the enrolment succeeds.
  */
 export async function enrol(
-  { authority, certificateMs, otherWords }: EnrolmentTools,
+  { authority }: Pick<EnrolmentTools, 'authority'>,
   task: TaskId,
   device: SigningDevice,
-  { token, like }: EnrolmentAsked,
+  token: string | undefined,
 ): Promise<Certificate> {
   const { deviceKey, user } = device;
   const answer = await authority.take(async ({ tables, core, directory, now }) => {
     if (directory.isRevoked(user)) fail('revoked');
     const known = directory.task(task)?.certificates.get(toHex(user));
-    const isAsked = like === undefined || (known?.issuedAt === like.issuedAt && known.notAfter === like.notAfter);
-    if (known !== undefined && isAsked && !isDueForRenewal(known, now))
-      return { records: [], answer: known, events: [] };
-    if (like !== undefined && !isAllowed(like, now, certificateMs))
-      fail('malformed', { detail: `the certificate would run from ${like.issuedAt} to ${like.notAfter}` });
-    const { issuedAt, notAfter } = like ?? { issuedAt: now, notAfter: now + certificateMs };
-    const body = { task, deviceKey, issuedAt: millis(issuedAt), notAfter: millis(notAfter) };
-    const step = core.enrol(body);
-    const isNew = known === undefined && step.records.length > 0;
-    const wait = !isNew && step.records.length > 0 ? otherWords.take(toHex(user), now) : undefined;
-    if (wait !== undefined) fail('rate-limited', wait);
-    if (isNew && !(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
+    if (known !== undefined) return { records: [], answer: known, events: [] };
+    const step = core.enrol({ task, deviceKey });
+    if (!(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
     return step;
   });
   return granted(answer);
-}
-
-/** The request of a device. */
-export interface EnrolmentAsked {
-  readonly token?: string | undefined;
-  readonly like?: Validity | undefined;
-}
-
-/** The validity of a certificate. All authorities sign the same bytes, so the first authority that is asked decides it. */
-interface Validity {
-  readonly issuedAt: number;
-  readonly notAfter: number;
-}
-
-const CLOCK_SLACK_MS = 10 * 60_000;
-
-/** No longer than this authority would allow, and neither long ago nor in the future. */
-function isAllowed({ issuedAt, notAfter }: Validity, now: number, certificateMs: number): boolean {
-  return (
-    issuedAt <= now + CLOCK_SLACK_MS &&
-    notAfter > now &&
-    notAfter > issuedAt &&
-    notAfter <= now + certificateMs + CLOCK_SLACK_MS
-  );
 }
 
 async function useToken(

@@ -63,10 +63,9 @@ export async function voteForBatch(
   return authority.take(({ compute, core, now }) => compute(() => core.voteForBatch(request, examinedOf, now), names));
 }
 
-function judged({ certificate, header }: ShownUpload, found: Examination): ExaminedUpload | Refused {
+function judged({ header }: ShownUpload, found: Examination): ExaminedUpload | Refused {
   if ('kind' in found) return found;
-  const { notAfter } = certificate;
-  return { kind: 'examined', name: uploadNameOf(nodeSuite, header), header, notAfter, guards: found };
+  return { kind: 'examined', name: uploadNameOf(nodeSuite, header), header, guards: found };
 }
 
 /** The names that the core will look up in its log for these uploads. */

@@ -19,7 +19,7 @@ function examined(name: number, epoch: number, task = 0): ExaminedUpload {
     partsHash: fill(0),
     signature: new Uint8Array(64),
   };
-  return { kind: 'examined', name: fill(name) as Ctx, header, notAfter: 1, guards: [] };
+  return { kind: 'examined', name: fill(name) as Ctx, header, guards: [] };
 }
 
 const has = (uploads: ExaminedUploads, name: number, task = 0): boolean =>

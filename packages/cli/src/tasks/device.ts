@@ -60,13 +60,12 @@ export const deviceList: Command = command({
       lastContribution === undefined
         ? `none in the last ${MAX_VERSIONS} versions`
         : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
-      day(device.notAfter),
       stateOf(device, all.length),
     ]);
     input.terminal.line(
       devices.length === 0
         ? 'no device is enrolled; `basa keys enroll` creates enrolment tokens'
-        : table([['user', 'device key', 'folder', 'task', 'last contribution', 'certificate until', 'state'], ...rows]),
+        : table([['user', 'device key', 'folder', 'task', 'last contribution', 'state'], ...rows]),
     );
     return { json: { devices } };
   },
@@ -97,8 +96,6 @@ function merged(lists: readonly (readonly EnrolledDevice[])[]): readonly ListedD
     const known = devices.get(one.user) ?? { ...one, listedBy: 0, revokedBy: 0 };
     devices.set(one.user, {
       ...one,
-      issuedAt: Math.max(one.issuedAt, known.issuedAt),
-      notAfter: Math.max(one.notAfter, known.notAfter),
       revoked: one.revoked || known.revoked,
       listedBy: known.listedBy + 1,
       revokedBy: known.revokedBy + (one.revoked ? 1 : 0),
@@ -107,13 +104,10 @@ function merged(lists: readonly (readonly EnrolledDevice[])[]): readonly ListedD
   return [...devices.values()].sort((a, b) => (a.user < b.user ? -1 : 1));
 }
 
-type Standing = Pick<ListedDevice, 'notAfter' | 'listedBy' | 'revokedBy'>;
-
-function stateOf({ notAfter, listedBy, revokedBy }: Standing, authorities: number): string {
+function stateOf({ listedBy, revokedBy }: Pick<ListedDevice, 'listedBy' | 'revokedBy'>, authorities: number): string {
   const by = (count: number): string => (count === authorities ? '' : ` by ${count} of ${authorities}`);
   if (revokedBy > 0) return `revoked${by(revokedBy)}`;
-  const state = notAfter < Date.now() ? 'renewal due' : 'enrolled';
-  return listedBy === authorities ? state : `${state}, listed${by(listedBy)}`;
+  return listedBy === authorities ? 'enrolled' : `enrolled, listed${by(listedBy)}`;
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [K in Name]?: Value } {

@@ -18,8 +18,6 @@ export interface EnrolledDevice {
   readonly user: string;
   readonly deviceKey: string;
   /** Of its newest certificate. */
-  readonly issuedAt: number;
-  readonly notAfter: number;
   readonly revoked: boolean;
 }
 

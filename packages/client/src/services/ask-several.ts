@@ -2,6 +2,9 @@
 import { Poll, type Refused } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 
+/** The time for which further answers are awaited if there are enough to go on. */
+export const SILENCE_MS = 2000;
+
 /** Returns the reason why an answer does not count, so that another authority's is awaited. */
 type Judge<Answer> = (answer: Answer) => Refused | undefined;
 

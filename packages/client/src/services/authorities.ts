@@ -16,11 +16,10 @@ import {
   type ShotQuestion,
   type TaskId,
 } from '@basa/protocol';
-import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
-import { type Outside, uniform } from '../outside.ts';
-import { type Asking, askSeveral } from './ask-several.ts';
+import { isOfService, RefusedError } from '../errors.ts';
+import type { Outside } from '../outside.ts';
+import { type Asking, askSeveral, SILENCE_MS } from './ask-several.ts';
 import type { AuthorityClient } from './authority-client.ts';
-import { firstAnswer, SILENCE_MS } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
 /** One of them, with its index in the policy. */
@@ -34,9 +33,9 @@ const NOT_MINE = refused('certificate-invalid');
 export class Authorities {
   readonly #members: readonly Member[];
   readonly #council: Council;
-  readonly #outside: Pick<Outside, 'now' | 'randomBytes'>;
+  readonly #outside: Pick<Outside, 'now'>;
 
-  constructor(members: readonly Member[], council: Council, outside: Pick<Outside, 'now' | 'randomBytes'>) {
+  constructor(members: readonly Member[], council: Council, outside: Pick<Outside, 'now'>) {
     this.#members = members;
     this.#council = council;
     this.#outside = outside;
@@ -81,53 +80,19 @@ export class Authorities {
     return new Map(this.#members.map(({ authority, client }) => [authority, client.heads.seen]));
   }
 
-  /**
-   * Returns the certificate with enough signatures. All authorities sign the same bytes: the first authority sets the validity, and the
-   * others are asked to sign it. If they reject it, another authority is asked first. The first authority is chosen at random, so that an
-   * authority with short certificates does not always decide.
-   */
+  /** Returns the certificate with enough signatures; all authorities sign the same bytes. */
   async enrol(
     task: TaskId,
     token: string | undefined,
     isMine: (certificate: Certificate) => boolean,
     signal: AbortSignal,
   ): Promise<Certificate> {
-    const needed = this.#council.threshold - 1;
-    let failure: unknown;
-    for (let firsts = this.#shuffled(); firsts.length > needed; ) {
-      const { asked, answer: first } = await firstAnswer(firsts, signal, async ({ client }, both) => {
-        const certificate = await client.enrol(task, { token }, both);
-        if (!isMine(certificate)) throw new RefusedError('wrong-certificate');
-        return certificate;
-      });
-      const others = this.#members.filter((one) => one !== asked);
-      const isSame = (answers: readonly Certificate[]): boolean => this.#agreed([first, ...answers]) !== undefined;
-      const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
-      const like = ({ client }: Member, both: AbortSignal): Promise<Certificate> =>
-        client.enrol(task, { token, like: first }, both);
-      try {
-        const more = await this.#ask(others, signal, like, { judge, isEnough: isSame, needed });
-        const agreed = this.#agreed([first, ...more.filter(isMine)]);
-        if (agreed !== undefined) return agreed;
-        failure ??= more.every(isMine)
-          ? new AnswerError('the authorities', 'certificates that say different things')
-          : new RefusedError('wrong-certificate');
-      } catch (error) {
-        if (!(error instanceof ProblemError)) throw error;
-        failure ??= error;
-      }
-      firsts = firsts.filter((one) => one !== asked);
-    }
-    throw failure;
-  }
-
-  #shuffled(): readonly Member[] {
-    const keyed = this.#members.map((member) => ({ member, key: uniform(this.#outside.randomBytes) }));
-    return keyed.sort((a, b) => a.key - b.key).map(({ member }) => member);
-  }
-
-  #agreed(certificates: readonly Certificate[]): Certificate | undefined {
-    return agreedOn(certificateCodec, this.#council, certificates);
+    const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
+    const ask = ({ client }: Member, both: AbortSignal): Promise<Certificate> => client.enrol(task, token, both);
+    const signed = await this.#ask(this.#members, signal, ask, { judge });
+    const agreed = agreedOn(certificateCodec, this.#council, signed.filter(isMine));
+    if (agreed === undefined) throw new RefusedError('wrong-certificate');
+    return agreed;
   }
 
   /**

@@ -2,7 +2,6 @@
 import {
   AUTHORITY_PATH,
   type Certificate,
-  type CertificateBody,
   certificateCodec,
   decodePolicy,
   HEADER,
@@ -18,12 +17,6 @@ import type { Heads } from '../device/heads.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_STATEMENT_BYTES = 16_384;
-
-export interface EnrolmentRequest {
-  readonly token: string | undefined;
-  /** A certificate that another authority of the task signed just now. */
-  readonly like?: CertificateBody | undefined;
-}
 
 export class AuthorityClient {
   readonly link: ServiceLink;
@@ -47,12 +40,9 @@ export class AuthorityClient {
     return decoded('authority', { decode: decodePolicy }, body);
   }
 
-  /** The same device gets its certificate again. `like` is a certificate that another authority of the task signed. */
-  async enrol(task: TaskId, { token, like }: EnrolmentRequest, signal: AbortSignal): Promise<Certificate> {
-    const asked = jsonBody({
-      ...(token !== undefined && { token }),
-      ...(like !== undefined && { like: { issuedAt: like.issuedAt, notAfter: like.notAfter } }),
-    });
+  /** The same device gets its certificate again. */
+  async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
+    const asked = jsonBody({ ...(token !== undefined && { token }) });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
   }

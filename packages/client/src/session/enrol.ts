@@ -1,48 +1,29 @@
-/** The device's certificate: requested if it is missing or about to end, and checked before it is kept. */
+/** The device's certificate: requested once, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
-import { type Certificate, certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
-import { isOfService, RefusedError } from '../errors.ts';
+import { type Certificate, certificateCodec, hasGoodEndorsements, isEndorsed } from '@basa/protocol';
+import { RefusedError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
-import { refusalOf, rejected, rejectionOf } from './rejections.ts';
+import { rejected, rejectionOf } from './rejections.ts';
 
-/**
- * Keeps the stored certificate if it is valid for a while; otherwise enrols, with the token if there is one. An
- * enrolled device needs no token: its certificate is renewed before it ends.
- */
+/** Keeps the stored certificate; a device without one enrols, with the token if there is one. */
 export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal): Promise<void> {
-  const { authorities, state } = context;
-  const { certificate } = state;
-  const now = authorities.now();
-  if (certificate === undefined || now >= certificate.notAfter) return await enrol(context, signal);
-  if (!isDueForRenewal(certificate, now)) return;
-  try {
-    await enrol(context, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    // The old one is valid for a while, and a new one is requested with the next contribution.
-    if (!isOfService(error)) throw error;
-  }
+  context.authorities.now(); // throws if the clock of the device is wrong
+  if (context.state.certificate === undefined) await enrol(context, signal);
 }
 
-/**
- * Sends a request with a certificate that is still valid for a while. If the certificate has ended by the server's clock, it is renewed
- * once.
- */
+/** Sends a request with the certificate. */
 export async function withCertificate<Answer>(
   context: DeviceContext,
   signal: AbortSignal,
   ask: (certificate: Certificate) => Promise<Answer>,
 ): Promise<Answer | Rejection> {
   const { state } = context;
-  const asked = async (): Promise<Answer | Rejection> =>
-    state.certificate === undefined ? rejected('not-enrolled', 'free') : ask(state.certificate);
   try {
     await ensureEnrolled(context, signal);
-    return await asked();
+    return state.certificate === undefined ? rejected('not-enrolled', 'free') : await ask(state.certificate);
   } catch (error) {
-    if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
-    return await enrol(context, signal).then(asked).catch(rejectionOf);
+    return rejectionOf(error);
   }
 }
 

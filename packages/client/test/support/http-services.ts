@@ -6,7 +6,6 @@ import {
   encodePolicy,
   HEADER,
   headCodec,
-  isDueForRenewal,
   isRefused,
   millis,
   problemOfRefusal,
@@ -26,10 +25,6 @@ export class HttpServices {
   readonly tokens = new Set(['one', 'two', 'three', 'four', 'five']);
   readonly asked: Asked[] = [];
   mischief: Mischief = {};
-  /**
-   * The age of certificates when they are issued, and their remaining time, so that a test need not wait for their end.
-   */
-  certificates: { readonly ageMs: number; readonly leftMs: number } = { ageMs: 0, leftMs: 10 ** 9 };
   /** With it, the task runs in paper mode. */
   paper: PaperService | undefined;
   readonly shots: ShotService;
@@ -146,15 +141,12 @@ export class HttpServices {
   readonly #enrolled = new Map<string, Uint8Array>();
 
   #enrol(deviceKey: Uint8Array, body: Uint8Array): Reply {
-    const { authority, task, now } = this.world;
+    const { authority, task } = this.world;
     const known = this.#enrolled.get(toHex(deviceKey));
-    if (known !== undefined && !isDueForRenewal(certificateCodec.decode(known), now)) return bytes(known);
+    if (known !== undefined) return bytes(known);
     const { token } = JSON.parse(Buffer.from(body).toString()) as { token?: string };
-    if (known === undefined && (token === undefined || !this.tokens.delete(token)))
-      return problem('enrolment-token-invalid');
-    const { ageMs, leftMs } = this.certificates;
-    const [issuedAt, notAfter] = [millis(now - ageMs), millis(now + leftMs)];
-    const certificate = authority.persist(authority.core.enrol({ task, deviceKey, issuedAt, notAfter }));
+    if (token === undefined || !this.tokens.delete(token)) return problem('enrolment-token-invalid');
+    const certificate = authority.persist(authority.core.enrol({ task, deviceKey }));
     if (isRefused(certificate)) return documented(problemOfRefusal(certificate));
     this.#enrolled.set(toHex(deviceKey), certificateCodec.encode(certificate));
     return bytes(certificateCodec.encode(certificate));

@@ -19,7 +19,6 @@ const NEW_REQUEST = 'Compare the request with the description of the service at 
 
 const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<ProblemCode, string>>> = {
   'certificate-invalid': 'Check that the task, the address of the authority and its key belong together.',
-  'certificate-expired': 'Enrol the device again with a new token from `basa keys enroll`.',
   'not-enrolled': 'Enrol it with a token from `basa keys enroll`; `basa device list` shows the enrolled devices.',
   revoked: 'An operator did this. To take part again, the device needs a new folder (--identity) and a new token.',
   'signature-invalid': ODD,

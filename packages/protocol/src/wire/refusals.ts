@@ -16,7 +16,6 @@ export interface Reason {
 export const REFUSALS = {
   // The sender is not who it should be.
   'certificate-invalid': { sentence: 'This authority did not sign the certificate for this task.', status: 403 },
-  'certificate-expired': { sentence: 'The certificate of this device has expired.', status: 403 },
   'not-enrolled': { sentence: 'This device is not enrolled.', status: 403 },
   revoked: { sentence: 'The enrolment of this device was revoked.', status: 403 },
   'signature-invalid': { sentence: 'The signature is not valid for the expected key.', status: 403 },

@@ -1,6 +1,6 @@
 /** Until when an authority votes for a batch, and what the votes of others change in that. */
 import { equalBytes } from '@basa/masking';
-import { isRefused, millis, userIdOf } from '@basa/protocol';
+import { isRefused, userIdOf } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
@@ -59,21 +59,7 @@ describe('a vote', () => {
     expect(reasonOf(server.voteBy(0, batch, { votes: votes.slice(1) }))).toBe('epoch-over');
   });
 
-  it('leaves out the end of a certificate of the last minutes if others voted before', () => {
-    const { world, batch } = inspected();
-    const { server } = world;
-    const votes = server.votes(batch, [0, 1]);
-    for (const { examined } of world.authorities.slice(2))
-      for (const [name, one] of examined) examined.set(name, { ...one, notAfter: millis(world.now + 1) });
-    world.pass(1);
-    expect(server.voteBy(2, batch)).toMatchObject({ reason: 'certificate-expired', slots: [0, 1, 2] });
-    world.pass(15 * 60_000 - 1);
-    expect(isRefused(server.voteBy(2, batch, { votes }))).toBe(false);
-    world.pass(1);
-    expect(reasonOf(server.voteBy(3, batch, { votes }))).toBe('certificate-expired');
-  });
-
-  it('ignores a revocation or the end of a certificate in the last minutes if others voted before', () => {
+  it('ignores a revocation in the last minutes if others voted before', () => {
     const { world, batch, devices } = inspected();
     const { server } = world;
     const votes = server.votes(batch, [0, 1]);

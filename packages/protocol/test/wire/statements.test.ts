@@ -1,4 +1,4 @@
-/** Statements of authorities: who signed, how often, for how long. */
+/** Statements of authorities: who signed, and how often. */
 import {
   agreedOn,
   type CertificateBody,
@@ -6,9 +6,7 @@ import {
   type Endorsement,
   endorse,
   hasGoodEndorsements,
-  isDueForRenewal,
   isEndorsed,
-  millis,
 } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -16,8 +14,6 @@ import { describe, expect, it } from 'vitest';
 const body = (world: { task: CertificateBody['task'] }): CertificateBody => ({
   task: world.task,
   deviceKey: new Uint8Array(32),
-  issuedAt: millis(300),
-  notAfter: millis(600),
 });
 
 describe('endorsements', () => {
@@ -50,17 +46,15 @@ describe('endorsements', () => {
   });
 
   it('are gathered in order from authorities that sign the same content, and from no stranger', () => {
-    const said = (n: number, notAfter = 600) =>
-      endorse(certificateCodec, world.policy, world.authority(n).base.ports.signer, {
-        ...body(world),
-        notAfter: millis(notAfter),
-      });
-    const agreed = agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2), said(1)]);
+    const other = new Uint8Array(32).fill(7);
+    const said = (n: number, deviceKey = new Uint8Array(32)) =>
+      endorse(certificateCodec, world.policy, world.authority(n).base.ports.signer, { ...body(world), deviceKey });
+    const agreed = agreedOn(certificateCodec, world.policy, [said(0, other), said(3), said(2), said(1)]);
     expect(agreed).toMatchObject({
-      notAfter: 600,
+      deviceKey: new Uint8Array(32),
       endorsements: [{ authority: 1 }, { authority: 2 }, { authority: 3 }],
     });
-    expect(agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2)])).toBeUndefined();
+    expect(agreedOn(certificateCodec, world.policy, [said(0, other), said(3), said(2)])).toBeUndefined();
     expect(() => endorse(certificateCodec, world.policy, world.signer(), body(world))).toThrow(
       'not an authority of this task',
     );
@@ -72,13 +66,5 @@ describe('endorsements', () => {
     expect(isEnough(one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(1), one(2))).toBe(true);
-  });
-});
-
-describe('a certificate', () => {
-  it('is due for renewal in the last third of its life', () => {
-    const certificate = body(new ShotWorld());
-    expect(isDueForRenewal(certificate, millis(499))).toBe(false);
-    expect(isDueForRenewal(certificate, millis(500))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 /** A device asks for a place to train, or gives it back. */
 import { equalBytes } from '@basa/masking';
-import { certificateCodec, certificateProblem, millis, SERVER_PATH, type UserId } from '@basa/protocol';
+import { certificateCodec, certificateProblem, SERVER_PATH, type UserId } from '@basa/protocol';
 import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, Type, wireBytes } from '@basa/service';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
 import { standingsWithPlace } from './shots.ts';
@@ -31,7 +31,7 @@ export function mountAdmissions(context: RouteContext): void {
       const { user, deviceKey } = deviceOf(request);
       const certificate = certificateCodec.decode(bytesOf(request));
       if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-      const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
+      const problem = certificateProblem(ports, task.enrolledFor, certificate);
       if (problem !== undefined) granted(problem);
       // Only devices of the task count: others could use up its share with keys that cost nothing.
       const wait = context.taskLimits?.take(request.params.task, user, context.clock());

@@ -1,13 +1,6 @@
 /** The two routes of the paper's own mode; only with `unsafePaperMode`, only for tasks of that mode. */
 import { equalBytes, packedLength } from '@basa/masking';
-import {
-  certificateCodec,
-  certificateProblem,
-  millis,
-  paperMessages,
-  SERVER_PATH,
-  unframeHeader,
-} from '@basa/protocol';
+import { certificateCodec, certificateProblem, paperMessages, SERVER_PATH, unframeHeader } from '@basa/protocol';
 import {
   answerRefusal,
   answers,
@@ -33,7 +26,7 @@ const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 export function mountUnsafePaper(context: RouteContext): void {
   if (!context.unsafePaperMode) return;
-  const { service, ports, clock } = context;
+  const { service, ports } = context;
   const { app } = service;
   const onRequest = service.requireDevice();
 
@@ -46,7 +39,7 @@ export function mountUnsafePaper(context: RouteContext): void {
     const task = await foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-    const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(clock()));
+    const problem = certificateProblem(ports, task.enrolledFor, certificate);
     if (problem !== undefined) answerRefusal(problem);
     await context.revocations.check(task.enrolledFor, deviceOf(request).user);
     rememberRequest(request);

@@ -2,7 +2,6 @@
 import {
   type Ctx,
   type JoinTag,
-  millis,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
   type ShotUpload,
@@ -87,7 +86,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
   ) => {
     const [name, user] = [bytes(n) as Ctx, bytes(giver) as UserId];
     givers.set(n, giver);
-    const certificate = { task, deviceKey: user, issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
+    const certificate = { task, deviceKey: user, endorsements: [] };
     const epochs = named.map((authority) => ({ authority, statement: bytes(6) }));
     const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
     const names = { task, joinTag: name as Uint8Array as JoinTag, user, version, entry: bytes(version) };

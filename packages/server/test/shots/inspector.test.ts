@@ -6,7 +6,6 @@ import {
   type Ctx,
   type JoinTag,
   MAX_INSPECTED,
-  millis,
   ONE_SHOT_DEFAULTS,
   type ShotUpload,
   type TaskPolicy,
@@ -27,7 +26,7 @@ const PAGE = 16 * MAX_INSPECTED;
 
 function uploadOf(n: number, version: number): ShotUpload {
   const user = new Uint8Array([...bytes(2, 30), n >> 8, n & 255]);
-  const certificate = { task, deviceKey: user, issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
+  const certificate = { task, deviceKey: user, endorsements: [] };
   const named = { task, joinTag: user as JoinTag, user: user as UserId, version, entry: bytes(5) };
   const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
   return { certificate, header: { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes } };

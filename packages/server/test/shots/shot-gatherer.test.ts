@@ -166,9 +166,9 @@ describe('a batch', () => {
   });
 
   it('without a vote is dissolved if more authorities refuse an upload than may lie', async () => {
-    const { open, steps, removed, names } = scene([['certificate-expired', 1], ['certificate-expired', 1], NO, NO]);
+    const { open, steps, removed, names } = scene([['certificate-invalid', 1], ['certificate-invalid', 1], NO, NO]);
     expect(await open()).toContain('0 of 3 voted for a batch');
-    expect(steps).toEqual([['aborted', [{ name: names[1], reason: 'certificate-expired' }]]]);
+    expect(steps).toEqual([['aborted', [{ name: names[1], reason: 'certificate-invalid' }]]]);
     expect(removed).toEqual([keyOf(names[1] as Ctx)]);
     const unknown = scene([['malformed', 2], ['malformed', 2], NO, NO]);
     await unknown.open();
@@ -176,7 +176,7 @@ describe('a batch', () => {
   });
 
   it('with a vote, or with one refusal, keeps its uploads', async () => {
-    const bad: Answer = ['certificate-expired', 1];
+    const bad: Answer = ['certificate-invalid', 1];
     const scenes = [scene(['vote', bad, bad, bad]), scene([bad, NO, NO, NO]), scene(['held', NO, NO, NO])];
     for (const { open, steps } of scenes) {
       expect(await open()).toContain('of 3 voted for a batch');

@@ -46,8 +46,6 @@ export interface ExaminedUpload {
   readonly kind: 'examined';
   readonly name: Ctx;
   readonly header: ShotHeader;
-  /** The time at which the certificate of the device ends. */
-  readonly notAfter: number;
   readonly guards: readonly GuardWords[];
 }
 
@@ -70,13 +68,13 @@ export function examineUpload(
   epochs: ShownEpochs,
 ): ExaminedUpload | Refused {
   const { suite } = ports;
-  const { certificate, header } = shown;
+  const { header } = shown;
   const problem = signedProblem(suite, task, shown);
   if (problem !== undefined) return problem;
   const opened = openParts(ports, task, shown, epochs);
   if ('kind' in opened) return opened;
   const guards = opened.map(({ part, seed }) => ({ part, words: guardWords(ports, task, header, { part, seed }) }));
-  return { kind: 'examined', name: uploadNameOf(suite, header), header, notAfter: certificate.notAfter, guards };
+  return { kind: 'examined', name: uploadNameOf(suite, header), header, guards };
 }
 
 /**

@@ -25,25 +25,25 @@ export interface Judgement {
   readonly at: Millis;
   /**
    * f + 1 others voted already: one of them is honest, knows the device and found everything in time. Then staleness,
-   * the end of the vote window, a device that enrolled elsewhere and a certificate that ended or was revoked in the
-   * last minutes do not block the batch.
+   * the end of the vote window, a device that enrolled elsewhere and one that was revoked in the last minutes do not
+   * block the batch.
    */
   readonly isBacked: boolean;
   readonly shared: SharedWork;
 }
 
-/** A certificate that ended, or a device that was revoked, within this time is tolerated if others voted before that. */
+/** A device that was revoked within this time is tolerated if others voted before that. */
 const RACE_MS = 15 * 60_000;
 
 /** Returns the reason why the authority does not vote for the upload. A batch with the name `within` may hold it. */
 export function memoryProblem(
   judgement: Judgement,
-  { header, notAfter }: ExaminedUpload,
+  { header }: ExaminedUpload,
   within?: Uint8Array,
 ): Refused | undefined {
   return (
     epochProblem(judgement, header) ??
-    deviceProblem(judgement, header, notAfter) ??
+    deviceProblem(judgement, header) ??
     entryProblem(judgement, header) ??
     usedProblem(judgement, header, within) ??
     // An upload that is in the batch is counted already.
@@ -59,16 +59,11 @@ function epochProblem({ state, task, authority, at, isBacked }: Judgement, heade
   return isInTime ? undefined : refused('epoch-over');
 }
 
-function deviceProblem(
-  { state, at, isBacked }: Judgement,
-  { user }: ShotHeader,
-  notAfter: number,
-): Refused | undefined {
+function deviceProblem({ state, at, isBacked }: Judgement, { user }: ShotHeader): Refused | undefined {
   const device = state.device(user);
   const slack = isBacked ? RACE_MS : 0;
   if (device === undefined && !isBacked) return refused('not-enrolled');
   if (device?.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');
-  if (at >= notAfter + slack) return refused('certificate-expired');
   return undefined;
 }
 
