@@ -22,6 +22,7 @@ export class MaskThreads {
   /** Sums are vectors of the model's length for each part and thread: one batch at a time. */
   readonly #sums = new Turns();
 
+  /** With size 0 the work is done in the thread that asks for it: for tests. */
   constructor(size: number) {
     this.#size = size;
   }
@@ -77,7 +78,7 @@ export class MaskThreads {
 
   async #shards(work: UploadsWork, taskOf: (shard: UploadsTask) => MaskTask): Promise<readonly MaskResult[]> {
     const { count, ...of } = work;
-    const size = Math.max(1, Math.ceil(count / this.#size));
+    const size = Math.max(1, Math.ceil(count / Math.max(1, this.#size)));
     const starts = Array.from({ length: Math.ceil(count / size) }, (_, n) => n * size);
     try {
       return await Promise.all(
@@ -89,8 +90,24 @@ export class MaskThreads {
   }
 
   #threads(): WorkerPool<MaskTask, MaskResult> {
-    const module = workerModule(import.meta.url, './work/mask-worker');
-    this.#pool ??= createWorkerPool<MaskTask, MaskResult>({ ...module, size: this.#size, isUnheld: true });
+    this.#pool ??= this.#size === 0 ? IN_THIS_THREAD : this.#started();
     return this.#pool;
   }
+
+  #started(): WorkerPool<MaskTask, MaskResult> {
+    const module = workerModule(import.meta.url, './work/mask-worker');
+    return createWorkerPool<MaskTask, MaskResult>({ ...module, size: this.#size, isUnheld: true });
+  }
 }
+
+const IN_THIS_THREAD: WorkerPool<MaskTask, MaskResult> = {
+  size: 0,
+  async run(task) {
+    const [{ workOn }, { maskTools }] = await Promise.all([
+      import('./work/mask-work.ts'),
+      import('./work/mask-tools.ts'),
+    ]);
+    return workOn(task, maskTools);
+  },
+  close: async () => {},
+};

@@ -4,7 +4,12 @@ import { startRetention } from '../tasks/retention.ts';
 import type { Core } from './core.ts';
 import type { Settings } from './settings.ts';
 
-export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
+export interface ServerClock extends Ticker {
+  /** Does all periodic work once. */
+  tick(): Promise<void>;
+}
+
+export function startClock(settings: Settings, { tools, tasks }: Core): ServerClock {
   const { store, tickets, nodes, revocations, onTrouble } = tools;
   const tick = async (): Promise<void> => {
     const unusedBefore = (await store.now()) - settings.idlePlaces.withinMs;
@@ -25,6 +30,10 @@ export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
     startRetention({ ...tools, keep: settings.keep, tidyMs: settings.tidyMs, tasks }),
   ];
   return {
+    async tick() {
+      await lookForRevocations();
+      await tick();
+    },
     async stop() {
       await Promise.all(tickers.map((ticker) => ticker.stop()));
     },

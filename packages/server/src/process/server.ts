@@ -1,22 +1,25 @@
 /** The server as one object: opens its records, resumes its tasks, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
-import { createService, logEvent, type OnClose, opened, type Ticker } from '@basa/service';
+import { createService, logEvent, type OnClose, opened, type ServiceApp } from '@basa/service';
 import { TaskLimits } from '../admission/task-limits.ts';
 import { meetAuthorities } from '../authority/first-contact.ts';
 import { LiveTasks } from '../live/live-tasks.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
 import { checkReadiness } from '../watch/ready.ts';
 import { ServerWatch } from '../watch/server-watch.ts';
-import { startClock } from './clock.ts';
+import { type ServerClock, startClock } from './clock.ts';
 import { openCore } from './core.ts';
 import { openRecords } from './records.ts';
 import { blobPlaceOf, SERVER_DEFAULTS, type ServerOptions, type Settings } from './settings.ts';
 
 export interface RunningServer {
+  readonly app: ServiceApp;
   readonly url: string;
   readonly publicKey: Uint8Array;
   /** The number of batches that have not ended: all others are only in the store. */
   buffersInMemory(): number;
+  /** The periodic work: looks after tasks, and asks for revocations. */
+  tick(): Promise<void>;
   /** Continues to serve for the drain time, but reports that it is not ready. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -60,7 +63,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   };
   const core = await openCore(settings, records, { watch, live, onEvent, onTrouble });
   const { tools, tasks, bodies } = core;
-  let clock: Ticker | undefined;
+  let clock: ServerClock | undefined;
   onClose(async () => {
     await service.close();
     await core.interrupt();
@@ -90,15 +93,18 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
     councils: () => tasks.all.filter(({ state }) => state !== 'finished').map(({ read }) => read.policy),
   });
   const url = await service.listen(settings.listen);
-  clock = startClock(settings, core);
+  const ticking = startClock(settings, core);
+  clock = ticking;
   const contacts = tools.authorities.all.map((link, n) => ({
     url: authorities[n]?.url ?? '',
     health: () => link.health(),
   }));
   void meetAuthorities(contacts, (words) => app.log.error(words));
   return {
+    app,
     url,
     publicKey: signer.publicKey,
+    tick: ticking.tick,
     buffersInMemory: core.buffersInMemory,
     drain: () => service.drain(),
   };

@@ -1,0 +1,27 @@
+/** The operator of every service of a world. */
+import { toHex } from '@basa/masking';
+import { nodeSuite } from '@basa/runtime/node';
+
+export const OPERATOR_TOKEN = 'operator-of-the-tests';
+
+export const OPERATORS = [
+  {
+    tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))),
+    roles: ['operator' as const, 'auditor' as const],
+  },
+];
+
+/** Sends a request of the operator; an answer that is none of success is an error. */
+export async function operate(send: typeof fetch, method: string, url: URL, body?: object): Promise<Uint8Array> {
+  const isBytes = body instanceof Uint8Array;
+  const response = await send(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${OPERATOR_TOKEN}`,
+      ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+    },
+    ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${url.pathname}: ${response.status} ${await response.text()}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
