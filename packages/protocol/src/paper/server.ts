@@ -138,7 +138,7 @@ export function acceptPaperUpload(
     const isFull = buffer.position === bufferSize;
     return { ...unchanged(buffer, { kind: 'accepted', isFull, isRepeat: true } as const), records: timedOut };
   }
-  // Deviates: the paper's time-out falls through to line 13; here a late upload is discarded (decision 002).
+  // Deviates: the paper's time-out falls through to line 13; here a late upload is discarded (docs/paper-map.md).
   if (buffer.lease === undefined || !equalBytes(buffer.lease.user, user))
     return { ...declined(buffer, refused('lease-over')), records: timedOut };
   // Lines 13-14: y_k, and c_kj for j = k+1 .. K-1.
