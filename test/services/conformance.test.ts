@@ -11,7 +11,7 @@ import { LIES, problemAnswer, showing, told } from '@basa/conformance/lies.ts';
 import { ITSELF, isUpload, Scene, type Stage } from '@basa/conformance/scene.ts';
 import type { Asked } from '@basa/conformance/service-proxy.ts';
 import { FIELD, packedLength, RING_32, ring, toHex, unpackVector } from '@basa/masking';
-import { HEADER, prefixElements, type TaskPolicy } from '@basa/protocol';
+import { HEADER, inputElements, prefixElements, type TaskPolicy } from '@basa/protocol';
 import { ROOT } from '@basa/testkit/root.ts';
 import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -185,14 +185,15 @@ function uploaded(): Uint8Array {
 
 /** The requests that hold the update as it was given or quantised, and the entries of the upload that are as quantised, beyond chance. */
 function plainEntries() {
-  const { level, clip, dimension } = scene.policy;
+  const { level, clip } = scene.policy;
   const update = updateOf(ITSELF, scene.policy);
   const quantised = Int32Array.from(update, (value) => Math.max(-clip, Math.min(clip, value)) * level);
   const telling = [update, quantised].map((plain) => toHex(new Uint8Array(plain.buffer, 0, 64)));
   const requests = scene.asked.filter(({ body }) => telling.some((hex) => toHex(body).includes(hex)));
   const prefix = prefixElements(scene.policy);
-  const packed = uploaded().subarray(0, packedLength(dimension + prefix, RING_32));
-  const y = unpackVector(packed, dimension + prefix, RING_32);
+  const elements = inputElements(scene.policy);
+  const packed = uploaded().subarray(0, packedLength(elements, RING_32));
+  const y = unpackVector(packed, elements, RING_32);
   const bare = quantised.filter((value, k) => y.kind !== 'vector' || y.vector[prefix + k] === value >>> 0);
   return { requests: requests.map(({ path }) => path), entries: bare.length < 3 ? [] : [...bare] };
 }

@@ -1,7 +1,7 @@
 /** A task that has used up its share of the storage begins nothing new; what has begun is finished, and other tasks continue. */
 import type { BasaClient } from '@basa/client/node';
 import { packedLength } from '@basa/masking';
-import { prefixElements } from '@basa/protocol';
+import { inputElements } from '@basa/protocol';
 import { type HeldUpload, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ const rest = ({ body }: HeldUpload) => ({ body: body.subarray(20), offset: 20 })
 
 it('a task whose first sum would not fit its share is not created', async () => {
   services = await TestServices.open({ policy: { bufferSize: 2, minimum: 2 } });
-  const least = MODEL_BYTES + 2 * packedLength(8 + prefixElements(services.policy), services.policy.modulus);
+  const least = MODEL_BYTES + 2 * packedLength(inputElements(services.policy), services.policy.modulus);
   await services.restartServer({ taskBytes: least - 1 });
   await expect(services.createTask()).rejects.toThrow(`one model and 2 updates need ${least} bytes`);
   await services.restartServer({ taskBytes: least });

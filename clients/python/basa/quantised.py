@@ -18,5 +18,5 @@ def quantised(policy: Message, update: Update) -> Words:
         raise Refused("metric-missing", ", ".join(missing))
     x = build_input(policy, update.delta, os.urandom, told, update.weight)
     if policy.privacy is None:  # noise fills every block, and a refusal that depends on the data would tell of it
-        check_blocks(x[-length:], policy, update.blocks or [(0, length)])
+        check_blocks(x[-length - 4 : -4], policy, update.blocks or [(0, length)])
     return x

@@ -138,7 +138,7 @@ def metric_word(metric: Message, value: float, scale: int) -> int:
 def build_input(
     policy: Message, delta: npt.ArrayLike, randomness: Randomness, metrics: Mapping[str, float], own_weight: float = 1.0
 ) -> Words:
-    """x' = [1, 0, 0, 0 | w | metrics | x].
+    """x' = [1, 0, 0, 0 | w | metrics | x | 0, 0, 0, 0].
 
     The server weighs the whole sum by its age. In a private task every update has the same weight.
     """
@@ -151,4 +151,4 @@ def build_input(
     else:
         x = (noisy_update(policy, values, weight / scale, randomness) % modulus(policy.group)).astype(np.uint32)
     told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in policy.metrics]
-    return np.concatenate([np.array([1, 0, 0, 0, weight, *told], np.uint32), x])
+    return np.concatenate([np.array([1, 0, 0, 0, weight, *told], np.uint32), x, np.zeros(4, np.uint32)])

@@ -222,11 +222,11 @@ def check_outcome(v: Vector) -> None:
 
 
 def check_prefix(v: Vector) -> None:
-    """The words before the update, which is one entry of zero here."""
+    """The words around the update, which is one entry of zero here."""
     metrics = [Message(name=b"loss", low=0.0, high=4.0)]
     task = Message(metrics=metrics, level=1, clip=1.0, group=32, size=2**15, privacy=None)
     built = build_input(task, [0.0], bytes, {"loss": 1.0}, v.get("weight", 1.0))
-    assert built.tolist() == [1, 0, 0, 0, v["word"], 16384, 0]
+    assert built.tolist() == [1, 0, 0, 0, v["word"], 16384, 0, 0, 0, 0, 0]
 
 
 def check_once_a_version(v: Vector) -> None:
@@ -334,7 +334,7 @@ SHOT_RULES: List[Case] = [
         {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "delta-committed"},
         {"said": [9] * 4, "refused": "delta-committed"},
     ]),
-    ("words before an update", check_prefix, [
+    ("words around an update", check_prefix, [
         {"word": 65535}, {"weight": 0.25, "word": 16384}, {"weight": 1e-9, "word": 1},
     ]),
     ("updates on one version", check_once_a_version, [

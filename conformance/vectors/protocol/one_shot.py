@@ -105,8 +105,8 @@ def check_user(b, user):
     for part in b.parts:
         masked = combine(masked, [(1, s.seeds[part])], sha256(context(b, s, part)), b.group)
     agree("y", s.y, masked)
-    agree("guards of the input", s.input[:4], [1, 0, 0, 0])
-    agree("the length of the input", len(s.input), 5 + b.policy.d)
+    agree("guards of the input", guards(s.input), [1, 0, 0, 0, 0, 0, 0, 0])
+    agree("the length of the input", len(s.input), 9 + b.policy.d)
     b.users.append(s)
 
 
@@ -141,6 +141,10 @@ def seal_hybrid(b, seed, indices, c):
     return sealed
 
 
+def guards(words):
+    return words[:4] + words[-4:]
+
+
 def mask_of(b, s, part):
     return prg(s.seeds[part], sha256(context(b, s, part)), b.group, len(s.input))
 
@@ -163,7 +167,7 @@ def check_inspection(b, v):
         check_signature(answer, b.keys[a])
         own = [part for part in b.parts if a in holders(b, part)]
         agree("the verdicts", [(e["upload"], e["verdict"], e["reason"], [(g["part"], g["words"]) for g in e["guards"]]) for e in answer.verdicts],
-              [(s.name, GOOD, None, [(part, mask_of(b, s, part)[:4]) for part in own]) for s in b.users])
+              [(s.name, GOOD, None, [(part, guards(mask_of(b, s, part))) for part in own]) for s in b.users])
 
 
 def check_votes(b, v):
@@ -222,7 +226,7 @@ def check_sum(b, v, sums):
         agree(f"the sum of the masks of part {part}", sums[part], column_sums([mask_of(b, s, part) for s in b.users], b.group))
     opened = column_sums([s.y for s in b.users] + [[-word for word in sums[part]] for part in b.parts], b.group)
     agree("the opened sum", opened, column_sums([s.input for s in b.users], b.group))
-    agree("guards, weight and sum", (opened[:4], opened[4], opened[5:]), ([len(b.users), 0, 0, 0], v["weightSum"], v["sum"]))
+    agree("guards, weight and sum", (guards(opened), opened[4], opened[5:-4]), ([len(b.users), 0, 0, 0, 0, 0, 0, 0], v["weightSum"], v["sum"]))
 
 
 def check_end(b, v):

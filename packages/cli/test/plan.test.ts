@@ -25,7 +25,7 @@ describe('basa plan', () => {
       delta: 1e-6,
       noiseToSignal: expect.closeTo(1.1, 1),
       bits: 16,
-      bytesPerUpload: 2 * 7855 + 64,
+      bytesPerUpload: 2 * 7859 + 64,
       advice: [],
     });
   });
@@ -48,7 +48,7 @@ describe('basa plan', () => {
   it('shows the cost of an upload, which has a seed for each part', async () => {
     const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1'];
     const small = lastLine((await plan(...asked, '--buffer', '100', '--json')).out);
-    expect(small).toMatchObject({ upload: { masks: 1, sealedBytes: 64, bytesPerUpload: 2 * 7855 + 64 } });
+    expect(small).toMatchObject({ upload: { masks: 1, sealedBytes: 64, bytesPerUpload: 2 * 7859 + 64 } });
     const { code, out } = await plan(...asked, '--buffer', '10000', '--authorities', '4', '--json');
     expect(code).toBe(0);
     const told = lastLine(out) as { bytesPerUpload: number; upload: object };

@@ -37,7 +37,7 @@ it('the session bytes from a store are overwritten after they were read', async 
   const back = await startClient(services, { identity: store });
   await back.resume();
   await back.close();
-  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 5))).toHaveLength(1);
+  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 9))).toHaveLength(1);
   expect(given.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
 });
 

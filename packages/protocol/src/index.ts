@@ -138,6 +138,16 @@ export {
 } from './wire/council.ts';
 export { councilClock, isPossibleOffset, MAX_CLOCK_ERROR_MS } from './wire/council-clock.ts';
 export type { BasaEvent } from './wire/events.ts';
+export type { PrefixVerdict } from './wire/input-words.ts';
+export {
+  GUARD_WORDS,
+  guardWordsOf,
+  inputElements,
+  judgeBehind,
+  judgePrefix,
+  prefixElements,
+  updateWords,
+} from './wire/input-words.ts';
 export type { AsyncX25519 } from './wire/key-agreement.ts';
 export { agreeOnKeys } from './wire/key-agreement.ts';
 export { KIND } from './wire/kinds.ts';
@@ -208,8 +218,6 @@ export type { TaskPolicy, Versions } from './wire/policy.ts';
 export { decodePolicy, defaultMinimum, ENGINE, encodePolicy, POLICY_DEFAULTS, taskIdOf } from './wire/policy.ts';
 export { isSealing, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
-export type { PrefixVerdict } from './wire/prefix.ts';
-export { GUARDS, judgePrefix, prefixElements } from './wire/prefix.ts';
 export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
 export { epsilonBudget, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';

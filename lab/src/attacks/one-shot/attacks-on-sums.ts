@@ -3,9 +3,9 @@ import { unpackVector } from '@basa/masking';
 import {
   addAuthorityNoise,
   addMasksInPlace,
+  inputElements,
   isRefused,
   maskSumCodec,
-  prefixElements,
   type Refused,
   type TaskPolicy,
 } from '@basa/protocol';
@@ -46,7 +46,7 @@ export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
       const [keeper] = oracle.honest;
       const names = honestUploads(oracle, 3);
       if (keeper === undefined) throw new Error('no authority');
-      const masks = new Uint32Array(policy.dimension + prefixElements(policy));
+      const masks = new Uint32Array(inputElements(policy));
       keeper.onSum = (_, part, uploads) => {
         const copies = uploads.map(({ name, seed }) => ({ name, seed: seed.slice() }));
         addMasksInPlace(masks.fill(0), { suite: tools.suite, tools }, policy, part, copies);
@@ -79,16 +79,17 @@ function shiftSums(keeper: ShotAuthority): void {
   };
 }
 
-/** Subtracts one from the last coordinate, so that the server's sum has one more there. */
+/** Subtracts one from the last coordinate, before the guard words, so that the server's sum has one more there. */
 function shifted(packed: Uint8Array): Uint8Array {
   const wrong = packed.slice();
-  wrong[wrong.length - 4] = (wrong[wrong.length - 4] as number) ^ 1;
+  const last = wrong.length - 20;
+  wrong[last] = (wrong[last] as number) ^ 1;
   return wrong;
 }
 
-function releasedVector(answer: ReleasedSums | Refused, { dimension, modulus, ...policy }: TaskPolicy) {
+function releasedVector(answer: ReleasedSums | Refused, policy: TaskPolicy) {
   if (isRefused(answer)) return undefined;
   const [packed = new Uint8Array()] = answer.vectors;
-  const unpacked = unpackVector(packed, dimension + prefixElements(policy), modulus);
+  const unpacked = unpackVector(packed, inputElements(policy), policy.modulus);
   return unpacked.kind === 'vector' ? unpacked.vector : undefined;
 }

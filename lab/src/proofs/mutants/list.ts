@@ -289,7 +289,7 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   ],
   S37: [
     {
-      file: 'wire/prefix.ts',
+      file: 'wire/input-words.ts',
       find: 'weightSum > accepted * weightScale)',
       replace: 'weightSum < 0)',
     },

@@ -6,6 +6,7 @@ import {
   batchVoteAnswerCodec,
   type Epoch,
   guardVerdict,
+  guardWordsOf,
   ONE_SHOT_DEFAULTS,
   shotOutcomeCodec,
   taskNoise,
@@ -48,8 +49,8 @@ export function testShots(freshHome: NewHome): void {
       const { authority, world, epochs, uploads } = await stand(5);
       const { verdicts } = await world.inspected(authority, uploads, epochs);
       for (const [n, { masked }] of uploads.entries())
-        expect(guardVerdict(world.policy, masked.slice(0, 4), [verdicts[n] as never])).toEqual({ kind: 'good' });
-      expect(verdicts.map(({ guards }) => guards.map(({ words }) => words.length))).toEqual(uploads.map(() => [4]));
+        expect(guardVerdict(world.policy, guardWordsOf(masked), [verdicts[n] as never])).toEqual({ kind: 'good' });
+      expect(verdicts.map(({ guards }) => guards.map(({ words }) => words.length))).toEqual(uploads.map(() => [8]));
       const votes = await votesOf(world, [authority], uploads, epochs);
       const total = await opened(world, [authority], uploads, { epochs, votes });
       expect([...total]).toEqual([5, 0, 0, 0, ...Array(total.length - 4).fill(1 + 2 + 3 + 4 + 5)]);
@@ -73,8 +74,8 @@ export function testShots(freshHome: NewHome): void {
       const asked = { epochs, votes };
       const total = await opened(world, [authority], uploads, asked);
       const { deviation = 0 } = taskNoise(world.policy) ?? {};
-      const noise = [...total.subarray(5)].map((residue) => toSigned(residue, world.policy.modulus) - 15);
-      expect([...total.subarray(0, 4)]).toEqual([5, 0, 0, 0]);
+      const noise = [...total.subarray(5, -4)].map((residue) => toSigned(residue, world.policy.modulus) - 15);
+      expect([...guardWordsOf(total)]).toEqual([5, 0, 0, 0, 0, 0, 0, 0]);
       const spread = Math.sqrt(noise.reduce((sum, value) => sum + value * value, 0) / noise.length);
       expect(spread / deviation).toBeGreaterThan(0.8);
       expect(spread / deviation).toBeLessThan(1.2);

@@ -4,9 +4,9 @@ import { elementBits, type Modulus, packedLength } from '@basa/masking';
 import {
   councilSizeProblem,
   defaultThreshold,
+  inputElements,
   mostTolerated,
   partsOf,
-  prefixElements,
   SEALINGS,
   type Sealing,
   sealedPartBytes,
@@ -44,7 +44,7 @@ export function uploadCost(task: PlannedTask): UploadCost {
   if (problem !== undefined) throw new CommandError(`this task is not possible: ${problem}`);
   const masks = partsOf(authorities, tolerated).length;
   const sealedBytes = masks * sealedPartBytes(sealing, authorities - tolerated);
-  const elements = dimension + prefixElements({ metrics: [] });
+  const elements = inputElements({ dimension, metrics: [] });
   return { masks, sealedBytes, bytesPerUpload: packedLength(elements, modulus) + sealedBytes, tolerated };
 }
 

@@ -1,6 +1,6 @@
 /** Judges an opened sum: it is applied only if it can be a sum of honest inputs. */
 import { firstOutOfRange, type VectorKernel } from '@basa/masking';
-import { judgePrefix, type PrefixVerdict, prefixElements } from '../wire/prefix.ts';
+import { judgeBehind, judgePrefix, type PrefixVerdict, updateWords } from '../wire/input-words.ts';
 import { sumBound } from '../wire/privacy.ts';
 import type { SumRules } from '../wire/sum-rules.ts';
 
@@ -8,11 +8,13 @@ type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
 
 export type SumVerdict = (Extract<PrefixVerdict, { kind: 'good' }> & { readonly sum: Uint32Array }) | Quarantine;
 
-/** The words before the coordinates must be correct, and every coordinate in range. */
+/** The words around the coordinates must be correct, and every coordinate in range. */
 export function judgeSum(rules: SumRules, total: Uint32Array, accepted: number): SumVerdict {
   const prefix = judgePrefix(rules, total, accepted);
   if (prefix.kind === 'quarantine') return prefix;
-  const sum = total.subarray(prefixElements(rules));
+  const { update: sum, behind } = updateWords(rules, total);
+  const spoilt = judgeBehind(behind);
+  if (spoilt !== undefined) return spoilt;
   return judgeCoordinates(rules, sum, { accepted, weightSum: prefix.weightSum }) ?? { ...prefix, sum };
 }
 

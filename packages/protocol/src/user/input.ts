@@ -1,6 +1,6 @@
-/** Turns an update into the masked input: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
+/** Turns an update into the masked input: x' = [1, 0, 0, 0 | w | metrics | x | 0, 0, 0, 0], x = Quant((w/W) clip(delta)), quantised once. */
 import { integerWeight, quantize, type RandomWords, type VectorKernel } from '@basa/masking';
-import { prefixElements, writePrefix } from '../wire/prefix.ts';
+import { inputElements, updateWords, writePrefix } from '../wire/input-words.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { SumRules } from '../wire/sum-rules.ts';
 import { type Block, blockProblem } from './blocks.ts';
@@ -39,10 +39,9 @@ export function buildInput(rules: SumRules, update: UpdateInput): BuiltInput {
   // Every update of a sum is equally old: the server weights the whole sum by its age.
   const alpha = isPrivate ? 1 : (update.exampleWeight ?? 1);
   const weight = integerWeight(alpha, rules.weightScale);
-  const prefix = prefixElements(rules);
-  const vector = new Uint32Array(prefix + delta.length);
+  const vector = new Uint32Array(inputElements(rules));
   writePrefix(vector, rules, { weight, metrics });
-  const options = { kernel, into: vector.subarray(prefix) };
+  const options = { kernel, into: updateWords(rules, vector).update };
   const quantizer = isPrivate ? quantizeWithNoise : quantize;
   const quantized = quantizer(delta, rules, randomWords, weight / rules.weightScale, options);
   if (quantized.kind === 'refused')

@@ -2,6 +2,7 @@
 import { packVector } from '@basa/masking';
 import {
   guardVerdict,
+  guardWordsOf,
   oneShotOf,
   type RefusalReason,
   shotLayout,
@@ -33,10 +34,11 @@ describe('the guards', () => {
     return world.indices.map((index) => granted(world.server.inspectBy(index, [shot])).verdicts[0] as Verdict);
   }
 
-  it('refuse a broken input before it enters a sum', () => {
+  it.each([0, 1, 2, 3, -4, -3, -2, -1])('refuse an input that is broken at word %i before it enters a sum', (n) => {
     const { world, own, colluder } = pair();
     const vector = world.server.vectorOf(own).slice();
-    vector[2] = (vector[2] as number) + 1;
+    const place = (vector.length + n) % vector.length;
+    vector[place] = (vector[place] as number) + 1;
     const { vectorBytes } = shotLayout(world.policy, own.upload.header.epochs);
     const body = Uint8Array.of(...packVector(vector, world.policy.modulus), ...own.body.subarray(vectorBytes));
     const shot = forged(colluder, { ...own, body });
@@ -46,7 +48,7 @@ describe('the guards', () => {
   it('wait for f + 1 equal answers about every part, and for f + 1 that call the upload bad', () => {
     const { world, own } = pair();
     const all = answersFor(world, own);
-    const words = world.server.vectorOf(own).subarray(0, 4);
+    const words = guardWordsOf(world.server.vectorOf(own));
     const judged = (answers: readonly Verdict[]) => guardVerdict(world.policy, words, answers).kind;
     expect(judged(all.slice(0, 2))).toBe('undecided');
     expect(judged(all.slice(0, 3))).toBe('good');
@@ -64,7 +66,7 @@ describe('the guards', () => {
     expect(judged([...all.slice(0, 2), abstaining])).toBe('undecided');
     const shifted = {
       ...(all[0] as Verdict),
-      guards: (all[0] as Verdict).guards.map((one) => ({ ...one, words: [9, 9, 9, 9] })),
+      guards: (all[0] as Verdict).guards.map((one) => ({ ...one, words: Array(8).fill(9) })),
     };
     expect(judged([shifted, ...all.slice(1)])).toBe('good');
     expect(judged([shifted, ...all.slice(1, 3)])).toBe('undecided');
@@ -75,7 +77,7 @@ describe('the guards', () => {
     const all = answersFor(world, own);
     const wrong = (answers: readonly Verdict[], policy = world.policy) => wrongVerdicts(policy, answers);
     const [first, ...others] = all as [Verdict, ...Verdict[]];
-    const shifted = { ...first, guards: first.guards.map((one) => ({ ...one, words: [9, 9, 9, 9] })) };
+    const shifted = { ...first, guards: first.guards.map((one) => ({ ...one, words: Array(8).fill(9) })) };
     expect(wrong(all)).toEqual([]);
     expect(wrong([shifted, ...others])).toEqual([shifted]);
     expect(wrong([...others, shifted])).toEqual([shifted]);
@@ -89,7 +91,7 @@ describe('the guards', () => {
   it('wait for as many authorities as a batch needs, so that one upload does not hold up the others', () => {
     const { world, own } = pair();
     const all = answersFor(world, own);
-    const words = world.server.vectorOf(own).subarray(0, 4);
+    const words = guardWordsOf(world.server.vectorOf(own));
     const judged = (answers: readonly Verdict[]) => guardVerdict(world.policy, words, answers).kind;
     const spent: Verdict = { ...(all[3] as Verdict), verdict: 'bad', reason: 'budget-spent', guards: [] };
     // Authority 3 counts more sums of this device than the others: with all of them there are enough votes.
@@ -101,7 +103,7 @@ describe('the guards', () => {
   it('count no authority whose epoch is over or not named, and none that does not know the version', () => {
     const { world, own } = pair();
     const all = answersFor(world, own);
-    const words = world.server.vectorOf(own).subarray(0, 4);
+    const words = guardWordsOf(world.server.vectorOf(own));
     const four = { ...world.policy, threshold: 4 };
     const judged = (reason: RefusalReason) => {
       const last: Verdict = { ...(all[3] as Verdict), verdict: 'abstain', reason, guards: [] };
@@ -114,8 +116,8 @@ describe('the guards', () => {
   it('count an authority once for each part, even if it repeats its answer', () => {
     const { world, own } = pair();
     const all = answersFor(world, own);
-    const words = world.server.vectorOf(own).subarray(0, 4);
-    const guards = (all[0] as Verdict).guards.map((one) => ({ ...one, words: [9, 9, 9, 9] }));
+    const words = guardWordsOf(world.server.vectorOf(own));
+    const guards = (all[0] as Verdict).guards.map((one) => ({ ...one, words: Array(8).fill(9) }));
     const twice = { ...(all[0] as Verdict), guards: [...guards, ...guards] };
     expect(guardVerdict(world.policy, words, [twice, ...all.slice(1)])).toEqual({ kind: 'good' });
     expect(guardVerdict(world.policy, words, [twice])).toEqual({ kind: 'undecided' });

@@ -146,17 +146,17 @@ describe('an authority', () => {
     expect(opened.map(({ part }) => part)).toEqual(taskParts(world.policy).filter((part) => part !== 1 << index));
   });
 
-  it('gives exactly the four words of the guards of each part that it holds [S14]', () => {
+  it('gives exactly the eight words of the guards of each part that it holds [S14]', () => {
     const { world, shots } = inspected();
     const answer = granted(world.server.inspectBy(0, shots)) as InspectAnswer;
     for (const { guards } of answer.verdicts) {
       expect(guards.map(({ part }) => part)).toEqual([2, 4, 8]);
-      for (const { words } of guards) expect(words).toHaveLength(4);
+      for (const { words } of guards) expect(words).toHaveLength(8);
     }
     const [first] = answer.verdicts as [Verdict];
     for (const words of [
-      [1, 2, 3],
-      [1, 2, 3, 4, 5],
+      [1, 2, 3, 4, 5, 6, 7],
+      [1, 2, 3, 4, 5, 6, 7, 8, 9],
     ]) {
       const verdict = { ...first, guards: [{ part: 2, words }] };
       expect(() => inspectAnswerCodec.encode({ ...answer, verdicts: [verdict] })).toThrow();

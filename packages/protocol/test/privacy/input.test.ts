@@ -3,6 +3,7 @@ import {
   buildInput,
   decodePolicy,
   encodePolicy,
+  inputElements,
   judgeCoordinates,
   judgeSum,
   type PrivacyPolicy,
@@ -33,11 +34,12 @@ function input(rules: SumRules, delta: Float32Array, more: object = {}): Int32Ar
 describe('an update of a private task', () => {
   const zero = new Float32Array(DIMENSION);
 
-  it('has noise of the planned variance on its coordinates, and no noise on the words before them', () => {
+  it('has noise of the planned variance on its coordinates, and no noise on the words around them', () => {
     const rules = privateRules({ dimension: 10_000, level: 200 });
     const vector = input(rules, new Float32Array(10_000));
     expect(Array.from(vector.subarray(0, 5))).toEqual([1, 0, 0, 0, rules.weightScale]);
-    const coordinates = vector.subarray(5);
+    expect(Array.from(vector.subarray(-4))).toEqual([0, 0, 0, 0]);
+    const coordinates = vector.subarray(5, -4);
     const variance = coordinates.reduce((sum, x) => sum + x * x, 0) / coordinates.length;
     // Of 10,000 draws the mean square is off by 1.4 % of itself on the average.
     expect(variance / (taskNoise(rules)?.variance ?? 0)).toBeCloseTo(1, 1);
@@ -71,7 +73,7 @@ describe('an update of a private task', () => {
     const rules = privateRules({ dimension: 10_000, level: 2000 });
     const large = new Float32Array(10_000).fill(5);
     const [noisy, noise] = [input(rules, large), input(rules, new Float32Array(10_000))];
-    const signal = noisy.subarray(5).map((x, k) => x - (noise[5 + k] as number));
+    const signal = noisy.subarray(5, -4).map((x, k) => x - (noise[5 + k] as number));
     const norm = Math.sqrt(signal.reduce((sum, x) => sum + x * x, 0));
     // The same words: the same noise, but for what rounding made of it.
     expect(norm).toBeGreaterThan(1990);
@@ -79,7 +81,7 @@ describe('an update of a private task', () => {
   });
 
   it('is not refused for a block that vanishes, unlike an update of another task', () => {
-    expect(input(privateRules(), zero)).toHaveLength(5 + DIMENSION);
+    expect(input(privateRules(), zero)).toHaveLength(9 + DIMENSION);
     expect(() => input(privateRules({ privacy: undefined }), zero)).toThrow('zero-block');
   });
 
@@ -135,7 +137,7 @@ describe('a sum of a private task', () => {
   it('is quarantined for weights below the whole ones, because a private task has no example weights', () => {
     const rules = privateRules();
     const kindOf = (weights: number, of = rules) => {
-      const total = new Uint32Array(5 + rules.dimension);
+      const total = new Uint32Array(inputElements(rules));
       total.set([4, 0, 0, 0, weights]);
       return judgeSum(of, total, 4).kind;
     };

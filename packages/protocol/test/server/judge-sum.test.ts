@@ -1,5 +1,5 @@
 /** The judge of sums: an opened sum is applied only if it can be a sum of honest inputs. */
-import { buildInput, judgeSum } from '@basa/protocol';
+import { buildInput, inputElements, judgeSum } from '@basa/protocol';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 describe('a sum', () => {
   const rules = rulesOf({ bufferSize: 4, minimum: 2, dimension: 6 });
   const judged = (...words: number[]) => {
-    const total = new Uint32Array(5 + rules.dimension);
+    const total = new Uint32Array(inputElements(rules));
     total.set(words.map((word) => word >>> 0));
     return judgeSum(rules, total, 3);
   };
@@ -23,6 +23,8 @@ describe('a sum', () => {
   it.each([
     ['the count', [2, 0, 0, 0, 3]],
     ['one zero of three', [3, 0, 1, 0, 3]],
+    ['the first word behind the coordinates', [3, 0, 0, 0, 3, ...Array(6).fill(0), 1]],
+    ['the last word behind them', [3, 0, 0, 0, 3, ...Array(6).fill(0), 0, 0, 0, 1]],
   ])('with %s wrong is quarantined', (_, words) => {
     expect(judged(...words)).toEqual({ kind: 'quarantine', why: 'the guard words are wrong' });
   });
@@ -30,7 +32,7 @@ describe('a sum', () => {
   it('whose mean would leave the clip is quarantined: a small sum of weights multiplies no step', () => {
     const { weightScale, clip, level } = { ...rules, level: 1024 };
     const meanOf = (weights: number, coordinate: number) => {
-      const total = new Uint32Array(6 + rules.dimension);
+      const total = new Uint32Array(inputElements(rules));
       total.set([3, 0, 0, 0, weights, 30, coordinate >>> 0]);
       return judgeSum({ ...rules, level }, total, 3).kind;
     };
@@ -56,7 +58,7 @@ describe('a sum', () => {
     };
     const task = { ...rules, level: 1000, clip: 0.37 };
     for (let round = 0; round < 50; round++) {
-      const total = new Uint32Array(5 + task.dimension);
+      const total = new Uint32Array(inputElements(task));
       for (let n = 0; n < 3; n++) {
         const delta = new Float32Array(task.dimension).map(() => (unit() < 0.5 ? -9 : 9)); // clipped
         const exampleWeight = Math.max(1e-6, unit() ** 8);

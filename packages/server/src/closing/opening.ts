@@ -1,5 +1,5 @@
 /** Has a sum opened by the workers: its mean in shards of the vector. */
-import { prefixElements } from '@basa/protocol';
+import { inputElements } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
@@ -36,7 +36,7 @@ type ToOpen = Omit<SumShardTask, 'kind' | 'from' | 'to' | 'weightSum'>;
 
 export async function openShards({ pool, watch }: OpeningTools, sum: ToOpen): Promise<OpenedSum> {
   const { ctx, rules } = sum;
-  const [whole, ...later] = shardsOf(rules.dimension + prefixElements(rules), pool.size);
+  const [whole, ...later] = shardsOf(inputElements(rules), pool.size);
   if (whole === undefined) throw new Error('a sum without elements');
   const sumOf = async ({ from, to }: Shard, weightSum?: number): Promise<SummedShard> => {
     const known = weightSum === undefined ? {} : { weightSum };

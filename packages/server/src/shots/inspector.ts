@@ -21,7 +21,7 @@ import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import { endShots } from './end-shots.ts';
 import type { KnownVoters } from './known-voters.ts';
-import { firstWords, type ShownTools, shownUploads, statementsOf } from './shown.ts';
+import { guardWords, type ShownTools, shownUploads, statementsOf } from './shown.ts';
 
 export interface InspectorOptions extends ShownTools {
   readonly store: Store;
@@ -136,7 +136,7 @@ export class Inspector {
   }
 
   async #verdictOn(shot: StoredShot, verdicts: readonly Verdict[]): Promise<GuardVerdict> {
-    return guardVerdict(this.#options.policy, await firstWords(this.#options, shot), verdicts);
+    return guardVerdict(this.#options.policy, await guardWords(this.#options, shot), verdicts);
   }
 
   async #write(shots: readonly StoredShot[], decided: readonly GuardVerdict[], fence: Fence): Promise<void> {

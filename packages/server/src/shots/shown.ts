@@ -1,8 +1,9 @@
 /** Uploads as they are shown to authorities: without their vectors, with the statements that they name. */
-import { elementBits, packedLength, toHex, unpackVector } from '@basa/masking';
+import { elementBits, toHex, unpackVector } from '@basa/masking';
 import {
   distinctEpochs,
-  GUARDS,
+  GUARD_WORDS,
+  guardWordsOf,
   type InspectRequest,
   type ModelEntry,
   type ShownUpload,
@@ -58,14 +59,21 @@ async function shownUpload({ policy, blobs }: ShownTools, { name, upload }: Stor
 /** This many elements always end at a byte boundary. */
 const WHOLE_BYTES = 8;
 
-/** The first words of y, which inspection compares with the guard words. */
-export async function firstWords({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<Uint32Array> {
+/** The guard words of y, at its start and at its end. */
+export async function guardWords({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<Uint32Array> {
+  const { modulus } = policy;
   const { elements, vectorBytes } = shotLayout(policy, upload.header.epochs);
-  const count = Math.min(elements, WHOLE_BYTES);
-  const bytes = count < WHOLE_BYTES ? vectorBytes : (WHOLE_BYTES * elementBits(policy.modulus)) / 8;
   const key = shotKey(policy, name, upload);
-  const packed = await collect(blobs.read(key, 0, bytes), packedLength(count, policy.modulus));
-  const unpacked = unpackVector(packed, count, policy.modulus);
-  if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);
-  return unpacked.vector.slice(0, GUARDS);
+  const read = async (from: number, to: number): Promise<Uint32Array> => {
+    const [start, end] = [
+      (from / 8) * elementBits(modulus),
+      to === elements ? vectorBytes : (to / 8) * elementBits(modulus),
+    ];
+    const unpacked = unpackVector(await collect(blobs.read(key, start, end), end - start), to - from, modulus);
+    if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);
+    return unpacked.vector;
+  };
+  const last = WHOLE_BYTES * Math.floor((elements - GUARD_WORDS / 2) / WHOLE_BYTES);
+  const [first, behind] = await Promise.all([read(0, Math.min(elements, WHOLE_BYTES)), read(last, elements)]);
+  return guardWordsOf(Uint32Array.of(...first, ...behind));
 }

@@ -4,7 +4,7 @@
  * exceed its share by their size.
  */
 import { equalBytes, packedLength } from '@basa/masking';
-import { prefixElements, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { inputElements, type TaskId, type TaskPolicy } from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { TaskTools } from './task-tools.ts';
@@ -22,7 +22,7 @@ function modelBytesOf({ dimension }: TaskPolicy): number {
 }
 
 function updateBytesOf(policy: TaskPolicy): number {
-  return packedLength(policy.dimension + prefixElements(policy), policy.modulus);
+  return packedLength(inputElements(policy), policy.modulus);
 }
 
 /** Refuses a new task whose first sum would use up its share before it is full: the devices that are missing would get no place. */

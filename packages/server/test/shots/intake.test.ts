@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { endShots } from '../../src/shots/end-shots.ts';
 import { type NewShot, ShotIntake } from '../../src/shots/intake.ts';
 import { ShotTask, type ShotTaskOptions, type ShotTaskParts } from '../../src/shots/shot-task.ts';
-import { firstWords, type ShownTools, statementsOf } from '../../src/shots/shown.ts';
+import { guardWords, type ShownTools, statementsOf } from '../../src/shots/shown.ts';
 import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes } from '../support/store-samples.ts';
 import { volatileTickets } from '../support/volatile-tickets.ts';
@@ -140,7 +140,7 @@ describe('an upload is shown', () => {
     [{ kind: 'ring', bits: 20 }, 50],
     [{ kind: 'field', prime: 65_521 }, 1],
     [{ kind: 'field', prime: 65_521 }, 50],
-  ] as [Modulus, number][])('with its first words, modulo %o and in %i dimensions', async (modulus, dimension) => {
+  ] as [Modulus, number][])('with its guard words, modulo %o and in %i dimensions', async (modulus, dimension) => {
     const { options, upload, named } = await scene();
     const policy = { ...options.policy, modulus, dimension };
     const { elements } = shotLayout(policy, upload.header.epochs);
@@ -153,8 +153,8 @@ describe('an upload is shown', () => {
         yield Buffer.concat([packed, bytes(255, 64)]).subarray(from, to); // sealed parts follow the vector
       },
     };
-    const words = await firstWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
-    expect([...words]).toEqual([1, 2, 3, 4]);
+    const words = await guardWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
+    expect([...words]).toEqual([1, 2, 3, 4, elements - 3, elements - 2, elements - 1, elements]);
   });
 
   it('never, if the stored vector is damaged', async () => {
@@ -165,7 +165,7 @@ describe('an upload is shown', () => {
         yield new Uint8Array(to - from).fill(255);
       },
     };
-    const words = firstWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
+    const words = guardWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
     await expect(words).rejects.toThrow('a stored vector is damaged');
   });
 });

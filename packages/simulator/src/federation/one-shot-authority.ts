@@ -17,6 +17,7 @@ import {
   epochSecretOf,
   examineUpload,
   type InspectAnswer,
+  inputElements,
   inspectAnswerCodec,
   inspectRequestCodec,
   isRefused,
@@ -31,7 +32,6 @@ import {
   openParts,
   type Part,
   packSum,
-  prefixElements,
   type Refused,
   type ReleaseAnswer,
   type ReleaseRequest,
@@ -191,7 +191,7 @@ export class ShotAuthority {
     });
     if (masked.length < opened.length) return undefined;
     this.onSum?.(ctx, part, masked);
-    const sum = new Uint32Array(policy.dimension + prefixElements(policy));
+    const sum = new Uint32Array(inputElements(policy));
     const ports = { suite: environment.tools.suite, tools: environment.tools };
     addMasksInPlace(sum, ports, policy, part, masked);
     const secret = this.#newestSecret(opened.map(([header]) => header));

@@ -9,6 +9,7 @@ import {
   type Epoch,
   epochCodec,
   guardVerdict,
+  guardWordsOf,
   type IntakeView,
   inspectRequestCodec,
   isRefused,
@@ -39,7 +40,6 @@ import type { Accepted, ClosingStore, OneShotWorld, ShotPeer } from './one-shot-
 const ACCEPTED: Accepted = { kind: 'accepted' };
 
 /** The first words of y, which show whether it is a masked vector. */
-const GUARDS = 4;
 
 export class ShotServer implements ShotPeer, ClosingStore {
   readonly world: OneShotWorld;
@@ -160,20 +160,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
 
   /** Returns y. */
   vector({ upload, body }: StoredShot): Uint32Array {
-    return this.#unpacked(body, shotLayout(this.world.policy, upload.header.epochs).elements);
-  }
-
-  #unpacked(body: Uint8Array, elements: number): Uint32Array {
+    const { elements } = shotLayout(this.world.policy, upload.header.epochs);
     const { modulus } = this.world.policy;
     const unpacked = unpackVector(body.subarray(0, packedLength(elements, modulus)), elements, modulus);
     if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
     return unpacked.vector;
-  }
-
-  /** Eight elements of any width end at a byte boundary. */
-  #firstWords({ upload, body }: StoredShot): Uint32Array {
-    const { elements } = shotLayout(this.world.policy, upload.header.epochs);
-    return this.#unpacked(body, Math.min(8, elements)).subarray(0, GUARDS);
   }
 
   /** Has all waiting uploads inspected, and decides uploads with enough verdicts. */
@@ -182,7 +173,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const verdicts = this.askVerdicts(waiting);
     for (const shot of waiting) {
       const found = verdicts.flatMap((some) => some.get(toHex(shot.name)) ?? []);
-      const decided = guardVerdict(this.world.policy, this.#firstWords(shot), found);
+      const decided = guardVerdict(this.world.policy, guardWordsOf(this.vector(shot)), found);
       if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good', voters: votersOf(found) });
       if (decided.kind === 'bad') this.keep({ ...shot, verdict: decided.reason });
     }

@@ -13,13 +13,13 @@ import {
 } from '@basa/masking';
 import type { Ctx, TaskId } from '../../wire/brands.ts';
 import { isCertified, userIdOf } from '../../wire/certificate.ts';
+import { GUARD_WORDS, guardWordsOf, inputElements } from '../../wire/input-words.ts';
 import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
 import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
 import { isHolder, oneShotOf, type Part } from '../../wire/one-shot/parts.ts';
 import { heldParts, type ShotHeader, shotHeaderCodec, splitParts, uploadNameOf } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
-import { GUARDS } from '../../wire/prefix.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
 
@@ -133,6 +133,9 @@ export function openParts(
   return opened;
 }
 
+/** A keystream can start at these positions. */
+const STREAM_STEP = 16;
+
 /** The mask words of the guard positions: exactly these leave the authority, and no other word of the stream. */
 function guardWords(
   { suite, tools }: ExaminePorts,
@@ -140,9 +143,17 @@ function guardWords(
   header: ShotHeader,
   { part, seed }: OpenedPart,
 ): readonly number[] {
-  const words = new Uint32Array(GUARDS);
+  const elements = inputElements(policy);
   const term = partTerm(suite, header, part, seed, 1);
-  applyMasksInPlace(words, { modulus: policy.modulus, salt: header.joinTag, terms: [term] }, tools);
+  const plan = { modulus: policy.modulus, salt: header.joinTag, terms: [term] };
+  const start = new Uint32Array(Math.min(elements, STREAM_STEP));
+  applyMasksInPlace(start, plan, tools);
+  const firstWord = STREAM_STEP * Math.floor((elements - GUARD_WORDS / 2) / STREAM_STEP);
+  const end = new Uint32Array(elements - firstWord);
+  applyMasksInPlace(end, { ...plan, firstWord }, tools);
   term.seed.wipe();
-  return [...words];
+  const words = [...guardWordsOf(Uint32Array.of(...start, ...end))];
+  start.fill(0);
+  end.fill(0);
+  return words;
 }

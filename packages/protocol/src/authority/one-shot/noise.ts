@@ -17,8 +17,8 @@ import {
   type Suite,
 } from '@basa/masking';
 import type { Ctx } from '../../wire/brands.ts';
+import { updateWords } from '../../wire/input-words.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
-import { prefixElements } from '../../wire/prefix.ts';
 import { taskNoise } from '../../wire/privacy.ts';
 
 const NOISE = ascii('noise');
@@ -40,7 +40,7 @@ export function addAuthorityNoise(
   if (noise === undefined || !noise.isCentral) return;
   const seed = new Secret(suite.hkdf({ secret, salt: ctx, info: NOISE, length: SEED_BYTES }));
   const words = wordsOf({ suite, tools }, seed, ctx);
-  addNoiseInPlace(sum.subarray(prefixElements(policy)), noiseTable(noise.variance), policy.modulus, words);
+  addNoiseInPlace(updateWords(policy, sum).update, noiseTable(noise.variance), policy.modulus, words);
   seed.wipe();
 }
 

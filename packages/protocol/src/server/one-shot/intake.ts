@@ -65,11 +65,12 @@ export type GuardVerdict =
   | { readonly kind: 'undecided' };
 
 /**
- * Subtracts the mask words that enough holders of each part agree on from the first words of y; the result must be (1, 0, 0, 0). In this
+ * Subtracts the mask words that enough holders of each part agree on from the guard words of y; the result must be (1, 0, 0, 0) and
+ * (0, 0, 0, 0). In this
  * way a broken upload is refused individually, before it enters a sum. It waits while too few authorities would vote for it, for example
  * because they count the sums of its device differently. `verdicts` come from different authorities and are about this upload.
  */
-export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
+export function guardVerdict(policy: TaskPolicy, guardWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
   const oneShot = oneShotOf(policy);
   const bad = verdicts.filter(({ verdict }) => verdict === 'bad');
   const [worst] = bad;
@@ -81,7 +82,7 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   const agreed = taskParts(policy).map((part) => agreedWords(good, part, vouchersOf(oneShot)));
   if (agreed.includes(undefined)) return { kind: 'undecided' };
   const size = modulusSize(policy.modulus);
-  const left = [...firstWords].map((word, n) =>
+  const left = [...guardWords].map((word, n) =>
     agreed.reduce((sum, words) => (sum + size - (words?.[n] as number)) % size, word),
   );
   const isGuard = left[0] === 1 && left.slice(1).every((word) => word === 0);

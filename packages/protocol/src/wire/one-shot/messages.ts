@@ -4,11 +4,11 @@ import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested, nestedLong } from '../codec.ts';
 import { type Endorsement, endorsementsField, MAX_AUTHORITIES } from '../council.ts';
 import { type Field, flag, list, long, oneOf, optional, record, times, u16, u32 } from '../fields.ts';
+import { GUARD_WORDS } from '../input-words.ts';
 import { KIND } from '../kinds.ts';
 import { MAX_BATCH } from '../limits.ts';
 import { MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
-import { GUARDS } from '../prefix.ts';
 import { reasonField } from '../reason-field.ts';
 import type { RefusalReason } from '../refusals.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
@@ -65,7 +65,7 @@ export const inspectRequestCodec: SignedCodec<InspectRequestBody> = signedMessag
   { task: field.task, ...statementFields, uploads: list(MAX_INSPECTED, shownField) },
 );
 
-/** The mask words of the four guard positions of one part. */
+/** The mask words of the eight guard positions of one part. */
 export interface GuardWords {
   readonly part: Part;
   readonly words: readonly number[];
@@ -98,7 +98,7 @@ export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(
       upload: field.ctx,
       verdict: oneOf(VERDICTS),
       reason: optional(reasonField),
-      guards: list(MAX_PARTS, record<GuardWords>({ part: u16, words: times(GUARDS, u32) })),
+      guards: list(MAX_PARTS, record<GuardWords>({ part: u16, words: times(GUARD_WORDS, u32) })),
     }),
   ),
 });

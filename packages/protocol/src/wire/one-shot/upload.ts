@@ -5,10 +5,10 @@ import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested } from '../codec.ts';
 import { MAX_AUTHORITIES } from '../council.ts';
 import { type Fields, u53 } from '../fields.ts';
+import { inputElements } from '../input-words.ts';
 import { KIND } from '../kinds.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import type { TaskPolicy } from '../policy.ts';
-import { prefixElements } from '../prefix.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import { type EpochName, epochNamesField } from './epoch.ts';
 import { isHolder, oneShotOf, type Part, taskParts } from './parts.ts';
@@ -103,7 +103,7 @@ export interface ShotLayout {
 }
 
 export function shotLayout(policy: TaskPolicy, epochs: readonly EpochName[]): ShotLayout {
-  const elements = policy.dimension + prefixElements(policy);
+  const elements = inputElements(policy);
   const vectorBytes = packedLength(elements, policy.modulus);
   const partsBytes = heldParts(policy, epochs).reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
   return { elements, vectorBytes, partsBytes, bodyBytes: vectorBytes + partsBytes };

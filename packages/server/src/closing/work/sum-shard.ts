@@ -7,7 +7,7 @@ import {
   subtractInPlace,
   type VectorKernel,
 } from '@basa/masking';
-import { judgeCoordinates, judgePrefix, prefixElements, type SumRules } from '@basa/protocol';
+import { judgeBehind, judgeCoordinates, judgePrefix, prefixElements, type SumRules, updateWords } from '@basa/protocol';
 import { type BlobStore, collect } from '../../blobs/blob-store.ts';
 import { wordPieces } from '../../blobs/words.ts';
 import type { SummedShard, SumShardTask } from './tasks.ts';
@@ -38,11 +38,11 @@ function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel:
   if (prefix?.kind === 'quarantine') return prefix;
   const weightSum = prefix?.weightSum ?? task.weightSum;
   if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
-  const skipped = prefixElements(rules);
-  const coordinates = from === 0 ? total.subarray(skipped) : total;
+  const { update: coordinates, behind } = updateWords(rules, total, from);
   const updates = { accepted: keys.length, weightSum };
-  const outOfRange = judgeCoordinates(rules, coordinates, updates, Math.max(0, from - skipped), kernel);
-  if (outOfRange !== undefined) return outOfRange;
+  const first = Math.max(0, from - prefixElements(rules));
+  const spoilt = judgeBehind(behind) ?? judgeCoordinates(rules, coordinates, updates, first, kernel);
+  if (spoilt !== undefined) return spoilt;
   const { weightScale } = rules;
   const mean = dequantizeSum(coordinates, rules, { weightSum, weightScale }, kernel);
   return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };

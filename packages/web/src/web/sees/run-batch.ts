@@ -1,6 +1,6 @@
 /** One real batch in a page: the cores of devices, server and authority in one-shot mode, and the server's view of it. */
 
-import { isRefused, prefixElements } from '@basa/protocol';
+import { isRefused, updateWords } from '@basa/protocol';
 import { chiSquareUniform, OneShotFederation, uniformityOf } from '@basa/simulator';
 import { pageEnvironment } from '../shared/simulation.ts';
 import type { FromSees } from './sees-messages.ts';
@@ -18,7 +18,7 @@ export function runBatch(pictures: readonly Float32Array[], tell: (news: FromSee
     if (isRefused(answer)) throw new Error(`an upload was refused: ${answer.reason}`);
   }
   const uploads = [...world.shots.uploads.values()].map((upload) => world.shots.vector(upload));
-  const vectors = uploads.map((upload) => upload.slice(prefixElements(world.policy)));
+  const vectors = uploads.map((upload) => updateWords(world.policy, upload).update.slice());
   for (const [device, vector] of vectors.entries()) tell({ kind: 'upload', device, vector });
   tellEvenness(vectors, world.policy.modulus, tell);
   world.shots.inspect();

@@ -16,6 +16,7 @@ import {
   type Epoch,
   type GuardVerdict,
   guardVerdict,
+  guardWordsOf,
   type InspectAnswer,
   type InspectRequest,
   type IntakeView,
@@ -107,7 +108,7 @@ export class ShotRequests {
     const answers = this.indices.map((index) => granted(this.inspectBy(index, shots)));
     return shots.map((shot, n) => {
       const verdicts = answers.flatMap(({ verdicts: all }) => all[n] ?? []);
-      return guardVerdict(this.#world.policy, this.vectorOf(shot).subarray(0, 4), verdicts);
+      return guardVerdict(this.#world.policy, guardWordsOf(this.vectorOf(shot)), verdicts);
     });
   }
 

@@ -1,7 +1,7 @@
 import { RING_32, weightScale } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { judgePrefix, prefixElements } from '../../src/index.ts';
-import { writePrefix } from '../../src/wire/prefix.ts';
+import { judgeBehind, judgePrefix, prefixElements, updateWords } from '../../src/index.ts';
+import { writePrefix } from '../../src/wire/input-words.ts';
 
 const rules: Parameters<typeof judgePrefix>[0] = {
   modulus: RING_32,
@@ -25,7 +25,7 @@ function sumOf(inputs: readonly Parameters<typeof writePrefix>[2][]): Uint32Arra
 
 const honest = [0, 1, 2, 3].map((n) => ({ weight: 65_536, metrics: { loss: n, accuracy: n / 4 } }));
 
-describe("the words before an update, x' = [1, 0, 0, 0 | w | metrics | x]", () => {
+describe("the words of x' = [1, 0, 0, 0 | w | metrics | x | 0, 0, 0, 0]", () => {
   it('show the server the sum of weights', () => {
     expect(prefixElements(rules)).toBe(7);
     expect(judgePrefix(rules, sumOf(honest), 4)).toMatchObject({ kind: 'good', weightSum: 4 * 65_536 });
@@ -47,8 +47,10 @@ describe("the words before an update, x' = [1, 0, 0, 0 | w | metrics | x]", () =
   });
 
   it.each([
-    ['a guard word', 1, 7, 'guard words'],
     ['the count', 0, 3, 'guard words'],
+    ['the second guard word', 1, 7, 'guard words'],
+    ['the third guard word', 2, 7, 'guard words'],
+    ['the fourth guard word', 3, 7, 'guard words'],
     ['too small a weight', 4, 3, 'sum of weights'],
     ['too large a weight', 4, 4 * 65_536 + 1, 'sum of weights'],
     ['a metric out of range', 5, 4 * 65_536 + 1, 'metric loss'],
@@ -57,5 +59,22 @@ describe("the words before an update, x' = [1, 0, 0, 0 | w | metrics | x]", () =
     const total = sumOf(honest);
     total[word] = value;
     expect(judgePrefix(rules, total, 4)).toMatchObject({ kind: 'quarantine', why: expect.stringContaining(why) });
+  });
+
+  it.each([0, 1, 2, 3])('quarantine a sum whose guard word %i behind the update is not 0', (n) => {
+    const behind = new Uint32Array(4);
+    expect(judgeBehind(behind)).toBeUndefined();
+    behind[n] = 1;
+    expect(judgeBehind(behind)).toMatchObject({ kind: 'quarantine', why: 'the guard words are wrong' });
+  });
+
+  it('are found again in every stretch of the vector', () => {
+    const shape = { metrics: [], dimension: 20 };
+    const words = Uint32Array.from({ length: 29 }, (_, n) => n);
+    for (let cut = 1; cut < words.length; cut++) {
+      const parts = [updateWords(shape, words.subarray(0, cut)), updateWords(shape, words.subarray(cut), cut)];
+      expect(parts.flatMap(({ update }) => [...update])).toEqual([...words.subarray(5, 25)]);
+      expect(parts.flatMap(({ behind }) => [...behind])).toEqual([25, 26, 27, 28]);
+    }
   });
 });

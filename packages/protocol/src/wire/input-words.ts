@@ -1,16 +1,17 @@
 /**
- * The words before the update: x' = [1, 0, 0, 0 | w | metrics | x].
+ * The words of an input: x' = [1, 0, 0, 0 | w | metrics | x | 0, 0, 0, 0].
  *
- * Guard words show whether a sum contains the expected number of honest inputs, w is the weight, then one word for each metric that the task
- * names. The server learns the sums of these words and no single one.
+ * Guard words at both ends show whether an input was masked whole, and a sum has the expected number of inputs; w is the weight, then one
+ * word for each metric that the task names. The server learns the sums of weights and metrics, and no single one.
  */
 import { toSigned } from '@basa/masking';
 import { metricMean, metricWord } from './metrics.ts';
 import type { TaskPolicy } from './policy.ts';
 import type { SumRules } from './sum-rules.ts';
 
-/** The number of words that show whether an input is valid. */
-export const GUARDS = 4;
+/** The number of guard words at each end. */
+const GUARDS = 4;
+export const GUARD_WORDS: number = 2 * GUARDS;
 const WEIGHT = GUARDS;
 /** The position of the first word of the metrics. */
 const METRICS = GUARDS + 1;
@@ -18,6 +19,29 @@ const METRICS = GUARDS + 1;
 /** The number of words before the update. */
 export function prefixElements({ metrics }: Pick<TaskPolicy, 'metrics'>): number {
   return METRICS + metrics.length;
+}
+
+type Shape = Pick<TaskPolicy, 'metrics' | 'dimension'>;
+
+/** The number of words of x'. */
+export function inputElements(shape: Shape): number {
+  return prefixElements(shape) + shape.dimension + GUARDS;
+}
+
+/** The eight guard words of a vector as long as x'. */
+export function guardWordsOf(vector: Uint32Array): Uint32Array {
+  return Uint32Array.of(...vector.subarray(0, GUARDS), ...vector.subarray(-GUARDS));
+}
+
+/** Of the words of x' from number `from` on: those of the update, and the guard words behind it. */
+export function updateWords(
+  shape: Shape,
+  words: Uint32Array,
+  from = 0,
+): { readonly update: Uint32Array; readonly behind: Uint32Array } {
+  const first = prefixElements(shape) - from;
+  const end = Math.max(0, first + shape.dimension);
+  return { update: words.subarray(Math.max(0, first), end), behind: words.subarray(end) };
 }
 
 interface PrefixInput {
@@ -47,7 +71,7 @@ export type PrefixVerdict =
   | { readonly kind: 'quarantine'; readonly why: string };
 
 /**
- * The guard words must be (|A|, 0, 0, 0). The sum of w must be in [|A| w_min, |A| W], and the sum of a metric in [0, |A| W]. The vector begins with the prefix.
+ * The first guard words must be (|A|, 0, 0, 0). The sum of w must be in [|A| w_min, |A| W], and the sum of a metric in [0, |A| W]. The vector begins with the prefix.
  *
  * These are ranges of sums. A word of one device may be any residue, so one liar can set each sum to any value within its range, using the
  * room that honest devices leave: the mean of a metric is only as true as the least honest device of the sum.
@@ -69,6 +93,11 @@ export function judgePrefix(
   if (wrong !== undefined) return quarantine(`the sum of the metric ${wrong.name} is out of range`);
   const means = metrics.map((metric, n) => [metric.name, metricMean(metric, sums[n] as number, accepted, weightScale)]);
   return { kind: 'good', weightSum, metrics: Object.fromEntries(means) };
+}
+
+/** The guard words behind the update must be 0; undefined if they are. */
+export function judgeBehind(behind: Uint32Array): Extract<PrefixVerdict, { kind: 'quarantine' }> | undefined {
+  return behind.some((word) => word !== 0) ? { kind: 'quarantine', why: 'the guard words are wrong' } : undefined;
 }
 
 /** w_min: 1, because an example weight may be arbitrarily small. In a private task every update has the whole weight, up to one unit of rounding. */
