@@ -8,7 +8,7 @@ import { createAuthority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
 import { logisticRegression, manifestText } from '@basa/learning';
 import { ascii, RING_32, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, ENGINE, encodePolicy, POLICY_DEFAULTS, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, encodePolicy, ONE_SHOT_DEFAULTS, POLICY_DEFAULTS, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { startServer } from '@basa/server';
 import { pagesFolder } from '@basa/web';
@@ -44,13 +44,14 @@ const ask = async (base, path, body) => {
 const createTask = async (name, choice, { devices, ...specification }) => {
   const policy = encodePolicy({
     name: new TextEncoder().encode(name),
-    engine: ENGINE.cpAbe,
+    engine: ENGINE.oneShot,
     bufferSize: 3,
     minimum: 2,
     modulus: RING_32,
     level: 65536,
     clip: 1,
     ...POLICY_DEFAULTS,
+    oneShot: ONE_SHOT_DEFAULTS,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
     manifestHash: new Uint8Array(32),
