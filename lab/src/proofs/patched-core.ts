@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { FOR_NODE } from '@basa/testkit/processes/bundle.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
 
@@ -38,13 +39,9 @@ export async function withPatchedBundle<Result>(
 async function bundlePatched(entry: string, patches: readonly SourcePatch[], outfile: string): Promise<void> {
   const applied = new Set<SourcePatch>();
   await build({
+    ...FOR_NODE,
     entryPoints: [join(ROOT, entry)],
     outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'es2022',
-    conditions: ['@basa/source'],
     logLevel: 'silent',
     plugins: [
       {

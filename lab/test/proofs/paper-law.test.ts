@@ -1,6 +1,6 @@
 /** The general law of `paper` mode: what the server learns if the keys of some positions leaked. */
 import { expect, it } from 'vitest';
-import { learnedInPaper, paperLaw } from '../../src/proofs/oracle/paper-law.ts';
+import { learnedInPaper, paperLaw } from '../../src/proofs/paper-law.ts';
 
 function leakSets(bufferSize: number): readonly ReadonlySet<number>[] {
   const positions = Array.from({ length: bufferSize }, (_, k) => k);

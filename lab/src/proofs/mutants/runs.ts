@@ -8,7 +8,7 @@ import type { Edit, Mutant } from './list.ts';
 
 export interface MutantRun extends AttackReport {
   /** The first generated schedule that leaks as well, if one does. */
-  readonly generated?: { readonly seed: number; readonly leaked: readonly string[] };
+  readonly generated?: { readonly name: string; readonly leaked: readonly string[] };
 }
 
 /** Returns the information that the attack with this id gets from the core with these edits. */
@@ -39,7 +39,7 @@ export interface MutantVerdict {
   readonly edits: number;
   readonly eachAloneStops: boolean;
   /** The first generated schedule that also leaks, or null if no schedule leaks. */
-  readonly generatedSeed: number | null;
+  readonly generated: string | null;
 }
 
 /** Runs the unpatched core under the same attack, the mutant, and the mutant with each of its edits reverted. */
@@ -58,7 +58,7 @@ export async function judgeMutant(mutant: Mutant, schedules = 0): Promise<Mutant
     broken: run.broken,
     edits: edits.length,
     eachAloneStops: stops.every((stop) => stop),
-    generatedSeed: run.generated?.seed ?? null,
+    generated: run.generated?.name ?? null,
   };
 }
 

@@ -24,8 +24,8 @@ interface Part {
 const PARTS: readonly Part[] = [
   { name: 'attacks', quick: [] },
   // The attacks run every mutant once; here they also meet generated schedules.
-  { name: 'mutants', long: ['--schedules', '2000'] },
-  { name: 'shots', quick: ['--schedules', '2000', '--faults', '100', '--no-exhaustive'] },
+  { name: 'mutants', long: ['--schedules', '200'] },
+  { name: 'shots', quick: ['--schedules', '100', '--faults', '10', '--steps', '1'] },
   { name: 'uniformity', quick: ['--runs', '3'] },
   { name: 'decoders', quick: ['--runs', '2000'] },
 ];

@@ -30,12 +30,12 @@ else if (!(Number.isSafeInteger(schedules) && schedules >= 0)) {
   for (const mutant of MUTANTS.filter(({ name }) => name.includes(values.only))) {
     const verdict = await judgeMutant(mutant, schedules);
     verdicts.push(verdict);
-    const seed = verdict.generatedSeed === null ? 'not found' : `schedule ${verdict.generatedSeed}`;
+    const seed = verdict.generated ?? 'not found';
     const columns = [
       verdict.name.padEnd(width),
       verdict.caught ? 'caught' : 'MISSED',
       `${verdict.edits} ${verdict.edits === 1 ? 'check ' : 'checks'}`,
-      ...(schedules > 0 ? [seed.padEnd(14)] : []),
+      ...(schedules > 0 ? [seed.padEnd(24)] : []),
       verdict.caught ? [...verdict.learned, ...verdict.broken].join('; ') : '',
     ];
     console.log(columns.join('  '));

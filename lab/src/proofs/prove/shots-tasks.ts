@@ -1,23 +1,19 @@
 /** The tasks of `prove shots`: schedules, courses or faults by their numbers. */
-
-import { type Courses, runEveryCourse, type Share, type Tally } from '../oracle/shot-courses.ts';
-import { runShotFaults, type ShotFaults } from '../oracle/shot-faults.ts';
-import { runShotSchedules, type ShotAuthorities, type ShotTally } from '../oracle/shot-schedule.ts';
+import { runCourses, type Share } from '../../oracle/courses.ts';
+import { type FaultyRun, runFaults } from '../../oracle/faults.ts';
+import { runSchedules, type ShapeName, type Tally } from '../../oracle/schedules.ts';
 
 export type ShotTask =
-  | {
-      readonly kind: 'schedules';
-      readonly seed: number;
-      readonly count: number;
-      readonly authorities: ShotAuthorities | undefined;
-    }
-  | ({ readonly kind: 'courses'; readonly share: Share } & Courses)
+  | { readonly kind: 'schedules'; readonly shape: ShapeName; readonly seed: number; readonly count: number }
+  | { readonly kind: 'courses'; readonly steps: number; readonly share: Share }
   | { readonly kind: 'faults'; readonly seed: number; readonly count: number };
 
-export type ShotAnswer = ShotTally | Tally | readonly ShotFaults[];
+export type ShotAnswer = Tally | readonly FaultyRun[];
 
-export function runShotTask(task: ShotTask): ShotAnswer {
-  if (task.kind === 'schedules') return runShotSchedules(task.seed, task.count, task);
-  if (task.kind === 'courses') return runEveryCourse(task, task.share);
-  return Array.from({ length: task.count }, (_, n) => runShotFaults(task.seed + n));
+export async function runShotTask(task: ShotTask): Promise<ShotAnswer> {
+  if (task.kind === 'schedules') return runSchedules(task.shape, task);
+  if (task.kind === 'courses') return runCourses(task.steps, task.share);
+  const runs: FaultyRun[] = [];
+  for (let n = 0; n < task.count; n++) runs.push(await runFaults(task.seed + n));
+  return runs;
 }

@@ -23,8 +23,8 @@ export type Fault = 'lost' | 'answer-lost';
 
 export class Wire {
   readonly #apps = new Map<string, ServiceApp>();
-  /** Asked about every request; the first that answers decides. */
-  readonly faults: ((asked: Asked) => Fault | undefined)[] = [];
+  /** Asked about every request; the first that answers decides: a fault, or the answer of somebody in place of the party. */
+  readonly faults: ((asked: Asked) => Fault | Answered | undefined)[] = [];
   /** May replace an answer: a party that lies, or that somebody reads along with. */
   readonly readers: ((asked: Asked, answered: Answered) => Answered | undefined)[] = [];
 
@@ -37,6 +37,7 @@ export class Wire {
   async ask(asked: Asked): Promise<Answered> {
     const app = this.#apps.get(asked.host);
     const fault = this.#faultOf(asked);
+    if (typeof fault === 'object') return fault;
     if (app === undefined || fault === 'lost') throw new TypeError(`${asked.host} does not answer`);
     const { method, path, headers, body } = asked;
     const answer = await app.inject({
@@ -55,7 +56,7 @@ export class Wire {
     return this.readers.reduce((told, read) => read(asked, told) ?? told, answered);
   }
 
-  #faultOf(asked: Asked): Fault | undefined {
+  #faultOf(asked: Asked): Fault | Answered | undefined {
     for (const fault of this.faults) {
       const found = fault(asked);
       if (found !== undefined) return found;

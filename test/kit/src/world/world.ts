@@ -11,7 +11,15 @@ import type { TaskSpecification } from '@basa/client/operator';
 import { kitPolicy, oneShotPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, encodePolicy, type Millis, millis, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  encodePolicy,
+  type Millis,
+  millis,
+  SERVER_PATH,
+  type TaskId,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { AuthorityParty, NEVER_MS, NO_LIMITS } from './authority-party.ts';
@@ -52,6 +60,8 @@ export class World {
   readonly shape: Shape;
   readonly authorities: AuthorityParty[] = [];
   server!: RunningServer;
+  /** The server's key, for a server that lies. */
+  serverSigner!: Signer;
   policy!: TaskPolicy;
   /** The name of the task that was created last. */
   task = '';
@@ -95,10 +105,8 @@ export class World {
     await this.server.tick();
   }
 
-  /** The server's key, for a server that lies. */
-  get serverSigner(): Signer {
-    const secret = fromHex(readFileSync(join(this.#serverFolder, 'server.key'), 'utf8').trim());
-    return createNodeSigner(secret as Uint8Array);
+  get taskId(): TaskId {
+    return fromHex(this.task) as TaskId;
   }
 
   async createTask(change: Partial<TaskPolicy> = {}, more: Partial<TaskSpecification> = {}): Promise<string> {
@@ -198,6 +206,8 @@ export class World {
       ...this.#options.server,
     });
     this.wire.put(SERVER, this.server.app);
+    const secret = fromHex(readFileSync(join(this.#serverFolder, 'server.key'), 'utf8').trim());
+    this.serverSigner = createNodeSigner(secret as Uint8Array);
   }
 
   /** Devices have the world's clock, and never really wait. */

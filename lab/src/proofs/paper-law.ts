@@ -5,8 +5,8 @@
 import { equalBytes, type MaskPlan, RING_32, SEED_BYTES, toHex } from '@basa/masking';
 import { millis, type PaperConnection, type UserId } from '@basa/protocol';
 import { granted, PAPER_LEASE_MS, PaperFederation } from '@basa/simulator';
-import { describeCombination, learnedCombinations } from '../../attacks/solve.ts';
-import { symbolicEnvironment } from './symbolic-environment.ts';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { describeCombination, learnedCombinations } from '../attacks/solve.ts';
 
 /** One buffer of the paper whose server sees everything, with colluders who take a key and go silent. */
 class LeakyBuffer {
@@ -17,13 +17,13 @@ class LeakyBuffer {
   #people = 0;
 
   constructor(bufferSize: number) {
-    this.#federation = new PaperFederation(symbolicEnvironment, { bufferSize, version: 0, modulus: RING_32 });
+    this.#federation = new PaperFederation(nodeEnvironment, { bufferSize, version: 0, modulus: RING_32 });
   }
 
   /** A new user takes the position; the one before is late by then. */
   #connect(): { readonly user: UserId; readonly connection: PaperConnection } {
     const federation = this.#federation;
-    const user = symbolicEnvironment.tools.suite.sha256(Uint8Array.of(3, this.#people++)) as UserId;
+    const user = nodeEnvironment.tools.suite.sha256(Uint8Array.of(3, this.#people++)) as UserId;
     if (federation.buffer.lease !== undefined) federation.now = millis(federation.now + PAPER_LEASE_MS);
     return { user, connection: granted(federation.connect(user)) };
   }

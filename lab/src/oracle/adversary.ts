@@ -1,0 +1,400 @@
+/**
+ * The server, some authorities and some devices as one adversary, against honest authorities and devices: the real services and the real
+ * SDK. It reads along, forges and lies, asks honest authorities anything, and its trace has what it can compute from the answers.
+ */
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { concatBytes, keysAtOnce, SEED_BYTES, toHex, unpackVector } from '@basa/masking';
+import {
+  AUTHORITY_PATH,
+  type Batch,
+  batchCtxOf,
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
+  type Ctx,
+  type Endorsement,
+  type Epoch,
+  endorse,
+  epochNameOf,
+  HEADER,
+  heldParts,
+  type InspectAnswer,
+  inspectAnswerCodec,
+  inspectRequestCodec,
+  isHolder,
+  joined,
+  oneShotOf,
+  partBinding,
+  partTerm,
+  problemCodeOf,
+  type RefusalReason,
+  releaseAnswerCodec,
+  releaseRequestCodec,
+  type ShotHeaderBody,
+  type ShotUpload,
+  type ShownUpload,
+  sealParts,
+  shotHeaderCodec,
+  shotLayout,
+  shotUploadCodec,
+  standingCodec,
+  type TaskPolicy,
+  taskParts,
+  unframeHeader,
+  uploadNameOf,
+  voteCodec,
+} from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
+import type { Asked } from '@basa/testkit/world/wire.ts';
+import { World, type WorldOptions } from '@basa/testkit/world/world.ts';
+import { OracleDevice } from './device.ts';
+import { explained, type Mask, masksOf } from './masks.ts';
+import { Trace } from './trace.ts';
+
+const suite = withKem(nodeSuite);
+const SOON_MS = 500;
+
+export interface AdversaryOptions extends WorldOptions {
+  /** Indices of the authorities on its side. */
+  readonly colluding?: readonly number[];
+}
+
+/** An upload as the server has it. */
+export interface SeenUpload extends ShotUpload {
+  readonly name: Ctx;
+  readonly vector: Uint8Array;
+  readonly sealed: Uint8Array;
+  /** In the order of the parts. */
+  readonly masks: readonly Mask[];
+  /** Undefined if it is of the adversary. */
+  readonly input: number | undefined;
+}
+
+/** What the adversary falsifies of a request. */
+export interface Lie {
+  readonly votes?: readonly Endorsement[];
+  /** Parts by the name of the upload, as hex. */
+  readonly sealed?: ReadonlyMap<string, Uint8Array>;
+}
+
+/** What an honest authority answered. */
+interface Answer {
+  readonly bytes: Uint8Array | undefined;
+}
+
+export class Adversary {
+  readonly world: World;
+  readonly colluding: readonly AuthorityParty[];
+  readonly honest: readonly AuthorityParty[];
+  trace = new Trace();
+  readonly uploads = new Map<string, SeenUpload>();
+  /** By the hash of the statement. */
+  readonly epochs = new Map<string, Epoch>();
+  /** By the name of the batch. */
+  readonly votes = new Map<string, readonly Endorsement[]>();
+  /** Statements that it showed, to show them again. */
+  readonly kept: Uint8Array[] = [];
+  /** What devices are shown in place of the newest statements. */
+  shown: Uint8Array | undefined;
+  #devices = 0;
+  /** The device whose upload comes next. */
+  #giving: { readonly device: OracleDevice; name?: Ctx; crashes: boolean } | undefined;
+
+  private constructor(world: World, colluding: readonly number[]) {
+    this.world = world;
+    this.colluding = world.authorities.filter(({ index }) => colluding.includes(index));
+    this.honest = world.authorities.filter(({ index }) => !colluding.includes(index));
+  }
+
+  static async open({ colluding = [], ...options }: AdversaryOptions = {}): Promise<Adversary> {
+    const world = await World.open(options);
+    const adversary = new Adversary(world, colluding);
+    adversary.#intercept();
+    world.elapse(1000);
+    return adversary;
+  }
+
+  /** A task of its own in the same world, with nothing of the others. */
+  async anew(policy: Partial<TaskPolicy> = {}): Promise<void> {
+    this.trace = new Trace();
+    for (const known of [this.uploads, this.epochs, this.votes]) known.clear();
+    this.kept.length = 0;
+    this.#devices = 0;
+    this.shown = undefined;
+    await this.world.createTask(policy);
+    this.world.elapse(1000);
+  }
+
+  get policy(): TaskPolicy {
+    return this.world.policy;
+  }
+
+  /** The server takes uploads and does nothing with them: what is asked of authorities is asked here. */
+  #intercept(): void {
+    const { faults, readers } = this.world.wire;
+    faults.push((asked) => {
+      if (asked.host === 'server' && asked.method === 'PUT' && asked.headers[HEADER.upload] !== undefined)
+        return this.#taken(asked);
+      if (asked.path.endsWith('/standings') && this.shown !== undefined) return answered(this.shown, 'octet-stream');
+      return undefined;
+    });
+    readers.push((asked, { status, body }) => {
+      if (status !== 200) return undefined;
+      if (asked.host === 'server' && asked.path.endsWith('/standings')) this.kept.push(body);
+      if (asked.path === AUTHORITY_PATH.standing(this.#task)) this.#note(standingCodec.decode(body).epoch);
+      return undefined;
+    });
+  }
+
+  #note(epoch: Epoch): void {
+    this.epochs.set(toHex(epochNameOf(suite, epoch).statement), epoch);
+  }
+
+  get #task() {
+    return this.world.taskId;
+  }
+
+  /** A device, enrolled at all authorities. */
+  async device(isColluder = false): Promise<OracleDevice> {
+    return OracleDevice.enrolled(this.world, isColluder, this.#devices++);
+  }
+
+  /** The device trains on what it is shown, and gives. Undefined if it refuses. */
+  async give(device: OracleDevice, { crashes = false } = {}): Promise<Ctx | undefined> {
+    const giving: { device: OracleDevice; name?: Ctx; crashes: boolean } = { device, crashes };
+    this.#giving = giving;
+    this.world.elapse(SOON_MS); // the server asks for new statements at most so often
+    const refusal = await device.give();
+    this.#giving = undefined;
+    if (refusal !== undefined) this.trace.refused('user', refusal);
+    return giving.name;
+  }
+
+  #taken({ headers, body = new Uint8Array() }: Asked) {
+    const giving = this.#giving;
+    if (giving === undefined) throw new Error('nobody is giving');
+    const upload = shotUploadCodec.decode(Buffer.from(headers[HEADER.upload] ?? '', 'hex'));
+    giving.name = this.#keep(upload, body, giving.device);
+    if (giving.crashes) return 'answer-lost' as const;
+    return answered(new TextEncoder().encode(JSON.stringify({ received: body.length, accepted: true })), 'json');
+  }
+
+  #keep(upload: ShotUpload, body: Uint8Array, device: OracleDevice): Ctx {
+    const name = uploadNameOf(suite, upload.header);
+    if (this.uploads.has(toHex(name))) return name;
+    device.certificate = upload.certificate;
+    const { elements, vectorBytes } = shotLayout(this.policy, upload.header.epochs);
+    const masks = masksOf(device.lastPlan(), elements);
+    const input = device.isColluder ? undefined : this.trace.newInput(device.nextName());
+    if (input !== undefined)
+      this.trace.sawMasked(
+        input,
+        masks.map((mask) => mask.name),
+      );
+    for (const [n, { holders }] of heldParts(this.policy, upload.header.epochs).entries()) {
+      const isSeen = holders.some(({ authority }) => this.colluding.some(({ index }) => index === authority));
+      if (isSeen || device.isColluder) this.trace.knows((masks[n] as Mask).name);
+    }
+    const [vector, sealed] = [body.slice(0, vectorBytes), body.slice(vectorBytes)];
+    this.uploads.set(toHex(name), { ...upload, name, vector, sealed, masks, input });
+    return name;
+  }
+
+  upload(name: Ctx): SeenUpload {
+    const upload = this.uploads.get(toHex(name));
+    if (upload === undefined) throw new Error('there is no such upload');
+    return upload;
+  }
+
+  /** An upload with any content under the name of a device of the adversary. */
+  async forge(
+    device: OracleDevice,
+    header: ShotHeaderBody,
+    sealed: Uint8Array,
+    masks: readonly Mask[] = [],
+  ): Promise<Ctx> {
+    const body = { ...header, user: device.user, partsHash: suite.sha256(sealed) };
+    const signature = await device.store.signer.sign(shotHeaderCodec.statement(body));
+    const name = uploadNameOf(suite, body);
+    const { certificate } = device;
+    if (certificate === undefined) throw new Error('a device that forges has given before');
+    const upload = { certificate, header: { ...body, signature } };
+    this.uploads.set(toHex(name), { ...upload, name, vector: new Uint8Array(), sealed, masks, input: undefined });
+    return name;
+  }
+
+  /** Parts with seeds of the adversary, sealed as the device of this header would. */
+  ownParts(header: ShotHeaderBody): { readonly sealed: Uint8Array; readonly masks: readonly Mask[] } {
+    const epochs = this.#epochsOf([header]);
+    const { elements } = shotLayout(this.policy, header.epochs);
+    const held = heldParts(this.policy, header.epochs);
+    const seeds = held.map(() => nodeRandomBytes(SEED_BYTES));
+    const parts = held.map((part, n) => ({
+      seed: seeds[n] as Uint8Array,
+      binding: partBinding(suite, header, part, epochs),
+    }));
+    const sealed = concatBytes(...keysAtOnce(suite, sealParts(suite, oneShotOf(this.policy).sealing, parts)));
+    const terms = held.map(({ part }, n) => partTerm(suite, header, part, (seeds[n] as Uint8Array).slice(), 1));
+    const masks = masksOf({ modulus: this.policy.modulus, salt: header.joinTag, terms }, elements);
+    for (const { name } of masks) this.trace.knows(name);
+    return { sealed, masks };
+  }
+
+  #epochsOf(headers: readonly ShotHeaderBody[]): readonly Epoch[] {
+    const named = new Set(headers.flatMap(({ epochs }) => epochs.map(({ statement }) => toHex(statement))));
+    return [...named].flatMap((statement) => this.epochs.get(statement) ?? []);
+  }
+
+  #shown(name: Ctx, lie: Lie): ShownUpload {
+    const { certificate, header, sealed } = this.upload(name);
+    return { certificate, header, sealed: lie.sealed?.get(toHex(name)) ?? sealed };
+  }
+
+  batchOf(uploads: readonly Ctx[], number = 0): Batch {
+    return { task: this.#task, number, uploads };
+  }
+
+  ctxOf(uploads: readonly Ctx[], number = 0): Ctx {
+    return batchCtxOf(suite, this.batchOf(uploads, number));
+  }
+
+  async inspect(party: AuthorityParty, names: readonly Ctx[], lie: Lie = {}): Promise<InspectAnswer | undefined> {
+    const uploads = names.map((name) => this.#shown(name, lie));
+    const epochs = this.#epochsOf(uploads.map(({ header }) => header));
+    const body = { task: this.#task, epochs, models: [], uploads };
+    const signed = { ...body, signature: this.world.serverSigner.sign(inspectRequestCodec.statement(body)) };
+    const { bytes } = await this.#ask(
+      party,
+      AUTHORITY_PATH.inspections(this.#task),
+      inspectRequestCodec.encode(signed),
+    );
+    if (bytes === undefined) return undefined;
+    const answer = inspectAnswerCodec.decode(bytes);
+    for (const { reason } of answer.verdicts) if (reason !== undefined) this.trace.refused('authority', reason);
+    return answer;
+  }
+
+  /** Has the uploads inspected, and asks for a vote. Shows the votes that it has, and buys those of colluding authorities. */
+  async vote(party: AuthorityParty, names: readonly Ctx[], number = 0): Promise<boolean> {
+    await this.inspect(party, names);
+    const body = { batch: this.batchOf(names, number), votes: this.votesFor(names, number), models: [] };
+    const signed = { ...body, signature: this.world.serverSigner.sign(batchVoteRequestCodec.statement(body)) };
+    const request = batchVoteRequestCodec.encode(signed);
+    const { bytes } = await this.#ask(party, AUTHORITY_PATH.batchVotes(this.#task), request);
+    const vote = bytes && batchVoteAnswerCodec.decode(bytes).vote;
+    if (vote === undefined) return false;
+    const ctx = toHex(this.ctxOf(names, number));
+    this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...vote.endorsements]));
+    return true;
+  }
+
+  /** Those that it was given for this batch, and those of its own authorities. */
+  votesFor(names: readonly Ctx[], number = 0): readonly Endorsement[] {
+    const ctx = this.ctxOf(names, number);
+    const body = { task: this.#task, ctx, closing: ctx };
+    const bought = this.colluding.flatMap(({ signer }) => endorse(voteCodec, this.policy, signer, body).endorsements);
+    return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
+  }
+
+  /** Asks for every sum of masks of the batch that this authority can make. Undefined if it refuses. */
+  async release(
+    party: AuthorityParty,
+    names: readonly Ctx[],
+    number = 0,
+    lie: Lie = {},
+  ): Promise<readonly Uint32Array[] | undefined> {
+    const uploads = names.map((name) => this.#shown(name, lie));
+    const parts = taskParts(this.policy).filter((part) => isHolder(part, party.index));
+    const body = {
+      batch: this.batchOf(names, number),
+      votes: lie.votes ?? this.votesFor(names, number),
+      epochs: this.#epochsOf(uploads.map(({ header }) => header)),
+      uploads,
+      wanted: parts.map((part) => ({ part, vector: true })),
+    };
+    const signed = { ...body, signature: this.world.serverSigner.sign(releaseRequestCodec.statement(body)) };
+    const { bytes } = await this.#ask(party, AUTHORITY_PATH.releases(this.#task), releaseRequestCodec.encode(signed));
+    if (bytes === undefined) return undefined;
+    const sums = this.#sumsOf(bytes, parts.length);
+    this.#released(names, number);
+    for (const [n, sum] of sums.entries())
+      this.#explain(sum, taskParts(this.policy).indexOf(parts[n] as number), names);
+    return sums;
+  }
+
+  #sumsOf(bytes: Uint8Array, count: number): readonly Uint32Array[] {
+    const { header, bodyStart } = unframeHeader(bytes, 65_536);
+    releaseAnswerCodec.decode(header);
+    const { elements, vectorBytes } = shotLayout(this.policy, []);
+    return Array.from({ length: count }, (_, n) => {
+      const at = bodyStart + n * vectorBytes;
+      const unpacked = unpackVector(bytes.subarray(at, at + vectorBytes), elements, this.policy.modulus);
+      if (unpacked.kind !== 'vector') throw new Error(unpacked.problem);
+      return unpacked.vector;
+    });
+  }
+
+  #released(names: readonly Ctx[], number: number): void {
+    const all = names.map((name) => this.upload(name));
+    const users = new Set(all.map(({ header }) => toHex(header.user)));
+    const models = new Set(all.map(({ header }) => toHex(header.entry)));
+    this.trace.released({
+      name: toHex(this.ctxOf(names, number)),
+      inputs: all.flatMap(({ input }) => input ?? []),
+      isAllowed: users.size >= this.policy.minimum && models.size === 1,
+    });
+  }
+
+  /** Finds the masks in a sum by their numbers: the authority may have opened other seeds than those of these uploads. */
+  #explain(sum: Uint32Array, part: number, names: readonly Ctx[]): void {
+    const maskOf = ({ masks }: SeenUpload): readonly Mask[] => masks.slice(part, part + 1);
+    const expected = names.flatMap((name) => maskOf(this.upload(name)));
+    const others = [...this.uploads.values()].flatMap(({ masks }) => masks);
+    const masks = explained(sum, expected, others, this.policy.modulus);
+    if (masks === undefined) this.trace.broken.add('a sum of masks has something that nobody can explain');
+    else this.trace.sawSum(masks.map(({ name }) => name));
+  }
+
+  /** Inspects, votes and releases at every honest authority. True if one of them released. */
+  async close(names: readonly Ctx[], number = 0): Promise<boolean> {
+    for (const party of this.honest) await this.vote(party, names, number);
+    const answers = [];
+    for (const party of this.honest) answers.push(await this.release(party, names, number));
+    return answers.some((answer) => answer !== undefined);
+  }
+
+  /** Time passes: epochs end, and others open. */
+  async wait(ms: number): Promise<void> {
+    this.world.elapse(ms);
+    for (const { service } of this.world.authorities) await service.tick();
+  }
+
+  /** As the server of the task. */
+  async #ask(party: AuthorityParty, path: string, body: Uint8Array): Promise<Answer> {
+    const at = this.world.now;
+    const headers = signingDevice(this.world.serverSigner).headers({
+      audience: party.publicKey,
+      method: 'POST',
+      target: path,
+      body,
+      at,
+    });
+    const { status, body: bytes } = await this.world.wire.ask({
+      host: party.host,
+      method: 'POST',
+      path,
+      headers: { ...headers, 'content-type': 'application/octet-stream' },
+      body,
+    });
+    if (status === 200) return { bytes };
+    const code = problemCodeOf(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    if (status === 500) throw new Error(`authority ${party.index} failed: ${code}`);
+    this.trace.refused('authority', code as RefusalReason);
+    return { bytes: undefined };
+  }
+}
+
+function answered(body: Uint8Array, type: 'json' | 'octet-stream') {
+  return { status: 200, headers: { 'content-type': `application/${type}` }, body };
+}
