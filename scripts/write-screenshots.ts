@@ -51,7 +51,7 @@ async function takeAll(chromium: Browser, task: string): Promise<void> {
   const page = await context.newPage();
 
   await page.goto(`${link}&now&share=3`);
-  await page.waitForFunction(() => document.documentElement.dataset['outcome'] === 'included');
+  await page.waitForFunction(() => document.documentElement.dataset['fate'] === 'included');
   await page.waitForFunction(() => Number(document.querySelector('#accepted')?.textContent) > 2);
   await take(page, 'join', 'light');
 

@@ -53,7 +53,7 @@ const FRESH_MS = 10_000;
 /** The next epoch opens when half of it is over, and until its end no statement of it is too old. */
 const EPOCH_MS = 40_000;
 /** An upload that is in no batch expires after its epoch and the time for votes. */
-const SHORT = { epochMs: 20_000, voteMs: 1_000 };
+const _SHORT = { epochMs: 20_000, voteMs: 1_000 };
 /** The participant whose update is the client's second one. */
 const SECOND = 4;
 export const LIES: readonly Lie[] = [
@@ -182,15 +182,6 @@ export const LIES: readonly Lie[] = [
     },
   },
   {
-    name: 'that an upload was refused: the update is not given again',
-    refusal: 'delta-committed',
-    tell: async (scene) => {
-      await contributed(scene);
-      scene.server.onAnswer = (asked, answer) =>
-        asked.path.endsWith('/fate') ? { ...answer, body: Buffer.from('{"fate":"refused"}') } : answer;
-    },
-  },
-  {
     name: 'a refusal of an upload that the server may have kept: another update of this version is not given',
     refusal: 'version-given',
     participant: SECOND,
@@ -199,17 +190,6 @@ export const LIES: readonly Lie[] = [
       const { code } = await scene.run();
       if (code === 0) throw new Error('the client takes a refusal for an acknowledgement');
       scene.server.behave();
-    },
-  },
-  {
-    name: 'the word of too few authorities that an upload has expired',
-    refusal: 'delta-committed',
-    authorities: COUNCIL_SIZE,
-    policy: oneShotPolicy(COUNCIL_SIZE, SHORT),
-    tell: async (scene) => {
-      await contributed(scene);
-      scene.stage.elapse(SHORT.epochMs + 2 * SHORT.voteMs);
-      for (const at of FORGED) changing(scene.authorities[at], /\/shot-outcomes\//, flipped);
     },
   },
 ];
@@ -279,7 +259,7 @@ async function sawStandings(scene: Scene): Promise<void> {
     throw new Error('the client trained on a model that is not the logged one');
 }
 
-async function contributed(scene: Scene): Promise<void> {
+async function _contributed(scene: Scene): Promise<void> {
   const { code, output } = await scene.run();
   if (code !== 0) throw new Error(`the client did not contribute: ${output}`);
 }

@@ -55,7 +55,7 @@ it('a tab joins, trains MNIST and contributes beside Node clients: the sum is ex
   expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
   await heardOf(page, 'left');
   expect(await page.evaluate(() => ({ ...document.documentElement.dataset }))).toMatchObject({
-    outcome: 'included',
+    fate: 'included',
     resumed: 'false',
   });
 
@@ -112,7 +112,7 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   await heardOf(back, 'left');
   const { news } = await overheard(back);
   expect(news.filter(({ kind }) => kind === 'accepted')).toMatchObject([{ isResumed: true }]);
-  expect(news.find(({ kind }) => kind === 'outcome')).toMatchObject({ outcome: 'included' });
+  expect(news.find(({ kind }) => kind === 'fate')).toMatchObject({ fate: 'included' });
   await back.close();
 });
 
@@ -156,7 +156,7 @@ it('a device with its own pictures rests on request, while hidden and without ne
   await expect.poll(() => page.textContent('#device-status'), FOR_LONG).toMatch(/^paused/);
   await context.setOffline(false);
   await web.contributeFromNode(2);
-  await heardOf(page, 'outcome');
+  await heardOf(page, 'fate');
   await page.click('#leave');
   await heardOf(page, 'left');
   await page.close();

@@ -52,7 +52,7 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
     const steps = news.flatMap(({ kind, step }) => (kind === 'step' ? [step] : []));
     expect([...new Set(steps)]).toEqual(['mask', 'upload']);
     expect(await page.locator('#costs th').allTextContents()).toEqual(['mask', 'upload']);
-    expect(news.find(({ kind }) => kind === 'outcome')).toMatchObject({ outcome: 'included' });
+    expect(news.find(({ kind }) => kind === 'fate')).toMatchObject({ fate: 'included' });
     expect(masked.filter((word) => Math.abs(word | 0) < 2 ** 20).length).toBeLessThan(100); // about one in 2000 by chance
 
     await shows(watch, '#version').toBe('1');

@@ -94,7 +94,7 @@ describe.each(['server', 'authority'] as const)('the %s', (service) => {
 
   it('asks a signature for every route of devices', async () => {
     const routes = (await routesOf(service)).filter(({ who }) => who === 'device');
-    expect(routes.length).toBeGreaterThan(2);
+    expect(routes.length).toBeGreaterThan(1);
     for (const route of routes) {
       const answer = await ask(service, route);
       const code = route.method === 'HEAD' ? String(answer.status) : await codeOf(answer);

@@ -16,7 +16,7 @@ describe('contributions over HTTP', () => {
     for (const [n, device] of devices.entries()) {
       const contribution = results[n];
       if (contribution?.kind !== 'accepted') throw new Error('not accepted');
-      expect(await device.outcome(contribution)).toBe('included');
+      expect(await device.fate(contribution)).toBe('included');
     }
   });
 

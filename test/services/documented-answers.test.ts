@@ -1,6 +1,6 @@
-/** Answers that clients in any language rely on: enrolments, policies, heads, statements, the headers of uploads and their outcomes. */
+/** Answers that clients in any language rely on: enrolments, policies, heads, statements, the headers of uploads. */
 import { signingDevice } from '@basa/conformance/signing-device.ts';
-import { equalBytes, fromHex, toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   beaconCodec,
@@ -16,13 +16,12 @@ import {
   problemCodeOf,
   SERVER_PATH,
   type ShotUpload,
-  shotOutcomeCodec,
   shotUploadCodec,
   standingsCodec,
 } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeSuite } from '@basa/runtime/node';
 import { type HeldUpload, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';
-import { OPERATOR_TOKEN, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -161,7 +160,7 @@ describe('the header of an upload', () => {
     expect(await send(services, held, { header })).toMatchObject({ code: 'certificate-invalid' });
   });
 
-  it('is known by its name only once the upload has begun, and its outcome is told to its device only', async () => {
+  it('is known by its name only once the upload has begun', async () => {
     const missing = await fetch(services.server.url + SERVER_PATH.shotFate(services.task, held.name));
     expect(missing.status).toBe(404);
     expect(await send(services, held)).toMatchObject({ status: 200 });
@@ -172,14 +171,5 @@ describe('the header of an upload', () => {
     }
     await services.reached(1);
     expect(await services.fateIs(held.name, 'included')).toMatchObject({ version: 1 });
-    const { user, joinTag, epochs } = upload.header;
-    const target = AUTHORITY_PATH.shotOutcome(services.task, user, joinTag, epochs[0]?.statement ?? strange);
-    const outcome = async (signer: HeldUpload['signer']) => signed(signingDevice(signer), 'GET', target);
-    await until(async () => shotOutcomeCodec.decode((await outcome(held.signer)).body).status === 'included');
-    const { body } = await outcome(held.signer);
-    const statement = shotOutcomeCodec.decode(body);
-    expect(isSigned(nodeSuite, shotOutcomeCodec, statement, services.authority.publicKey)).toBe(true);
-    expect(equalBytes(statement.joinTag, joinTag)).toBe(true);
-    expect(await outcome(createNodeSigner(nodeRandomBytes(32)))).toMatchObject({ code: 'not-yours' });
   });
 });

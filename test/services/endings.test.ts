@@ -28,14 +28,14 @@ it('a batch with enough updates is made when no update has come for a while', as
   expect(countsOf(await services.reached(1), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
 });
 
-it('too few updates end with their epoch, and may then be given again', async () => {
+it('too few updates end with their epoch, and their devices give no other update on that version', async () => {
   await services.createTask({ bufferSize: 4 });
   const { client, contribution } = await contribute('a', 0);
-  expect(await client.outcome(contribution)).toBe('undecided');
-  expect(await client.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
+  expect(await client.fate(contribution)).toBe('waiting');
   services.elapse(3 * HOUR_MS);
   expect(await services.fateIs(contribution.ctx, 'refused')).toMatchObject({ reason: 'epoch-over' });
-  expect(await client.outcome(contribution)).toBe('expired');
+  expect(await client.fate(contribution)).toBe('refused');
+  expect(await client.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'version-given' });
 });
 
 it.each([
@@ -52,5 +52,5 @@ it.each([
   await contribute('a third', 3);
   expect(countsOf(await services.reached(1), 3)).toEqual([1, 0, 1, 1, 0, 0, 0, 0]);
   expect(await services.fateIs(wrong.target.split('/').at(-1) ?? '', 'refused')).toHaveProperty('reason');
-  expect(await client.outcome(contribution)).toBe('included');
+  expect(await client.fate(contribution)).toBe('included');
 });

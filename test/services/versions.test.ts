@@ -1,4 +1,4 @@
-/** One version of the model per batch, over HTTP: the end of a version, and the outcome of its updates. */
+/** One version of the model per batch, over HTTP: the end of a version, and what becomes of its updates. */
 import type { BasaClient } from '@basa/client/node';
 import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import time
-from typing import Callable, Mapping, Optional, Sequence, TypeVar
+from typing import Callable, Optional, Sequence, TypeVar
 
 from .asking import Unagreed, ask_several
 from .checks import check_certificate, check_policy_bytes
 from .clock import council_offset_ms
-from .council import Council, agreed, is_signed_by
+from .council import Council, agreed
 from .fields import Message
 from .layouts import CERTIFICATE, POLICY
 from .errors import Malformed, Refused
@@ -50,27 +50,6 @@ class Authorities:
             return agreed(CERTIFICATE, council, good)
 
         return ask_several(range(len(self._members)), ask, judge, joined, council.threshold)
-
-    def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statements: Mapping[int, bytes]) -> Optional[int]:
-        """The status of an upload that t of the authorities that it names agree on; None if too few of their answers count or agree."""
-
-        def ask(index: int) -> Message:
-            return self._members[index].shot_outcome(task, user, tag, statements[index])
-
-        def judge(authority: int, answer: Message) -> int:
-            about = (answer.task, answer.user, answer.tag, answer.epoch)
-            is_mine = about == (task, user, tag, statements[authority])
-            if not is_mine or not is_signed_by(answer, self._council, authority):
-                raise Refused("outcome-invalid")
-            return int(answer.status)
-
-        def said_alike(good: Sequence[int]) -> Optional[int]:
-            return good[-1] if good.count(good[-1]) >= self._council.threshold else None
-
-        try:
-            return ask_several(sorted(statements), ask, judge, said_alike, self._council.threshold)
-        except (Unagreed, Refused, Malformed):
-            return None
 
     def by_clock(self, check: Callable[[int], Good]) -> Good:
         """If something seems to be over, the device's own clock may have been set since: the authorities are asked for the time again."""

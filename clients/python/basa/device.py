@@ -2,21 +2,17 @@
 from __future__ import annotations
 
 import math
-import os
-from typing import Optional, Tuple
-
-import numpy as np
+from typing import Optional
 
 from .errors import BasaError, Refused, SettingsError, Unreachable
 from .fields import Message
-from .given import Given
+from .given import check_budget, check_version_free
 from .link import Problem
 from .membership import Membership
 from .network import Network
 from .quantised import quantised
 from .session import Session, Shot, freeze_shot
 from .settings import Contribution, Model, Settings, Training, Update
-from .shots import delta_id
 from .state import DeviceState
 
 #: A device trains on at most this many models for one contribution.
@@ -24,8 +20,8 @@ _MAX_TURNS = 8
 _FIRST_WAIT_S = 0.2
 #: The longest wait for a place, even if the server asks for more.
 _LONGEST_PLACE_WAIT_S = 60.0
-#: An interrupted session: the update in it, and its contribution if it was accepted.
-_Interrupted = Tuple[Optional[str], Optional[Contribution]]
+#: The contribution of an interrupted session, if it was accepted now.
+_Finished = Optional[Contribution]
 
 
 class Device:
@@ -39,7 +35,6 @@ class Device:
     def __enter__(self) -> "Device":
         try:
             self._member.connect()
-            self._given = Given(self._state, self._member.authorities, self.policy)
         except BaseException:
             self._state.close()
             raise
@@ -55,7 +50,7 @@ class Device:
     @property
     def spent(self) -> int:
         """Of a private budget: the inclusions that are charged."""
-        return len(self._state.all_given())
+        return self._state.given_uploads
 
     def model(self) -> Model:
         return self._member.newest.model()
@@ -83,35 +78,30 @@ class Device:
         return None if self._state.session is None else self._finish()
 
     def _finish(self) -> Contribution:
-        session = self._session()
-        place, given = session.finish(self._settings.piece_bytes), self._state.given(session.delta_id)
+        place = self._session().finish(self._settings.piece_bytes)
         self._progress.tell("accepted", detail=place)
-        return Contribution(place, -1 if given is None else int(given["version"]))
+        return Contribution(place, self._state.given_version)
 
-    def _finish_interrupted(self) -> _Interrupted:
-        pending = None if self._state.session is None else self._session().delta_id
+    def _finish_interrupted(self) -> _Finished:
         try:
-            return pending, None if pending is None else self._finish()
+            return self.resume()
         except Refused:
-            return pending, None  # that upload is over for this device
+            return None  # that upload is over for this device
 
     def offer(self, model: Model, update: Update) -> Contribution:
         """Offers a finished update that was trained on this model. The server takes it if there is room."""
-        interrupted = self._finish_interrupted()
-        self._given.budget_or_refuse()
-        return self._offer(model, update, interrupted, delta_id(self._checked(update)))
+        return self._offer(model, update, self._finish_interrupted())
 
     def contribute(self, train: Training, asks_place: bool = True) -> Contribution:
         """Trains on the newest model and contributes the update. An interrupted session is brought to its end first.
 
         `asks_place` is false for an update that needs no training and counts as one of whatever model is the newest.
         """
-        interrupted = self._finish_interrupted()
+        finished = self._finish_interrupted()
         for turns in range(1, _MAX_TURNS + 1):
             try:
-                return self._train_and_offer(train, asks_place, interrupted)
+                return self._train_and_offer(train, asks_place, finished)
             except BasaError as no:
-                finished = interrupted[1]
                 if no.code == "version-given" and asks_place and finished is not None:
                     return finished  # the interrupted session gave the one update of this version
                 # Others were faster: there is a newer version to train on, and nothing to wait for.
@@ -119,35 +109,31 @@ class Device:
                     raise
         raise AssertionError("unreachable")
 
-    def _train_and_offer(self, train: Training, asks_place: bool, interrupted: _Interrupted) -> Contribution:
-        self._given.budget_or_refuse()
+    def _train_and_offer(self, train: Training, asks_place: bool, finished: _Finished) -> Contribution:
+        check_budget(self._state, self.policy)
         if asks_place:
             self._await_place()
         model = self.model()
         if asks_place:
-            self._given.version_or_refuse(model.version)
+            check_version_free(self._state, model.version)
         update = train(model)
-        # In a private task every sum has its own noise and charge. A device that stays away because it learned nothing new would reveal this.
-        is_training = asks_place and self.policy.privacy is not None
-        name = delta_id(self._checked(update), os.urandom(16) if is_training else b"")
-        return self._offer(model, update, interrupted, name)
+        return self._offer(model, update, finished)
 
-    def _checked(self, update: Update) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+    def _check(self, update: Update) -> None:
         if update.delta.shape != (self.policy.dimension,):
             is_folded = update.delta.size == self.policy.dimension
             hint = ": make it one vector with .reshape(-1)" if is_folded else ""
             raise Refused("wrong-length", f"{update.delta.shape} instead of {self.policy.dimension}{hint}")
         if not (math.isfinite(update.weight) and 0 < update.weight <= 1):
             raise SettingsError(f"a weight of {update.weight}; it lies above 0 and is at most 1")
-        return update.delta
 
-    def _offer(self, model: Model, update: Update, interrupted: _Interrupted, name: str) -> Contribution:
-        pending, finished = interrupted
-        if finished is not None and pending == name:
-            return finished
-        self._given.free_or_refuse(name)
-        self._given.version_or_refuse(model.version, name)
-        self._freeze(model, update, name)
+    def _offer(self, model: Model, update: Update, finished: _Finished) -> Contribution:
+        self._check(update)
+        if finished is not None and finished.version == model.version:
+            return finished  # the interrupted session gave the one update of this version
+        check_budget(self._state, self.policy)
+        check_version_free(self._state, model.version)
+        self._freeze(model, update)
         return self._finish()
 
     def _await_place(self) -> None:
@@ -163,7 +149,7 @@ class Device:
                 self._progress.tell("place", wait_s=wait_s)
                 self._progress.sleep(wait_s)
 
-    def _freeze(self, trained_on: Model, update: Update, name: str) -> None:
+    def _freeze(self, trained_on: Model, update: Update) -> None:
         """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
         policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
         if gathered.entry.version - trained_on.version > policy.max_staleness:
@@ -171,7 +157,7 @@ class Device:
         self._progress.tell("step", detail="mask")
         x = quantised(policy, update)
         freeze_shot(
-            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.entry, name, x)
+            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.entry, x)
         )
 
     def _session(self) -> Session:

@@ -70,5 +70,4 @@ SHOT_HEADER = Layout(
     parts_hash=B32,
 )
 SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested)
-SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, epoch=B32, status=unsigned(1, 4))
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)

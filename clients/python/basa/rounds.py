@@ -99,7 +99,7 @@ class Rounds:
             self._rejected += 1
             self._progress.tell("refused", version=self._trained_on, detail=str(no))
         if no.code == "version-given":
-            self._came_newer(_LOOK_AGAIN_S)  # the outcome of the update is asked for after it
+            self._came_newer(_LOOK_AGAIN_S)
         else:
             self._pause(no.wait_s if isinstance(no, Problem) else 0.0, no.sentence)
 

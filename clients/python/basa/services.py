@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from .exchange import Answer
 from .fields import Message
-from .layouts import CERTIFICATE, HEAD, SHOT_OUTCOME, STANDINGS
+from .layouts import CERTIFICATE, HEAD, STANDINGS
 from .link import ServiceLink, document_of
 from .progress import Progress
 from .errors import Malformed, Refused
@@ -44,11 +44,6 @@ class Authority:
     def _newest_head(self) -> Optional[Message]:
         kept = self._state.get(self._head_name)
         return None if kept is None else HEAD.decode(kept)
-
-    def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
-        """The outcome of one upload of this device. `statement` names the epoch of this authority that it was sealed to."""
-        target = f"/v1/tasks/{task.hex()}/shot-outcomes/{user.hex()}/{tag.hex()}/{statement.hex()}"
-        return SHOT_OUTCOME.decode(self._call("GET", target, signed=True))
 
     def _call(
         self,

@@ -32,32 +32,23 @@ class Shot:
     #: Of the model that the update was trained on, with the hash of its entry in the log.
     version: int
     entry: bytes
-    delta_id: str
     #: x'.
     x: Words
 
 
 def freeze_shot(state: DeviceState, shot: Shot) -> None:
-    """Draws the seeds, seals them, and makes all of it durable together with the mark that the update is given; nothing has left yet."""
+    """Draws the seeds, seals them, and makes all of it durable together with the mark that the version is given; nothing has left yet."""
     policy, epochs = shot.policy, shot.epochs
-    if state.given(shot.delta_id) is not None:
-        raise Refused("delta-committed")
-    check_version_free(state, shot.version, shot.delta_id)
+    check_version_free(state, shot.version)
     name = ShotName(sha256(policy.raw), os.urandom(32), sha256(state.signer.public))
     seeds = [os.urandom(SEED_BYTES) for _ in task_parts(policy)]
     sealed = seal_parts(policy, name, epochs, seeds)
     body = shot_body(policy, name, shot.x, seeds, sealed)
     statement = shot_statement(name, shot.version, shot.entry, epochs, body, sealed)
     state.begin(
-        shot.delta_id,
-        {
-            "tag": name.tag.hex(),
-            "version": shot.version,
-            "epochs": {str(epoch.authority): sha256(epoch.statement).hex() for epoch in epochs},
-        },
+        shot.version,
         {
             "certificate": shot.certificate.raw.hex(),
-            "delta": shot.delta_id,
             "seeds": [seed.hex() for seed in seeds],
             "sealed": sealed.hex(),
             "header": statement.hex(),
@@ -74,10 +65,6 @@ class Session:
             raise ValueError("there is no session")
         self._state, self._policy, self._server, self._kept = state, policy, server, state.session
 
-    @property
-    def delta_id(self) -> str:
-        return str(self._kept["delta"])
-
     def finish(self, piece_bytes: int) -> str:
         """Returns the name of the upload once the server has it. Raises `Refused` if the server rejects it."""
         statement = bytes.fromhex(self._kept["header"])
@@ -92,7 +79,7 @@ class Session:
         except Problem as problem:
             if problem.is_undecided or problem.is_later:
                 raise  # the bytes wait on this device for a later run
-            # Its bytes were offered. They are not sent again, and only the authorities' outcome frees the update.
+            # Its bytes were given. They are not sent again, and the device trains on a newer version.
             self._state.end_session()
             raise Refused(problem.code, problem.detail) from None
         self._state.end_session()

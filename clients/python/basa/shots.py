@@ -3,9 +3,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from .fields import Message
 from .layouts import SHOT_HEADER, header
 from .parts import holders_of, task_parts
@@ -64,8 +61,3 @@ def shot_statement(
         body_hash=sha256(body),
         parts_hash=sha256(sealed),
     )
-
-
-def delta_id(delta: npt.NDArray[np.float32], training: bytes = b"") -> str:
-    """The same numbers offered twice are one update, unless each is named by random bytes of its training."""
-    return sha256(training, np.asarray(delta, "<f4").tobytes()).hex()

@@ -3,7 +3,7 @@
     identity.key  the Ed25519 secret key, 32 bytes
     vector-...    x' of the session, apart because it is large
     model-...     the newest model, as far as it has come
-    state.json    certificate, newest head of each authority's log, newest model and epochs seen, updates given away, and the session under way
+    state.json    certificate, newest head of each authority's log, newest model and epochs seen, the uploads given, and the session under way
 
 A session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
@@ -31,7 +31,7 @@ _FORMAT = 20
 
 
 class DeviceState:
-    """Holds the lock of its folder until `close`: one update is never given away twice by two processes."""
+    """Holds the lock of its folder until `close`: two processes never give two updates on one version."""
 
     def __init__(self, folder: Path) -> None:
         _make_folder(folder)
@@ -114,10 +114,10 @@ class DeviceState:
         self._data["epochs"] = {str(index): number for index, number in newest.items()}
         self._write()
 
-    def begin(self, delta_id: str, mark: Json, session: Json, x: Words) -> None:
-        """The session and the mark that its update is given, in one step."""
+    def begin(self, version: int, session: Json, x: Words) -> None:
+        """The session and the mark that an update on this version is given, in one step."""
         session = {**session, "input": self._keep_vector(x)}
-        self._data["given"][delta_id] = mark
+        self._data["given"] = {"version": version, "uploads": self.given_uploads + 1}
         self._data["session"], self.is_resumed = session, False
         self._write()
 
@@ -144,21 +144,15 @@ class DeviceState:
         self._write()
         self._remove_vectors()
 
-    def given(self, delta_id: str) -> Optional[Json]:
-        mark: Optional[Json] = self._data["given"].get(delta_id)
-        return mark
+    @property
+    def given_version(self) -> int:
+        """The newest version that an update was given on; -1 before the first."""
+        return int(self._data["given"]["version"])
 
-    def all_given(self) -> Dict[str, Json]:
-        """Every update that some batch may have: in a private task each is a charge."""
-        return dict(self._data["given"])
-
-    def given_on(self, version: int, but: Optional[str] = None) -> Dict[str, Json]:
-        """Every update on this version that some batch may have, besides this one."""
-        return {name: given for name, given in self.all_given().items() if given["version"] == version and name != but}
-
-    def release(self, delta_id: str) -> None:
-        self._data["given"].pop(delta_id)
-        self._write()
+    @property
+    def given_uploads(self) -> int:
+        """In a private task each of them is a charge."""
+        return int(self._data["given"]["uploads"])
 
     def close(self) -> None:
         try:
@@ -168,7 +162,7 @@ class DeviceState:
             self._folder_lock.close()
 
     def _refuse_folder_of_node(self) -> None:
-        """The client for Node has the same key file, but neither this lock nor this ledger: one update could be given away twice."""
+        """The client for Node has the same key file, but neither this lock nor this ledger: two updates on one version could be given."""
         foreign = [path.name for pattern in ("journal", "lock-*") for path in self.folder.glob(pattern)]
         if foreign:
             raise StateProblem("folder-of-node", f"{self.folder} has the file {foreign[0]}")
@@ -185,7 +179,7 @@ class DeviceState:
     def _load(self) -> Json:
         path = self.folder / "state.json"
         if not path.exists():
-            return {"format": _FORMAT, "given": {}}
+            return {"format": _FORMAT, "given": {"version": -1, "uploads": 0}}
         data: Json = json.loads(path.read_text())
         if data.get("format") != _FORMAT:
             raise StateProblem("folder-of-another-version", str(self.folder))

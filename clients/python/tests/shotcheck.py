@@ -13,9 +13,9 @@ from basa.council import council_of
 from basa.errors import Refused, StateProblem
 from basa.fields import Message
 from basa.floor import Floor
-from basa.given import Given
+from basa.given import check_budget, check_version_free
 from basa.device import Device
-from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_OUTCOME, SHOT_UPLOAD, STANDINGS, Layout
+from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_UPLOAD, STANDINGS, Layout
 from basa.link import Problem
 from basa.newest import Newest
 from basa.policy import X25519, check_policy
@@ -33,7 +33,6 @@ from .rulecheck import endorsed, refusal
 Vector = Dict[str, Any]
 Case = Tuple[str, Callable[[Vector], None], List[Vector]]
 _NOW, _EPOCH, _VERSION = 1_700_000_000_000, 7, 3
-_UNKNOWN, _PENDING, _INCLUDED, _EXPIRED = range(4)
 _ANY = Floor(minimum=0, max_staleness=2**32)
 
 
@@ -148,17 +147,16 @@ def check_frozen(v: Vector) -> None:
     """One update a version, one upload an update, and the same bytes in the next process."""
     council = _Council(v["authorities"])
     epochs = council.gathered([], {}, _nothing()).epochs
-    def shot(name: str, version: int) -> Shot:
-        return Shot(council.policy, Message(), epochs, version, bytes(32), name, np.arange(9, dtype=np.uint32))
+    def shot(version: int) -> Shot:
+        return Shot(council.policy, Message(), epochs, version, bytes(32), np.arange(9, dtype=np.uint32))
 
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, shot("first", _VERSION))
+        freeze_shot(state, shot(_VERSION))
         state.close()
         state = DeviceState(Path(folder))
-        assert state.is_resumed and state.given("first") is not None
-        assert refusal(lambda: freeze_shot(state, shot("first", _VERSION + 1))) == "delta-committed"
-        assert refusal(lambda: freeze_shot(state, shot("second", _VERSION))) == "version-given"
+        assert state.is_resumed and (state.given_version, state.given_uploads) == (_VERSION, 1)
+        assert refusal(lambda: freeze_shot(state, shot(_VERSION))) == "version-given"
         # It ends with an error if the bytes do not come out again as they were frozen.
         header = SHOT_HEADER.decode(bytes.fromhex(state.session["header"]) + bytes(64))  # type: ignore[index]
         session = Session(state, council.policy, _Server())  # type: ignore[arg-type]
@@ -178,14 +176,14 @@ def check_refused(v: Vector) -> None:
     epochs = council.gathered([], {}, _nothing()).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, bytes(32), "a", np.ones(9, np.uint32)))
+        freeze_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, bytes(32), np.ones(9, np.uint32)))
         session = Session(state, council.policy, _Server())  # type: ignore[arg-type]
         with mock.patch("basa.session.upload_in_pieces", side_effect=problem):
             try:
                 session.finish(1000)
             except (Problem, Refused) as no:
                 assert no.code == v["code"]
-        assert (state.session is not None) == v["is_kept"] and state.given("a") is not None
+        assert (state.session is not None) == v["is_kept"] and state.given_version == 1
         state.close()
 
 
@@ -193,32 +191,6 @@ class _Server:
     """It is not asked."""
 
     link = Message(progress=None)
-
-
-class _Telling:
-    """An authority that says this of every upload."""
-
-    def __init__(self, signer: Signer, status: int, lie: Vector) -> None:
-        self._signer, self._status, self._lie = signer, status, lie
-
-    def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
-        said = {"task": task, "user": user, "tag": tag, "epoch": statement, "status": self._status, **self._lie}
-        return _signed(self._signer, SHOT_OUTCOME, **said)
-
-
-def check_outcome(v: Vector) -> None:
-    """Three of four that say "expired" of this upload free its update, and nothing else does."""
-    council = _Council(4)
-    members = [_Telling(one, said, v.get("lie", {})) for one, said in zip(council.signers, v["said"])]
-    authorities = Authorities(members, council_of(council.policy))  # type: ignore[arg-type]
-    epochs = council.gathered([], {}, _nothing()).epochs
-    with tempfile.TemporaryDirectory() as folder:
-        state = DeviceState(Path(folder))
-        freeze_shot(state, Shot(council.policy, Message(), epochs, _VERSION, bytes(32), "first", np.ones(9, np.uint32)))
-        given = Given(state, authorities, council.policy)
-        got = refusal(lambda: given.free_or_refuse("first"))
-        assert (got, state.given("first") is None) == (v["refused"], v["refused"] is None)
-        state.close()
 
 
 def check_prefix(v: Vector) -> None:
@@ -231,18 +203,23 @@ def check_prefix(v: Vector) -> None:
 
 def check_once_a_version(v: Vector) -> None:
     """An update was given on a version, before the device was started again."""
-    council, status = _Council(4), v.get("outcome", _PENDING)
-    authorities = Authorities([_Telling(one, status, {}) for one in council.signers], council_of(council.policy))  # type: ignore[misc]
+    council = _Council(4)
     epochs = council.gathered([], {}, _nothing()).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, Shot(council.policy, Message(), epochs, _VERSION, bytes(32), "first", np.ones(9, np.uint32)))
+        freeze_shot(state, Shot(council.policy, Message(), epochs, _VERSION, bytes(32), np.ones(9, np.uint32)))
         state.close()
         state = DeviceState(Path(folder))
-        given = Given(state, authorities, council.policy)
-        got = refusal(lambda: given.version_or_refuse(v["version"], v["name"]))
+        got = refusal(lambda: check_version_free(state, v["version"]))
         state.close()
     assert got == v["refused"]
+
+
+def check_private(v: Vector) -> None:
+    """Of a budget of two uploads."""
+    state = Message(given_uploads=v["given"])
+    policy = Message(privacy=Message(participations=2) if v.get("private", True) else None)
+    assert refusal(lambda: check_budget(state, policy)) == v["refused"]  # type: ignore[arg-type]
 
 
 class _Contributing(Device):
@@ -251,7 +228,6 @@ class _Contributing(Device):
     def __init__(self, folder: Path, over: int) -> None:
         super().__init__(Settings("", [], [], bytes(32), folder))
         self._member.policy = Message(privacy=None, dimension=1)
-        self._given = Given(self._state, None, self.policy)  # type: ignore[arg-type]
         self._over, self.trained_on = over, 0
 
     def _await_place(self) -> None:
@@ -264,12 +240,12 @@ class _Contributing(Device):
         self.trained_on += 1
         return Update(np.full(1, model.version, np.float32))
 
-    def _freeze(self, trained_on: Model, update: Update, name: str) -> None:
+    def _freeze(self, trained_on: Model, update: Update) -> None:
         if trained_on.version < self._over:
             raise Problem(410, {"type": "urn:basa:problem:version-over"}, {})
 
     def _session(self) -> Any:
-        return Message(finish=lambda piece_bytes: "upload 5", delta_id="none")
+        return Message(finish=lambda piece_bytes: "upload 5")
 
 
 def check_version_over(v: Vector) -> None:
@@ -323,28 +299,17 @@ SHOT_RULES: List[Case] = [
         {"code": "task-paused", "is_kept": True}, {"code": "task-storage-full", "is_kept": True},
         {"code": "storage-full", "is_kept": True}, {"code": "version-over", "is_kept": False},
     ]),
-    ("outcomes of uploads", check_outcome, [
-        {"said": [_EXPIRED] * 4, "refused": None},
-        {"said": [_PENDING, _EXPIRED, _EXPIRED, _EXPIRED], "refused": None},
-        {"said": [_EXPIRED, _EXPIRED, _PENDING, _PENDING], "refused": "delta-committed"},
-        {"said": [_INCLUDED] * 4, "refused": "delta-committed"},
-        {"said": [_PENDING] * 4, "refused": "delta-committed"},
-        {"said": [_UNKNOWN] * 4, "refused": "delta-committed"},
-        {"said": [_EXPIRED] * 4, "lie": {"tag": b"t" * 32}, "refused": "delta-committed"},
-        {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "delta-committed"},
-        {"said": [9] * 4, "refused": "delta-committed"},
-    ]),
     ("words around an update", check_prefix, [
         {"word": 65535}, {"weight": 0.25, "word": 16384}, {"weight": 1e-9, "word": 1},
     ]),
     ("updates on one version", check_once_a_version, [
-        {"version": _VERSION, "name": "second", "refused": "version-given"},
-        {"version": _VERSION, "name": None, "refused": "version-given"},
-        {"version": _VERSION, "name": "first", "refused": None},
-        {"version": _VERSION + 1, "name": "second", "refused": None},
-        {"version": _VERSION, "name": "second", "outcome": _UNKNOWN, "refused": "version-given"},
-        {"version": _VERSION, "name": "second", "outcome": _INCLUDED, "refused": "version-given"},
-        {"version": _VERSION, "name": "second", "outcome": _EXPIRED, "refused": None},
+        {"version": _VERSION, "refused": "version-given"},
+        {"version": _VERSION - 1, "refused": "version-given"},
+        {"version": _VERSION + 1, "refused": None},
+    ]),
+    ("budgets", check_private, [
+        {"given": 0, "refused": None}, {"given": 1, "refused": None}, {"given": 2, "refused": "budget-spent"},
+        {"given": 9, "private": False, "refused": None},
     ]),
     ("versions that are over", check_version_over, [
         {"over": 0, "place": "upload 5", "trained": 1},

@@ -13,8 +13,6 @@ import numpy as np
 from basa.errors import StateProblem
 from basa.state import DeviceState
 
-_MARK = {"tag": "", "version": 0, "epochs": {}}
-
 
 def _full_disk(*_: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
@@ -25,15 +23,15 @@ class FailedWrites(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             state = DeviceState(Path(name))
             with mock.patch("basa.state._replace", _full_disk), self.assertRaises(OSError):
-                state.begin("update", _MARK, {"header": ""}, np.zeros(4, np.uint32))
+                state.begin(0, {"header": ""}, np.zeros(4, np.uint32))
             # The application tries again, now with room on the disk: the session must not be in its way as if it were durable.
-            for ask in (lambda: state.session, lambda: state.release("update"), state.end_session):
+            for ask in (lambda: state.session, state.end_session):
                 with self.assertRaises(StateProblem) as no:
                     ask()
                 self.assertEqual(no.exception.code, "folder-failed")
             state.close()
             again = DeviceState(Path(name))
-            self.assertEqual((again.session, again.all_given()), (None, {}))
+            self.assertEqual((again.session, again.given_version), (None, -1))
             again.close()
 
 

@@ -11,7 +11,7 @@ from .x25519 import BASE, ephemeral, header, is_key, pad_of, seal_for, sha256, u
 from check import hkdf
 
 GOOD, GIVEN_UP, INCLUDED, EXPIRED = 0, 0, 2, 3
-RECORDS = {108: "epoch-opened", 109: "epoch-ended", 110: "batch-voted", 111: "batch-final", 140: "upload-expired"}
+RECORDS = {108: "epoch-opened", 109: "epoch-ended", 110: "batch-voted", 111: "batch-final"}
 
 
 def hexed(v, name):
@@ -230,18 +230,12 @@ def check_sum(b, v, sums):
 
 
 def check_end(b, v):
-    first, other = b.users[0], bytes([7]) * 32
-    outcomes = [read("shotOutcome", data) for data in hexed(v, "outcomes")]
-    agree("two outcomes", [(m.task, m.u, m.g, m.statement, m.status) for m in outcomes],
-          [(b.task, first.u, g, b.statements[0], status) for g, status in ((first.g, INCLUDED), (other, EXPIRED))])
-    for m in outcomes:
-        check_signature(m, b.keys[0])
     records = []
     for data in hexed(v, "records"):
         agree("a record of the mode", len(data) > 2 and data[2] in RECORDS)
         records.append(read(RECORDS[data[2]], data))
     names = [record.layout for record in records]
-    alone = ["epoch-opened", "batch-final", "upload-expired", "epoch-ended"]
+    alone = ["epoch-opened", "batch-final", "epoch-ended"]
     agree("the records", names, alone if b.n == 1 else [alone[0], "batch-voted", *alone[1:]])
     by = dict(zip(names, records))
     agree("the epoch that opened", by["epoch-opened"].epoch.raw, b.epochs[0].raw)
@@ -249,18 +243,16 @@ def check_end(b, v):
     agree("the list of the batch", (listed.batch.raw, listed.entry, listed.version, [(e["u"], e["g"], e["statement"]) for e in listed.members]),
           (b.batch.raw, b.entry_hash, 0, [(s.u, s.g, b.statements[0]) for s in b.users]))
     agree("the final batch", (by["batch-final"].ctx, by["batch-final"].list is None), (b.ctx, b.n > 1))
-    gone = by["upload-expired"]
-    agree("the upload that expired", (gone.task, gone.u, gone.g, gone.statement), (b.task, first.u, other, b.statements[0]))
     ended = by["epoch-ended"]
     agree("the epoch that was given up", (ended.statement, ended.how), (b.statements[0], GIVEN_UP))
     epoch, rules = b.epochs[0], b.policy.oneShot
-    agree("after the vote window, and after two more epochs", gone.at >= epoch.closes + rules.voteMs and ended.at >= epoch.closes + 2 * rules.epochMs)
+    agree("after two more epochs", ended.at >= epoch.closes + 2 * rules.epochMs)
     agree("times that do not go back", [record.at for record in records[1:]], sorted(record.at for record in records[1:]))
 
 
 def check_one_shot(v):
     fields_of("the vector", v, "name policy task authorityKeys serverKey entry standings secrets users inspectRequest inspectAnswers batch "
-              "ctx used given voteRequest voteAnswers releases sum weightSum outcomes records")
+              "ctx used given voteRequest voteAnswers releases sum weightSum records")
     b = check_task(v)
     check_standings(b, v)
     each_user(v, lambda _, user: check_user(b, user))

@@ -113,17 +113,9 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     title: 'The authority is restored from a backup that is older than its last agreement',
     story: 'It no longer knows the group to which it agreed, and would agree to an overlapping group.',
   },
-  S14: {
-    title: 'A device gets a statement that its update expired, but about another hour',
-    story: 'It would give the update again, although the update is already in a sum.',
-  },
   S15: {
     title: 'The clock of an authority is set back',
     story: 'Time limits that have passed would be open again.',
-  },
-  S16: {
-    title: 'An update is added to a sum after it was declared expired',
-    story: 'The device has already given the update again, so it would be in two sums.',
   },
   S17: {
     title: 'The server keeps uploads until long after their hour has ended',
@@ -141,11 +133,6 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   S20: {
     title: 'A device crashes right after it sent its update',
     story: 'If it had not recorded the upload before sending it, it would give the same update to another group.',
-  },
-  S21: {
-    title: 'The server says that an update expired',
-    story:
-      'A device that trusts the word of a single authority would give the update again, although it is already in a sum.',
   },
   S22: {
     title: 'A restored authority votes like the others',

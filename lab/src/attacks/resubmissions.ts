@@ -1,10 +1,7 @@
 /** I1: users whose updates are in a sum are told that they are not, and bring the same updates to another buffer. */
-import { toHex } from '@basa/masking';
-import { type Ctx, type DeltaCommitment, type ShotOutcomeOf, shotOutcomeCodec } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
+import type { Ctx } from '@basa/protocol';
 import type { Attack } from './attack.ts';
 import { againstOneShot } from './one-shot/against-one-shot.ts';
-import type { ShotOracle } from './one-shot/shot-oracle.ts';
 import { type Colluder, colluders } from './one-shot/shot-scene.ts';
 import { PaperScene } from './paper-scene.ts';
 
@@ -13,7 +10,7 @@ export const I1: Attack = {
   schedule:
     'U0, U1 and V fill a buffer; the server tells U0 and U1 that their time was over, and they upload the same updates again beside Eve; V is kept out',
   inOneShot:
-    'a batch of U0, U1 and V is final; the server says that the uploads of U0 and U1 expired, and asks for them again beside Eve',
+    'a batch of U0, U1 and V is final; the server says that the uploads of U0 and U1 are lost, and asks for them again beside Eve',
   paper(setting) {
     const scene = new PaperScene(setting);
     for (const name of ['U0', 'U1', 'V']) scene.contribute(name);
@@ -28,8 +25,6 @@ export const I1: Attack = {
       const names = devices.map((device) => oracle.give(device) as Ctx);
       oracle.close(names);
       const again = devices.slice(0, 2).flatMap((device) => {
-        const answer = device.release(forgedOutcomes(oracle, device));
-        if (answer.kind === 'refused') oracle.trace.refused('user', answer.reason);
         device.own.leave();
         return oracle.give(device) ?? [];
       });
@@ -37,13 +32,3 @@ export const I1: Attack = {
       oracle.close([...again, eve.name], 1);
     }),
 };
-
-/** "Your upload expired", with the signature of the server. */
-function forgedOutcomes({ world }: ShotOracle, { own }: ShotDevice): readonly ShotOutcomeOf[] {
-  const { joinTag, epochs } = own.ledger.deltas.get(toHex(own.deltaId)) as DeltaCommitment;
-  return epochs.map(({ authority, statement }) => {
-    const body = { task: world.task, user: own.user, joinTag, statement, status: 'expired' as const };
-    const signature = world.server.ports.signer.sign(shotOutcomeCodec.statement(body));
-    return { authority, outcome: { ...body, signature } };
-  });
-}

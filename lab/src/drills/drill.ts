@@ -1,6 +1,5 @@
 /** Both services with devices at work, as every drill has them: from the first version to the verdict from outside. */
 import type { ChildProcess } from 'node:child_process';
-import { randomStream } from '@basa/learning';
 import { type ProcessName, TestProcesses, type TestProcessesOptions } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
 import { Fleet } from '../trials/crash/fleet.ts';
@@ -136,8 +135,7 @@ interface Enrolling extends Pick<Drill, 'basa' | 'bundle'> {
   readonly folder: string;
 }
 
-function enrolled({ basa, bundle, seed, folder }: Enrolling): Promise<Fleet> {
+function enrolled({ basa, bundle, folder }: Enrolling): Promise<Fleet> {
   const script = bundle.file('devices');
-  const chance = randomStream(seed, folder);
-  return Fleet.enrolled({ basa, script, processes: DEVICE_PROCESSES, devicesEach: DEVICES_EACH, chance, folder });
+  return Fleet.enrolled({ basa, script, processes: DEVICE_PROCESSES, devicesEach: DEVICES_EACH, folder });
 }

@@ -33,7 +33,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   E1: { learned: ['x of U2'], refusals: ['authority upload-used', 'authority too-few-votes'] },
   G1: { learned: ['x of U2'], refusals: ['user model-not-logged', 'authority batch-invalid'] },
   H1: { learned: [], refusals: ['authority policy-invalid'] },
-  I1: { learned: ['x of V'], refusals: ['user outcome-undecided', 'user delta-committed', 'authority too-few'] },
+  I1: { learned: ['x of V'], refusals: ['user version-given', 'authority too-few'] },
 };
 
 const said = ({ by, reason }: AttackRefusal): string => `${by} ${reason}`;

@@ -9,7 +9,7 @@ import { type Edit, MUTANTS } from '../../src/proofs/mutants/list.ts';
 
 it('every rule of the one-shot mode has one attack with words of its own, and a mutant that removes the rule', () => {
   const ids = ONE_SHOT_ATTACKS.map(({ id }) => id);
-  expect(ids).toEqual(ids.map((_, n) => `S${n + 1}`));
+  expect(ids).toEqual([...new Set(ids)]);
   expect(ids.filter((id) => ATTACK_WORDS[id] === undefined)).toEqual([]);
   expect(MUTANTS.filter(({ edits }) => edits.length === 0)).toEqual([]);
 });

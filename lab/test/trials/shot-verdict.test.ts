@@ -17,7 +17,7 @@ function problemsOf(batches: readonly LoggedBatch[], counted: readonly number[])
   const final = new Map(batches.map((one) => [one.ctx, one]));
   const versions = new Map(batches.map(({ ctx }, n) => [ctx, n + 1]));
   const counts = [new Int32Array(2), ...counted.map((count) => Int32Array.of(count, 0))];
-  return batchProblems({ batches: { listed: new Set(), final, expired: new Map() }, versions, counts });
+  return batchProblems({ batches: { listed: new Set(), final }, versions, counts });
 }
 
 it('batches with distinct uploads, and a spoilt one, are right', () => {

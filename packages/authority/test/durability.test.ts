@@ -2,9 +2,9 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, type BasaEvent, certificateCodec, type Epoch, shotOutcomeCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, type BasaEvent, certificateCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Enrolled, TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
+import type { Enrolled } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Authority, verifyLog } from '../src/index.ts';
 import { type Answer, ask, askAs, newDevice, userOf } from './asking.ts';
@@ -92,12 +92,6 @@ async function nextScene(authority: Authority, { world }: ShotScene): Promise<Sh
   return { world, epochs: await world.epochs([authority]), uploads: await world.uploads([authority]) };
 }
 
-async function statusOf(authority: Authority, { world, epochs, uploads }: ShotScene, n: number): Promise<string> {
-  const path = world.outcomePath(uploads[n] as TestUpload, epochs[0] as Epoch);
-  const { bytes } = await world.outcome(world.enrolled[n] as Enrolled, authority, path);
-  return shotOutcomeCodec.decode(bytes).status;
-}
-
 describe('a rolled-back data folder', () => {
   it('is detected with the witness: its epochs are dead, and nothing of them is voted for', async () => {
     const { authority, scene, events } = await rolledBack({ withWitness: false });
@@ -120,19 +114,6 @@ describe('a rolled-back data folder', () => {
     // Met once, it is over: the same head says nothing new.
     const { head: after } = await show(authority, head);
     expect((await show(authority, after)).head).toBe(after);
-  });
-
-  it('no longer calls an upload expired that it called so before a head showed the loss, and later ones it does', async () => {
-    const { authority, scene, head } = await rolledBack({ withWitness: true });
-    const month = 30 * 24 * 3_600_000;
-    time.now += month;
-    await authority.tick();
-    expect(await statusOf(authority, scene, 0)).toBe('expired');
-    expect((await show(authority, head)).status).toBe(200);
-    const later = await nextScene(authority, scene);
-    time.now += month;
-    await authority.tick();
-    expect([await statusOf(authority, scene, 0), await statusOf(authority, later, 0)]).toEqual(['unknown', 'expired']);
   });
 
   it('stays met after a restart', async () => {

@@ -1,17 +1,17 @@
-/** A device in a task: fetches models, contributes updates, and reports their status. */
+/** A device in a task: fetches models, contributes updates, and asks what became of them. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
-import type { Ctx, JoinTag, PrivacySpent, TaskPolicy } from '@basa/protocol';
+import type { Ctx, PrivacySpent, TaskPolicy } from '@basa/protocol';
 import { INSIDE } from './inside.ts';
 import type { Idle } from './run/idle.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
+import type { UploadFate } from './services/server-client.ts';
 import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
-import { contribute, refusePaper, resume } from './session/contribute.ts';
-import type { Contribution, ContributionOutcome, Rejection } from './session/contribution.ts';
+import { contribute, refusePaper, resume, versionRejection } from './session/contribute.ts';
+import type { Contribution, Rejection } from './session/contribution.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
-import { askOutcome, versionRejection } from './session/outcomes.ts';
 import { budgetRejection, spentBy } from './session/private-budget.ts';
 import type { Update } from './session/quantised.ts';
 
@@ -85,7 +85,7 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => resume(this.#context, both));
   }
 
-  /** Gives up an interrupted session. Bytes that may have left keep their update held until its outcome. */
+  /** Gives up an interrupted session: its update is lost, and the device trains on a newer version. */
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
       const { state } = this.#context;
@@ -94,22 +94,19 @@ export class BasaClient {
     });
   }
 
-  /** Returns the status of a contribution according to the authority. */
-  outcome(
-    { ctx, joinTag }: Pick<Contribution, 'ctx' | 'joinTag'>,
-    { signal }: Abortable = {},
-  ): Promise<ContributionOutcome> {
-    const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
-    return this.#exclusively(signal, (both) => askOutcome(this.#context, commitment, both));
+  /** What became of a contribution, according to the server. Nothing follows from it: no update is given again. */
+  fate({ ctx }: Pick<Contribution, 'ctx'>, { signal }: Abortable = {}): Promise<UploadFate> {
+    const { server, task } = this.#context;
+    return this.#exclusively(signal, (both) => server.uploadFate(task, fromHex(ctx) as Ctx, both));
   }
 
   /** Fetches, trains and contributes until the rounds are done or the task ends; an abort rejects. */
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
-      budget: (both: AbortSignal) => budgetRejection(this.#context, both),
+      budget: () => budgetRejection(this.#context),
       admission: (both: AbortSignal) => askForPlace(this.#context, both),
       model: (both: AbortSignal) => this.#newestModel(both),
-      given: (version: number, both: AbortSignal) => versionRejection(this.#context, version, both),
+      given: (version: number) => versionRejection(this.#context, version),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
       resume: (both: AbortSignal) => resume(this.#context, both),
       leave: (both: AbortSignal) => this.#leavePlace(both),

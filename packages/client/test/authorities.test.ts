@@ -1,18 +1,11 @@
 import {
-  agreedShotOutcome,
   type Certificate,
   certificateCodec,
   endorse,
   hasGoodEndorsements,
-  type JoinTag,
   millis,
   refused,
-  type ShotOutcome,
-  type ShotOutcomeOf,
-  type ShotStatus,
-  shotOutcomeCodec,
   type TaskId,
-  type UserId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
@@ -24,23 +17,17 @@ import type { AuthorityClient } from '../src/services/authority-client.ts';
 const signers = [1, 2, 3, 4].map((n) => createNodeSigner(new Uint8Array(32).fill(n)));
 const council = { authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };
 const task = new Uint8Array(32) as TaskId;
-const user = new Uint8Array(32) as UserId;
-const joinTag = new Uint8Array(32) as JoinTag;
-const statement = new Uint8Array(32);
-/** The upload names an epoch of every authority. */
-const upload = { joinTag, epochs: signers.map((_, authority) => ({ authority, statement })) };
 const never = new AbortController().signal;
 const problem = (code: ProblemError['code']) => new ProblemError({ code, status: 403, title: code });
 const down = () => Promise.reject(new UnreachableError('an authority', new Error('down')));
 const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, certificateCodec, council, one);
 
-type Part = Partial<Record<'enrol' | 'shotOutcome', (...asked: never[]) => Promise<unknown>>>;
+type Part = Partial<Record<'enrol', (...asked: never[]) => Promise<unknown>>>;
 
 /** The authorities of the council, each with what it does otherwise than an honest one. */
 function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
   const members = signers.map((_, authority) => {
-    const enrol = async () => certificate(authority);
-    const client = { enrol, shotOutcome: says(authority, 'included'), ...otherwise[authority] };
+    const client = { enrol: async () => certificate(authority), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
   return new Authorities(members, council, { now: () => millis(0) });
@@ -49,14 +36,6 @@ function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
 function certificate(authority: number, signer = signers[authority] as (typeof signers)[0]) {
   const signed = { authorities: council.authorities.map((key, n) => (n === authority ? signer.publicKey : key)) };
   return endorse(certificateCodec, signed, signer, { task, deviceKey: task });
-}
-
-function says(authority: number, status: ShotStatus) {
-  return async (): Promise<ShotOutcome> => {
-    const body = { task, user, joinTag, statement, status };
-    const signature = (signers[authority] as (typeof signers)[0]).sign(shotOutcomeCodec.statement(body));
-    return { ...body, signature };
-  };
 }
 
 const signedBy = ({ endorsements }: Certificate) => endorsements.map(({ authority }) => authority);
@@ -70,33 +49,24 @@ it('a certificate has the signatures of the others if one authority sends a forg
   }
 });
 
-it('the status of an upload is known if enough authorities agree, even if one contradicts them', async () => {
-  const question = { suite: nodeSuite, council, task, user };
-  const agreed = (answers: readonly ShotOutcomeOf[]) => agreedShotOutcome(question, upload, answers);
-  const isAgreed = (answers: readonly ShotOutcomeOf[]) => agreed(answers) !== undefined;
-  const late = () => new Promise((resolve) => setTimeout(resolve, 20)).then(says(3, 'included'));
-  const all = authorities({ 0: { shotOutcome: says(0, 'unknown') }, 3: { shotOutcome: late } });
-  expect(agreed(await all.shotOutcomes({ task, user }, upload, isAgreed, never))).toBe('included');
-});
-
 it('a refusal of one authority is final only if too few others are left, not if the others were silent', async () => {
-  const no = { shotOutcome: () => Promise.reject(problem('revoked')) };
-  const silent = authorities({ 0: no, 2: { shotOutcome: down }, 3: { shotOutcome: down } });
-  await expect(silent.shotOutcomes({ task, user }, upload, () => false, never)).rejects.toThrow(UnreachableError);
-  const refused = authorities({ 0: no, 1: no, 3: { shotOutcome: down } });
-  await expect(refused.shotOutcomes({ task, user }, upload, () => false, never)).rejects.toThrow(ProblemError);
+  const no = { enrol: () => Promise.reject(problem('revoked')) };
+  const silent = authorities({ 0: no, 2: { enrol: down }, 3: { enrol: down } });
+  await expect(silent.enrol(task, undefined, isMine, never)).rejects.toThrow(UnreachableError);
+  const refused = authorities({ 0: no, 1: no, 3: { enrol: down } });
+  await expect(refused.enrol(task, undefined, isMine, never)).rejects.toThrow(ProblemError);
 });
 
 it('if too few authorities answer, the message gives the number needed and the number missing', async () => {
-  const all = authorities({ 1: { shotOutcome: down }, 3: { shotOutcome: down } });
-  await expect(all.shotOutcomes({ task, user }, upload, () => false, never)).rejects.toThrow(
+  const all = authorities({ 1: { enrol: down }, 3: { enrol: down } });
+  await expect(all.enrol(task, undefined, isMine, never)).rejects.toThrow(
     'the authority does not answer (down); 3 of 4 authorities must answer, but 2 did not; the work so far is kept',
   );
 });
 
 it('a lie of one authority and the silence of another do not end the run: the client asks again later', async () => {
   const judge = (answer: { readonly authority: number }) =>
-    answer.authority === 0 ? refused('outcome-invalid') : undefined;
+    answer.authority === 0 ? refused('certificate-invalid') : undefined;
   const ask = async (authority: number) => (authority === 3 ? down() : { authority });
   const asking = { needed: 3, signal: never, ask, judge };
   await expect(askSeveral([0, 1, 2, 3], asking)).rejects.toThrow(UnreachableError);

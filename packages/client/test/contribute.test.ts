@@ -1,15 +1,10 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
-import { ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { deltaOf } from './support/connect.ts';
 import { problem } from './support/http-replies.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
 import { PAPER } from './support/test-world.ts';
-
-const { epochMs, voteMs } = ONE_SHOT_DEFAULTS;
-/** After it, no authority votes for an upload of now. */
-const EXPIRED_MS = epochMs + voteMs + 60_000;
 
 describe('a whole contribution', () => {
   it('tells its progress, step by step', async () => {
@@ -19,16 +14,16 @@ describe('a whole contribution', () => {
     const off = client.on('progress', ({ step, sent, total }) =>
       steps.push(sent === undefined ? step : `${sent}/${total}`),
     );
-    const outcomes: string[] = [];
-    client.on('accepted', ({ kind }) => outcomes.push(kind));
-    client.on('rejected', ({ reason }) => outcomes.push(reason));
+    const ends: string[] = [];
+    client.on('accepted', ({ kind }) => ends.push(kind));
+    client.on('rejected', ({ reason }) => ends.push(reason));
     accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
     off();
     expect(steps).toEqual(['mask', '0/244', '64/244', '128/244', '192/244', '244/244']);
     const other = await startClient(services);
-    other.on('rejected', ({ reason }) => outcomes.push(reason));
+    other.on('rejected', ({ reason }) => ends.push(reason));
     await other.contribute(deltaOf(0).subarray(1), { trainedOn: 0 });
-    expect(outcomes).toEqual(['accepted', 'wrong-length']);
+    expect(ends).toEqual(['accepted', 'wrong-length']);
     expect(steps).toHaveLength(6);
   });
 
@@ -65,16 +60,6 @@ describe('with one update a version', () => {
     const again = await startClient(services, { identity });
     expect(await again.contribute(deltaOf(7), { trainedOn: 0 })).toMatchObject(refused);
     expect(services.count('/shots/', 'PUT')).toBe(uploads);
-  });
-
-  it('after its update expired, a device may give another one on the same version', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    services.shots.taken = [];
-    services.world.aheadMs = EXPIRED_MS;
-    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
-    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
   });
 
   it('an update on a version that this device has never seen is refused, with advice', async () => {
@@ -117,31 +102,32 @@ describe('updates that are not accepted', () => {
     await expect(client.run({} as never, {} as never)).rejects.toMatchObject(refused);
   });
 
-  it('one update is not sent in two uploads, even if it is offered twice', async () => {
+  it('a second one on a version is refused, whatever became of the first', async () => {
     const services = await startServices();
     const client = await startClient(services);
     const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    services.shots.fate = 'waiting';
-    const again = await client.contribute(deltaOf(1), { trainedOn: 0 });
-    expect(again).toMatchObject({ reason: 'delta-committed', detail: 'undecided', update: 'held' });
-    expect(await client.outcome(contribution)).toBe('undecided');
+    for (const fate of ['waiting', 'version-over', 'refused', 'quarantined', 'unknown'] as const) {
+      services.shots.fate = fate;
+      expect(await client.fate(contribution)).toBe(fate);
+      expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
+        reason: 'version-given',
+        update: 'free',
+      });
+    }
     expect(services.count('/shots/', 'PUT')).toBe(1);
   });
 
-  it('an update whose upload was refused may be offered again only after the authority said that it expired', async () => {
+  it('an upload that the server refused was given: its version is over for the device', async () => {
     const services = await startServices();
     const client = await startClient(services);
     services.mischief = {
       before: ({ path, method }) => (path.includes('/shots/') && method === 'PUT' ? problem('epoch-over') : undefined),
     };
-    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
-      reason: 'epoch-over',
-      update: 'held',
-    });
+    const refused = { reason: 'epoch-over', update: 'given' };
+    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject(refused);
+    expect(client.isInterrupted).toBe(false);
     services.mischief = {};
-    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
-    services.world.aheadMs = EXPIRED_MS;
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
+    expect(services.shots.taken).toEqual([]);
   });
 });

@@ -4,9 +4,6 @@ import {
   type AuthorityStanding,
   beaconCodec,
   endorse,
-  HEADER,
-  type Head,
-  headCodec,
   type ModelEntry,
   modelEntryCodec,
   standingsCodec,
@@ -89,29 +86,6 @@ describe('a statement about the newest model', () => {
   });
 });
 
-it('heads of a replaced branch are old, also for a device that starts again', async () => {
-  const services = await startServices();
-  const store = memoryStore();
-  const first = await connectTo(services, { identity: store });
-  const { authority, now } = services.world;
-  await startClient(services); // its enrolment is what the authority forgets
-  await first.model();
-  const old = authority.core.head();
-  authority.log = authority.log.slice(0, -1);
-  authority.restart(now);
-  const given = accepted(await first.contribute(deltaOf(1), { trainedOn: 0 })); // the end of a session writes all that lasts anew
-  await first.outcome(given);
-  await first.close();
-  const current = authority.core.head();
-  expect(current.branch).not.toEqual(old.branch);
-  const again = await startClient(services, { identity: store });
-  show(services, () => ({ head: { ...old, sequence: old.sequence + 100 } }));
-  await expect(again.model()).rejects.toMatchObject(STALE);
-  await again.outcome(given).catch(() => undefined);
-  const asked = services.asked.filter(({ path }) => path.includes('/shot-outcomes/')).at(-1);
-  expect(asked?.headers[HEADER.head]).toBe(hexOf(current));
-});
-
 it('run continues after a replay: it reports the replay, waits, and asks again', async () => {
   const { services, before } = await movedOn();
   const client = await startClient(services);
@@ -135,5 +109,3 @@ it('run continues after a replay: it reports the replay, waits, and asks again',
   });
   expect([...reasons]).toEqual(['model-stale']);
 });
-
-const hexOf = (head: Head): string => Buffer.from(headCodec.encode(head)).toString('hex');

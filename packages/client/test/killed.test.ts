@@ -22,5 +22,5 @@ it.each(['mask', 'upload'])('killed at step %s', async (step) => {
   expect(client.isInterrupted).toBe(step === 'upload');
   accepted(step === 'mask' ? await client.contribute(deltaOf(3), { trainedOn: 0 }) : await client.resume());
   expect(services.shots.taken).toHaveLength(1);
-  expect(await client.contribute(deltaOf(3), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
+  expect(await client.contribute(deltaOf(3), { trainedOn: 0 })).toMatchObject({ reason: 'version-given' });
 });

@@ -10,11 +10,8 @@ import {
   encodePolicy,
   endorse,
   epochCodec,
-  HEADER,
-  headCodec,
   millis,
   modelEntryCodec,
-  shotOutcomeCodec,
   standingsCodec,
   type TaskId,
 } from '@basa/protocol';
@@ -24,7 +21,7 @@ import { inMemoryStoreForTests } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
 import type { HttpServices } from './support/http-services.ts';
-import { accepted, startClient, startServices } from './support/setup.ts';
+import { startClient, startServices } from './support/setup.ts';
 import { parametersOf } from './support/test-world.ts';
 
 const stranger = createNodeSigner(nodeRandomBytes(32));
@@ -156,49 +153,6 @@ describe('statements of the authority that the server hands on are refused, and 
     // Nor is anything of it remembered.
     services.mischief = {};
     expect((await client.model()).version).toBe(0);
-  });
-});
-
-describe('the authority', () => {
-  it("is not believed about an outcome it did not sign: the server's 'expired' frees nothing", async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    forge(services, /\/shot-outcomes\//, (body) => {
-      const outcome = { ...shotOutcomeCodec.decode(body), status: 'expired' as const };
-      const { serverSigner } = services.world;
-      return shotOutcomeCodec.encode({ ...outcome, signature: serverSigner.sign(shotOutcomeCodec.statement(outcome)) });
-    });
-    await expect(client.outcome(contribution)).rejects.toMatchObject({ reason: 'outcome-invalid' });
-    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toMatchObject({ reason: 'outcome-invalid' });
-    expect(services.count('/shots/', 'PUT')).toBe(1);
-  });
-
-  it('gets the newest head of its log from the device, also after a restart of the device', async () => {
-    const services = await startServices();
-    const store = memoryStore();
-    const first = await connectTo(services, { identity: store });
-    const given = accepted(await first.contribute(deltaOf(1), { trainedOn: 0 }));
-    await first.outcome(given);
-    await first.close();
-    const newest = toHex(headCodec.encode(services.world.authority.core.head()));
-    const before = services.asked.length;
-    await (await startClient(services, { identity: store })).outcome(given);
-    const [asked] = services.asked.slice(before).filter(({ service }) => service === 'authority');
-    expect(asked?.headers[HEADER.head]).toBe(newest);
-  });
-
-  it('that was rolled back notices it by this head, and gives up everything that is open', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    const { authority, now } = services.world;
-    const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    const { core } = authority;
-    authority.log = authority.log.slice(0, -1); // the epoch it opened
-    authority.restart(now);
-    expect(authority.core).not.toBe(core);
-    expect(await client.outcome(contribution)).toBe('unknown');
-    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
   });
 });
 

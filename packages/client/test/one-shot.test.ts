@@ -1,4 +1,4 @@
-/** The one-shot mode: one message, the same bytes after a crash, and outcomes. */
+/** The one-shot mode: one message, and the same bytes after a crash. */
 import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
 import {
@@ -18,8 +18,6 @@ import { accepted, reasonOf, startClient, startServices } from './support/setup.
 import { DIMENSION } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
-const MINUTE_MS = 60_000;
-
 /** Every header that was signed, and every piece by its place: one value each, however often it was sent. */
 function whatLeft(services: HttpServices): Map<string, Set<string>> {
   const left = new Map<string, Set<string>>();
@@ -34,7 +32,7 @@ function whatLeft(services: HttpServices): Map<string, Set<string>> {
 }
 
 describe('a contribution in one message', () => {
-  it('is in the sum of its batch; the device talks only to the server, and asks the authority only for the outcome', async () => {
+  it('is in the sum of its batch; the device talks only to the server', async () => {
     const services = await startServices();
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     services.asked.length = 0;
@@ -47,7 +45,7 @@ describe('a contribution in one message', () => {
     const [first] = contributions;
     expect(first).toMatchObject({ ctx: toHex(services.shots.taken[0]?.name as Uint8Array) });
     expect(Object.keys(first?.costs ?? {})).toEqual(['mask', 'upload']);
-    expect(await clients[0]?.outcome(first as never)).toBe('undecided');
+    expect(await clients[0]?.fate(first as never)).toBe('waiting');
 
     const sum = services.shots.openBatch();
     const { policy, version } = services.world;
@@ -59,7 +57,7 @@ describe('a contribution in one message', () => {
       const real = expected.reduce((total, delta) => total + (delta[k] as number), 0);
       expect(((sum[prefix + k] as number) | 0) / policy.level).toBeCloseTo(real, 2);
     }
-    expect(await clients[0]?.outcome(first as never)).toBe('included');
+    expect(await clients[0]?.fate(first as never)).toBe('included');
     expect((await clients[0]?.model())?.version).toBe(1);
   });
 
@@ -107,7 +105,7 @@ describe('a contribution in one message', () => {
         services.mischief = { before };
       };
       stops();
-      const waits = { kind: 'rejected', reason: code, update: 'held', retryAfterMs: 7 };
+      const waits = { kind: 'rejected', reason: code, update: 'given', retryAfterMs: 7 };
       expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject(waits);
       expect(client.isInterrupted).toBe(true);
       expect(await client.resume()).toMatchObject(waits);
@@ -143,22 +141,6 @@ describe('a contribution in one message', () => {
     expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
   });
 
-  it('of a private task is charged once, and the charge is returned if it expires', async () => {
-    const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
-    const policy = { level: 16, clip: 1, minimum: 3, privacy };
-    const services = await startServices({ policy });
-    const client = await startClient(services);
-    const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(client.privacy).toMatchObject({ inclusions: 1 });
-    expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('budget-spent');
-    services.shots.taken = [];
-    const { epochMs, voteMs } = ONE_SHOT_DEFAULTS;
-    services.world.aheadMs = epochMs + voteMs + MINUTE_MS;
-    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
-    expect(client.privacy).toMatchObject({ inclusions: 1 });
-    expect(await client.outcome(lost)).toBe('unknown'); // its update is another one's by now
-  });
-
   it('is one for each version, and another on the next one', async () => {
     const services = await startServices();
     const [client, other] = [await startClient(services), await startClient(services)];
@@ -167,7 +149,7 @@ describe('a contribution in one message', () => {
     expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('version-given');
     accepted(await other.contribute(deltaOf(3), { trainedOn: 0 }));
     services.shots.openBatch();
-    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
     await client.model();
     accepted(await client.contribute(deltaOf(2), { trainedOn: 1 }));
   });
@@ -218,7 +200,7 @@ describe('an upload', () => {
     for (const [name, values] of whatLeft(services)) expect(values.size, name).toBe(1);
   });
 
-  it('that is given up after its bytes may have left keeps its update held', async () => {
+  it('that is given up after its bytes may have left was given', async () => {
     const services = await startServices();
     const client = await startClient(services);
     const controller = new AbortController();
@@ -229,45 +211,8 @@ describe('an upload', () => {
     expect(client.isInterrupted).toBe(true);
     await client.discard();
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
-      reason: 'delta-committed',
-      update: 'held',
+      reason: 'version-given',
+      update: 'free',
     });
-  });
-
-  it('that the server leaves out is said to be, and stays held: the word of the server frees nothing', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    const given = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    services.shots.fate = 'waiting';
-    expect(await client.outcome(given)).toBe('undecided');
-    services.shots.fate = 'version-over';
-    expect(await client.outcome(given)).toBe('discarded');
-    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
-      reason: 'delta-committed',
-      detail: 'discarded',
-    });
-  });
-
-  it('whose sum was spoilt was used, so its update cannot be given again', async () => {
-    const services = await startServices();
-    const clients = [await startClient(services), await startClient(services)];
-    const [given] = await Promise.all(clients.map((one, n) => one.contribute(deltaOf(n), { trainedOn: 0 })));
-    services.shots.openBatch();
-    services.shots.fate = 'quarantined';
-    expect(await clients[0]?.outcome(accepted(given))).toBe('quarantined');
-    expect(await clients[0]?.contribute(deltaOf(0), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
-  });
-
-  it('that never got a vote expires, and its update is free for another upload', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    services.shots.taken = [];
-    const { epochMs, voteMs } = ONE_SHOT_DEFAULTS;
-    services.world.aheadMs = epochMs + voteMs + MINUTE_MS;
-    expect(await client.outcome(lost)).toBe('expired');
-    const again = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(again.ctx).not.toBe(lost.ctx);
-    expect(services.shots.taken.length).toBe(1);
   });
 });

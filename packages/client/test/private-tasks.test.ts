@@ -62,16 +62,6 @@ describe('a device of a private task', () => {
     }
   });
 
-  it('gives the same numbers only once if the application offers them, and in a task without noise under any name', async () => {
-    const client = await startClient(await startServices(privateTask(3)));
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
-    const other = await startClient(await startServices());
-    const named = (byte: number) => ({ trainedOn: 0, training: new Uint8Array(16).fill(byte) });
-    accepted(await other.contribute(deltaOf(1), named(1)));
-    expect(reasonOf(await other.contribute(deltaOf(1), named(2)))).toBe('delta-committed');
-  });
-
   it('keeps the charge of a sum that holds its update', async () => {
     const services = await startServices(privateTask(1));
     const clients = [await startClient(services), await startClient(services), await startClient(services)];

@@ -9,7 +9,7 @@ import { startServices } from './support/setup.ts';
 
 const README = 'packages/client/README.md';
 
-it('enrols, contributes, asks for the outcome, and comes back as the same device', async () => {
+it('enrols, contributes, asks what became of it, and comes back as the same device', async () => {
   const [snippet] = snippetsOf(readPage(README));
   expect(snippet?.code.trim().split('\n').length).toBeLessThanOrEqual(12);
   const services = await startServices();
@@ -22,8 +22,8 @@ it('enrols, contributes, asks for the outcome, and comes back as the same device
       BASA_AUTHORITY_KEY: toHex(services.world.authority.publicKey),
       BASA_ENROLMENT_TOKEN: 'one',
     };
-    expect(await runSnippet(README, { cwd, environment })).toBe('undecided\n');
-    expect(await runSnippet(README, { cwd, environment })).toBe('delta-committed\n');
+    expect(await runSnippet(README, { cwd, environment })).toBe('waiting\n');
+    expect(await runSnippet(README, { cwd, environment })).toBe('version-given\n');
     expect(existsSync(join(cwd, 'my-device/journal'))).toBe(true);
   } finally {
     rmSync(cwd, { recursive: true });

@@ -180,20 +180,6 @@ describe('a model that has converged', () => {
     expect(trainer.asked).toHaveLength(1);
   });
 
-  it('does not loop on an update that repeats itself on every version', async () => {
-    const services = await startServices();
-    services.shots.opensWhenFull = true;
-    const clients = await Promise.all(
-      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
-    );
-    const whys: string[] = [];
-    for (const client of clients) client.on('idle', ({ why }) => whys.push(why));
-    const [samples, options] = [allSamples(tinyDataset), { rounds: 2, patienceMs: 10 }];
-    const summaries = await Promise.all(clients.map((client) => client.run(new Recorder(tinyModel), samples, options)));
-    expect(summaries).toMatchObject(Array(3).fill({ accepted: 1, idle: 1, ended: 'rounds' }));
-    expect(whys).toEqual(Array(3).fill(expect.stringContaining('contributed before')));
-  });
-
   it('trains again as soon as there is a newer version', async () => {
     const services = await startServices({ bufferSize: 2 });
     services.shots.opensWhenFull = true;

@@ -184,7 +184,7 @@ describe('a folder store', () => {
     const store = await openFolderStore(identity);
     const kinds = (await store.entries()).map((entry) => entry[2]);
     expect(new Set(kinds)).toEqual(
-      new Set([KIND.certificate, KIND.policy, KIND.keptHead, KIND.ledgerCommitted, KIND.ledgerSeen, KIND.ledgerEpoch]),
+      new Set([KIND.certificate, KIND.policy, KIND.keptHead, KIND.ledgerGiven, KIND.ledgerSeen, KIND.ledgerEpoch]),
     );
     await store.close();
   });

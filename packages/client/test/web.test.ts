@@ -103,7 +103,7 @@ describe.skipIf(chromium === undefined)('in a real browser', () => {
       isInterrupted: true,
       isSameDevice: true,
       resumed: 'accepted',
-      again: 'delta-committed',
+      again: 'version-given',
       kinds: [1, 2, 121, 123, 124, 125],
       // A step that fails in its middle leaves nothing of itself, and takes nothing away.
       halves: ['DataCloneError', 'DataCloneError', true],

@@ -22,7 +22,6 @@ export { examineUpload, openParts, shownEpochs } from './authority/one-shot/exam
 export type { MaskedUpload } from './authority/one-shot/mask-sums.ts';
 export { addMasksInPlace, packSum } from './authority/one-shot/mask-sums.ts';
 export { addAuthorityNoise } from './authority/one-shot/noise.ts';
-export type { OutcomeQuestion } from './authority/one-shot/outcome.ts';
 export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
@@ -93,18 +92,15 @@ export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput } from './user/input.ts';
 export type { KeptHead } from './user/kept-head.ts';
 export { keptHeadCodec } from './user/kept-head.ts';
-export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
+export type { DeviceLedger, GivenUploads, LedgerRecord, SeenModel } from './user/ledger.ts';
 export { EMPTY_LEDGER, versionProblem } from './user/ledger.ts';
 export type { Pins } from './user/logged-model.ts';
 export { loggedVersion } from './user/logged-model.ts';
-export type { ShotOutcomeOf, ShotQuestion } from './user/one-shot/outcome.ts';
-export { agreedShotOutcome } from './user/one-shot/outcome.ts';
 export type { ShotStart } from './user/one-shot/shot.ts';
 export { shotSteps } from './user/one-shot/shot.ts';
 export type { Gathered, StandingsQuestion } from './user/one-shot/standings.ts';
 export { receiveStandings } from './user/one-shot/standings.ts';
 export { deviceRecordCodec } from './user/records.ts';
-export { releaseShot } from './user/release.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
 export type { Membership, UserPorts, UserRecord, UserSession } from './user/session.ts';
 export { wipeSession } from './user/session.ts';
@@ -179,8 +175,6 @@ export type {
   MaskSumBody,
   ReleaseAnswer,
   ReleaseRequest,
-  ShotOutcome,
-  ShotStatus,
   ShownUpload,
   Verdict,
   WantedSum,
@@ -195,7 +189,6 @@ export {
   maskSumCodec,
   releaseAnswerCodec,
   releaseRequestCodec,
-  shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
 export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { openPart, partBinding, partTerm, sealParts } from './wire/one-shot/part-sealing.ts';

@@ -1,12 +1,10 @@
-/** Attacks of the one-shot mode on the memory of authorities: restores, clocks, and uploads that were declared expired. */
-import { toHex } from '@basa/masking';
-import { type Ctx, type DeltaCommitment, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
+/** Attacks of the one-shot mode on the memory of authorities: restores, clocks, and a device that crashes. */
+import { type Ctx, isRefused, millis } from '@basa/protocol';
 import type { ShotOracle } from './shot-oracle.ts';
 import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
 
 const EPOCH_MS = 3_600_000;
-const VOTE_MS = 900_000;
+const _VOTE_MS = 900_000;
 
 export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
   {
@@ -27,28 +25,6 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
     },
   },
   {
-    id: 'S14',
-    schedule: 'a statement about another epoch says that an upload has expired',
-    without: 'an outcome of another epoch',
-    learned: ['x of U0', 'x of U1'],
-    /** A restored authority has forgotten its vote. It is asked about the upload with an epoch that it opened and ended afterwards. */
-    play(oracle) {
-      const [keeper] = oracle.honest;
-      const device = oracle.world.shooter();
-      const victim = oracle.give(device) as Ctx;
-      const [a] = honestUploads(oracle, 1) as [Ctx];
-      const before = keeper?.base.log.length ?? 0;
-      oracle.close([victim, a]);
-      keeper?.restore(before);
-      keeper?.openEpoch();
-      const later = keeper?.base.core.liveEpochs.at(-1)?.statement;
-      for (let n = 0; n < 8; n++) wait(oracle, EPOCH_MS / 2);
-      const answers = answersTo(oracle, device, () => later);
-      const [eve] = colluders(oracle, 1) as readonly [Colluder];
-      giveAgain(oracle, device, answers, [eve.name]);
-    },
-  },
-  {
     id: 'S15',
     schedule: 'the clock of an authority is set back',
     without: 'a time that goes back before a record',
@@ -63,36 +39,6 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
       const standing = keeper.standing();
       if (!isRefused(standing) && standing.beacon.at < newest)
         oracle.trace.broken.add('the time went back past a record');
-    },
-  },
-  {
-    id: 'S16',
-    schedule: 'an authority votes for an expired upload, because others have voted for it',
-    without: 'a vote for an expired upload that follows the votes of others',
-    learned: ['x of U0', 'x of U1'],
-    world: COUNCIL,
-    /** One authority voted in time; three others declare the upload expired, and then two votes are shown to one of them. */
-    play(oracle) {
-      const device = oracle.world.shooter();
-      const victim = oracle.give(device) as Ctx;
-      const [a] = honestUploads(oracle, 1) as [Ctx];
-      const [first, second, third] = oracle.honest;
-      if (first) oracle.vote(first, [victim, a]);
-      for (const keeper of oracle.honest) oracle.inspect(keeper, [victim, a]);
-      wait(oracle, EPOCH_MS + VOTE_MS);
-      const named = (authority: number) =>
-        commitmentOf(device).epochs.find((one) => one.authority === authority)?.statement;
-      const answers = [...answersTo(oracle, device, named), ...oracle.boughtOutcomes(device, 'expired')];
-      const isFree = device.release(answers).kind === 'free';
-      for (const keeper of [second, third]) if (keeper) oracle.vote(keeper, [victim, a]);
-      const released = oracle.honest.map((keeper) => oracle.release(keeper, [victim, a]));
-      // On the next version no party knows that the device already contributed.
-      if (released.some((answer) => !isRefused(answer))) oracle.logVersion([victim, a]);
-      const [eve] = colluders(oracle, 1) as readonly [Colluder];
-      if (!isFree) return;
-      device.own.leave();
-      const again = oracle.give(device);
-      if (again !== undefined) oracle.close([again, eve.name], 1);
     },
   },
   {
@@ -127,23 +73,6 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
     },
   },
   {
-    id: 'S21',
-    schedule: 'the server says "expired"',
-    without: 'an outcome of too few authorities',
-    learned: ['x of U0', 'x of U1'],
-    world: COUNCIL,
-    /** Only enough authorities together free an update. */
-    play(oracle) {
-      const device = oracle.world.shooter();
-      const victim = oracle.give(device) as Ctx;
-      const [a] = honestUploads(oracle, 1) as [Ctx];
-      oracle.close([victim, a]);
-      oracle.logVersion([victim, a]);
-      const [eve] = colluders(oracle, 1) as readonly [Colluder];
-      giveAgain(oracle, device, oracle.boughtOutcomes(device, 'expired'), [eve.name]);
-    },
-  },
-  {
     id: 'S22',
     schedule: 'an authority is restored from a backup without its vote, and gets the votes of others for another batch',
     without: 'a vote in a dead epoch that follows the votes of others',
@@ -173,38 +102,4 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
 function wait({ world }: ShotOracle, ms: number): void {
   world.now = millis(world.now + ms);
   world.tick();
-}
-
-function commitmentOf({ own }: ShotDevice): DeltaCommitment {
-  const given = own.ledger.deltas.get(toHex(own.deltaId));
-  if (given === undefined) throw new Error('nothing was given');
-  return given;
-}
-
-/** Returns the answers of every honest authority about the device's upload, asked with these statements. */
-function answersTo(
-  oracle: ShotOracle,
-  device: ShotDevice,
-  statementOf: (authority: number) => Uint8Array | undefined,
-): readonly ShotOutcomeOf[] {
-  const { joinTag } = commitmentOf(device);
-  return oracle.honest.flatMap((keeper): ShotOutcomeOf[] => {
-    const statement = statementOf(keeper.base.index);
-    if (statement === undefined) return [];
-    const outcome = keeper.outcome({ user: device.own.user, joinTag, statement });
-    return isRefused(outcome) ? [] : [{ authority: keeper.base.index, outcome }];
-  });
-}
-
-/** These answers free its update: it goes into another batch. */
-function giveAgain(
-  oracle: ShotOracle,
-  device: ShotDevice,
-  answers: readonly ShotOutcomeOf[],
-  others: readonly Ctx[],
-): void {
-  if (device.release(answers).kind !== 'free') return;
-  device.own.leave();
-  const again = oracle.give(device);
-  if (again !== undefined) oracle.close([again, ...others], 1);
 }

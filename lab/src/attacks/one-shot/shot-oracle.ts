@@ -25,12 +25,9 @@ import {
   releaseRequestCodec,
   type ShotHeader,
   type ShotHeaderBody,
-  type ShotOutcomeOf,
-  type ShotStatus,
   type ShownUpload,
   sealParts,
   shotHeaderCodec,
-  shotOutcomeCodec,
   shotUploadCodec,
   taskParts,
   uploadNameOf,
@@ -195,9 +192,9 @@ export class ShotOracle {
   }
 
   #saw(device: ShotDevice, name: Ctx, expansions: readonly Expansion[]): void {
-    const delta = toHex(device.own.deltaId);
-    const input = this.#symbols.get(delta) ?? this.trace.newInput(this.#nextName(device));
-    this.#symbols.set(delta, input);
+    const update = `${device.own.number} ${device.own.updates}`;
+    const input = this.#symbols.get(update) ?? this.trace.newInput(this.#nextName(device));
+    this.#symbols.set(update, input);
     this.#inputs.set(toHex(name), input);
     this.trace.sawMasked(input, expansions);
     this.#learnSeeds(name, expansions);
@@ -357,19 +354,6 @@ export class ShotOracle {
     const modelHash = world.environment.tools.suite.sha256(world.server.modelBytes(version));
     const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.votesFor(names, number) }];
     return world.server.tryLogModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
-  }
-
-  /** The statements that authorities on its side sign about a device's upload. */
-  boughtOutcomes({ own }: ShotDevice, status: ShotStatus): readonly ShotOutcomeOf[] {
-    const given = own.ledger.deltas.get(toHex(own.deltaId));
-    return this.colluding.flatMap(({ base }) => {
-      const named = given?.epochs.find(({ authority }) => authority === base.index);
-      if (given === undefined || named === undefined) return [];
-      const { joinTag } = given;
-      const body = { task: this.world.task, user: own.user, joinTag, statement: named.statement, status };
-      const outcome = { ...body, signature: base.ports.signer.sign(shotOutcomeCodec.statement(body)) };
-      return [{ authority: base.index, outcome }];
-    });
   }
 
   #final(names: readonly Ctx[], number: number): void {

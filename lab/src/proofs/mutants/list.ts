@@ -98,15 +98,8 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   S13: [
     {
       file: 'authority/rollback.ts',
-      find: 'const given = deadEpochs(state.epochs, state.epochs.all, now);',
-      replace: 'const given = deadEpochs(state.epochs, [], now);',
-    },
-  ],
-  S14: [
-    {
-      file: 'user/one-shot/outcome.ts',
-      find: 'equalBytes(outcome.statement, named.statement) &&',
-      replace: '',
+      find: 'deadEpochs(state.epochs, state.epochs.all, now)',
+      replace: 'deadEpochs(state.epochs, [], now)',
     },
   ],
   S15: [
@@ -114,13 +107,6 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       file: 'authority/one-shot/epoch-book.ts',
       find: 'return millis(Math.max(now, this.#floor));',
       replace: 'return millis(now);',
-    },
-  ],
-  S16: [
-    {
-      file: 'authority/one-shot/judge.ts',
-      find: "if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');",
-      replace: '',
     },
   ],
   S17: [
@@ -149,13 +135,6 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       file: 'user/one-shot/shot.ts',
       find: "yield* ask('durable', { step });\n  return { device: step.state, body: concatBytes(vector, sealed) };",
       replace: 'return { device: step.state, body: concatBytes(vector, sealed) };',
-    },
-  ],
-  S21: [
-    {
-      file: 'user/one-shot/outcome.ts',
-      find: 'if (alike.size >= question.council.threshold) return status;',
-      replace: 'if (alike.size >= 1) return status;',
     },
   ],
   S22: [
@@ -252,8 +231,8 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   S33: [
     {
       file: 'user/ledger.ts',
-      find: "return isGiven ? refused('version-given'",
-      replace: "return isGiven && version < 0 ? refused('version-given'",
+      find: 'if (given === undefined || version > given.version) return undefined;',
+      replace: 'if (given === undefined || version >= 0) return undefined;',
     },
     {
       file: 'authority/one-shot/judge.ts',
@@ -264,8 +243,8 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   S34: [
     {
       file: 'user/budget.ts',
-      find: 'if (charges <= privacy.participations) return undefined;',
-      replace: 'if (charges > 0) return undefined;',
+      find: 'uploads < privacy.participations)',
+      replace: 'uploads >= 0)',
     },
     {
       file: 'authority/one-shot/judge.ts',

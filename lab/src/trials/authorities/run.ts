@@ -96,7 +96,6 @@ class Trial {
       script: this.#bundle.file('devices'),
       processes: 2,
       devicesEach: DEVICES_EACH,
-      chance: this.#chance,
     });
     this.#devices.push(await fleet.start(0, {}, []));
     await grown(basa, 1);

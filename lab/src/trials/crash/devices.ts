@@ -19,10 +19,10 @@ tell({ kind: 'ready' });
 async function live(work: DevicesWork, device: DevicesWork['devices'][number]): Promise<void> {
   const client = await again(device.number, () => Clients.connect({ ...work, ...identityOf(device), retry }));
   client.on('progress', ({ step }) => tell({ kind: 'step', device: device.number, step }));
-  for (;;) {
+  for (let isUnknown = !client.isInterrupted; ; isUnknown = false) {
     const place = await new Promise<number>((resolve) => {
       offers.set(device.number, resolve);
-      tell({ kind: 'idle', device: device.number });
+      tell({ kind: 'idle', device: device.number, isUnknown });
     });
     await offer(client, work, device.number, place);
   }
@@ -37,8 +37,14 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
   const delta = new Float32Array(work.dimension);
   delta[place] = 1;
   const result = await again(device, async () => {
+    const resumed = await client.resume();
+    if (resumed?.kind === 'accepted') return resumed;
+    if (client.isInterrupted) throw new Waiting(resumed?.reason);
+    if (resumed !== undefined) return resumed;
     const { version } = await client.model();
-    return client.contribute(delta, { trainedOn: version });
+    const given = await client.contribute(delta, { trainedOn: version });
+    if (client.isInterrupted) throw new Waiting(given.kind === 'rejected' ? given.reason : given.kind);
+    return given;
   });
   if (result.kind === 'accepted') {
     const { ctx, joinTag } = result;
@@ -50,13 +56,16 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
   }
 }
 
+/** The server takes the bytes that the device keeps at a later time. */
+class Waiting extends Error {}
+
 /** Services may be down, so a request without an answer is repeated without limit. */
 async function again<Result>(device: number, work: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const isPutOff = error instanceof UnreachableError || error instanceof ProblemError;
+      const isPutOff = error instanceof Waiting || error instanceof UnreachableError || error instanceof ProblemError;
       if (isPutOff) tell({ kind: 'put-off', device, what: error.message });
       else tell({ kind: 'fault', device, what: String((error as Error).stack) });
       await sleep(PAUSE_MS);

@@ -1,8 +1,8 @@
 /** The possible ends of an acknowledged update, and their sources. */
 import type { LoggedBatches } from '@basa/testkit/processes/authority-log.ts';
 
-/** `expired` and `discarded`: in no sum, according to an authority, or only according to the server. */
-export type Ending = 'included' | 'quarantined' | 'expired' | 'discarded' | 'lost';
+/** `discarded`: in no sum, with the reason that the server recorded. */
+export type Ending = 'included' | 'quarantined' | 'discarded' | 'lost';
 
 /** The evidence of the logs and the models. */
 export interface Evidence {

@@ -1,7 +1,6 @@
 /** The devices as processes, the coordinates that they offer, and the answers that they got. */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { RandomStream } from '@basa/learning';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
 
@@ -17,13 +16,9 @@ export interface FleetOptions {
   readonly script: string;
   readonly processes: number;
   readonly devicesEach: number;
-  readonly chance: RandomStream;
   /** Of the devices, inside the folder of the processes (`devices`). */
   readonly folder?: string;
 }
-
-/** The share of acknowledged updates that are offered once more: they must not count again. */
-const OFFERED_AGAIN = 0.1;
 
 export class Fleet {
   readonly acknowledged: Acknowledged[] = [];
@@ -80,18 +75,21 @@ export class Fleet {
     if (news.kind === 'put-off') return void this.putOff.set(news.device, news.what);
     this.steps++;
     if (news.kind === 'fault') this.faults.push(`device ${news.device}: ${news.what}`);
-    if (news.kind === 'idle') send({ kind: 'offer', device: news.device, place: this.#placeOf(news.device) });
+    if (news.kind === 'idle') {
+      // It may have been acknowledged before its process was killed.
+      if (news.isUnknown) this.#places.delete(news.device);
+      send({ kind: 'offer', device: news.device, place: this.#placeOf(news.device) });
+    }
     if (news.kind === 'acknowledged') {
       const { place, ctx, joinTag } = news;
       this.acknowledged.push({ place, ctx, joinTag });
-      if (this.#options.chance.unit() >= OFFERED_AGAIN) this.#places.delete(news.device);
+      this.#places.delete(news.device);
     }
-    // Free: the device offers the coordinate until it is accepted. Held: a batch may have it, so the device takes the next
-    // coordinate.
-    if (news.kind === 'rejected' && news.update === 'held') this.#places.delete(news.device);
+    // Free: the device offers the coordinate until it is given. Given: a batch may have it, so the device takes the next one.
+    if (news.kind === 'rejected' && news.update === 'given') this.#places.delete(news.device);
   }
 
-  /** A device that was killed continues with the same coordinate. */
+  /** The coordinate of the update that the device has, or the next one. */
   #placeOf(device: number): number {
     const place = this.#places.get(device) ?? this.#nextPlace++;
     if (place >= this.#options.basa.policy.dimension) throw new Error('the model has too few coordinates for this run');

@@ -17,8 +17,8 @@ export type ToDevices =
 export type FromDevices =
   | { readonly kind: 'ready' }
   | { readonly kind: 'step'; readonly device: number; readonly step: string }
-  /** The device has nothing to do. */
-  | { readonly kind: 'idle'; readonly device: number }
+  /** The device has nothing to do. After a start, what became of its coordinate is known only if its session goes on. */
+  | { readonly kind: 'idle'; readonly device: number; readonly isUnknown: boolean }
   | {
       readonly kind: 'acknowledged';
       readonly device: number;
@@ -31,7 +31,7 @@ export type FromDevices =
       readonly device: number;
       readonly place: number;
       readonly reason: string;
-      readonly update: 'free' | 'held';
+      readonly update: 'free' | 'given';
     }
   /** A service does not answer, or asks to come again later: in its words. */
   | { readonly kind: 'put-off'; readonly device: number; readonly what: string }

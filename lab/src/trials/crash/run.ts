@@ -92,7 +92,6 @@ async function crash(
       script,
       processes: DEVICE_PROCESSES,
       devicesEach: DEVICES_EACH,
-      chance,
     });
     const plan = new Plan(chance);
     let left = kills;

@@ -10,18 +10,17 @@ const LEFT_OUT = ['refused', 'version-over'];
 /** An update must be in exactly one final batch and counted once in its version, or in no batch and not counted. */
 export async function endingOf(
   basa: TestProcesses,
-  { batches: { final, expired }, counts, versions }: Evidence,
-  { place, ctx: name, joinTag }: Acknowledged,
+  { batches: { final }, counts, versions }: Evidence,
+  { place, ctx: name }: Acknowledged,
 ): Promise<Ended> {
   const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
   const version = versions.get(holders[0]?.ctx ?? '');
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
   const { fate, reason } = await fateOf(basa, name);
-  const isExpired = (expired.get(joinTag) ?? 0) >= basa.policy.threshold;
-  const facts = `in ${holders.length} final batches, ${counted} times in version ${version}${isExpired ? ', called expired' : ''}; the server says ${fate}`;
-  const said: Ending = LEFT_OUT.includes(fate) ? (isExpired ? 'expired' : 'discarded') : toldEnding(fate);
+  const facts = `in ${holders.length} final batches, ${counted} times in version ${version}; the server says ${fate}`;
+  const said: Ending = LEFT_OUT.includes(fate) ? 'discarded' : toldEnding(fate);
   const isIn = said === 'included' || said === 'quarantined';
-  const isSo = holders.length === (isIn ? 1 : 0) && counted === (said === 'included' ? 1 : 0) && !(isIn && isExpired);
+  const isSo = holders.length === (isIn ? 1 : 0) && counted === (said === 'included' ? 1 : 0);
   return { ending: isSo ? said : 'lost', facts, ...(LEFT_OUT.includes(fate) && { why: reason ?? fate }) };
 }
 

@@ -26,7 +26,7 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
   const versions = versionsOfLogs(logs, basa.task);
   const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
   const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
-  const endings: Record<Ending, number> = { included: 0, quarantined: 0, expired: 0, discarded: 0, lost: 0 };
+  const endings: Record<Ending, number> = { included: 0, quarantined: 0, discarded: 0, lost: 0 };
   const once = new Map(told.map((one) => [one.joinTag, one]));
   const reasons = new Map<string, number>();
   for (const one of once.values()) {

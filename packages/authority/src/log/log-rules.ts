@@ -35,7 +35,6 @@ const NO_COUNTS = {
   'epoch-ended': 0,
   'batch-voted': 0,
   'batch-final': 0,
-  'upload-expired': 0,
   'model-signed': 0,
   'model-appended': 0,
   'branch-begun': 0,
@@ -82,7 +81,6 @@ export class LogRules {
       case 'epoch-ended':
       case 'batch-voted':
       case 'batch-final':
-      case 'upload-expired':
         return this.#shots.check(entry);
       case 'model-signed':
         return this.#signed(entry.entry);

@@ -1,6 +1,6 @@
 /**
  * The rules of the one-shot mode in the log. An epoch is opened once, and epoch numbers rise. No batch gets a vote or becomes final after
- * its last epoch has ended. No upload is in two batches, or gets a vote after it was declared expired. Time never goes back.
+ * its last epoch has ended. No upload is in two batches. Time never goes back.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {
@@ -16,10 +16,7 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
-type ShotRecord = Extract<
-  AuthorityRecord,
-  { kind: 'epoch-opened' | 'epoch-ended' | 'batch-voted' | 'batch-final' | 'upload-expired' }
->;
+type ShotRecord = Extract<AuthorityRecord, { kind: 'epoch-opened' | 'epoch-ended' | 'batch-voted' | 'batch-final' }>;
 
 type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
 
@@ -43,7 +40,6 @@ export class ShotRules {
   /** The batch in which an upload, or an update on an entry, was voted for; and the final batch with it. */
   readonly #voted = new Map<string, string>();
   readonly #final = new Map<string, string>();
-  readonly #expired = new Set<string>();
   /** Batches that may hold a device's update, by task and device. */
   readonly #inclusions = new Map<string, number>();
   #time = 0;
@@ -92,15 +88,6 @@ export class ShotRules {
         return [...this.#own(entry.list), ...this.#taken(this.#voted, entry.list)];
       case 'batch-final':
         return this.#finalBatch(entry.ctx, entry.list);
-      case 'upload-expired': {
-        const name = toHex(usedNameOf(nodeSuite, entry.task, entry));
-        const isVoted = this.#voted.has(name) || this.#final.has(name);
-        this.#expired.add(`${name} ${toHex(entry.statement)}`);
-        return [
-          ...when(isVoted, 'the upload is in a batch'),
-          ...when(!this.#opened.has(toHex(entry.statement)), 'the epoch that it names was never opened'),
-        ];
-      }
     }
   }
 
@@ -129,18 +116,13 @@ export class ShotRules {
     ];
   }
 
-  /** A vote of this authority itself: nothing of it was voted for, final or expired before. */
+  /** A vote of this authority itself: nothing of it was voted for or final before. */
   #own(list: BatchList): Problems {
-    const names = uploadsOf(list);
     return [
       ...this.#listed(list),
       ...this.#budgeted(list),
       ...when(
-        list.members.some(({ statement }, n) => this.#expired.has(`${names[n]} ${toHex(statement)}`)),
-        'an upload of the batch was declared expired',
-      ),
-      ...when(
-        [...names, ...updatesOf(list)].some((name) => this.#final.has(name)),
+        [...uploadsOf(list), ...updatesOf(list)].some((name) => this.#final.has(name)),
         'an upload of it is in a final batch',
       ),
     ];

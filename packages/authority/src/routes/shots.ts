@@ -1,6 +1,5 @@
-/** The one-shot mode: standings for anyone, inspections, votes and sums for the server, and the outcome of an upload for its device. */
+/** The one-shot mode: standings for anyone, inspections, votes and sums for the server. */
 import { Readable } from 'node:stream';
-import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type Batch,
@@ -10,12 +9,10 @@ import {
   frameHeader,
   inspectAnswerCodec,
   inspectRequestCodec,
-  type JoinTag,
   type Refused,
   type ReleaseRequest,
   releaseAnswerCodec,
   releaseRequestCodec,
-  shotOutcomeCodec,
   type TaskPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -24,31 +21,27 @@ import {
   BYTES_MEDIA_TYPE,
   bytesOf,
   checkSender,
-  deviceOf,
   exchange,
   type FastifyReply,
   type FastifyRequest,
   fail,
   granted,
-  hexText,
   needDeclaredLength,
-  rememberRequest,
   sendBytes,
-  Type,
   wireBytes,
 } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
 import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
 import { type Released, releaseSums } from '../steps/release-sums.ts';
 import { BytesUnderWay } from './bytes-under-way.ts';
-import { named, ofPathTask, taskOf, taskParams } from './names.ts';
+import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 import { SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 
-export function shotRoutes({ service, authority, shots, standings, keyLimits, watch }: RouteTools): void {
-  const { app, requireDevice } = service;
+export function shotRoutes({ service, authority, shots, standings, watch }: RouteTools): void {
+  const { app } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
     const known = taskOf(authority, params);
     if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task does not use one-shot mode' });
@@ -150,37 +143,6 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
       holdVectors(request, reply, known, asked);
       const work = () => releaseSums(shots, known, asked, bytes);
       return sendReleased(reply, await traced('release', request, asked.batch, work));
-    },
-  );
-
-  const outcomeParams = Type.Object({
-    ...taskParams.properties,
-    user: hexText(32, 'SHA-256 of the device key'),
-    joinTag: hexText(32, 'g of the upload'),
-    statement: hexText(32, 'hash of the epoch statement of this authority that the upload names'),
-  });
-  app.get(
-    AUTHORITY_PATH.shotOutcome(':task', ':user', ':joinTag', ':statement'),
-    {
-      onRequest: requireDevice({ limits: keyLimits }),
-      schema: {
-        summary: 'The outcome of an upload, for the device that signs (one-shot)',
-        params: outcomeParams,
-        response: answers(wireBytes('shotOutcome')),
-      },
-    },
-    async (request, reply) => {
-      const { task, certificates } = await shotTask(request.params);
-      const { user } = deviceOf(request);
-      if (toHex(user) !== request.params.user) fail('not-yours');
-      const question = {
-        user,
-        joinTag: named(request.params.joinTag) as JoinTag,
-        statement: named(request.params.statement),
-      };
-      const outcome = granted(await authority.ask((core, now) => core.shotOutcome(task, question, now)));
-      if (certificates.has(toHex(user))) rememberRequest(request);
-      return sendBytes(reply, shotOutcomeCodec.encode(outcome));
     },
   );
 }

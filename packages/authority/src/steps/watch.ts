@@ -9,7 +9,6 @@ const STEPS = {
   [`POST ${AUTHORITY_PATH.inspections(':task')}`]: 'inspect',
   [`POST ${AUTHORITY_PATH.batchVotes(':task')}`]: 'vote',
   [`POST ${AUTHORITY_PATH.releases(':task')}`]: 'release',
-  [`GET ${AUTHORITY_PATH.shotOutcome(':task', ':user', ':joinTag', ':statement')}`]: 'outcome',
   [`POST ${AUTHORITY_PATH.modelLog(':task')}`]: 'log',
   [`GET ${AUTHORITY_PATH.modelEntry(':task', ':version')}`]: 'model-entry',
   [`GET ${AUTHORITY_PATH.newestModel(':task', ':nonce')}`]: 'newest-model',

@@ -1,19 +1,12 @@
 /** The refusals of the authority, over real HTTP: they change nothing. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, type Ctx, type Epoch, encodePolicy, revocationRequestCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, type Ctx, encodePolicy, revocationRequestCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask, newDevice, userOf } from '../asking.ts';
+import { ask, askAs, newDevice, userOf } from '../asking.ts';
 import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
 import { type ShotScene, shotScene, shotStage } from '../one-shot/shot-world.ts';
 import { TestServer } from '../parties.ts';
-
-/** The request of the device of an upload for its status. */
-function statusRequest({ world, epochs, uploads }: ShotScene, n = 0) {
-  const path = world.outcomePath(uploads[n] as TestUpload, epochs[0] as Epoch);
-  return { path, one: world.enrolled[n] as ShotScene['world']['enrolled'][number] };
-}
 
 export function testRefusals(freshHome: NewHome): void {
   afterEach(cleanUp);
@@ -24,14 +17,11 @@ export function testRefusals(freshHome: NewHome): void {
       const scene = await shotScene(authority, 2);
       const { server } = scene.world;
       const authorities = [authority.publicKey];
-      const { path, one } = statusRequest(scene);
-      const second = statusRequest(scene, 1).one;
+      const { device } = scene.world.enrolled[0] as ShotScene['world']['enrolled'][number];
+      const path = AUTHORITY_PATH.enrolments(scene.world.task);
       const before = (await ask(authority, '/v1/health')).head;
       const stranger = newDevice();
       const nowhere = new Uint8Array(32).fill(9);
-      const signed = (at: number) => ({
-        headers: one.device.headers({ audience: authority.publicKey, method: 'GET', target: path, at }),
-      });
       const cases: [string, Promise<{ code: string | undefined }>][] = [
         ['operator-token-missing', ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(server.policy) })],
         ['role-missing', ask(authority, AUTHORITY_PATH.tasks, { token: 'auditor-token' })],
@@ -51,9 +41,8 @@ export function testRefusals(freshHome: NewHome): void {
           'not-enrolled',
           ask(authority, AUTHORITY_PATH.revocations, { body: { user: toHex(nowhere) }, token: OPERATOR }),
         ],
-        ['unsigned', ask(authority, path)],
-        ['not-yours', scene.world.outcome(second, authority, path)],
-        ['clock-skew', ask(authority, path, signed(time.now - 400_000))],
+        ['unsigned', ask(authority, path, { body: {} })],
+        ['clock-skew', askAs(device, authority, path, {}, { at: time.now - 400_000 })],
         ['operator-token-missing', ask(authority, AUTHORITY_PATH.log)],
         ['role-missing', ask(authority, AUTHORITY_PATH.log, { token: OPERATOR })],
         ['malformed', ask(authority, '/v1/health', { headers: { 'basa-head': 'zz' } })],
@@ -99,26 +88,23 @@ export function testRefusals(freshHome: NewHome): void {
 
     it('a request that comes twice', async () => {
       const authority = await start(await freshHome());
-      const { path, one } = statusRequest(await shotScene(authority, 1));
-      const headers = one.device.headers({
-        audience: authority.publicKey,
-        method: 'GET',
-        target: path,
-        at: time.now,
-      });
-      expect((await ask(authority, path, { headers })).status).toBe(200);
-      expect((await ask(authority, path, { headers })).code).toBe('replayed');
+      const { world } = await shotScene(authority, 1);
+      const { device } = world.enrolled[0] as (typeof world.enrolled)[number];
+      const path = AUTHORITY_PATH.enrolments(world.task);
+      const asked = { audience: authority.publicKey, method: 'POST', target: path, body: Buffer.from('{}') };
+      const headers = device.headers({ ...asked, at: time.now });
+      expect((await ask(authority, path, { body: {}, headers })).status).toBe(200);
+      expect((await ask(authority, path, { body: {}, headers })).code).toBe('replayed');
     });
 
     it('too many requests of one device', async () => {
-      const authority = await start(await freshHome(), { keyLimit: { burst: 2, perSecond: 1 } });
-      const scene = await shotScene(authority, 2);
+      const authority = await start(await freshHome(), { keyLimit: { burst: 2, perSecond: 1 }, unsafePaperMode: true });
+      const path = AUTHORITY_PATH.unsafePaperKeys(new Uint8Array(32));
+      const devices = [newDevice(), newDevice()] as const;
       const statuses = [];
-      for (const n of [0, 0, 0, 1]) {
-        const { path, one } = statusRequest(scene, n);
-        statuses.push((await scene.world.outcome(one, authority, path)).status);
-      }
-      expect(statuses).toEqual([200, 200, 429, 200]);
+      for (const n of [0, 0, 0, 1] as const)
+        statuses.push((await askAs(devices[n], authority, path, new Uint8Array(1))).status);
+      expect(statuses).toEqual([404, 404, 429, 404]);
     });
   });
 }

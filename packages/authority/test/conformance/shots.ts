@@ -8,14 +8,13 @@ import {
   guardVerdict,
   guardWordsOf,
   ONE_SHOT_DEFAULTS,
-  shotOutcomeCodec,
   taskNoise,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { type Enrolled, kernel, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
+import { kernel, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Authority, type AuthorityOptions, verifyLog } from '../../src/index.ts';
-import { ask, askWithoutLength, newDevice } from '../asking.ts';
+import { ask, askWithoutLength } from '../asking.ts';
 import { AUDITOR, cleanUp, type NewHome, start, time } from '../homes.ts';
 import { loggedModel, openRelease, type ReleaseAsked, shotStage } from '../one-shot/shot-world.ts';
 import { opened, vectorsOf, votesOf } from '../one-shot/sums.ts';
@@ -229,47 +228,6 @@ export function testShots(freshHome: NewHome): void {
         expect((await world.asked(authority, address, new Uint8Array(64))).code).toBe('malformed');
         expect(await askWithoutLength(authority, address)).toContain('content-length is missing');
       }
-    });
-  });
-
-  describe('the status of an upload', () => {
-    it('is told only to its own device: pending, included, or expired after the time for votes', async () => {
-      const { authority, world, epochs, uploads } = await stand(4, {}, {});
-      const [epoch] = epochs as [Epoch];
-      const told = async (n: number) => {
-        const path = world.outcomePath(uploads[n] as TestUpload, epoch);
-        const answer = await world.outcome(world.enrolled[n] as Enrolled, authority, path);
-        return answer.status === 200 ? shotOutcomeCodec.decode(answer.bytes).status : answer.code;
-      };
-      expect(await told(3)).toBe('pending');
-      await votesOf(world, [authority], uploads.slice(0, 3), epochs);
-      expect(await told(0)).toBe('included');
-      const path = world.outcomePath(uploads[0] as TestUpload, epoch);
-      expect((await world.outcome(world.enrolled[1] as Enrolled, authority, path)).code).toBe('not-yours');
-      expect((await ask(authority, path)).code).toBe('unsigned');
-      time.now += HOUR_MS + ONE_SHOT_DEFAULTS.voteMs;
-      expect([await told(3), await told(0)]).toEqual(['expired', 'included']);
-      // Once it said so, it never votes for it, not even on a clock that went back.
-      time.now -= HOUR_MS;
-      const late = [...uploads.slice(3), ...(await world.uploads([authority], 1))];
-      await world.inspected(authority, late, [epoch, ...(await world.epochs([authority]))]);
-      expect((await world.vote(authority, world.voteRequest(world.batchOf(late, 1)))).code).not.toBe(undefined);
-      expect(await logProblems(authority)).toEqual([]);
-    });
-
-    it('is unknown to an authority that never opened the epoch, and to a stranger', async () => {
-      const { authority, world } = await stand(1);
-      const one = world.enrolled[0] as Enrolled;
-      const path = AUTHORITY_PATH.shotOutcome(
-        world.task,
-        toHex(nodeSuite.sha256(one.device.deviceKey)),
-        '1'.repeat(64),
-        '2'.repeat(64),
-      );
-      const answer = await world.outcome(one, authority, path);
-      expect(answer.status === 200 ? shotOutcomeCodec.decode(answer.bytes).status : answer.code).toBe('unknown');
-      const stranger = { ...one, device: newDevice() };
-      expect((await world.outcome(stranger, authority, path)).code).toBe('not-yours');
     });
   });
 

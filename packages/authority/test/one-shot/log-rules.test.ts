@@ -8,7 +8,6 @@ import {
   endorse,
   epochCodec,
   type JoinTag,
-  type Millis,
   millis,
   modelEntryCodec,
   ONE_SHOT_DEFAULTS,
@@ -66,14 +65,6 @@ function final(number: number, users: readonly number[], at: number, tag?: numbe
   return { kind: 'batch-final', ctx: batchCtxOf(nodeSuite, batch), list, at: millis(at) };
 }
 
-const expired = (n: number, at: number, opens = 10): AuthorityRecord => ({
-  kind: 'upload-expired',
-  task,
-  ...member(n),
-  statement: statementOf(epoch(0, opens)),
-  at: at as Millis,
-});
-
 function problemsOf(records: readonly AuthorityRecord[]): readonly string[] {
   const rules = new LogRules(signer.publicKey);
   return records.flatMap((entry) => rules.check(entry));
@@ -87,7 +78,6 @@ describe('an honest log', () => {
     const records = [
       ...start,
       final(0, [1, 2], 20),
-      expired(3, 30),
       opened(1, 40),
       ended(0, 10, 50),
       final(1, [3, 5], 60, undefined, epoch(1, 40)),
@@ -154,9 +144,6 @@ describe('a log is not good', () => {
     ['a device is in a batch twice', [...start, final(0, [1, 1], 20)], 'it contains a device twice'],
     ['a batch is too small', [...start, final(0, [1], 20)], 'fewer or more uploads than the policy allows'],
     ['a batch is too large', [...start, final(0, [1, 2, 3, 4], 20)], 'fewer or more uploads than the policy allows'],
-    ['an expired upload is voted for', [...start, expired(1, 20), final(0, [1, 2], 30)], 'declared expired'],
-    ['an upload of a batch expires', [...start, final(0, [1, 2], 20), expired(1, 30)], 'the upload is in a batch'],
-    ['an upload expires of an epoch that never was', [...start, expired(1, 30, 11)], 'was never opened'],
     ['time goes back', [...start, final(0, [1, 2], 5)], 'its time is before that of a record before it'],
     ['an epoch survives a roll-back', [...start, branch], 'an epoch is still open'],
     ['a batch is final twice', [...start, twice, twice], 'the batch was final before'],

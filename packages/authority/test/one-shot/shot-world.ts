@@ -34,7 +34,7 @@ import { nodeSuite } from '@basa/runtime/node';
 import { type Enrolled, maskedUpload, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import type { Authority } from '../../src/index.ts';
 import { type Answer, ask, askAs, type Device, newDevice } from '../asking.ts';
-import { OPERATOR, time } from '../homes.ts';
+import { OPERATOR } from '../homes.ts';
 import { TestServer } from '../parties.ts';
 
 export class ShotWorld {
@@ -136,17 +136,6 @@ export class ShotWorld {
 
   enrolment(device: Device, authority: Authority): Promise<Answer> {
     return askAs(device, authority, AUTHORITY_PATH.enrolments(this.task), {});
-  }
-
-  /** Where the device of an upload asks for its status. */
-  outcomePath({ shown }: TestUpload, epoch: Epoch): string {
-    const { user, joinTag } = shown.header;
-    return AUTHORITY_PATH.shotOutcome(this.task, user, joinTag, epochNameOf(nodeSuite, epoch).statement);
-  }
-
-  outcome({ device }: Enrolled, authority: Authority, path: string): Promise<Answer> {
-    const signed = { audience: authority.publicKey, method: 'GET', target: path, body: new Uint8Array(), at: time.now };
-    return ask(authority, path, { headers: device.headers(signed) });
   }
 }
 

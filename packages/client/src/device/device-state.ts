@@ -101,7 +101,7 @@ export class DeviceState {
     return answer;
   }
 
-  /** Ends a session whose bytes are no longer needed. The ledger still lists the contributions. */
+  /** Ends a session whose bytes are no longer needed. The ledger still counts the contribution. */
   dropSession(): Promise<void> {
     return this.#end(this.ledger);
   }

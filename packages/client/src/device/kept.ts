@@ -1,5 +1,5 @@
 /** The meaning of the entries of a device's store: certificate, policy, heads, ledger and the unfinished session. */
-import { DecodeError, fromHex, type Suite } from '@basa/masking';
+import { DecodeError, type Suite } from '@basa/masking';
 import {
   type Certificate,
   certificateCodec,
@@ -75,9 +75,7 @@ const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = ne
 /** The entries that outlive a session: everything without seeds. */
 export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
-    ...[...ledger.deltas].map(
-      ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
-    ),
+    ...(ledger.given === undefined ? [] : [{ kind: 'given' as const, ...ledger.given }]),
     ...ledger.recent.map((seen): LedgerRecord => ({ kind: 'seen', ...seen })),
     ...[...ledger.epochs].map(([authority, number]): LedgerRecord => ({ kind: 'epoch', authority, number })),
   ];

@@ -48,7 +48,7 @@ export interface RunSummary {
   readonly accepted: number;
   /** Without updates that the server put off, or that came after their version was finished. */
   readonly rejected: number;
-  /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
+  /** Rounds in which the device had nothing new to contribute: its update vanished. */
   readonly idle: number;
   /** The reason for the end: all rounds are done, there is nothing to contribute and no newer version, or a permanent refusal. */
   readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
@@ -80,11 +80,11 @@ const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-
 
 export interface RunSteps {
   /** Returns the reason why the device may not train any more: its privacy budget is spent. */
-  budget(signal: AbortSignal): Promise<Rejection | undefined>;
+  budget(): Rejection | undefined;
   admission(signal: AbortSignal): Promise<Place | Rejection>;
   model(signal: AbortSignal): Promise<FetchedModel>;
   /** Returns the reason why the device may not train on this version: it already gave an update on it. */
-  given(version: number, signal: AbortSignal): Promise<Rejection | undefined>;
+  given(version: number): Rejection | undefined;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<Contribution | Rejection | undefined>;
   /** Gives back an unused place. */
@@ -125,8 +125,7 @@ export async function run(
       }
       if (!WAITING.has(result.reason)) refusals++;
       if (retry !== true) return endedBy(result.reason);
-      // A held update is offered again, too: `contribute` asks for the outcome first, and reports if it stays held.
-      if (problemOf(result.reason).freshUpdate === true) update = undefined;
+      if (result.update === 'given' || problemOf(result.reason).freshUpdate === true) update = undefined;
       if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
       // Others were faster: there is a newer version to train on, and nothing to wait for.
       else if (result.reason !== 'version-over') await pause(result.retryAfterMs ?? 0);
@@ -165,12 +164,12 @@ export async function run(
   /** A device without an update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
     if (update === undefined) {
-      const overBudget = await steps.budget(signal);
+      const overBudget = steps.budget();
       if (overBudget !== undefined) return overBudget;
       const place = await steps.admission(signal);
       if (place.kind === 'rejected') return place;
       const model = await steps.model(signal);
-      const given = await steps.given(model.version, signal);
+      const given = steps.given(model.version);
       if (given !== undefined) return given;
       update = await trainOnce(model);
     }
@@ -185,7 +184,7 @@ export async function run(
     const metrics = await metricsOf(context, trainer, { parameters, data, result, own: options.metrics });
     events.emit('trained', { version, loss, samples });
     const weight = options.exampleWeight;
-    const update = { delta, trainedOn: version, training: outside.randomBytes(16), blocks, metrics };
+    const update = { delta, trainedOn: version, blocks, metrics };
     return { ...update, ...(weight === undefined ? {} : { exampleWeight: weight }) };
   }
 

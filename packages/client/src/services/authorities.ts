@@ -5,15 +5,12 @@ import {
   type Council,
   certificateCodec,
   councilClock,
-  type DeltaCommitment,
   type Head,
   type KeptHead,
   type Millis,
   millis,
   type Refused,
   refused,
-  type ShotOutcomeOf,
-  type ShotQuestion,
   type TaskId,
 } from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
@@ -93,26 +90,6 @@ export class Authorities {
     const agreed = agreedOn(certificateCodec, this.#council, signed.filter(isMine));
     if (agreed === undefined) throw new RefusedError('wrong-certificate');
     return agreed;
-  }
-
-  /**
-   * Asks the authorities that the upload names until `isAgreed` reports that enough of them agree, so that an authority that lies or was
-   * down cannot block the answer.
-   */
-  shotOutcomes(
-    asked: Pick<ShotQuestion, 'task' | 'user'>,
-    { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
-    isAgreed: (answers: readonly ShotOutcomeOf[]) => boolean,
-    signal: AbortSignal,
-  ): Promise<readonly ShotOutcomeOf[]> {
-    const statementOf = (index: number): Uint8Array | undefined =>
-      epochs.find(({ authority }) => authority === index)?.statement;
-    const members = this.#members.filter(({ authority }) => statementOf(authority) !== undefined);
-    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<ShotOutcomeOf> => ({
-      authority,
-      outcome: await client.shotOutcome(asked, joinTag, statementOf(authority) as Uint8Array, both),
-    });
-    return this.#ask(members, signal, ask, { isEnough: isAgreed });
   }
 
   #ask<Answer>(

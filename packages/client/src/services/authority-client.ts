@@ -5,12 +5,8 @@ import {
   certificateCodec,
   decodePolicy,
   HEADER,
-  type JoinTag,
-  type ShotOutcome,
-  shotOutcomeCodec,
   type TaskId,
   type TaskPolicy,
-  type UserId,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonBody, jsonOf } from '../answers.ts';
 import type { Heads } from '../device/heads.ts';
@@ -45,18 +41,6 @@ export class AuthorityClient {
     const asked = jsonBody({ ...(token !== undefined && { token }) });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
-  }
-
-  /** The outcome of one upload of this device. */
-  async shotOutcome(
-    { task, user }: { readonly task: TaskId; readonly user: UserId },
-    joinTag: JoinTag,
-    statement: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<ShotOutcome> {
-    const target = AUTHORITY_PATH.shotOutcome(task, user, joinTag, statement);
-    const { body } = await this.#call({ method: 'GET', target, signed: true, maxBytes: MAX_STATEMENT_BYTES, signal });
-    return decoded('authority', shotOutcomeCodec, body);
   }
 
   get(target: string, signal: AbortSignal): Promise<Answered> {

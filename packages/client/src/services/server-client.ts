@@ -94,9 +94,9 @@ export class ServerClient {
     return decoded('server', standingsCodec, body).standings;
   }
 
-  async shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<ShotFate> {
+  async uploadFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<UploadFate> {
     const { fate } = jsonOf('server', (await this.#get(SERVER_PATH.shotFate(task, upload), signal)).body);
-    const known = SHOT_FATES.find((word) => word === fate);
+    const known = FATES.find((word) => word === fate);
     if (known === undefined) throw new AnswerError('the server', 'an update without a fate');
     return known;
   }
@@ -119,5 +119,9 @@ export interface Received {
   readonly accepted: boolean;
 }
 
-const SHOT_FATES = ['waiting', 'included', 'quarantined', 'refused', 'version-over', 'unknown'] as const;
-type ShotFate = (typeof SHOT_FATES)[number];
+/**
+ * `waiting`: in no sum yet. `quarantined`: the sum with this update failed its checks. `refused` and `version-over`: the server left the
+ * update out. `unknown`: its batch was given up.
+ */
+const FATES = ['waiting', 'included', 'quarantined', 'refused', 'version-over', 'unknown'] as const;
+export type UploadFate = (typeof FATES)[number];

@@ -17,7 +17,7 @@ export interface ClientEvents {
   idle: { readonly version: number; readonly why: string };
   /** A request failed and is sent again after a wait. */
   retry: RetryNotice;
-  /** In a private task: the spent budget, after an update was given away or a charge given back. */
+  /** In a private task: the spent budget, after an update was given. */
   privacy: PrivacySpent;
   model: { readonly version: number; readonly bytes: number };
   trained: { readonly version: number; readonly loss: number; readonly samples: number };

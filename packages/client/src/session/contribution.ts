@@ -26,16 +26,9 @@ export interface Rejection {
   readonly detail?: string;
   readonly retryAfterMs?: number;
   /**
-   * `free`: the server does not have the update, and it may be offered again. `held`: the server may have the update, and it may be offered
-   * again only after the authority's outcome. `contribute` asks for this outcome. With `task-paused` and similar reasons, its bytes wait on
-   * this device, and `resume` or the next `contribute` sends them.
+   * `free`: nothing of the update was given, and it may be offered again. `given`: an update is given once, so the device trains on a newer
+   * version of the model. With `task-paused` and similar reasons, its bytes wait on this device, and `resume` or the next `contribute` sends
+   * them.
    */
-  readonly update: 'free' | 'held';
+  readonly update: 'free' | 'given';
 }
-
-/**
- * The status of a contribution according to the authority. `undecided`: its batch is open. `unknown`: the authority has lost its records.
- * `expired`: the update is in no sum and never will be. Two values are statements of the server. `quarantined`: the sum with
- * this update failed its checks, or cannot be opened any more. `discarded`: the server leaves the update out. It stays held until it is `expired`.
- */
-export type ContributionOutcome = 'included' | 'quarantined' | 'expired' | 'discarded' | 'undecided' | 'unknown';

@@ -42,15 +42,14 @@ export async function finishSession(
     .finally(() => driver.wipe());
   switch (end.kind) {
     case 'waiting':
-      return rejected(end.problem.code as ProblemCode, 'held', end.problem);
+      return rejected(end.problem.code as ProblemCode, 'given', end.problem);
     case 'acknowledged':
       return { kind: 'accepted', ...driver.given, costs: meter.costs };
     case 'left':
       return rejected(end.reason, 'free', driver.problem);
-    case 'held':
-      // Its bytes were offered: from here on no more bytes leave, and only the authority's outcome frees the update.
+    case 'refused':
       await state.dropSession();
-      return rejected(end.reason, 'held', driver.problem);
+      return rejected(end.reason, 'given', driver.problem);
     case 'damaged':
       throw new StoreError(end.problem);
   }

@@ -7,11 +7,6 @@ export interface Update {
   readonly delta: Float32Array;
   /** The version of the model it was trained on. */
   readonly trainedOn: number;
-  /**
-   * 16 random bytes of this training, in a private task: two trainings that end in the same numbers are then two
-   * updates. Without them, or in another task, the same numbers are one.
-   */
-  readonly training?: Uint8Array;
   /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
   /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update counts as one tensor. */

@@ -11,22 +11,16 @@ import { rejected } from './rejections.ts';
 export async function shoot(
   context: DeviceContext,
   update: Update,
-  deltaId: Uint8Array,
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   context.events.emit('progress', { step: 'mask' });
-  const shot = await meter.measure('mask', () => prepare(context, update, deltaId, signal));
+  const shot = await meter.measure('mask', () => prepare(context, update, signal));
   return 'given' in shot ? await finishSession(context, meter, signal, shot) : shot;
 }
 
 /** Nothing is given away yet: any problem leaves the update free. */
-function prepare(
-  context: DeviceContext,
-  update: Update,
-  deltaId: Uint8Array,
-  signal: AbortSignal,
-): Promise<NewShot | Rejection> {
+function prepare(context: DeviceContext, update: Update, signal: AbortSignal): Promise<NewShot | Rejection> {
   const { policy, standings } = context;
   const { trainedOn } = update;
   return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
@@ -38,6 +32,6 @@ function prepare(
     const built = quantised(context, sumRules(policy, entry.version), update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const { epochs } = gathered;
-    return { given: { policy, certificate, entry, epochs, deltaId }, input: built.vector };
+    return { given: { policy, certificate, entry, epochs }, input: built.vector };
   });
 }

@@ -82,7 +82,7 @@ async function algorithmTwo(
   const header = frameHeader(paperMessages(policy.bufferSize, sealing).upload.encode(contribution.upload));
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
   const isAccepted = await step('upload', () => upload(server, task, framed, signal));
-  if (!isAccepted) return rejected('lease-over', 'held');
+  if (!isAccepted) return rejected('lease-over', 'given');
   const { ctx, slot: position } = ticket;
   return { kind: 'accepted', ctx: toHex(ctx), joinTag: '', position, costs: meter.costs };
 }

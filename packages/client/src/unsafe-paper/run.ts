@@ -49,13 +49,13 @@ export function runByAlgorithmTwo(
   };
 
   const steps: RunSteps = {
-    budget: async () => undefined,
+    budget: () => undefined,
     admission: async (both) =>
       given === undefined || (await newest(both)).version > given
         ? { kind: 'place', endsInMs: Number.POSITIVE_INFINITY }
         : rejected('no-place', 'free', { retryAfterMs: NEXT_BUFFER_MS }),
     model: newest,
-    given: async () => undefined,
+    given: () => undefined,
     contribute: inTurn,
     resume: async () => undefined,
     leave: async () => undefined,

@@ -16,8 +16,8 @@ export async function dieAndComeBack(services: HttpServices, store: DeviceStore,
   if (resumed?.kind === 'accepted') return true;
   expect(resumed).toBeUndefined();
   const again = await back.contribute(deltaOf(3), { trainedOn: 0 });
-  // If only the note of the acknowledgement was on disk, the update is known to be given away.
-  if (again.kind === 'rejected') expect(again.reason).toBe('delta-committed');
+  // If only the note of the acknowledgement was on disk, the version is known to be given.
+  if (again.kind === 'rejected') expect(again.reason).toBe('version-given');
   return true;
 }
 

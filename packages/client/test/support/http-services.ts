@@ -133,7 +133,6 @@ export class HttpServices {
     const device = this.#signed(asked, authority.publicKey);
     if (!(device instanceof Uint8Array)) return device;
     if (room === 'enrolments') return this.#enrol(device, asked.body);
-    if (room === 'shot-outcomes') return this.shots.outcome(asked.path);
     if (room === 'unsafe-paper' && this.paper !== undefined) return bytesOrProblem(this.paper.key(device, asked.body));
     return problem('not-found');
   }

@@ -15,7 +15,6 @@ import {
   HEADER,
   type IntakeView,
   isRefused,
-  type JoinTag,
   type OpenedPart,
   oneShotOf,
   openParts,
@@ -27,16 +26,15 @@ import {
   type ShownEpochs,
   type ShownUpload,
   shotLayout,
-  shotOutcomeCodec,
   shotProblem,
   shotUploadCodec,
   shownEpochs,
   standingsCodec,
-  type UserId,
   uploadNameOf,
 } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { UploadFate } from '../../src/services/server-client.ts';
 import type { Asked } from './http-listener.ts';
 import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
 import { Pieces } from './pieces.ts';
@@ -60,7 +58,7 @@ export class ShotService {
   /** Opens a batch as soon as it is full. */
   opensWhenFull = false;
   /** The server's statement on every upload. */
-  fate = 'included';
+  fate: UploadFate | undefined;
   #batches = 0;
 
   constructor(world: TestWorld) {
@@ -90,7 +88,10 @@ export class ShotService {
   reply(asked: Asked): Reply {
     const [, , , , room, name = '', last] = asked.path.split('/');
     if (room === 'standings') return bytes(standingsCodec.encode({ standings: [this.standing()] }));
-    if (last === 'fate') return json({ fate: this.fate });
+    if (last === 'fate') {
+      const isWaiting = this.taken.some((one) => toHex(one.name) === name);
+      return json({ fate: this.fate ?? (isWaiting ? 'waiting' : 'included') });
+    }
     const upload = shotUploadCodec.decode(fromHex(String(asked.headers[HEADER.upload])) ?? new Uint8Array());
     if (toHex(uploadNameOf(nodeSuite, upload.header)) !== name) return problem('not-found');
     const no = shotProblem(this.#view(), upload);
@@ -98,14 +99,6 @@ export class ShotService {
     const { bodyBytes } = shotLayout(this.#world.policy, upload.header.epochs);
     const isKnown = this.taken.some((one) => toHex(one.name) === name);
     return this.#pieces.receive(asked, { name, bodyBytes, isKnown, accept: (body) => this.#accept(upload, body) });
-  }
-
-  /** The authority's word on one upload of the device that asks. */
-  outcome(path: string): Reply {
-    const { authority, now, task } = this.#world;
-    const [user, joinTag, statement] = path.split('/').slice(5).map(fromHex) as [UserId, JoinTag, Uint8Array];
-    const answer = authority.persist(authority.core.shotOutcome(task, { user, joinTag, statement }, now));
-    return isRefused(answer) ? documented(problemOfRefusal(answer)) : bytes(shotOutcomeCodec.encode(answer));
   }
 
   /** Forms a batch of all that wait, has it voted for, and opens its sum, which makes the next version. */

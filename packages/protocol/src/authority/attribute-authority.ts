@@ -18,7 +18,6 @@ import type {
   InspectAnswer,
   InspectRequest,
   ReleaseRequest,
-  ShotOutcome,
 } from '../wire/one-shot/messages.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
@@ -29,7 +28,6 @@ import type { LiveEpoch } from './one-shot/epoch-book.ts';
 import type { EpochKeys } from './one-shot/epoch-keys.ts';
 import { isEpochDue, openEpoch, overdueEpochs, standingOf } from './one-shot/epochs.ts';
 import type { ExaminedUpload } from './one-shot/examine.ts';
-import { type OutcomeQuestion, tellOutcome } from './one-shot/outcome.ts';
 import { inspectUploads, type ReleasedBatch, releaseBatch, voteForBatch } from './one-shot/vote.ts';
 import { LogInMemory, modelHashName, type PastLog } from './past-log.ts';
 import type { AuthorityPorts } from './ports.ts';
@@ -178,11 +176,6 @@ export class AttributeAuthority {
     return this.#withTask(request.batch.task, (task) =>
       releaseBatch({ ports: this.#ports, state: this.#state, task, now }, request),
     );
-  }
-
-  /** For the device of the upload. The caller must have checked the signature of that device. */
-  shotOutcome(task: TaskId, question: OutcomeQuestion, now: Millis): AuthorityStep<ShotOutcome> {
-    return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
   }
 
   /** An epoch of this authority that is missing in its log proves a rollback. */

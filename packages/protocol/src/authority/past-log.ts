@@ -3,7 +3,7 @@
  * earlier hashes. A log on disk finds its records by their names.
  */
 import { concatBytes, type Suite, toHex } from '@basa/masking';
-import type { TaskId, UserId } from '../wire/brands.ts';
+import type { TaskId } from '../wire/brands.ts';
 import { batchCtxOf, givenNameOf, usedNameOf } from '../wire/one-shot/batch.ts';
 import { epochCodec } from '../wire/one-shot/epoch.ts';
 import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH } from './records.ts';
@@ -29,8 +29,6 @@ export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint
       return namesOfList(suite, entry.list);
     case 'batch-final':
       return entry.list === undefined ? [entry.ctx] : namesOfList(suite, entry.list);
-    case 'upload-expired':
-      return [usedNameOf(suite, entry.task, entry), expiredName(entry.statement, entry.user)];
     case 'epoch-opened':
       return [epochCodec.statementHash(suite, entry.epoch)];
     case 'epoch-ended':
@@ -46,14 +44,6 @@ function namesOfList(suite: Suite, { batch, entry, members }: BatchList): readon
     ...members.map((member) => usedNameOf(suite, batch.task, member)),
     ...members.map(({ user }) => givenNameOf(suite, batch.task, entry, user)),
   ];
-}
-
-/**
- * The name of the uploads of a device and an epoch that were declared expired. Names of different kinds have different lengths, or are hashes of
- * different layouts, so they cannot be confused.
- */
-export function expiredName(statement: Uint8Array, user: UserId): Uint8Array {
-  return concatBytes(statement, user);
 }
 
 export function modelName(task: TaskId, version: number): Uint8Array {

@@ -1,20 +1,13 @@
 /** The records that the authority must have on disk before it answers, and the hash chain over them that anyone can verify. */
 import type { Suite } from '@basa/masking';
-import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
+import type { Ctx, Millis, UserId } from '../wire/brands.ts';
 import { type Certificate, certificateCodec } from '../wire/certificate.ts';
 import { type Codec, message, nested, nestedLong } from '../wire/codec.ts';
 import { type Field, fixed, list, oneOf, optional, record, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { type Head, headCodec, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import {
-  BATCH_BYTES,
-  type Batch,
-  batchCodec,
-  type ListedMember,
-  type Member,
-  membersField,
-} from '../wire/one-shot/batch.ts';
+import { BATCH_BYTES, type Batch, batchCodec, type ListedMember, membersField } from '../wire/one-shot/batch.ts';
 import { EPOCH_BYTES, type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
 import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
@@ -28,14 +21,12 @@ export type AuthorityRecord =
   | EpochEnded
   | BatchVoted
   | BatchFinal
-  | UploadExpired
   | { readonly kind: 'model-signed'; readonly entry: ModelEntry }
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
   | BranchBegun;
 
 /**
- * Its secret is destroyed. A dead epoch belongs to a log that was rolled back: nothing of it is voted for, released or
- * declared expired.
+ * Its secret is destroyed. A dead epoch belongs to a log that was rolled back: nothing of it is voted for or released.
  */
 interface EpochEnded {
   readonly kind: 'epoch-ended';
@@ -67,15 +58,6 @@ interface BatchFinal {
   readonly at: Millis;
 }
 
-/** This authority will never vote for the upload. */
-interface UploadExpired extends Member {
-  readonly kind: 'upload-expired';
-  readonly task: TaskId;
-  /** Its own epoch that the upload names. */
-  readonly statement: Uint8Array;
-  readonly at: Millis;
-}
-
 /** The log was found rolled back: a new life of it begins. */
 export interface BranchBegun {
   readonly kind: 'branch-begun';
@@ -84,7 +66,7 @@ export interface BranchBegun {
   readonly met: readonly Head[];
 }
 
-const { ctx, hash, joinTag, user } = field;
+const { ctx, hash, user } = field;
 const batchListField = record<BatchList>({
   batch: nestedLong(batchCodec, BATCH_BYTES),
   entry: hash,
@@ -108,13 +90,6 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
   'batch-final': message(KIND.batchFinal, 'batch-final', {
     ctx,
     list: optional(batchListField),
-    at: field.millis,
-  }),
-  'upload-expired': message(KIND.uploadExpired, 'upload-expired', {
-    task: field.task,
-    user,
-    joinTag,
-    statement: hash,
     at: field.millis,
   }),
   'model-signed': message(KIND.modelSigned, 'model-signed', { entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES) }),

@@ -31,8 +31,6 @@ export class AuthorityState {
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
-  /** The number of records before those of the current branch. */
-  #branchStart = 0;
   /** The time of the last of these records that has one. */
   #branchedAt = millis(0);
   /** Branches of lost lives of the log that were met: each causes everything open to be given up once. */
@@ -57,7 +55,6 @@ export class AuthorityState {
     draft.#inclusions = new Inclusions(this.#inclusions);
     draft.#epochs = this.#epochs.draft();
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
-    draft.#branchStart = this.#branchStart;
     draft.#branchedAt = this.#branchedAt;
     draft.#retired.push(...this.#retired);
     draft.#sequence = this.#sequence;
@@ -94,14 +91,6 @@ export class AuthorityState {
    */
   get branchedAt(): Millis {
     return this.#branchedAt;
-  }
-
-  /**
-   * The records of the current branch with this name. A statement that something was never released counts only in the branch in which it
-   * was recorded: once a rollback shows, it may have been released in the lost life of the log.
-   */
-  ofBranch(name: Uint8Array): readonly AuthorityRecord[] {
-    return this.past.named(name, this.#branchStart);
   }
 
   get position(): LogPosition {
@@ -189,7 +178,6 @@ export class AuthorityState {
       }
       case 'epoch-opened':
       case 'epoch-ended':
-      case 'upload-expired':
         this.#epochs.apply(entry);
         return;
       case 'batch-voted':
@@ -201,7 +189,6 @@ export class AuthorityState {
       }
       case 'branch-begun':
         this.#branches.push(entry.branch);
-        this.#branchStart = this.#sequence;
         this.#branchedAt = this.#epochs.at(millis(0));
         for (const [name, task] of this.#tasks) this.#tasks.set(name, inNewBranch(task));
         this.#retired.push(...entry.met.map(({ branch }) => branch));

@@ -52,8 +52,6 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'key-invalid': ODD,
   'model-not-logged': 'Do not train on this model. Check the address of the server, and inform its operator.',
   'wrong-step': 'Start the client again; it continues from its records.',
-  'outcome-invalid': ODD,
-  'outcome-undecided': 'Ask again when the epochs of the upload have ended.',
   malformed: NEW_REQUEST,
   interrupted: 'Send the complete request again.',
   unsigned: 'Use the SDK or `basa client`, which sign each request with the key of the device.',

@@ -57,9 +57,6 @@ export const AUTHORITY_PATH = {
   inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
   batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
   releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,
-  /** The status of one upload (for its device). `statement`: of the epoch of this authority that the upload names. */
-  shotOutcome: (task: Name, user: Name, joinTag: Name, statement: Name): string =>
-    `/v1/tasks/${named(task)}/shot-outcomes/${named(user)}/${named(joinTag)}/${named(statement)}`,
   log: '/v1/log',
   unsafePaperSealingKey: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/sealing-key`,
   unsafePaperKeys: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/keys`,

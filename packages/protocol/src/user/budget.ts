@@ -1,10 +1,7 @@
 /**
- * The part of a private task's budget that a device has spent. A charge is the ledger's mark delta -> ctx: it is durable before the header
- * of an upload leaves, only the authorities' signed "expired" takes it back, and the same update in the same upload is one charge, even if it
- * is written several times. So the charge is never too low, and a crash between mark and header charges at most
- * one inclusion too much.
+ * The part of a private task's budget that a device has spent: each upload that it gave, whatever became of it. The mark is durable before
+ * the header leaves, so the count is never too low, and a crash between mark and header counts at most one upload too much.
  */
-import { toHex } from '@basa/masking';
 import { epsilonBudget, type PrivacyPolicy } from '../wire/privacy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { DeviceLedger } from './ledger.ts';
@@ -18,26 +15,21 @@ export interface PrivacySpent {
   readonly delta: number;
 }
 
-export function privacySpent({ deltas }: DeviceLedger, privacy: PrivacyPolicy): PrivacySpent {
+export function privacySpent({ given }: DeviceLedger, privacy: PrivacyPolicy): PrivacySpent {
   const { delta, participations } = privacy;
+  const inclusions = given?.uploads ?? 0;
   return {
-    inclusions: deltas.size,
+    inclusions,
     participations,
-    epsilon: epsilonBudget(privacy, deltas.size),
+    epsilon: epsilonBudget(privacy, inclusions),
     epsilonBudget: epsilonBudget(privacy),
     delta,
   };
 }
 
-/** Checks that the update may be given away: one more charge must be within the budget. */
-export function budgetProblem(
-  { deltas }: DeviceLedger,
-  privacy: PrivacyPolicy | undefined,
-  deltaId?: Uint8Array,
-): Refused | undefined {
-  if (privacy === undefined) return undefined;
-  const isCharged = deltaId !== undefined && deltas.has(toHex(deltaId));
-  const charges = deltas.size + (isCharged ? 0 : 1);
-  if (charges <= privacy.participations) return undefined;
-  return refused('budget-spent', { detail: `${deltas.size} of ${privacy.participations} inclusions` });
+/** Checks that one more update may be given. */
+export function budgetProblem({ given }: DeviceLedger, privacy: PrivacyPolicy | undefined): Refused | undefined {
+  const uploads = given?.uploads ?? 0;
+  if (privacy === undefined || uploads < privacy.participations) return undefined;
+  return refused('budget-spent', { detail: `${uploads} of ${privacy.participations} inclusions` });
 }

@@ -1,25 +1,15 @@
 /**
- * The memory of one device across all its sessions: the upload in which each update was given. One ledger per device, behind one lock: two
- * sessions that read it in parallel could give one update away twice.
+ * The memory of one device across all its sessions: what it gave, and what it saw. One ledger per device, behind one lock: two sessions
+ * that read it in parallel could give two updates on one version.
  */
-import { equalBytes, toHex } from '@basa/masking';
-import type { Ctx, JoinTag } from '../wire/brands.ts';
-import type { EpochName } from '../wire/one-shot/epoch.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 
-/** The upload in which an update was given. */
-export interface DeltaCommitment {
-  /** The name of the upload. */
-  readonly ctx: Ctx;
-  readonly joinTag: JoinTag;
-  /** The version that the update was trained on. */
+/** The uploads that the device gave, whatever became of them. */
+export interface GivenUploads {
+  /** The newest version that one of them was trained on. */
   readonly version: number;
-  /** The epochs that the upload names. */
-  readonly epochs: readonly EpochName[];
+  readonly uploads: number;
 }
-
-/** The upload that has an update. */
-export type GivenTo = Pick<DeltaCommitment, 'ctx' | 'joinTag'>;
 
 /** A version of the model with the hash that the authority logged for it. */
 export interface SeenModel {
@@ -28,8 +18,8 @@ export interface SeenModel {
 }
 
 export interface DeviceLedger {
-  /** Updates by their id, as hex. */
-  readonly deltas: ReadonlyMap<string, DeltaCommitment>;
+  /** Undefined before the first upload. */
+  readonly given: GivenUploads | undefined;
   /** The newest version that was seen signed: the device trains on no older one. */
   readonly seen: SeenModel | undefined;
   /** The last versions that were seen signed, the newest at the end: an update may be trained on one of them. */
@@ -42,33 +32,21 @@ export interface DeviceLedger {
 const MAX_RECENT = 32;
 
 export type LedgerRecord =
-  | ({ readonly kind: 'committed'; readonly deltaId: Uint8Array } & DeltaCommitment)
-  | { readonly kind: 'freed'; readonly deltaId: Uint8Array }
+  | ({ readonly kind: 'given' } & GivenUploads)
   | ({ readonly kind: 'seen' } & SeenModel)
   | { readonly kind: 'epoch'; readonly authority: number; readonly number: number };
 
-export const EMPTY_LEDGER: DeviceLedger = {
-  deltas: new Map(),
-  seen: undefined,
-  recent: [],
-  epochs: new Map(),
-};
+export const EMPTY_LEDGER: DeviceLedger = { given: undefined, seen: undefined, recent: [], epochs: new Map() };
 
 /** The ledger after these records. It is copied once and not for each of them: after years there are thousands. */
 export function restoreLedger(records: readonly LedgerRecord[], ledger: DeviceLedger = EMPTY_LEDGER): DeviceLedger {
   if (records.length === 0) return ledger;
-  const deltas = new Map(ledger.deltas);
   const epochs = new Map(ledger.epochs);
-  let { seen, recent } = ledger;
+  let { given, seen, recent } = ledger;
   for (const entry of records) {
     switch (entry.kind) {
-      case 'committed': {
-        const { ctx, joinTag, version, epochs: named } = entry;
-        deltas.set(toHex(entry.deltaId), { ctx, joinTag, version, epochs: named });
-        break;
-      }
-      case 'freed':
-        deltas.delete(toHex(entry.deltaId));
+      case 'given':
+        given = { version: entry.version, uploads: entry.uploads };
         break;
       case 'epoch':
         epochs.set(entry.authority, entry.number);
@@ -78,29 +56,19 @@ export function restoreLedger(records: readonly LedgerRecord[], ledger: DeviceLe
         recent = [...recent, seen].slice(-MAX_RECENT);
     }
   }
-  return { deltas, seen, recent, epochs };
+  return { given, seen, recent, epochs };
 }
 
-/** Checks that the update may be given in this upload: it is free, or was given in it before. */
-export function commitmentProblem(
-  { deltas }: DeviceLedger,
-  deltaId: Uint8Array,
-  { ctx, joinTag }: GivenTo,
-): Refused | undefined {
-  const given = deltas.get(toHex(deltaId));
-  const isSame = given === undefined || (equalBytes(given.ctx, ctx) && equalBytes(given.joinTag, joinTag));
-  return isSame ? undefined : refused('delta-committed');
+/** The record that one more upload is given, on this version. */
+export function givenRecord({ given }: DeviceLedger, version: number): LedgerRecord {
+  return { kind: 'given', version, uploads: (given?.uploads ?? 0) + 1 };
 }
 
 /**
- * A device contributes at most one update per version. Training is nearly deterministic:
- * sums over overlapping groups of devices on the same model would reveal single updates by subtraction (attack P1). An
- * update that an outcome freed may be given again, because it is in no sum.
+ * A device gives once for a version, whatever becomes of the update, and never for an earlier one. Training is nearly deterministic:
+ * sums over overlapping groups of devices on the same model would reveal single updates by subtraction (attack P1).
  */
-export function versionProblem({ deltas }: DeviceLedger, version: number, deltaId?: Uint8Array): Refused | undefined {
-  const own = deltaId === undefined ? undefined : toHex(deltaId);
-  const isGiven = [...deltas].some(([name, given]) => given.version === version && name !== own);
-  return isGiven ? refused('version-given', { detail: `version ${version}` }) : undefined;
+export function versionProblem({ given }: DeviceLedger, version: number): Refused | undefined {
+  if (given === undefined || version > given.version) return undefined;
+  return refused('version-given', { detail: `version ${given.version}` });
 }
-
-export type Released = { readonly kind: 'free' } | { readonly kind: 'included' } | Refused;

@@ -40,13 +40,13 @@ export type ContributeRequest = {
 export type ContributeAnswer = Requests[keyof Requests]['answer'];
 
 /**
- * `left`: nothing of the update was given away. `held`: the server refused bytes that were already offered, so only the authorities' outcome
- * frees the update. `damaged`: the stored state is not the state that the device wrote.
+ * `left`: nothing of the update was given away. `refused`: the server refused bytes that were given, so the device trains on a newer
+ * model. `damaged`: the stored state is not the state that the device wrote.
  */
 export type ContributeEnd =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'left'; readonly reason: RefusalReason }
-  | { readonly kind: 'held'; readonly reason: RefusalReason }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason }
   | { readonly kind: 'damaged'; readonly problem: string };
 
 export type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;

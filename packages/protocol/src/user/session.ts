@@ -25,8 +25,8 @@ export interface Membership {
   readonly ctx: Ctx;
   readonly certificate: Certificate;
   readonly joinTag: JoinTag;
-  /** Names the update. */
-  readonly deltaId: Uint8Array;
+  /** The version that the update was trained on. */
+  readonly version: number;
 }
 
 export interface ShotSession {
@@ -43,12 +43,11 @@ export type UserSession = ShotSession | { readonly step: 'acknowledged'; readonl
 
 /** Holds secrets: keep it where only the device's owner can read. */
 export type UserRecord =
-  /** After this, only these bytes are ever sent. The ledger marks delta -> ctx in the same step. */
+  /** After this, only these bytes are ever sent. The ledger marks the version as given in the same step. */
   | {
       readonly kind: 'shot';
       readonly policy: TaskPolicy;
       readonly certificate: Certificate;
-      readonly deltaId: Uint8Array;
       readonly header: ShotHeaderBody;
       readonly seeds: readonly Uint8Array[];
       readonly sealed: Uint8Array;
@@ -58,9 +57,9 @@ export type UserRecord =
 /** The session after one more record; undefined before the first. */
 export function evolveSession(suite: Suite, session: UserSession | undefined, entry: UserRecord): UserSession {
   if (entry.kind === 'shot') {
-    const { policy, certificate, deltaId, header, seeds, sealed } = entry;
-    const { joinTag } = header;
-    const member = { policy, ctx: uploadNameOf(suite, header), certificate, joinTag, deltaId };
+    const { policy, certificate, header, seeds, sealed } = entry;
+    const { joinTag, version } = header;
+    const member = { policy, ctx: uploadNameOf(suite, header), certificate, joinTag, version };
     return { step: 'shot', member, header, seeds: seeds.map(secret), sealed };
   }
   if (session === undefined) throw new Error(`a session does not start with "${entry.kind}"`);

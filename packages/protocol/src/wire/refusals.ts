@@ -44,11 +44,6 @@ export const REFUSALS = {
     status: 410,
     retry: true,
   },
-  'upload-expired': {
-    sentence: 'The authority declared this upload expired; the update can be sent in a new upload.',
-    status: 410,
-    retry: true,
-  },
   // It contradicts earlier events.
   'upload-used': {
     sentence: 'A batch already contains this upload, or another update of this device on the same version.',
@@ -70,7 +65,7 @@ export const REFUSALS = {
     status: 409,
   },
   'too-few': { sentence: 'The batch has fewer updates than the minimum of the task.', status: 409 },
-  'already-decided': { sentence: 'The outcome of this batch is already decided.', status: 409 },
+  'already-decided': { sentence: 'The end of this batch is already decided.', status: 409 },
   'too-few-votes': {
     sentence: 'Too few authorities answered or voted for this batch; the server asks again.',
     status: 503,
@@ -130,23 +125,11 @@ export const REFUSALS = {
     retry: true,
     freshUpdate: true,
   },
-  'delta-committed': {
-    sentence: 'This update was contributed before, and no outcome has released it.',
-    status: 409,
-    retry: true,
-    freshUpdate: true,
-    nothingNew: 'its update is the same as one that it contributed before',
-  },
-  'outcome-invalid': { sentence: 'The outcome is not signed by the expected authority for this upload.', status: 422 },
   'standings-stale': {
     sentence:
       'The statements of too few authorities are recent. Either the server shows old statements, or the clock of this device is wrong.',
     status: 422,
     retry: true,
-  },
-  'outcome-undecided': {
-    sentence: 'The outcome does not release the update: its upload is pending, is unknown, or is included.',
-    status: 409,
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

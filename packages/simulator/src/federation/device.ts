@@ -40,7 +40,8 @@ export class FederationDevice {
   ledgerRecords: LedgerRecord[] = [];
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
-  deltaId: Uint8Array;
+  /** The number of updates that it had before this one. */
+  updates = 0;
   /** The tensors of its model, none of which may vanish; without them the whole update counts as one tensor. */
   blocks: readonly Block[] | undefined;
 
@@ -50,18 +51,17 @@ export class FederationDevice {
     this.number = number;
     this.signer = signer;
     this.user = userIdOf(this.suite, signer.publicKey);
-    this.deltaId = world.randomBytes(16);
     this.certificate = certificate ?? enrolled(world, signer);
   }
 
   /** The same device in a copy of its federation. */
   copyIn(world: World): FederationDevice {
     const copy = new FederationDevice(world, this.number, this.signer, this.certificate);
-    const { metrics, input, records, ledgerRecords, ledger, session, deltaId, blocks } = this;
+    const { metrics, input, records, ledgerRecords, ledger, session, updates, blocks } = this;
     copy.records = [...records];
     copy.ledgerRecords = [...ledgerRecords];
     copy.input = input?.slice();
-    return Object.assign(copy, { metrics, ledger, session, deltaId, blocks });
+    return Object.assign(copy, { metrics, ledger, session, updates, blocks });
   }
 
   get suite(): Suite {
@@ -83,7 +83,7 @@ export class FederationDevice {
 
   /** Starts over with a new update; the records of the old session are discarded. */
   newUpdate(): void {
-    this.deltaId = this.world.randomBytes(16);
+    this.updates++;
     this.leave();
   }
 

@@ -27,7 +27,6 @@ import {
   maskSumCodec,
   millis,
   type OpenedPart,
-  type OutcomeQuestion,
   oneShotOf,
   openParts,
   type Part,
@@ -39,8 +38,6 @@ import {
   releaseAnswerCodec,
   releaseRequestCodec,
   type ShotHeader,
-  type ShotOutcome,
-  shotOutcomeCodec,
   shownEpochs,
   signStatement,
   standingCodec,
@@ -132,11 +129,6 @@ export class ShotAuthority {
   }
 
   /** The caller has checked that the request comes from the device of the upload. */
-  outcome(question: OutcomeQuestion): ShotOutcome | Refused {
-    const step = this.base.core.draft().shotOutcome(this.base.world.task, question, this.now);
-    return viaBytes(shotOutcomeCodec, this.base.persist(step));
-  }
-
   /** Ends epochs that are over, and destroys their secrets. */
   tick(): void {
     this.base.persist(this.base.core.draft().tick(this.now));

@@ -6,15 +6,11 @@ import {
   type ContributeRequest,
   type Gathered,
   type HeadBody,
-  isLedgerRecord,
   isRefused,
   type Masking,
   type Refused,
-  type Released,
   receiveStandings,
   refused,
-  releaseShot,
-  type ShotOutcomeOf,
   type ShotStart,
   shotSteps,
   shotUploadCodec,
@@ -100,8 +96,7 @@ export class ShotDevice {
     const built = fixed === undefined ? this.inputOf(delta, entry.version) : { kind: 'input' as const, vector: fixed };
     if (built.kind === 'refused') return built;
     this.own.input = built.vector;
-    const { certificate, deltaId } = this.own;
-    return { policy, certificate, entry, epochs, deltaId };
+    return { policy, certificate: this.own.certificate, entry, epochs };
   }
 
   /** Checks the statements, and records the newest ones, so that the device never accepts older ones. */
@@ -156,16 +151,6 @@ export class ShotDevice {
         return deliver({ upload: shotUploadCodec.encode(upload), body, isResumed });
       }
     }
-  }
-
-  /** Asks every authority that is present for the status of its update, and frees it if enough of them report it expired. */
-  release(outcomes: readonly ShotOutcomeOf[] = this.world.outcomesOf(this.own)): Released {
-    const { task, policy } = this.world;
-    const question = { suite: this.suite, council: policy, task, user: this.own.user };
-    const { state, records, answer } = releaseShot(question, this.own, this.own.deltaId, outcomes);
-    this.own.ledger = state.ledger;
-    this.own.ledgerRecords.push(...records.filter(isLedgerRecord));
-    return answer;
   }
 
   get #ports(): UserPorts {

@@ -10,12 +10,9 @@ import {
   type RandomBytes,
   RING_32,
   type Signer,
-  toHex,
 } from '@basa/masking';
 import {
-  type DeltaCommitment,
   ENGINE,
-  isRefused,
   type MetricRange,
   type Millis,
   millis,
@@ -23,7 +20,6 @@ import {
   POLICY_DEFAULTS,
   type PrivacyPolicy,
   type Sealing,
-  type ShotOutcomeOf,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
@@ -147,25 +143,6 @@ export class OneShotFederation implements OneShotWorld {
     const device = new ShotDevice(this, own);
     this.shooters.push(device);
     return device;
-  }
-
-  /** Returns the status of the device's update, as reported by the authorities that are present. */
-  outcomesOf({ deltaId, ledger, user }: FederationDevice): readonly ShotOutcomeOf[] {
-    const given = ledger.deltas.get(toHex(deltaId));
-    return given === undefined ? [] : this.keepers.flatMap((keeper) => this.#toldBy(keeper, user, given));
-  }
-
-  #toldBy(
-    keeper: ShotAuthority,
-    user: FederationDevice['user'],
-    { joinTag, epochs }: DeltaCommitment,
-  ): readonly ShotOutcomeOf[] {
-    const authority = keeper.base.index;
-    const named = epochs.find((one) => one.authority === authority);
-    if (named === undefined || this.isAway(authority)) return [];
-    const question = { user, joinTag, statement: named.statement };
-    const outcome = this.call('outcome', () => keeper.outcome(question));
-    return isRefused(outcome) ? [] : [{ authority, outcome }];
   }
 
   /** Time passes for all parties: epochs open and end. */

@@ -1,16 +1,6 @@
 /** The interfaces through which the parties of a federation see each other. */
 
-import type {
-  Batch,
-  Ctx,
-  IntakeView,
-  ModelEntry,
-  Refused,
-  ShotHeader,
-  ShotOutcomeOf,
-  ShownUpload,
-} from '@basa/protocol';
-import type { FederationDevice } from './device.ts';
+import type { Batch, Ctx, IntakeView, ModelEntry, Refused, ShotHeader, ShownUpload } from '@basa/protocol';
 import type { FederationLog } from './model-log.ts';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import type { StoredBatch, StoredShot } from './one-shot-store.ts';
@@ -31,7 +21,6 @@ export interface OneShotWorld extends World {
   readonly server: FederationLog;
   readonly shots: ShotPeer;
   readonly keepers: readonly ShotAuthority[];
-  outcomesOf(device: FederationDevice): readonly ShotOutcomeOf[];
 }
 
 /** The store of the server, as a batch needs it on its way to a sum. */

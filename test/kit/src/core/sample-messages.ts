@@ -3,11 +3,9 @@ import {
   type AuthorityRecord,
   type Codec,
   certificateCodec,
-  type DeviceRecord,
   decodeAuthorityRecord,
   decodeBufferRecord,
   decodePolicy,
-  deviceRecordCodec,
   encodeAuthorityRecord,
   encodeBufferRecord,
   encodePolicy,
@@ -76,7 +74,6 @@ export function sampleMessages(): readonly SampleMessage[] {
     ...paperSamples(),
     ...recordSamples(world),
     ...sumSamples(),
-    recordSample<DeviceRecord>(deviceRecordCodec, { kind: 'freed', deltaId: new Uint8Array(16) }),
   ];
 }
 

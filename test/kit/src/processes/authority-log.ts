@@ -46,26 +46,19 @@ export interface LoggedBatches {
   readonly listed: ReadonlySet<string>;
   /** Batches with enough votes, by their names. */
   readonly final: ReadonlyMap<string, LoggedBatch>;
-  /** The number of authorities that declared an upload expired, by its join tag. */
-  readonly expired: ReadonlyMap<string, number>;
 }
 
 /** Reads the logs of all authorities: one that was away misses some records. */
 export function batchesOfLogs(logs: readonly Uint8Array[]): LoggedBatches {
   const voted = new Map<string, LoggedBatch>();
   const named = new Set<string>();
-  const expired = new Map<string, number>();
   for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
     const list = record.kind === 'batch-voted' || record.kind === 'batch-final' ? record.list : undefined;
     if (list !== undefined) voted.set(toHex(batchCtxOf(nodeSuite, list.batch)), loggedBatch(list));
     if (record.kind === 'batch-final') named.add(toHex(record.ctx));
-    if (record.kind === 'upload-expired') {
-      const tag = toHex(record.joinTag);
-      expired.set(tag, (expired.get(tag) ?? 0) + 1);
-    }
   }
   const listed = new Set([...voted.values()].flatMap(({ uploads }) => uploads.map(({ name }) => name)));
-  return { listed, final: new Map([...voted].filter(([ctx]) => named.has(ctx))), expired };
+  return { listed, final: new Map([...voted].filter(([ctx]) => named.has(ctx))) };
 }
 
 function loggedBatch({ batch, entry, version, members }: BatchList): LoggedBatch {

@@ -15,7 +15,6 @@ import {
   releaseAnswerCodec,
   releaseRequestCodec,
   type Sealing,
-  shotOutcomeCodec,
   shotUploadCodec,
   standingsCodec,
   sumPlan,
@@ -27,7 +26,7 @@ import { granted } from '@basa/simulator';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
 
 /** The records that only this mode has. */
-const RECORDS: readonly string[] = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final', 'upload-expired'];
+const RECORDS: readonly string[] = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final'];
 
 export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x25519'): object {
   const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45, shot: { sealing } });
@@ -77,7 +76,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
     releases,
     sum: [...verdict.sum],
     weightSum: verdict.weightSum,
-    ...endOf(world, header),
+    ...endOf(world),
   };
 }
 
@@ -93,17 +92,11 @@ function userVector(device: ShotDevice, { upload, body }: StoredShot): object {
   };
 }
 
-/** The statements of authority 0 about the first upload, and about one that never came; then its epoch is given up. */
-function endOf(world: ShotWorld, { user, joinTag, epochs }: StoredShot['upload']['header']): object {
+/** The records of authority 0, whose epoch is given up at the end. */
+function endOf(world: ShotWorld): object {
   const authority = world.authority(0);
-  const question = { user, joinTag, statement: epochs[0]?.statement as Uint8Array };
-  const included = world.server.outcomeBy(0, question);
   world.pass(4 * 3_600_000);
-  const expired = world.server.outcomeBy(0, { ...question, joinTag: new Uint8Array(32).fill(7) as never });
   authority.base.persist(authority.base.core.tick(world.now));
   const records = authority.base.log.filter(({ kind }) => RECORDS.includes(kind));
-  return {
-    outcomes: [included, expired].map((outcome) => toHex(shotOutcomeCodec.encode(outcome))),
-    records: records.map((entry) => toHex(encodeAuthorityRecord(entry))),
-  };
+  return { records: records.map((entry) => toHex(encodeAuthorityRecord(entry))) };
 }

@@ -1,16 +1,13 @@
 /**
  * The live epochs of an authority, and the time of its last record. The authority's time never goes back before a record, so a clock that
- * was set back cannot make it vote for an expired upload, or release a batch that it gave up.
+ * was set back cannot make it vote in an epoch that it ended, or release a batch that it gave up.
  */
 import { type Suite, toHex } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../../wire/brands.ts';
 import { type Epoch, epochCodec } from '../../wire/one-shot/epoch.ts';
 import type { AuthorityRecord } from '../records.ts';
 
-type EpochRecord = Extract<
-  AuthorityRecord,
-  { kind: 'epoch-opened' | 'epoch-ended' | 'upload-expired' | 'batch-voted' | 'batch-final' }
->;
+type EpochRecord = Extract<AuthorityRecord, { kind: 'epoch-opened' | 'epoch-ended' | 'batch-voted' | 'batch-final' }>;
 
 /** An epoch whose secret still exists. */
 export interface LiveEpoch {

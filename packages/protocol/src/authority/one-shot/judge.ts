@@ -1,4 +1,4 @@
-/** Judges an upload by the authority's own memory: revoked, used, expired, of an ended epoch or of an unknown version. */
+/** Judges an upload by the authority's own memory: revoked, used, of an ended epoch or of an unknown version. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
 import type { ModelEntry } from '../../wire/model-log.ts';
@@ -88,20 +88,13 @@ function entryProblem(
   return age > policy.maxStaleness && !isBacked ? refused('too-stale') : undefined;
 }
 
-/** The record must name this upload, not another expired upload with the same tag. Otherwise a device could block a batch this way. */
-function isExpired(entry: AuthorityRecord, authority: number, { epochs }: ShotHeader): boolean {
-  const own = epochs.find((name) => name.authority === authority);
-  return entry.kind === 'upload-expired' && own !== undefined && equalBytes(entry.statement, own.statement);
-}
-
 /** One vote per upload, and one update of a device per entry of the model log. */
 function usedProblem(
-  { suite, state, task, authority, shared }: Judgement,
+  { suite, state, task, shared }: Judgement,
   header: ShotHeader,
   within: Uint8Array | undefined,
 ): Refused | undefined {
   const used = state.past.named(usedNameOf(suite, task.id, header));
-  if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');
   const given = state.past.named(givenNameOf(suite, task.id, header.entry, header.user));
   const isElsewhere = [...used, ...given].some((entry) => isOther(shared, entry, within));
   return isElsewhere ? refused('upload-used') : undefined;

@@ -22,8 +22,8 @@ import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
 import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
 import { declined, unchanged } from '../../wire/transition.ts';
 import { budgetProblem } from '../budget.ts';
-import { type Device, type DeviceStep, recorded, restoreDevice } from '../device.ts';
-import { commitmentProblem, versionProblem } from '../ledger.ts';
+import { type Device, type DeviceStep, recorded } from '../device.ts';
+import { givenRecord, versionProblem } from '../ledger.ts';
 import { ask, type ContributeEnd, type Steps } from '../requests.ts';
 import type { ShotSession, UserPorts, UserRecord } from '../session.ts';
 
@@ -35,7 +35,6 @@ export interface ShotStart {
   readonly entry: ModelEntry;
   /** From `receiveStandings`. */
   readonly epochs: readonly Epoch[];
-  readonly deltaId: Uint8Array;
 }
 
 /** Starts a new session, or continues one after a crash. Only the same bytes are ever sent. */
@@ -56,7 +55,7 @@ export function* shotSteps(ports: UserPorts, start: Device, given?: ShotStart): 
   const signature = yield* ask('sign', { statement });
   const upload = { certificate: session.member.certificate, header: { ...session.header, signature } };
   const answer = yield* ask('shot', { upload, body: whole, isResumed });
-  if (isRefused(answer)) return { kind: 'held', reason: answer.reason };
+  if (isRefused(answer)) return { kind: 'refused', reason: answer.reason };
   yield* ask('durable', { step: acknowledgeUpload(ports, device) });
   return { kind: 'acknowledged' };
 }
@@ -96,25 +95,19 @@ function* freezeShot(ports: UserPorts, device: Device, given: ShotStart): Steps<
   return { device: step.state, body: concatBytes(vector, sealed) };
 }
 
-/** The ledger marks the update as given in the same step as the session. After that, only these bytes are ever sent. */
+/** The ledger marks the version as given in the same step as the session. After that, only these bytes are ever sent. */
 function freeze(
   { suite }: UserPorts,
   device: Device,
   { given, header, seeds, sealed }: Pick<ShotSession, 'header' | 'sealed'> & { given: ShotStart; seeds: Uint8Array[] },
 ): DeviceStep<{ readonly kind: 'frozen' }> {
-  const { policy, certificate, deltaId } = given;
-  const copies = seeds.map((seed) => seed.slice());
-  const entry: UserRecord = { kind: 'shot', policy, certificate, deltaId, header, seeds: copies, sealed };
-  const session = (restoreDevice(suite, [entry], device).session as ShotSession).member;
-  const { ctx, joinTag } = session;
-  const { version, epochs } = header;
-  const problem =
-    commitmentProblem(device.ledger, deltaId, { ctx, joinTag }) ??
-    budgetProblem(device.ledger, policy.privacy, deltaId) ??
-    versionProblem(device.ledger, version, deltaId);
+  const { policy, certificate } = given;
+  const { ledger } = device;
+  const problem = budgetProblem(ledger, policy.privacy) ?? versionProblem(ledger, header.version);
   if (problem !== undefined) return declined(device, problem);
-  const committed = { kind: 'committed' as const, deltaId, ctx, joinTag, version, epochs };
-  return recorded(suite, device, [entry, committed], { kind: 'frozen' });
+  const copies = seeds.map((seed) => seed.slice());
+  const entry: UserRecord = { kind: 'shot', policy, certificate, header, seeds: copies, sealed };
+  return recorded(suite, device, [entry, givenRecord(ledger, header.version)], { kind: 'frozen' });
 }
 
 interface ToMask {

@@ -1,5 +1,5 @@
 /** The server's requests to an authority in the one-shot mode. No message here can hold a masked vector of a device. */
-import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
+import type { Ctx, TaskId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested, nestedLong } from '../codec.ts';
 import { type Endorsement, endorsementsField, MAX_AUTHORITIES } from '../council.ts';
@@ -186,30 +186,4 @@ export interface ReleaseAnswer {
 export const releaseAnswerCodec: Codec<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
   vote: nested(voteCodec, STATEMENT_BYTES),
   sums: list(MAX_PARTS, nested(maskSumCodec, STATEMENT_BYTES)),
-});
-
-/**
- * `included`: the update is in a final batch. `expired`: it will never be in one, and is free. `pending`: it may still be voted for, or this
- * authority voted for it. `unknown`: this authority cannot tell.
- */
-const SHOT_STATUSES = ['unknown', 'pending', 'included', 'expired'] as const;
-export type ShotStatus = (typeof SHOT_STATUSES)[number];
-
-/** One authority's statement on the status of one upload. */
-export interface ShotOutcomeBody {
-  readonly task: TaskId;
-  readonly user: UserId;
-  readonly joinTag: JoinTag;
-  /** The hash of the epoch statement of this authority that the upload names. */
-  readonly statement: Uint8Array;
-  readonly status: ShotStatus;
-}
-export type ShotOutcome = ShotOutcomeBody & Signature;
-
-export const shotOutcomeCodec: SignedCodec<ShotOutcomeBody> = signedMessage(KIND.shotOutcome, 'shotOutcome', {
-  task: field.task,
-  user: field.user,
-  joinTag: field.joinTag,
-  statement: field.hash,
-  status: oneOf(SHOT_STATUSES),
 });

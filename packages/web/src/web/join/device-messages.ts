@@ -1,5 +1,5 @@
 /** The messages between a page and the worker that is its device, in both directions. Plain data between threads. */
-import type { ClientEvents, ContributionOutcome, Costs, Step } from '@basa/client/web';
+import type { ClientEvents, Costs, Step, UploadFate } from '@basa/client/web';
 import type { Loss } from '@basa/protocol';
 
 /** The services of the device and the pins it trusts over them; `pieceBytes` for slow lines. */
@@ -67,7 +67,7 @@ export type FromDevice =
       readonly costs: Costs;
       readonly isResumed: boolean;
     }
-  | { readonly kind: 'outcome'; readonly ctx: string; readonly outcome: ContributionOutcome }
+  | { readonly kind: 'fate'; readonly ctx: string; readonly fate: UploadFate }
   /** An update was not accepted; the device continues. */
   | { readonly kind: 'rejected'; readonly sentence: string; readonly detail?: string }
   /** Another round would meet the same refusal. */

@@ -12,13 +12,13 @@ const STEP_TEXT = {
   mask: 'masking',
   upload: 'uploading',
 } as const;
-const OUTCOME_TEXT = {
+const FATE_TEXT = {
   included: 'The sum is open, and your update is in it.',
   quarantined: 'The sum failed its checks and was not applied.',
-  expired: 'Your update is not part of any sum, and never will be.',
-  discarded: 'The server left your update out; this device continues with a newer version.',
-  undecided: '',
-  unknown: 'The authority no longer knows this update.',
+  refused: 'The server left your update out; this device continues with a newer version.',
+  'version-over': 'The server left your update out; this device continues with a newer version.',
+  waiting: '',
+  unknown: 'The group of your update was given up; this device continues with a newer version.',
 } as const;
 const COST_TEXT = {
   connect: 'take the position',
@@ -109,9 +109,9 @@ function sentenceOf(
       return news.position === undefined
         ? 'accepted; your part is done, and the batch fills up'
         : `accepted at position ${news.position}; the buffer fills up`;
-    case 'outcome':
-      root.dataset['outcome'] = news.outcome;
-      return OUTCOME_TEXT[news.outcome];
+    case 'fate':
+      root.dataset['fate'] = news.fate;
+      return FATE_TEXT[news.fate];
     case 'rejected':
       return `not accepted this time: ${news.sentence}`;
     case 'ended':

@@ -14,7 +14,7 @@ import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 import { persistently } from './persistently.ts';
 
-const OUTCOME_MS = 400;
+const FATE_MS = 400;
 /** The largest number of words of a vector that is shown. */
 const SHOWN_WORDS = 16_384;
 
@@ -107,14 +107,14 @@ class Life {
     const forget = client.on('accepted', (contribution) => {
       const { ctx, position, costs } = contribution;
       this.accepted++;
-      // In paper mode nobody signs the outcome of an update.
+      // Paper mode has no status of a single update.
       if (!isPaper) this.#awaited = contribution;
       tell({ kind: 'accepted', ctx, costs, isResumed, ...(position !== undefined && { position }) });
     });
     try {
       for (;;) {
         const { signal } = gate;
-        if (this.#awaited !== undefined) await this.#outcome(this.#awaited, signal);
+        if (this.#awaited !== undefined) await this.#fate(this.#awaited, signal);
         const left = (rounds ?? Number.POSITIVE_INFINITY) - this.accepted - this.#idle;
         if (left <= 0) return;
         isResumed = client.isInterrupted;
@@ -139,16 +139,16 @@ class Life {
     return unsafePaperRun(this.#options.client, trainer, samples, { rounds, signal });
   }
 
-  /** Until the authority has decided. */
-  async #outcome(contribution: Contribution, signal: AbortSignal): Promise<void> {
+  /** Until the server has decided. */
+  async #fate(contribution: Contribution, signal: AbortSignal): Promise<void> {
     const { client, tell, sleep } = this.#options;
     for (;;) {
-      const outcome = await client.outcome(contribution, { signal });
-      if (outcome !== 'undecided') {
+      const fate = await client.fate(contribution, { signal });
+      if (fate !== 'waiting') {
         this.#awaited = undefined;
-        return tell({ kind: 'outcome', ctx: contribution.ctx, outcome });
+        return tell({ kind: 'fate', ctx: contribution.ctx, fate });
       }
-      await sleep(OUTCOME_MS, signal);
+      await sleep(FATE_MS, signal);
     }
   }
 }

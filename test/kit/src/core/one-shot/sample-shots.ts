@@ -16,9 +16,7 @@ import {
   maskSumCodec,
   releaseAnswerCodec,
   releaseRequestCodec,
-  type ShotHeader,
   shotHeaderCodec,
-  shotOutcomeCodec,
   shotUploadCodec,
   standingCodec,
   standingsCodec,
@@ -65,8 +63,7 @@ export function shotSamples(): readonly SampleMessage[] {
     sample(releaseRequestCodec, release),
     sample(releaseAnswerCodec, released),
     sample(maskSumCodec, released.sums[0] as (typeof released.sums)[number]),
-    sample(shotOutcomeCodec, world.server.outcomeBy(1, questionOf(upload.header, 1))),
-    ...recordSamples(world, upload.header),
+    ...recordSamples(world),
     ...[...device.own.ledgerRecords, ...device.own.records].map((entry) =>
       sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry),
     ),
@@ -76,10 +73,6 @@ export function shotSamples(): readonly SampleMessage[] {
 function hybridEpoch(): Epoch {
   const world = new ShotWorld({ count: 1, shot: { sealing: 'x25519+mlkem768' } });
   return granted(world.authority(0).standing()).epoch;
-}
-
-function questionOf({ user, joinTag, epochs }: ShotHeader, index: number) {
-  return { user, joinTag, statement: epochs[index]?.statement as Uint8Array };
 }
 
 /** The answer of an authority that has no secret any more. */
@@ -93,18 +86,17 @@ function badAnswer(world: ShotWorld) {
   return answer;
 }
 
-/** An upload without votes is declared expired, then the epochs are given up. */
-function recordSamples(world: ShotWorld, header: ShotHeader): readonly SampleMessage[] {
+/** The epochs are given up at the end. */
+function recordSamples(world: ShotWorld): readonly SampleMessage[] {
   const authority = world.authority(0);
   world.pass(4 * 3_600_000);
-  authority.outcome({ ...questionOf(header, 0), joinTag: new Uint8Array(32).fill(6) as never });
   authority.tick();
   const name = (kind: string) => ({
     name: `record ${kind}`,
     encode: encodeAuthorityRecord,
     decode: decodeAuthorityRecord,
   });
-  const kinds = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final', 'upload-expired'];
+  const kinds = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final'];
   return kinds.map((kind) => {
     const entry = authority.base.log.find((one) => one.kind === kind);
     if (entry === undefined) throw new Error(`no record ${kind}`);

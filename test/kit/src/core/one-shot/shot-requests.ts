@@ -27,7 +27,6 @@ import {
   type ReleaseRequest,
   releaseRequestCodec,
   type ShotHeader,
-  type ShotOutcome,
   type ShownUpload,
 } from '@basa/protocol';
 import {
@@ -152,10 +151,6 @@ export class ShotRequests {
     const problem = batchProblem(this.#world.policy, this.closing(batch).headers);
     if (problem !== undefined) throw new Error(problem.reason);
     return granted(this.#world.shots.sumOf(batch, votes));
-  }
-
-  outcomeBy(index: number, { user, joinTag, statement }: Pick<ShotOutcome, 'user' | 'joinTag' | 'statement'>) {
-    return granted(this.authority(index).outcome({ user, joinTag, statement }));
   }
 
   #shotsOf({ uploads }: Batch): readonly StoredShot[] {
