@@ -58,7 +58,7 @@ describe('places that nobody uses', () => {
     services = await TestServices.open({
       server: unlimited,
       authority: unlimited,
-      specification: { admission: { places } },
+      specification: { places },
     });
     const opened = services;
     const fleet = await honestFleet(opened);

@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest';
 let services: TestServices;
 afterEach(() => services?.close());
 
-const PLACES = { specification: { admission: { places: 10 } } };
+const PLACES = { specification: { places: 10 } };
 
 async function placed(count: number): Promise<BasaClient[]> {
   const clients = await Promise.all(Array.from({ length: count }, (_, n) => services.client(`device ${n}`)));

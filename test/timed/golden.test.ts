@@ -77,10 +77,9 @@ const ofOneShot: OneShotCosts = {
 };
 
 describe('BASA one-shot: one message, one version a batch', () => {
-  const admission = { bufferSize: 10, places: 30, targetAge: 1, maxWaitingBuffers: 4 };
-  const oneVersion = { minimum: 5, isHeld: false };
+  const admission = { places: 30, minimum: 5 };
   const fleet = (changes: Parameters<typeof fleetOf>[1] = {}) =>
-    fleetOf(3, { versions: 'one', minimum: 5, admission: { ...admission, oneVersion }, ...changes });
+    fleetOf(3, { versions: 'one', minimum: 5, admission, ...changes });
   const versionsOf = (changes?: Parameters<typeof fleetOf>[1], costs = ofOneShot) => {
     const timeline = new Timeline(fleet(changes));
     const made: TimedEvent[] = [];
@@ -103,7 +102,7 @@ describe('BASA one-shot: one message, one version a batch', () => {
     const slow = { ...ofOneShot, inspectSeconds: 0.1, releaseSeconds: (size: number) => size * 0.1 };
     const last = versionsOf({}, slow).at(-1);
     const updates = versionsOf({}, slow).reduce((sum, { included }) => sum + included.length, 0);
-    within((last?.time ?? 0) / updates, 0.2, 0.05);
+    within((last?.time ?? 0) / updates, 0.2, 0.08);
   });
 
   it('a drop-out does not slow the other devices down', () => {

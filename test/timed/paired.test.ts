@@ -7,7 +7,7 @@ const ONE_SHOT = oneShotCosts({ device: 0.08, intake: 0.005, inspect: 0.001, rel
 const TRIPS = 3000;
 
 function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {
-  const admission = { bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 } as const;
+  const admission = { places: 40 };
   // A third of the users is busy at any time, as on CIFAR-10: redraws are frequent.
   const timeline = new Timeline(fleetOf(1, { users: 100, admission }));
   const users: number[] = [];

@@ -31,13 +31,7 @@ it('reaches 88 % and goes on for 60 buffers without ever falling by more than 5 
     minimum: 8,
     dropouts: 0.08,
     versions: 'one',
-    admission: {
-      bufferSize: 10,
-      places: 14,
-      targetAge: 3,
-      maxWaitingBuffers: 2,
-      oneVersion: { minimum: 8, isHeld: false },
-    },
+    admission: { places: 20, minimum: 8 },
   });
   const timeline = new Timeline(fleet);
   const models = [trainer.init(1)];

@@ -1,6 +1,6 @@
 /** `npm run lab -- experiment`: makes the tables and figures of the paper, and our own, in virtual time with measured costs. */
 import { availableParallelism } from 'node:os';
-import { dampingFlag, placesOf } from '@basa/cli/internal/flags/learning.ts';
+import { dampingFlag } from '@basa/cli/internal/flags/learning.ts';
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
 import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/shell/flag.ts';
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
@@ -41,14 +41,19 @@ const FLAGS = {
   seeds: whole({ help: 'run only the first n seeds; a later run adds the others', min: 1 }),
   'server-rate': positive({ help: "server's learning rate in asynchronous protocols, instead of the task's" }),
   damping: { ...dampingFlag, without: '0.5' },
-  places: parsed<number | 'auto' | 'unlimited'>(
+  places: parsed<number | 'unlimited'>(
     {
       value: 'n',
-      help: 'number of users that train at the same time, auto (as the server does), or unlimited',
-      without: 'auto',
+      help: 'number of users that train at the same time, or unlimited',
+      without: 'four times K',
     },
-    'a whole number from 2 on, auto or unlimited',
-    (given) => (given === 'unlimited' ? given : placesOf(given)),
+    'a whole number from 2 on, or unlimited',
+    (given) =>
+      given === 'unlimited'
+        ? given
+        : Number.isSafeInteger(Number(given)) && Number(given) >= 2
+          ? Number(given)
+          : undefined,
   ),
   concurrency: whole({ help: "number of users that want to train at the same time, instead of the study's", min: 2 }),
   beta: parsed<number>(

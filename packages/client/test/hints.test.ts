@@ -23,7 +23,7 @@ const json = (text: string, headers: Record<string, string> = {}, status = 200):
 /** A problem whose document says this of `retryAfterMs`, which no JSON writer would. */
 const busy = (wait: string, headers: Record<string, string> = {}): Reply =>
   json(
-    JSON.stringify(problemDocument('quota-exceeded')).replace(/}$/, wait === '' ? '}' : `,"retryAfterMs":${wait}}`),
+    JSON.stringify(problemDocument('no-place')).replace(/}$/, wait === '' ? '}' : `,"retryAfterMs":${wait}}`),
     headers,
     429,
   );
@@ -68,7 +68,7 @@ describe('a wait', () => {
     const client = await startClient(services);
     services.mischief = { before: ({ path }) => (path.endsWith('/admissions') ? busy(wait, headers) : undefined) };
     const told = await client.admission();
-    expect(told).toMatchObject({ kind: 'rejected', reason: 'quota-exceeded' });
+    expect(told).toMatchObject({ kind: 'rejected', reason: 'no-place' });
     expect('retryAfterMs' in told ? told.retryAfterMs : undefined).toBe(expected);
   });
 });

@@ -62,12 +62,11 @@ describe('a request', () => {
     const services = await startServices();
     const client = await startClient(services);
     services.mischief = {
-      before: ({ path }) =>
-        path.endsWith('/admissions') ? problem('quota-exceeded', { retryAfterMs: 9e5 }) : undefined,
+      before: ({ path }) => (path.endsWith('/admissions') ? problem('no-place', { retryAfterMs: 9e5 }) : undefined),
     };
     expect(await client.admission()).toEqual({
       kind: 'rejected',
-      reason: 'quota-exceeded',
+      reason: 'no-place',
       update: 'free',
       retryAfterMs: 9e5,
     });

@@ -1,10 +1,6 @@
 /** The protocol core: `one-shot` mode by default, `paper` mode behind names that say it is unsafe. */
-export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './admission/admission.ts';
-export { Admission, DEFAULT_WAITING_BUFFERS } from './admission/admission.ts';
-export type { Crowd } from './admission/come-back.ts';
-export { keptMs, MAX_AHEAD } from './admission/come-back.ts';
-export type { PlaceOptions, PlaceState } from './admission/place-controller.ts';
-export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './admission/place-controller.ts';
+export type { AdmissionView, Admitted, Asked } from './admission.ts';
+export { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from './admission.ts';
 export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
 export { FIRST_BRANCH } from './authority/head.ts';

@@ -90,7 +90,7 @@ export const concurrency: Study = {
       notes: [
         'Devices are declared: training takes about one second for an average user, in proportion to its examples.',
         ...dataNotes([TASK[profile]]),
-        'The server limits the number of users that train (places auto, target age 3): beyond about 40 users, more users ask but no more users train.',
+        'The server limits the number of users that train (four times K): beyond about 40 users, more users ask but no more users train.',
         'The paper does not say which numbers of users its figure shows.',
       ],
     };

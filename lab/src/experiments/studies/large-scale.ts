@@ -151,7 +151,7 @@ export const largeScale: Study = {
       notes: [
         'Devices are declared: training takes about one second for an average user, in proportion to its examples.',
         ...dataNotes(tasks),
-        'In asynchronous protocols the default of the server limits how many users train at the same time: about 40 of the 200 users, so that an update is 3 versions old (places auto). Rounds use all 200.',
+        'In asynchronous protocols the default of the server limits how many users train at the same time: about 40 of the 200 users, so that an update is about 3 versions old. Rounds use all 200.',
         'The paper gives no numbers and no targets for this figure.',
       ],
     };

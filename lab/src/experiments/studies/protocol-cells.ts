@@ -102,7 +102,7 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
     seed: cell.seed,
     compute: computeName(cell),
     arrivals: cell.arrivals.kind,
-    places: String(cell.places),
+    places: String(cell.places ?? 4 * cell.bufferSize),
     versions: isOneVersion(cell) ? 'one' : 'mixed',
     dropouts: cell.dropouts,
     virtualSeconds: round(result.seconds),

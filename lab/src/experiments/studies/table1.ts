@@ -109,7 +109,7 @@ export const table1: Study = {
         'To see the cost of a protocol, compare its "s a version" with that of no SA: this number depends only on queues. Seconds to the target also depend on the number of versions that the order of the updates happens to need.',
         'The seconds of the paper were measured on other machines, with other cryptography and other data. Compare orders, not values.',
         'LightSecAgg has U = 0.7 N and T = N / 2. Its offline part runs during the training, and pairwise keys are not charged. "LSA async" loses updates that arrive while it waits for U answers, the interpretation that fits the paper. "Barrier" and "background" are interpretations that favour LightSecAgg.',
-        'All asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (auto, target age 3) and the same limit of two waiting buffers. The server opens sums with four threads. A batch of one-shot mode has one version of the model; all other buffers mix versions.',
+        'All asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (four times K, so that updates are about 3 versions old) and the same limit of two waiting buffers. The server opens sums with four threads. A batch of one-shot mode has one version of the model; all other buffers mix versions.',
       ],
     };
   },

@@ -49,7 +49,7 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
   const processes = await TestProcesses.open({
     bundle,
     policy,
-    specification: { stallMs: 500, admission: { places: 8 } },
+    specification: { stallMs: 500, places: 8 },
   });
   const ending = new AbortController();
   try {

@@ -76,8 +76,7 @@ function oneShotSettings(bufferSize: number, version: VersionSettings) {
     blockFloor: MNIST_BLOCK_FLOOR,
     metrics: METRICS,
     uploadLeaseMs: LEASE_MS,
-    // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
-    admission: { places: PLACES_AN_UPDATE * bufferSize * version.sumsPerVersion, hold: 'version' as const },
+    places: PLACES_AN_UPDATE * bufferSize * version.sumsPerVersion,
     stallMs: STALL_MS,
   };
 }

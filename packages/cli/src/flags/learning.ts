@@ -2,7 +2,7 @@
 import type { TaskSettings } from '@basa/client/operator';
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import { CommandError, type CommandInput } from '../shell/command.ts';
-import { choice, parsed, positive, yes } from '../shell/flag.ts';
+import { choice, parsed, positive, whole, yes } from '../shell/flag.ts';
 
 export const dampingFlag = parsed<Damping>(
   {
@@ -28,16 +28,11 @@ export const LEARNING_FLAGS = {
     help: 'divide a sum by the count of its updates or by their weights; only with --mode paper',
     without: 'count',
   }),
-  places: parsed<number | 'auto'>(
-    {
-      value: 'n',
-      help: 'number of devices that train at the same time; auto: as many as --target-age permits',
-      without: 'auto',
-    },
-    'a whole number of at least 2, or auto',
-    placesOf,
-  ),
-  'target-age': positive({ help: 'mean age of updates, in versions, that --places auto aims at', without: '3' }),
+  places: whole({
+    help: 'number of devices that train at the same time: with more of them, updates are older',
+    min: 2,
+    without: 'three times the updates of a step',
+  }),
 };
 
 type LearningFlags = CommandInput<typeof LEARNING_FLAGS>['flags'];
@@ -52,19 +47,9 @@ export function serverStepOf({ 'server-rate': rate, damping, momentum, adam }: L
 /** The part of a task's specification about its places and its mean. */
 export function admissionOf({
   places,
-  'target-age': targetAge,
   'divide-by': divideBy,
-}: LearningFlags): Pick<TaskSettings, 'admission' | 'divideBy'> {
-  return {
-    admission: { ...(places !== undefined && { places }), ...(targetAge !== undefined && { targetAge }) },
-    ...(divideBy !== undefined && { divideBy }),
-  };
-}
-
-export function placesOf(given: string): number | 'auto' | undefined {
-  if (given === 'auto') return given;
-  const places = Number(given);
-  return Number.isSafeInteger(places) && places >= 2 ? places : undefined;
+}: LearningFlags): Pick<TaskSettings, 'places' | 'divideBy'> {
+  return { ...(places !== undefined && { places }), ...(divideBy !== undefined && { divideBy }) };
 }
 
 function dampingOf(given: string): Damping | undefined {

@@ -107,7 +107,7 @@ async function scoreNameOf({ policy }: ServerTask): Promise<string> {
 
 function linesOf(described: ServerTask, score: string): string[][] {
   const { task, name, mode, state, why, version, loss, buffers, admission, meanAge, privacy } = described;
-  const { places, used, waiting, waitingBuffers, targetAge, returned = 0 } = admission;
+  const { places, used, waiting, waitingBuffers } = admission;
   return [
     ['task', task],
     ['name', name],
@@ -118,15 +118,9 @@ function linesOf(described: ServerTask, score: string): string[][] {
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
     ['open buffers', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
-    ...(returned === 0 ? [] : [['given back', returnedText(returned)]]),
-    ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
+    ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
     ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
   ];
-}
-
-/** The server does not know which of the two it is. */
-function returnedText(returned: number): string {
-  return `${counted(returned, 'place')} since the newest version, by devices that had nothing new to contribute or left`;
 }
 
 function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {

@@ -83,7 +83,7 @@ export async function createTaskAt(
   { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
   settings: TaskSettings,
 ): Promise<CreatedTask> {
-  const { model, evaluationSet, mode, serverStep, divideBy, admission, stop, target } = settings;
+  const { model, evaluationSet, mode, serverStep, divideBy, places, stop, target } = settings;
   const canServerBuild = model.layers.length > 0;
   if (evaluationSet !== undefined && !canServerBuild)
     throw new SettingsError(
@@ -110,7 +110,7 @@ export async function createTaskAt(
     ...(mode === 'paper' && { mode }),
     ...(serverStep !== undefined && { serverStep }),
     ...(divideBy !== undefined && { divideBy }),
-    ...(admission !== undefined && { admission }),
+    ...(places !== undefined && { places }),
     ...(stop !== undefined && { stop }),
     ...(target !== undefined && { target }),
     stallMs: settings.stallMs ?? TASK_DEFAULTS.stallMs,

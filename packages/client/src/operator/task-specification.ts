@@ -20,11 +20,6 @@ export interface TaskSpecification {
   readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
   /** A buffer with enough updates is closed when no update came for this long. */
   readonly stallMs?: number;
-  readonly admission?: {
-    readonly places?: number | 'auto';
-    readonly targetAge?: number;
-    readonly waitingBuffers?: number;
-    /** The end of a place: its upload (the default), or the version with its update, which suits equally fast devices. */
-    readonly hold?: 'upload' | 'version';
-  };
+  /** The number of devices that train at a time, or gave an update on the newest version; three times the updates of a step by default. */
+  readonly places?: number;
 }

@@ -97,12 +97,6 @@ export const SERVICE_PROBLEMS = {
     retry: true,
     resend: true,
   },
-  'quota-exceeded': {
-    sentence: 'This device recently left too many places unused; wait before the next one.',
-    status: 429,
-    about: 'update',
-    retry: true,
-  },
   internal: {
     sentence: 'The service had an internal error; the request can be sent again.',
     status: 500,

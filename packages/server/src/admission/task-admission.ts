@@ -1,30 +1,34 @@
 /** Admission to a running task: which devices may train now and for how long, and when no other device is on the way. */
 import { toHex } from '@basa/masking';
 import {
-  Admission,
-  type AdmissionOptions,
   type AdmissionView,
-  type BufferFill,
-  keptMs,
+  type Admitted,
   type Refused,
+  refused,
+  retryAfterMs,
   type ShotBatch,
   type TaskId,
   type UserId,
 } from '@basa/protocol';
-import { isEnded } from '../store/batches.ts';
 import type { StoredModel } from '../store/models.ts';
-import { Span } from './pace.ts';
-import type { PlaceCount, Placed, PlaceWish } from './places.ts';
-import type { PlaceEnd, Tickets } from './tickets.ts';
+import type { Store } from '../store/store.ts';
+import { Pace } from './pace.ts';
+import type { PlaceCount, Places } from './places.ts';
 
-export interface TaskAdmissionOptions extends AdmissionOptions {
+export interface TaskAdmissionOptions {
   readonly task: TaskId;
-  readonly tickets: Tickets;
+  readonly store: Pick<Store, 'othersOn'>;
+  readonly placeTable: Places;
   readonly clock: () => number;
   /** In [0, 1): spreads devices that were told to come back. */
   jitter(): number;
+  readonly places: number;
   /** No place lasts longer before its update. */
   readonly uploadLeaseMs: number;
+  /** Kmin. */
+  readonly minimum: number;
+  /** Set in a private task: places are given only if Kmin devices that can contribute asked within this time. */
+  readonly privateWithinMs?: number;
 }
 
 interface Later {
@@ -34,89 +38,84 @@ interface Later {
 }
 export type PlaceAnswer = Later | { readonly kind: 'place'; readonly leftMs: number };
 
-const WHY = {
-  holds: 'the last update of this device is not in a version yet, or is on the newest version',
+const WHY: Readonly<Record<Exclude<Admitted, 'place'>, string>> = {
+  given: 'this device has given an update on the newest version',
   full: 'every place is taken',
-  behind: 'the free places are reserved for devices that have waited longer',
   backlog: 'batches are waiting to be opened',
-} as const;
+  few: 'too few devices that could contribute to this version have asked for a place',
+};
 
 export class TaskAdmission {
   readonly #options: TaskAdmissionOptions;
-  readonly #admission: Admission;
-  readonly #toUpload = new Span();
-  /** Batches whose authorities did not answer, until they end. */
+  readonly #pace = new Pace();
+  /** Batches that wait to be opened, and those among them whose authorities did not answer. */
+  readonly #waiting = new Set<string>();
   readonly #aside = new Set<string>();
   #newestVersion = -1;
   /** The time since which no device is under way with an update on the newest version. */
   #quietSince: number | undefined;
   #isUsed = false;
-  /** Users that gave their place back since the newest version: they had nothing new, or left. */
-  readonly #returned = new Set<string>();
   /** As of the last look or answer. */
-  #crowd: PlaceCount = { underWay: 0, waiting: 0, byVersion: new Map() };
+  #count: PlaceCount = { used: 0, waiting: 0 };
+  #underWay: ReadonlyMap<number, number> = new Map();
 
   constructor(options: TaskAdmissionOptions) {
     this.#options = options;
-    this.#admission = new Admission(options);
   }
 
-  /** `unused` is the number of places that the device recently left unused. */
-  async ask(user: UserId, unused = 0): Promise<PlaceAnswer> {
+  async ask(user: UserId): Promise<PlaceAnswer> {
     this.#isUsed = true;
-    const { tickets, task } = this.#options;
-    const { wish, told } = this.#wishOf(user, unused);
-    const placed = await tickets.ask(task, user, wish);
-    this.#noted(user, placed);
-    return placed.leftMs === undefined ? told() : { kind: 'place', leftMs: placed.leftMs };
+    const { task, placeTable, clock, jitter, places, uploadLeaseMs, minimum, privateWithinMs } = this.#options;
+    const { admitted, leftMs, ...count } = await placeTable.take(task, user, {
+      version: Math.max(0, this.#newestVersion),
+      places,
+      waitingSums: this.#waitingSums,
+      least: privateWithinMs === undefined ? 0 : minimum,
+      withinMs: privateWithinMs ?? 0,
+      leaseMs: this.#pace.leaseMs(uploadLeaseMs),
+    });
+    this.#count = count;
+    if (admitted !== 'place')
+      return { kind: 'later', why: WHY[admitted], retryAfterMs: retryAfterMs(count.waiting, jitter()) };
+    this.#quietSince = undefined;
+    this.#pace.begin(user, clock());
+    return { kind: 'place', leftMs };
   }
 
   /**
-   * Returns the reason why an update on this version can no longer be in a sum. Without places nothing is known about
-   * coming devices, so all are admitted.
+   * Returns the reason why an update on this version can no longer be in a sum: no device begins on an older version any
+   * more, so that with the uploads that wait and the devices under way it must reach the minimum. Without places nothing
+   * is known about coming devices, so all are admitted.
    */
   async versionOver(user: UserId, version: number): Promise<Refused | undefined> {
     if (!this.#isUsed || version >= this.#newestVersion) return undefined;
-    const { tickets, task } = this.#options;
-    this.#crowd = await tickets.count(task);
-    const own = (await tickets.hasPlace(task, user)) ? 1 : 0;
-    return this.#admission.versionOver(version, Math.max(0, this.#comingOn(version) - own));
+    const { placeTable, store, task, minimum } = this.#options;
+    this.#underWay = await placeTable.underWay(task);
+    const own = (await placeTable.has(task, user)) ? 1 : 0;
+    const others = Math.max(0, this.#comingOn(version) - own) + (await store.othersOn(task, version, user));
+    if (others + 1 >= minimum) return undefined;
+    return refused('version-over', { detail: `version ${version}; version ${this.#newestVersion} is the newest` });
   }
 
-  /** The device's only message has arrived: its place is free immediately. */
+  /** The device's only message has arrived. */
   gave(user: UserId): void {
-    const now = this.#options.clock();
-    this.#toUpload.end(user, now);
-    this.#admission.freed(1, now);
+    this.#pace.end(user, this.#options.clock());
   }
 
-  /** The device gave up its place, or has used it for an update that came too late. */
-  async discard(user: UserId, how: PlaceEnd): Promise<void> {
-    this.#toUpload.forget(user);
-    const { tickets, task, clock } = this.#options;
-    if (!(await tickets.endPlace(task, user, how))) return;
-    // Not before: anybody can give back a place that they do not have.
-    if (how === 'returned') this.#returned.add(toHex(user));
-    this.#admission.freed(1, clock());
+  /** The device gave up its place, or has used it for an update that was refused. */
+  async discard(user: UserId): Promise<void> {
+    this.#pace.forget(user);
+    await this.#options.placeTable.free(this.#options.task, user);
   }
 
-  /** A batch accepts no further device. */
-  trackBatch({ ctx, users, rules, status }: ShotBatch): void {
-    const { version } = rules;
-    const stage = stageOf(status);
-    this.#track(toHex(ctx), { users: users.map(toHex), awaited: [], stage, live: users.length, version });
-  }
-
-  /** Updates on a version that are in no batch yet count like a sum that others can still enter. */
-  trackWaiting(version: number, users: readonly UserId[]): void {
-    const stage = users.length === 0 ? 'over' : 'begun';
-    this.#track(`version ${version}`, { users: users.map(toHex), awaited: [], stage, live: users.length, version });
-  }
-
-  #track(name: string, fill: BufferFill): void {
-    if (fill.stage === 'over') this.#aside.delete(name);
-    const known = this.#aside.has(name) ? { ...fill, stage: 'over' as const } : fill;
-    this.#admission.track(name, known, this.#options.clock());
+  trackBatch({ ctx, status }: Pick<ShotBatch, 'ctx' | 'status'>): void {
+    const name = toHex(ctx);
+    if (status === 'frozen' || status === 'granted') {
+      this.#waiting.add(name);
+      return;
+    }
+    this.#waiting.delete(name);
+    this.#aside.delete(name);
   }
 
   /**
@@ -125,16 +124,17 @@ export class TaskAdmission {
    */
   setAside({ ctx }: Pick<ShotBatch, 'ctx'>): void {
     this.#aside.add(toHex(ctx));
-    this.#track(toHex(ctx), { users: [], awaited: [], stage: 'begun', live: 0 });
+  }
+
+  get #waitingSums(): number {
+    return [...this.#waiting].filter((name) => !this.#aside.has(name)).length;
   }
 
   /** The newest version, made here or at another node. */
-  meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
+  meetVersion({ version }: Pick<StoredModel, 'version'>): void {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
     this.#quietSince = undefined;
-    this.#returned.clear();
-    this.#admission.versionMade(version, meanAge);
   }
 
   /**
@@ -147,13 +147,14 @@ export class TaskAdmission {
   }
 
   #comingOn(version: number): number {
-    return this.#crowd.byVersion.get(version) ?? 0;
+    return this.#underWay.get(version) ?? 0;
   }
 
   /** Checks whether any device is on the way. */
   async look(): Promise<void> {
-    const { tickets, task, clock } = this.#options;
-    this.#crowd = await tickets.count(task);
+    const { placeTable, task, clock } = this.#options;
+    this.#count = await placeTable.count(task, Math.max(0, this.#newestVersion));
+    this.#underWay = await placeTable.underWay(task);
     const isQuiet = this.#comingOn(this.#newestVersion) === 0;
     this.#quietSince = isQuiet ? (this.#quietSince ?? clock()) : undefined;
   }
@@ -171,44 +172,7 @@ export class TaskAdmission {
 
   /** As of the last look. */
   get view(): AdmissionView {
-    return { ...this.#admission.view(this.#crowd), returned: this.#returned.size };
+    const underWay = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
+    return { places: this.#options.places, underWay, ...this.#count, waitingBuffers: this.#waitingSums };
   }
-
-  /** `told`: the answer to the device if it gets no place. */
-  #wishOf(user: UserId, unused: number): { readonly wish: PlaceWish; told(): Later } {
-    const { clock, jitter, uploadLeaseMs } = this.#options;
-    let later: Later | undefined;
-    const wish: PlaceWish = {
-      version: Math.max(0, this.#newestVersion),
-      leaseMs: (isIdle) => this.#toUpload.leaseMs(user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
-      decide: (crowd) => {
-        const judged = this.#admission.judge(toHex(user), crowd);
-        if (judged === 'place') return judged;
-        const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
-        later = { kind: 'later', why: WHY[judged], retryAfterMs };
-        // A device that could not use a free place does not wait in the line.
-        if (judged === 'holds') return { keptMs: 0 };
-        this.#crowd = { ...this.#crowd, underWay: crowd.underWay, waiting: Math.max(crowd.waiting, crowd.ahead + 1) };
-        return { keptMs: keptMs(retryAfterMs) };
-      },
-    };
-    return { wish, told: () => later as Later };
-  }
-
-  #noted(user: UserId, { leftMs, underWay, lapsed, isIdle }: Placed): void {
-    const now = this.#options.clock();
-    if (lapsed > 0) this.#admission.freed(lapsed, now);
-    if (isIdle) this.#toUpload.forget(user);
-    if (leftMs === undefined) return;
-    this.#quietSince = undefined;
-    this.#crowd = { ...this.#crowd, underWay };
-    this.#admission.placed(underWay);
-    if (!this.#toUpload.has(user)) this.#toUpload.begin(user, now);
-  }
-}
-
-/** An opened batch that waits for others is not backlog: there is nothing left to do for it. */
-function stageOf(status: ShotBatch['status']): BufferFill['stage'] {
-  if (status === 'opened') return 'opened';
-  return isEnded(status) ? 'over' : 'waiting';
 }

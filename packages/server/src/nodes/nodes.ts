@@ -4,7 +4,7 @@
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Tickets } from '../admission/tickets.ts';
+import type { Places } from '../admission/places.ts';
 import type { UpToDate } from '../buffers/batch-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { Leases } from './leases.ts';
@@ -28,7 +28,7 @@ export interface Nodes {
 
 export interface NodesOptions {
   readonly store: Store;
-  readonly tickets: Tickets;
+  readonly placeTable: Places;
   /** The time for which a node may be silent before another one ends its buffers. */
   readonly leaseMs: number;
   /** Set if several nodes share the database. */
@@ -39,7 +39,7 @@ export interface NodesOptions {
 /** The same after a restart: no other process has the folder. */
 const ALONE = 'alone';
 
-export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesOptions): Nodes {
+export function openNodes({ store, placeTable, leaseMs, shared, onTrouble }: NodesOptions): Nodes {
   const holder = shared === undefined ? ALONE : toHex(nodeRandomBytes(8));
   const leases = new Leases({ store, leaseMs, holder, onTrouble });
   let signals: NodeSignals | undefined;
@@ -53,7 +53,7 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
     },
     async noteStart() {
       // Devices ask again, because it is unknown how many of them are still under way.
-      if (shared === undefined) await tickets.forgetAll();
+      if (shared === undefined) await placeTable.forgetAll();
     },
     listen(listener) {
       if (shared !== undefined) signals = openNodeSignals({ url: shared.url, listener, onTrouble });

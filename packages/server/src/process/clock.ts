@@ -4,17 +4,18 @@ import { startRetention } from '../tasks/retention.ts';
 import type { Core } from './core.ts';
 import type { Settings } from './settings.ts';
 
+/** Longer than an epoch, within which devices of a private task count that asked for a place. */
+const FORGOTTEN_MS = 48 * 3_600_000;
+
 export interface ServerClock extends Ticker {
   /** Does all periodic work once. */
   tick(): Promise<void>;
 }
 
 export function startClock(settings: Settings, { tools, tasks }: Core): ServerClock {
-  const { store, tickets, nodes, revocations, onTrouble } = tools;
+  const { store, placeTable, nodes, revocations, onTrouble } = tools;
   const tick = async (): Promise<void> => {
-    const unusedBefore = (await store.now()) - settings.idlePlaces.withinMs;
-    await store.forgetIdle(unusedBefore);
-    await tickets.forget(unusedBefore);
+    await placeTable.forget((await store.now()) - FORGOTTEN_MS);
     await nodes.catchUp(() => tasks.refresh());
     await tasks.tick();
   };

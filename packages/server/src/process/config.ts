@@ -42,12 +42,6 @@ export const serverConfigSchema = configSchema({
     'interval at which the server asks the authority for revoked devices',
   ),
   workers: whole(1, SERVER_DEFAULTS.workers, 'number of threads that open sums and evaluate models'),
-  maxIdlePlaces: whole(
-    1,
-    SERVER_DEFAULTS.idlePlaces.max,
-    'number of places that a device may leave unused before it has to wait (`quota-exceeded`)',
-  ),
-  idlePlacesWithinMs: whole(1, SERVER_DEFAULTS.idlePlaces.withinMs, 'period in which maxIdlePlaces counts'),
   taskLimit: Type.Optional(
     rateLimit(
       'limit for the place requests of all devices of one task together, so that no task blocks the others (default: no limit)',
@@ -125,11 +119,10 @@ const config = serviceConfig({
   prefix: SERVER_PREFIX,
   optionsOf(given: Config) {
     const { authorityUrl, authorityKey, pagesFolder, tickMs, revocationsMs, workers } = given;
-    const { maxIdlePlaces, idlePlacesWithinMs, taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
+    const { taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
     return {
       dataFolder: folderOf(given),
       authorities: authoritiesOf(authorityUrl, authorityKey),
-      idlePlaces: { max: maxIdlePlaces, withinMs: idlePlacesWithinMs },
       ...(taskLimit !== undefined && { taskLimit }),
       ...(taskBytes !== undefined && { taskBytes }),
       keep: {

@@ -45,7 +45,7 @@ const AUTHORITY_TIMEOUT_MS = 30_000;
 
 export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
   const { authorities, clock } = settings;
-  const { store, tickets, blobs, nodes, signer } = records;
+  const { store, placeTable, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
   const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
   const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
@@ -78,7 +78,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
   const revocations = new Revocations({ store, authorities: links, onTrouble });
   const { taskBytes } = settings;
-  const base = { store, tickets, blobs, batches, ports, nodes, watch };
+  const base = { store, placeTable, blobs, batches, ports, nodes, watch };
   const tools: TaskTools = {
     ...base,
     authorities: links,

@@ -1,7 +1,7 @@
 /** Opens the records of a server: its database, its key and its blobs. */
 import type { Signer } from '@basa/masking';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
-import { Tickets } from '../admission/tickets.ts';
+import { Places } from '../admission/places.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodyRows } from '../blobs/body-rows.ts';
 import { openBlobs } from '../blobs/place.ts';
@@ -14,7 +14,7 @@ import { blobPlaceOf, LEASE_MS, type Settings } from './settings.ts';
 
 export interface Records {
   readonly store: Store;
-  readonly tickets: Tickets;
+  readonly placeTable: Places;
   readonly signer: Signer;
   readonly blobs: BlobStore;
   readonly nodes: Nodes;
@@ -39,15 +39,15 @@ export async function openRecords(settings: Settings, options: RecordsOptions): 
   const signer = await opened.signer();
   const blobs = withRows(await openBlobs(blobPlaceOf(settings)), bodyRows(database));
   onClose(() => blobs.close());
-  const tickets = new Tickets(database);
+  const placeTable = new Places(database);
   const nodes = openNodes({
     store,
-    tickets,
+    placeTable,
     leaseMs: shared?.leaseMs ?? LEASE_MS,
     shared: shared && { url: shared.url },
     onTrouble,
   });
-  return { store, tickets, signer, blobs, nodes };
+  return { store, placeTable, signer, blobs, nodes };
 }
 
 function sharedStore(

@@ -75,9 +75,9 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   await nodes.noteStart();
   await tasks.open();
   nodes.listen(core.listener);
-  const { idlePlaces, taskLimit, unsafePaperMode } = settings;
+  const { taskLimit, unsafePaperMode } = settings;
   const taskLimits = taskLimit && new TaskLimits(taskLimit);
-  const routes = { ...tools, service, tasks, bodies, live, idlePlaces, taskLimits, unsafePaperMode };
+  const routes = { ...tools, service, tasks, bodies, live, taskLimits, unsafePaperMode };
   mountRoutes(routes);
   if (pages !== undefined)
     mountShow(

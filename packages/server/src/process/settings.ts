@@ -30,7 +30,6 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly revocationsMs?: number;
   readonly workers?: number;
   /** A device that left `max` places unused within `withinMs` has to wait for its next place. */
-  readonly idlePlaces?: { readonly max: number; readonly withinMs: number };
   /** The rate at which all devices of one task together may ask for places; unlimited by default. */
   readonly taskLimit?: RateLimit;
   /** The bytes of models and updates that each task may store; unlimited by default. */
@@ -54,7 +53,6 @@ export const SERVER_DEFAULTS = {
   tickMs: 500,
   revocationsMs: 10_000,
   workers: 1,
-  idlePlaces: { max: 20, withinMs: 3_600_000 },
   keep: {} as Keep,
   tidyMs: 60_000,
   unsafePaperMode: false,

@@ -1,6 +1,6 @@
 /** A device asks for a place to train, or gives it back. */
 import { equalBytes } from '@basa/masking';
-import { certificateCodec, certificateProblem, SERVER_PATH, type UserId } from '@basa/protocol';
+import { certificateCodec, certificateProblem, SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, Type, wireBytes } from '@basa/service';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
 import { standingsWithPlace } from './shots.ts';
@@ -38,9 +38,8 @@ export function mountAdmissions(context: RouteContext): void {
       if (wait !== undefined)
         fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
       await context.revocations.check(task.enrolledFor, user);
-      const unused = await checkQuota(context, user);
       rememberRequest(request);
-      const { leftMs } = await task.admit(user, unused);
+      const { leftMs } = await task.admit(user);
       return { endsInMs: Math.floor(leftMs), ...(await standingsWithPlace(task)) };
     },
   );
@@ -52,15 +51,7 @@ export function mountAdmissions(context: RouteContext): void {
   };
   app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
     const task = await foundTask(context, request.params.task);
-    await task.admission.discard(deviceOf(request).user, 'returned');
+    await task.admission.discard(deviceOf(request).user);
     return {};
   });
-}
-
-/** Refuses a device that left too many places unused. Returns their number. */
-async function checkQuota({ store, idlePlaces }: RouteContext, user: UserId): Promise<number> {
-  const { max, withinMs } = idlePlaces;
-  const unused = await store.idleSince(user, (await store.now()) - withinMs);
-  if (unused < max) return unused;
-  return fail('quota-exceeded', { detail: `${unused} places within ${withinMs} ms`, retryAfterMs: withinMs });
 }

@@ -28,7 +28,6 @@ export interface RouteContext {
   readonly revocations: Revocations;
   readonly watch: ServerWatch;
   readonly clock: () => number;
-  readonly idlePlaces: { readonly max: number; readonly withinMs: number };
   readonly taskLimits?: TaskLimits | undefined;
   readonly unsafePaperMode: boolean;
   readonly nodes: Nodes;

@@ -150,7 +150,7 @@ async function orDiscarded<Judged>(
   judged: Judged | Refused,
 ): Promise<Judged> {
   if (!isRefused(judged)) return judged;
-  await admission.discard(header.user, 'used');
+  await admission.discard(header.user);
   return answerRefusal(judged);
 }
 

@@ -29,8 +29,6 @@ const taskState = Type.Object({
     underWay: Type.Integer(),
     waiting: Type.Integer(),
     waitingBuffers: Type.Integer(),
-    targetAge: Type.Number(),
-    returned: Type.Optional(Type.Integer()),
   }),
   meanAge: Type.Optional(Type.Number()),
   metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),

@@ -1,13 +1,6 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { equalBytes, toHex } from '@basa/masking';
-import {
-  type OneShotPolicy,
-  pickBatch,
-  type ShotBatch,
-  type TaskPolicy,
-  type UserId,
-  type Voters,
-} from '@basa/protocol';
+import { type OneShotPolicy, pickBatch, type ShotBatch, type TaskPolicy, type Voters } from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Pace } from '../closing/when-to-end.ts';
@@ -24,8 +17,6 @@ export interface Coming {
   quietMs(version: number): number;
   /** The number of devices that may still come with one; undefined if there is no limit. */
   coming(version: number): number | undefined;
-  /** Updates on the version that are in no batch yet. */
-  trackWaiting(version: number, users: readonly UserId[]): void;
 }
 
 export interface BatcherOptions extends EndTools {
@@ -35,7 +26,6 @@ export interface BatcherOptions extends EndTools {
   readonly coming: Coming;
   readonly voters: KnownVoters;
   readonly stallMs: number | undefined;
-  readonly clock: () => number;
 }
 
 /** The largest number of uploads that are read for a batch. */
@@ -44,16 +34,9 @@ const MOST = 40_000;
 const ENDED_AT_ONCE = 1_000;
 /** A batch is made this long before the time to vote for it runs out. */
 const MARGIN_MS = 60_000;
-/** The wait before the next report to admission, as a multiple of the duration of the last one. */
-const TELLING_SHARE = 10;
 
 export class Batcher {
   readonly #options: BatcherOptions;
-  /** Versions that admission knows uploads of. */
-  #tracked: ReadonlySet<number> = new Set();
-  /** The last report to it, and the time of the next one. */
-  #told = '';
-  #tellAgainAt = Number.NEGATIVE_INFINITY;
   /** Batches of a private task whose votes may be under way. */
   #voting: readonly ShotBatch[] = [];
   /** As of the last look; undefined before it. */
@@ -78,7 +61,6 @@ export class Batcher {
     }
     const left = isChanged ? await store.shotGroups(task) : found;
     this.pending = left.reduce(together, { arriving: 0, waiting: 0, good: 0 });
-    await this.#track(left);
     return isOutdated;
   }
 
@@ -163,23 +145,6 @@ export class Batcher {
     const own = arriving + waiting + good;
     const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < policy.minimum;
     return newest - version > policy.maxStaleness || (version < newest && isShort);
-  }
-
-  /** Runs only if something has changed. With many uploads it does not run at every tick. */
-  async #track(groups: readonly ShotGroup[]): Promise<void> {
-    const { coming, clock, store, task } = this.#options;
-    const whole = groups.map(({ entry, waiting, good }) => `${toHex(entry)} ${waiting + good}`).join(', ');
-    const began = clock();
-    if (whole === this.#told || (began < this.#tellAgainAt && groups.length > 0)) return;
-    const byVersion = new Map<number, UserId[]>([...this.#tracked].map((version) => [version, []]));
-    for (const { version, user } of await store.waitingUsers(task)) {
-      const users = byVersion.get(version);
-      if (users === undefined) byVersion.set(version, [user]);
-      else users.push(user);
-    }
-    for (const [version, users] of byVersion) coming.trackWaiting(version, users);
-    this.#tracked = new Set([...byVersion].filter(([, users]) => users.length > 0).map(([version]) => version));
-    [this.#told, this.#tellAgainAt] = [whole, clock() + TELLING_SHARE * (clock() - began)];
   }
 }
 

@@ -1,17 +1,10 @@
 /** A task as its operator specifies it (docs/http.md), checked line by line before anything is made of it. */
 import { type Model, manifestText, readModelJson, type ServerStepOptions } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
-import {
-  type AdmissionOptions,
-  DEFAULT_TARGET_AGE,
-  DEFAULT_WAITING_BUFFERS,
-  decodePolicy,
-  ENGINE,
-  type TaskPolicy,
-  versionRule,
-} from '@basa/protocol';
+import { decodePolicy, defaultPlaces, ENGINE, type TaskPolicy, versionRule } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
+import type { TaskAdmissionOptions } from '../admission/task-admission.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
 /** p of (1 + mean age)^-p, the factor of the rate. */
@@ -79,17 +72,7 @@ export const taskSpecificationSchema = Type.Object(
     ),
     target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
-    admission: Type.Optional(
-      Type.Object(
-        {
-          places: Type.Optional(Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 2, maximum: 1_000_000 })])),
-          targetAge: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
-          waitingBuffers: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-          hold: Type.Optional(Type.Union([Type.Literal('upload'), Type.Literal('version')])),
-        },
-        { additionalProperties: false },
-      ),
-    ),
+    places: Type.Optional(Type.Integer({ minimum: 2, maximum: 1_000_000 })),
   },
   { additionalProperties: false },
 );
@@ -103,7 +86,7 @@ export interface ReadTask {
   readonly mode: 'one-shot' | 'paper';
   readonly model: Model | undefined;
   readonly serverStep: ServerStepOptions;
-  readonly admission: AdmissionOptions;
+  readonly admission: Pick<TaskAdmissionOptions, 'places' | 'uploadLeaseMs' | 'minimum' | 'privateWithinMs'>;
 }
 
 /** Throws a `RangeError` that names the line. */
@@ -121,7 +104,7 @@ export function readTask(specification: TaskSpecification): ReadTask {
     mode,
     model,
     serverStep: serverStep as ServerStepOptions,
-    admission: readAdmission(specification.admission, policy),
+    admission: readAdmission(specification.places, policy),
   };
 }
 
@@ -134,20 +117,15 @@ function modeOf({ mode }: TaskSpecification, { engine, oneShot }: TaskPolicy): R
   return isOneShot ? 'one-shot' : 'paper';
 }
 
-function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy): AdmissionOptions {
-  const { bufferSize, minimum, versions } = policy;
-  const { places = 'auto', targetAge = DEFAULT_TARGET_AGE, waitingBuffers = DEFAULT_WAITING_BUFFERS } = asked ?? {};
-  if (places !== 'auto' && places < bufferSize)
-    throw new RangeError(`admission.places must be at least the size of a batch (${bufferSize}), got ${places}`);
-  const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
-  // Places are counted by the updates of a version.
-  const ofVersion = bufferSize * versionRule(policy).sumsPerVersion;
+function readAdmission(places: number | undefined, policy: TaskPolicy): ReadTask['admission'] {
+  const { bufferSize, minimum, uploadLeaseMs, privacy, oneShot } = policy;
+  if (places !== undefined && places < minimum)
+    throw new RangeError(`places must be at least the minimum of a batch (${minimum}), got ${places}`);
   return {
-    bufferSize: ofVersion,
-    places,
-    targetAge,
-    maxWaitingBuffers: waitingBuffers,
-    ...(oneVersion && { oneVersion }),
+    places: places ?? defaultPlaces(bufferSize * versionRule(policy).sumsPerVersion),
+    minimum,
+    uploadLeaseMs,
+    ...(privacy !== undefined && oneShot !== undefined && { privateWithinMs: oneShot.epochMs }),
   };
 }
 

@@ -38,7 +38,7 @@ const NAMES = `SELECT at, name FROM shots WHERE task = ? AND status = ? AND (at 
 const ON_ENTRY = `SELECT * FROM shots WHERE task = ? AND entry = ? AND status IN ${PENDING} ORDER BY at, name LIMIT ?`;
 const GOOD = `SELECT * FROM shots WHERE task = ? AND status = 'good' AND entry = ? ORDER BY at, name LIMIT ?`;
 const PAST = `SELECT * FROM shots WHERE task = ? AND status IN ${PENDING} AND votes_last <= ? ORDER BY at, name LIMIT ?`;
-const USERS = `SELECT version, usr FROM shots WHERE task = ? AND status IN ('waiting', 'good')`;
+const OTHERS = `SELECT COUNT(*) AS found FROM shots WHERE task = ? AND version = ? AND usr <> ? AND status IN ${PENDING}`;
 
 export function pendingShotTables(database: SqlDatabase) {
   const read = async (statement: string, task: TaskId, of: Uint8Array | number, limit: number) =>
@@ -77,12 +77,11 @@ export function pendingShotTables(database: SqlDatabase) {
     /** Uploads that are in no batch, and for which no authority votes any more. */
     shotsPastVotes: (task: TaskId, now: number, limit: number): Promise<readonly StoredShot[]> =>
       read(PAST, task, now, limit),
-    /** The devices of uploads that are whole and in no batch. */
-    waitingUsers: async (task: TaskId): Promise<readonly { readonly version: number; readonly user: UserId }[]> =>
-      (await database.query(USERS, task)).map((row) => ({
-        version: column.number(row, 'version'),
-        user: column.bytes(row, 'usr') as UserId,
-      })),
+    /** The number of uploads of other devices on the version that are in no batch. */
+    othersOn: async (task: TaskId, version: number, user: UserId): Promise<number> => {
+      const [row] = await database.query(OTHERS, task, version, user);
+      return row === undefined ? 0 : column.number(row, 'found');
+    },
   };
 }
 

@@ -68,19 +68,12 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     `CREATE TABLE pieces (
         name ${blob} PRIMARY KEY, body_hash ${blob} NOT NULL, received ${integer} NOT NULL, staged TEXT, writer TEXT
       )`,
-    // A place to train in, or a number in the line. Nothing is lost with a ticket.
-    `CREATE ${unlogged}TABLE tickets (
-        task ${blob} NOT NULL, usr ${blob} NOT NULL,
-        ends_at ${integer}, has_lapsed ${integer} NOT NULL, version ${integer} NOT NULL,
-        number ${integer}, kept_until ${integer}, PRIMARY KEY (task, usr)
+    // Devices that asked for a place to train in, and their places. Nothing is lost with a row.
+    `CREATE ${unlogged}TABLE places (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, asked_at ${integer} NOT NULL,
+        ends_at ${integer}, version ${integer} NOT NULL, has_given ${integer} NOT NULL, PRIMARY KEY (task, usr)
       )`,
-    'CREATE INDEX tickets_by_end ON tickets (task, ends_at)',
-    'CREATE INDEX tickets_in_line ON tickets (task, number)',
-    // Places that devices left unused.
-    `CREATE TABLE idle_places (
-        usr ${blob} NOT NULL, task ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, task, at)
-      )`,
-    'CREATE INDEX idle_places_by_time ON idle_places (at)',
+    'CREATE INDEX places_by_end ON places (task, ends_at)',
     `CREATE TABLE revoked_devices (
         task ${blob} NOT NULL, usr ${blob} NOT NULL, authority ${blob} NOT NULL, PRIMARY KEY (task, usr, authority)
       )`,

@@ -58,7 +58,8 @@ const RIVALS = `SELECT join_tag, status, reason FROM shots WHERE task = ? AND us
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
-const USE_TICKET = 'DELETE FROM tickets WHERE task = ? AND usr = ?';
+const USE_PLACE = `UPDATE places SET has_given = 1, version = (SELECT COALESCE(MAX(version), 0) FROM models WHERE task = ?)
+  WHERE task = ? AND usr = ?`;
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
@@ -92,7 +93,7 @@ export function shotTables(database: SqlDatabase) {
         const { status } = begun.shot;
         const { user } = fresh.upload.header;
         if (status === 'arriving') await acceptShot(session, task, fresh.name, user);
-        else await session.query(USE_TICKET, task, user);
+        else await session.query(USE_PLACE, task, task, user);
         // An existing body stays, and a body that was already used is not written again.
         if (status === 'arriving' || status === 'waiting') await putBody(session, body);
         return begun;
@@ -166,7 +167,7 @@ function isOwnFault(row: Row): boolean {
 async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {
   await query(ACCEPT, await now(), task, name);
   await query('DELETE FROM pieces WHERE name = ?', name);
-  await query(USE_TICKET, task, user);
+  await query(USE_PLACE, task, task, user);
 }
 
 /** Runs in the transaction that ends a batch without votes. */

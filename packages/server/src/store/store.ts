@@ -2,7 +2,6 @@
 import { column, type Row, type SqlDatabase } from '@basa/service';
 import { batchTables } from './batches.ts';
 import { epochTables } from './epochs.ts';
-import { idlePlaceTables } from './idle-places.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
 import { openedTables } from './opened.ts';
@@ -20,7 +19,6 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof batchTables> &
   ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
-  ReturnType<typeof idlePlaceTables> &
   ReturnType<typeof openedTables> &
   ReturnType<typeof pieceTables> &
   ReturnType<typeof modelTables> &
@@ -40,7 +38,6 @@ export function createStore(database: SqlDatabase, purge: () => Promise<void> = 
     ...batchTables(database),
     ...epochTables(database),
     ...revocationTables(database),
-    ...idlePlaceTables(database),
     ...openedTables(database),
     ...pieceTables(database),
     ...modelTables(database),

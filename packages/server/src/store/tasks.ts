@@ -22,8 +22,7 @@ export const OPEN = `('frozen', 'granted', 'opened')`;
 /** Tables with a row for a task, each before the one it refers to. */
 const OF_TASKS = [
   'model_sums',
-  'tickets',
-  'idle_places',
+  'places',
   'revoked_devices',
   'revocation_marks',
   'epochs',

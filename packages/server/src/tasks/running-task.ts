@@ -123,13 +123,10 @@ export class RunningTask {
     this.stored.check();
   }
 
-  /**
-   * Before a device fetches a model: returns its place, or when to ask again. `unused`: the number of places that it
-   * recently left unused.
-   */
-  async admit(user: UserId, unused: number): Promise<{ readonly leftMs: number }> {
+  /** Before a device fetches a model: returns its place, or when to ask again. */
+  async admit(user: UserId): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
-    const answer = await this.admission.ask(user, unused);
+    const answer = await this.admission.ask(user);
     if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
     return answer;
   }

@@ -1,7 +1,7 @@
 /** The tools that the tasks of a server share. */
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
-import type { Tickets } from '../admission/tickets.ts';
+import type { Places } from '../admission/places.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -13,7 +13,7 @@ import type { ServerWatch } from '../watch/server-watch.ts';
 
 export interface TaskTools {
   readonly store: Store;
-  readonly tickets: Tickets;
+  readonly placeTable: Places;
   readonly blobs: BlobStore;
   readonly batches: BatchKeeper;
   readonly authorities: AuthorityLinks;

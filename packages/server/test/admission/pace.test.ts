@@ -1,20 +1,12 @@
-/** The time that devices need, learned from the newest ones: it decides how long a place lasts and when a device is late. */
+/** The time that devices need, learned from the newest ones: it decides how long a place lasts. */
 import type { UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { Samples, Span } from '../../src/admission/pace.ts';
+import { Pace } from '../../src/admission/pace.ts';
 import { remember } from '../../src/admission/recent.ts';
 import { userOf } from '../support/store-samples.ts';
 
-const [ann, bob, cem] = [1, 2, 3].map(userOf) as [UserId, UserId, UserId];
+const [ann, bob] = [1, 2].map(userOf) as [UserId, UserId];
 const LONGEST_MS = 600_000;
-
-it('a quantile needs enough samples, and never lies beyond the largest', () => {
-  const samples = new Samples(3);
-  for (const value of [100, 9]) samples.add(value);
-  expect(samples.quantile(0)).toBeUndefined();
-  samples.add(20);
-  expect([0, 0.5, 0.9, 1].map((share) => samples.quantile(share))).toEqual([9, 20, 100, 100]);
-});
 
 it('a map that is full forgets the entry that was set the longest ago', () => {
   const values = new Map<string, number>();
@@ -31,38 +23,31 @@ it('a map that is full forgets the entry that was set the longest ago', () => {
   ]);
 });
 
-/** Two devices needed this long. */
-function spanOf(ms: number): Span {
-  const span = new Span();
-  for (const user of [ann, bob]) {
-    span.begin(user, 0);
-    span.end(user, ms);
-  }
-  return span;
-}
-
-describe('a device is late', () => {
-  it('after the longest time, while nothing is known', () => expect(new Span().lateMs(LONGEST_MS)).toBe(LONGEST_MS));
+describe('a place lasts', () => {
+  it('an eighth of the longest time while nothing is known', () => {
+    expect(new Pace().leaseMs(LONGEST_MS)).toBe(75_000);
+    expect(new Pace().leaseMs(4_000)).toBe(4_000);
+  });
 
   it.each([
     [10_000, 30_000],
     [100, 5_000],
     [400_000, LONGEST_MS],
-  ])('after three times the %i ms that nearly all need: %i ms, within limits', (ms, lateMs) =>
-    expect(spanOf(ms).lateMs(LONGEST_MS)).toBe(lateMs),
-  );
-});
-
-describe('a place lasts', () => {
-  it('an eighth of the longest time before anything is known, and half as long for each unused place', () => {
-    const leases = [0, 1, 2, 30].map((unused) => new Span().leaseMs(ann, unused, LONGEST_MS));
-    expect(leases).toEqual([75_000, 37_500, 18_750, 5_000]);
-    expect(new Span().leaseMs(ann, 0, 4_000)).toBe(4_000);
+  ])('three times the %i ms that nearly all need: %i ms, within limits', (ms, leaseMs) => {
+    const pace = new Pace();
+    for (const user of [ann, bob]) {
+      pace.begin(user, 0);
+      pace.begin(user, 50); // asks again, and has its place still
+      pace.end(user, ms);
+    }
+    expect(pace.leaseMs(LONGEST_MS)).toBe(leaseMs);
   });
 
-  it('three times the usual time for a device that used one, and half of that for a new one', () => {
-    const span = spanOf(20_000);
-    expect([ann, cem].map((user) => span.leaseMs(user, 0, LONGEST_MS))).toEqual([60_000, 30_000]);
-    expect([ann, cem].map((user) => span.leaseMs(user, 1, LONGEST_MS))).toEqual([30_000, 15_000]);
+  it('as long as before if a device gives its place back, or gives an update without one', () => {
+    const pace = new Pace();
+    pace.begin(ann, 0);
+    pace.forget(ann);
+    for (const user of [ann, bob]) pace.end(user, 9);
+    expect(pace.leaseMs(LONGEST_MS)).toBe(75_000);
   });
 });

@@ -1,4 +1,4 @@
-/** Batches are made as soon as waiting has no more benefit, hopeless uploads end, and admission knows which devices wait. */
+/** Batches are made as soon as waiting has no more benefit, and hopeless uploads end. */
 import {
   type Ctx,
   type JoinTag,
@@ -13,7 +13,7 @@ import { Batcher, type BatcherOptions } from '../../src/shots/batcher.ts';
 import { KnownVoters } from '../../src/shots/known-voters.ts';
 import type { ShotStatus } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
-import { volatileTickets } from '../support/volatile-tickets.ts';
+import { volatileStore } from '../support/volatile-store.ts';
 
 const FAR = 10 ** 9;
 
@@ -33,23 +33,17 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
   const now = { store: 1000, node: 0 };
   const oneShot = { ...ONE_SHOT_DEFAULTS, ...shot };
   const policy = { ...sample, engine: 4, maxStaleness: 1, ...ofTask, oneShot };
-  const { store } = await volatileTickets(task, () => now.store, policy);
-  const [made, told, removed]: [number[][], [number, number[]][], string[]] = [[], [], []];
-  const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, isRefused: false, tellingMs: 0 };
+  const { store } = await volatileStore(task, () => now.store, policy);
+  const [made, removed]: [number[][], string[]] = [[], []];
+  const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, isRefused: false };
   const numbers = (names: readonly Uint8Array[]): number[] => names.map((name) => name[0] as number);
   const voters = new KnownVoters(() => now.node);
   /** The device of each upload. */
   const givers = new Map<number, number>();
   const living: { task: Uint8Array; status: string; users: readonly UserId[] }[] = [];
   const batcher = new Batcher({
-    ...{ task, policy, voters, stallMs: 60_000, clock: () => now.node },
-    store: {
-      ...store,
-      waitingUsers: (of: typeof task) => {
-        now.node += seen.tellingMs;
-        return store.waitingUsers(of);
-      },
-    },
+    ...{ task, policy, voters, stallMs: 60_000 },
+    store,
     blobs: { removeBelow: async (...names: string[]) => void removed.push(...names) },
     models: {
       get newest() {
@@ -59,7 +53,6 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     coming: {
       quietMs: () => seen.quietMs,
       coming: () => seen.coming,
-      trackWaiting: (version: number, users: readonly UserId[]) => told.push([version, numbers(users).sort()]),
     },
     batches: {
       living,
@@ -102,7 +95,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     const { status, reason } = (await store.shot(task, bytes(n) as Ctx)) ?? {};
     return reason === undefined ? status : `${status} ${reason}`;
   };
-  return { now, seen, batcher, voters, living, inspected, give, look, decide, fate, made, told, removed };
+  return { now, seen, batcher, voters, living, inspected, give, look, decide, fate, made, removed };
 }
 
 describe('a batch', () => {
@@ -293,46 +286,5 @@ describe('uploads without hope', () => {
     await look();
     expect([await fate(1), await fate(2)]).toEqual(['refused epoch-over', 'good']);
     expect(batcher.pending?.good).toBe(1);
-  });
-});
-
-describe('admission', () => {
-  it('is told which devices wait on each version, again only after a change, and when none of them waits', async () => {
-    const { give, look, decide, told, now, seen } = await scene();
-    await give(1);
-    await give(2, { status: 'waiting' });
-    await give(3, { version: 1, status: 'waiting' });
-    await give(4, { version: 1, status: 'arriving' });
-    await look();
-    expect(told.splice(0)).toEqual([
-      [0, [1, 2]],
-      [1, [3]],
-    ]);
-    await decide(2, 'waiting', 'good');
-    await look();
-    expect(told).toEqual([]); // the same devices wait
-    await decide(3, 'waiting', 'refused');
-    await look();
-    expect(told.splice(0)).toEqual([
-      [0, [1, 2]],
-      [1, []],
-    ]);
-    now.node += 1;
-    seen.tellingMs = 5;
-    await give(5);
-    await look();
-    expect(told.splice(0)).toEqual([[0, [1, 2, 5]]]);
-    // The last report took 5 ms, so the next one comes after ten times as long.
-    await decide(5, 'good', 'refused');
-    now.node += 49;
-    await look();
-    expect(told).toEqual([]);
-    now.node += 1;
-    await look();
-    expect(told.splice(0)).toEqual([[0, [1, 2]]]);
-    for (const n of [1, 2]) await decide(n, 'good', 'refused');
-    await decide(4, 'arriving', 'refused');
-    await look(); // nothing is left, which is reported at once
-    expect(told).toEqual([[0, []]]);
   });
 });

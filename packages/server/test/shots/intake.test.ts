@@ -19,13 +19,13 @@ import { ShotTask, type ShotTaskOptions, type ShotTaskParts } from '../../src/sh
 import { guardWords, type ShownTools, statementsOf } from '../../src/shots/shown.ts';
 import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes } from '../support/store-samples.ts';
-import { volatileTickets } from '../support/volatile-tickets.ts';
+import { volatileStore } from '../support/volatile-store.ts';
 
 async function scene() {
   const world = new ShotWorld();
   const { task, policy } = world;
   const { suite } = world.environment.tools;
-  const { store } = await volatileTickets(task, () => world.now, policy);
+  const { store } = await volatileStore(task, () => world.now, policy);
   const [device] = world.contributed(1) as [ReturnType<typeof world.device>];
   const { upload } = world.server.shots[0] as (typeof world.server.shots)[number];
   const known = new Map(

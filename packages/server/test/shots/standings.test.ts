@@ -11,7 +11,7 @@ import {
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { Standings, type StandingsOptions } from '../../src/shots/standings.ts';
-import { volatileTickets } from '../support/volatile-tickets.ts';
+import { volatileStore } from '../support/volatile-store.ts';
 
 const FRESH_MS = 20_000;
 
@@ -20,7 +20,7 @@ async function scene() {
   const world = new ShotWorld({ shot: { freshMs: FRESH_MS } });
   const { task, policy } = world;
   const { suite } = world.environment.tools;
-  const { store } = await volatileTickets(task, () => world.now, policy);
+  const { store } = await volatileStore(task, () => world.now, policy);
   const answers: { change?: (told: AuthorityStanding) => AuthorityStanding; before?: () => Promise<unknown> } = {};
   const away = new Set<number>();
   const asked: number[] = [];

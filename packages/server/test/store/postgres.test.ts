@@ -2,7 +2,7 @@
 import { column, openPostgres } from '@basa/service';
 import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Tickets } from '../../src/admission/tickets.ts';
+import { Places } from '../../src/admission/places.ts';
 import { SERVER_DATABASE } from '../../src/store/schema.ts';
 import { createStore } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
@@ -26,7 +26,7 @@ const onPostgres = async () => {
   let current = createStore(first);
   return {
     store: current,
-    tickets: new Tickets(first),
+    placeTable: new Places(first),
     async reopen() {
       await current.close();
       current = createStore(await openPostgres(options));

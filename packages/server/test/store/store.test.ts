@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isStorageFull, openDatabase, sqliteDatabase } from '@basa/service';
 import { afterAll, expect, it } from 'vitest';
-import { Tickets } from '../../src/admission/tickets.ts';
+import { Places } from '../../src/admission/places.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { createStore } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
@@ -20,7 +20,7 @@ const sqlite = async () => {
   let current = createStore(first);
   return {
     store: current,
-    tickets: new Tickets(first),
+    placeTable: new Places(first),
     async reopen() {
       await current.close();
       current = createStore(database());

@@ -1,7 +1,5 @@
-/** The guarantees on which several nodes on one store rely. */
-import type { UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Tickets } from '../../src/admission/tickets.ts';
+import type { Places } from '../../src/admission/places.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLeases } from './leases-conformance.ts';
 import { NodesScene } from './nodes-scene.ts';
@@ -10,7 +8,7 @@ import { bytes, policy, task } from './store-samples.ts';
 
 export function testNodes(
   name: string,
-  open: () => Promise<{ readonly store: Store; readonly tickets: Tickets }>,
+  open: () => Promise<{ readonly store: Store; readonly placeTable: Places }>,
 ): void {
   describe(`nodes on a store over ${name}`, () => {
     const scene = new NodesScene();
@@ -37,7 +35,6 @@ export function testNodes(
       await Promise.all([scene.store.addModel(model, sums), scene.store.addModel(model, sums)]);
       await expect(scene.store.addModel({ ...model, modelHash: bytes(9) }, sums)).rejects.toThrow('another version 1');
       expect(await scene.store.taskStates()).toEqual([{ task, state: 'running' }]);
-      expect(await scene.store.idleSince(bytes(1) as UserId, 0)).toBe(0);
     });
   });
 }

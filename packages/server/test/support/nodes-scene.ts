@@ -1,6 +1,6 @@
 /** A store with a running task and one batch, as several nodes find it. */
 import type { Ctx } from '@basa/protocol';
-import type { Tickets } from '../../src/admission/tickets.ts';
+import type { Places } from '../../src/admission/places.ts';
 import type { StoredModel, SumsOfVersion } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';
 import { batchIn, bytes, policy, task } from './store-samples.ts';
@@ -9,24 +9,24 @@ export const AGES = 10 ** 12;
 
 interface Opened {
   readonly store: Store;
-  readonly tickets: Tickets;
+  readonly placeTable: Places;
   readonly ctx: Ctx;
 }
 
 export class NodesScene {
   #opened: Opened | undefined;
 
-  async open({ store, tickets }: Pick<Opened, 'store' | 'tickets'>): Promise<void> {
+  async open({ store, placeTable }: Pick<Opened, 'store' | 'placeTable'>): Promise<void> {
     await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
-    this.#opened = { store, tickets, ctx: await batchIn(store, 1) };
+    this.#opened = { store, placeTable, ctx: await batchIn(store, 1) };
   }
 
   get store(): Store {
     return this.#here.store;
   }
 
-  get tickets(): Tickets {
-    return this.#here.tickets;
+  get placeTable(): Places {
+    return this.#here.placeTable;
   }
 
   get ctx(): Ctx {

@@ -150,10 +150,11 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect((await store.shotsOn(task, bytes(5), 9)).map(({ name: one }) => one).sort()).toHaveLength(3);
       expect((await store.goodShots(task, bytes(5), 9)).map(({ status }) => status)).toEqual(['good', 'good']);
       expect((await store.shotsPastVotes(task, 30, 9)).map(({ name: one }) => one)).toEqual([nameOf(5)]);
-      expect(await store.waitingUsers(task)).toHaveLength(2);
+      const others = async (user: number) => store.othersOn(task, 2, bytes(user) as UserId);
+      expect([await others(0), await others(9)]).toEqual([2, 3]);
       await store.addBatch(nodeSuite, { task, number: 0, uploads: [nameOf(0), nameOf(1)] });
       expect(await store.shotGroups(task)).toMatchObject([{ version: 1 }, { version: 2, good: 0, arriving: 1 }]);
-      expect(await store.waitingUsers(task)).toEqual([]);
+      expect(await others(9)).toBe(1);
     });
 
     it('are listed by name, the oldest first, from any of them on', async () => {

@@ -34,7 +34,7 @@ export function closeWhenQuiet(
   const isLast = version < timeline.version;
   if (isLast && batch.arrived + coming() < minimum) {
     open.delete(version);
-    gate.became(batch, 'over', timeline.now);
+    gate.became(batch, 'over');
     return;
   }
   const isEnough = (): boolean => coming() === 0 && !batch.isClosed && batch.accepted.length >= minimum;

@@ -63,7 +63,6 @@ export class OneShotScheme implements Scheme {
       timeline.end(trip, 'taken');
       timeline.at(this.#authority.serve(timeline.now, inspectSeconds), PRIORITY.step, () => {
         batch.accepted.push(update);
-        timeline.gate?.uploaded(trip.user, batch, timeline.now);
         if (batch.accepted.length === timeline.fleet.bufferSize) this.#close(batch);
         else this.#closeWhenQuiet(batch.version);
       });
@@ -71,12 +70,12 @@ export class OneShotScheme implements Scheme {
   }
 
   #join({ user, version }: Trip): Batch {
-    const { gate, fleet, now } = this.#timeline;
+    const { gate, fleet } = this.#timeline;
     const batch = this.#open.get(version) ?? newBatch(version);
     const isFull = ++batch.arrived === fleet.bufferSize;
     if (isFull) this.#open.delete(version);
     else this.#open.set(version, batch);
-    gate?.entered(user, batch, isFull ? 'full' : 'begun', now, version);
+    gate?.entered(user, batch, isFull ? 'full' : 'begun', version);
     return batch;
   }
 
@@ -89,11 +88,11 @@ export class OneShotScheme implements Scheme {
     const { accepted } = batch;
     const { releaseSeconds, openSeconds } = this.#costs;
     batch.isClosed = true;
-    timeline.gate?.became(batch, 'waiting', timeline.now);
+    timeline.gate?.became(batch, 'waiting');
     timeline.at(this.#authority.serve(timeline.now, releaseSeconds(accepted.length)), PRIORITY.step, () => {
       timeline.at(this.#opening.serve(timeline.now, openSeconds(accepted.length)), PRIORITY.finish, () => {
         timeline.publish(accepted);
-        timeline.gate?.became(batch, 'over', timeline.now);
+        timeline.gate?.became(batch, 'over');
         for (const version of this.#open.keys()) this.#closeWhenQuiet(version);
       });
     });

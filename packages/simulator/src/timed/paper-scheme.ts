@@ -57,11 +57,11 @@ export class PaperScheme implements Scheme {
     const timeline = this.#timeline;
     const filled = this.#filled;
     filled.push(update);
-    timeline.gate?.entered(update.trip.user, filled, 'begun', timeline.now);
+    timeline.gate?.entered(update.trip.user, filled, 'begun');
     if (filled.length === timeline.fleet.bufferSize) {
       this.#filled = [];
       timeline.publish(filled);
-      timeline.gate?.became(filled, 'over', timeline.now);
+      timeline.gate?.became(filled, 'over');
     }
     timeline.end(update.trip, 'taken');
   }

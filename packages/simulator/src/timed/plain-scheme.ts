@@ -36,14 +36,14 @@ export class PlainScheme implements Scheme {
     const buffer = this.#buffer;
     if (update.weight > 0) {
       buffer.push(update);
-      timeline.gate?.entered(trip.user, buffer, 'begun', timeline.now);
+      timeline.gate?.entered(trip.user, buffer, 'begun');
     }
     if (buffer.length === timeline.fleet.bufferSize) {
       this.#buffer = [];
-      timeline.gate?.became(buffer, 'waiting', timeline.now);
+      timeline.gate?.became(buffer, 'waiting');
       timeline.at(added, PRIORITY.finish, () => {
         timeline.publish(buffer);
-        timeline.gate?.became(buffer, 'over', timeline.now);
+        timeline.gate?.became(buffer, 'over');
       });
     }
     timeline.end(trip, update.weight > 0 ? 'taken' : 'stale');

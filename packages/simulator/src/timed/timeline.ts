@@ -75,7 +75,7 @@ export class Timeline {
     this.#isBusy[trip.user] = 0;
     this.#freeLanes.push(trip.lane);
     this.#news.push({ kind: 'ended', time: this.now, trip, fate });
-    this.gate?.left(trip.user, this.now);
+    this.gate?.left(trip.user);
     if (this.fleet.arrivals.kind === 'closed') this.at(this.now, PRIORITY.start, () => this.#setOut());
   }
 
@@ -89,7 +89,7 @@ export class Timeline {
 
   publish(included: readonly Included[]): void {
     const meanAge = included.reduce((sum, { trip }) => sum + this.version - trip.version, 0) / included.length;
-    this.gate?.versionMade(this.version + 1, meanAge);
+    this.gate?.versionMade(this.version + 1);
     this.#news.push({ kind: 'version', time: this.now, version: ++this.version, included, meanAge });
   }
 
@@ -110,7 +110,7 @@ export class Timeline {
   }
 
   #ask(number: number, user: number): void {
-    const againIn = this.gate?.ask(user, this.now, this.version);
+    const againIn = this.gate?.ask(user, this.version);
     if (againIn === undefined) {
       this.#depart(number, user);
       return;

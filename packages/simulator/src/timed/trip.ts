@@ -1,5 +1,6 @@
 /** One user's trip from a model to an update, and the events that others see of it. */
-import type { AdmissionOptions, Versions } from '@basa/protocol';
+import type { Versions } from '@basa/protocol';
+import type { GateOptions } from './admission-gate.ts';
 import type { Delay } from './delay.ts';
 
 export interface Fleet {
@@ -19,7 +20,7 @@ export interface Fleet {
   /** The versions in a buffer: one, as in `one-shot` mode, or mixed as in the paper (the default). */
   readonly versions?: Versions;
   /** The rule for the number of users that train at a time, the same as the server's; without it, every user may train. */
-  readonly admission?: AdmissionOptions;
+  readonly admission?: GateOptions;
   readonly seed: number;
 }
 

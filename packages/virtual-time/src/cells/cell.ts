@@ -1,7 +1,7 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
 import { agedWeight } from '@basa/learning';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
+import { defaultMinimum } from '@basa/protocol';
 import {
   type Arrivals,
   type Delay,
@@ -53,8 +53,8 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly seed: number;
   /** `closed` keeps this many users training; otherwise users come at a rate, and at most this many train. */
   readonly arrivals: Arrivals;
-  /** The places that the server gives by default, a fixed number of them, or no limit. */
-  readonly places: 'auto' | 'unlimited' | number;
+  /** A number of places, or no limit; four times K by default, with which an update is about three versions old. */
+  readonly places?: 'unlimited' | number;
   readonly compute: Compute;
   readonly dropouts: number;
 }
@@ -63,7 +63,6 @@ export const CELL: Omit<Cell, 'task' | 'protocol'> = {
   delay: { kind: 'none' },
   concurrency: 32,
   arrivals: { kind: 'closed' },
-  places: 'auto',
   bufferSize: 10,
   seed: 1,
   compute: 'measured',
@@ -98,14 +97,13 @@ function computeSeconds({ compute, task }: Cell<ScheduledTask>, costs: Costs): (
   return (examples) => compute.secondsAnExample * examples;
 }
 
-/** The admission of a new task; without a bound, every user may train. */
+const PLACES_AN_UPDATE = 4;
+
+/** Without a bound, every user may train. */
 function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
-  const { places, bufferSize } = cell;
+  const { bufferSize, places = PLACES_AN_UPDATE * bufferSize } = cell;
   if (places === 'unlimited') return {};
-  const maxWaitingBuffers = DEFAULT_WAITING_BUFFERS;
-  const oneVersion = isOneVersion(cell) ? { minimum: defaultMinimum(bufferSize, 0), isHeld: false } : undefined;
-  const options = { bufferSize, places, targetAge: DEFAULT_TARGET_AGE, maxWaitingBuffers };
-  return { admission: { ...options, ...(oneVersion && { oneVersion }) } };
+  return { admission: { places, ...(isOneVersion(cell) && { minimum: defaultMinimum(bufferSize, 0) }) } };
 }
 
 /** A batch of `one-shot` mode has one version of the model. The buffers of all other protocols mix versions, as in the paper. */

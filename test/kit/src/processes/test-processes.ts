@@ -216,7 +216,7 @@ export class TestProcesses {
       return { ...common, ...own, ...this.#options.authority };
     }
     const { authorityUrl, authorityKey } = this;
-    const own = { authorityUrl, authorityKey, tickMs: 100, maxIdlePlaces: 1e9 };
+    const own = { authorityUrl, authorityKey, tickMs: 100 };
     return { ...common, ...own, ...this.#options.server };
   }
 

@@ -1,6 +1,6 @@
 /** Both modes over the same fleet in virtual time, with the prices of this machine. */
 import { agedWeight } from '@basa/learning';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
+import { defaultMinimum } from '@basa/protocol';
 import {
   type Fleet,
   type OneShotCosts,
@@ -109,13 +109,7 @@ function oneShotFleet(settings: PlaySettings): Fleet {
     ...fleetOf(settings),
     versions: 'one',
     minimum,
-    admission: {
-      bufferSize,
-      places,
-      targetAge: DEFAULT_TARGET_AGE,
-      maxWaitingBuffers: DEFAULT_WAITING_BUFFERS,
-      oneVersion: { minimum, isHeld: false },
-    },
+    admission: { places, minimum },
   };
 }
 

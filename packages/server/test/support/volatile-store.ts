@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TaskId, TaskPolicy } from '@basa/protocol';
 import { openDatabase, type Row, SQLITE, type SqlDatabase, type SqlSession } from '@basa/service';
 import { onTestFinished } from 'vitest';
-import { Tickets } from '../../src/admission/tickets.ts';
+import { Places } from '../../src/admission/places.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { policy } from './store-samples.ts';
@@ -50,13 +50,13 @@ function volatileDatabase(clock: () => number): SqlDatabase {
 }
 
 /** With a task that runs. */
-export async function volatileTickets(
+export async function volatileStore(
   task: TaskId,
   clock: () => number,
   ofTask: Partial<TaskPolicy> = {},
-): Promise<{ readonly store: Store; readonly tickets: Tickets }> {
+): Promise<{ readonly store: Store; readonly placeTable: Places }> {
   const database = volatileDatabase(clock);
   const store = createStore(database);
   await store.addTask({ task, policy: { ...policy, ...ofTask }, specification: '{}', state: 'running', createdAt: 0 });
-  return { store, tickets: new Tickets(database) };
+  return { store, placeTable: new Places(database) };
 }
