@@ -117,7 +117,7 @@ function caseOf(below: (limit: number) => number, bytes: (length: number) => Uin
     authorities: Array.from({ length: count }, () => bytes(32)),
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated },
   };
-  const name = { task: bytes(32) as TaskId, joinTag: bytes(32) as JoinTag, user: bytes(32) as UserId };
+  const name = { task: bytes(32) as TaskId, joinTag: bytes(16) as JoinTag, user: bytes(32) as UserId };
   const keys = policy.authorities.map(() => nodeSuite.x25519(bytes(32)).publicKey);
   const epochs = keys.map((key, authority) => ({ authority, key, kemKey: undefined }) as Epoch);
   const named = epochs.map(({ authority }) => ({ authority, statement: new Uint8Array(32) }));

@@ -1,7 +1,7 @@
 /** A device that signs requests to a service as docs/http.md says, word by word: what it signs need not be what is sent. */
 import type { Signer } from '@basa/masking';
-import { HEADER, millis, requestStatement, signatureHeaders } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { HEADER, millis, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol';
+import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
 interface RequestToSign {
   readonly audience: Uint8Array;
@@ -12,10 +12,18 @@ interface RequestToSign {
   readonly nonce?: Uint8Array;
 }
 
+interface PieceToSign extends Omit<RequestToSign, 'method'> {
+  readonly offset: number;
+  /** If it is not that of the body. */
+  readonly length?: number | undefined;
+}
+
 export interface SigningDevice {
   readonly deviceKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array;
   headers(request: RequestToSign): Record<string, string>;
+  /** Of a piece of an upload. */
+  pieceHeaders(request: PieceToSign): Record<string, string>;
 }
 
 export function signingDevice(signer: Signer = createNodeSigner(nodeRandomBytes(32))): SigningDevice {
@@ -28,6 +36,16 @@ export function signingDevice(signer: Signer = createNodeSigner(nodeRandomBytes(
       return {
         ...signatureHeaders(signer.publicKey, statement, signer.sign(requestStatement(statement))),
         ...(body.length === 0 ? {} : { [HEADER.digest]: `sha-256=:${Buffer.from(digest).toString('base64')}:` }),
+      };
+    },
+    pieceHeaders({ audience, target, body = '', at, offset, length, nonce = nodeRandomBytes(16) }) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      const crc = nodeCrc32(bytes);
+      const statement = { audience, target, offset, length: length ?? bytes.length, crc, at: millis(at), nonce };
+      return {
+        ...signatureHeaders(signer.publicKey, statement, signer.sign(pieceStatement(statement))),
+        [HEADER.uploadOffset]: String(offset),
+        [HEADER.crc]: crc.toString(16).padStart(8, '0'),
       };
     },
   };

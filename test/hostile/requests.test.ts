@@ -96,11 +96,10 @@ describe('requests that contradict their headers', () => {
       const [eve] = await enrolledDevices(ended, 1);
       const { device } = eve as NonNullable<typeof eve>;
       const put = (target: string, signer = device) => {
-        const words = { audience: ended.server.publicKey, method: 'PUT', target, at: ended.clock(), body: upload.body };
+        const words = { audience: ended.server.publicKey, target, at: ended.clock(), body: upload.body, offset: 0 };
         const headers = {
-          ...signer.headers(words),
+          ...signer.pieceHeaders(words),
           [HEADER.upload]: header,
-          [HEADER.uploadOffset]: '0',
           'content-type': 'application/octet-stream',
         };
         return problemOf(

@@ -11,7 +11,7 @@ from .link import Problem
 from .membership import Membership
 from .network import Network
 from .quantised import quantised
-from .session import Session, Shot, freeze_shot
+from .session import Session, Shot, keep_shot
 from .settings import Contribution, Model, Settings, Training, Update
 from .state import DeviceState
 
@@ -78,9 +78,12 @@ class Device:
         return None if self._state.session is None else self._finish()
 
     def _finish(self) -> Contribution:
-        place = self._session().finish(self._settings.piece_bytes)
+        place = self._session().finish(self._settings.piece_bytes, self._now_ms())
         self._progress.tell("accepted", detail=place)
         return Contribution(place, self._state.given_version)
+
+    def _now_ms(self) -> int:
+        return self._member.authorities.now_ms()
 
     def _finish_interrupted(self) -> _Finished:
         try:
@@ -156,9 +159,9 @@ class Device:
             raise Refused("version-over")
         self._progress.tell("step", detail="mask")
         x = quantised(policy, update)
-        freeze_shot(
+        keep_shot(
             self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.entry, x)
         )
 
     def _session(self) -> Session:
-        return Session(self._state, self.policy, self._member.server)
+        return Session(self._state, self._member.server)

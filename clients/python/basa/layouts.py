@@ -11,6 +11,8 @@ from .fields import (
 
 #: The engine of one-shot tasks.
 ONE_SHOT_ENGINE = 4
+#: The most sealed parts of an upload.
+MAX_PARTS = 28
 #: The most sums that one version of the model is made of.
 MAX_SUMS = 64
 #: All updates of a batch are trained on one version of the model.
@@ -66,8 +68,9 @@ EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, kem
 BEACON = Layout(41, signed=True, authority=U8, entry=MODEL_ENTRY.nested, head=group(**_HEAD), at=U53)
 STANDINGS = Layout(43, standings=by_authority(epoch=EPOCH.nested, beacon=BEACON.nested))
 SHOT_HEADER = Layout(
-    44, signed=True, task=B32, tag=B32, user=B32, version=U53, entry=B32, epochs=by_authority(epoch=B32), body_hash=B32,
-    parts_hash=B32,
+    44, signed=True, task=B32, tag=B16, user=B32, version=U53, entry=B32, epochs=by_authority(epoch=B32), parts_hash=B32,
 )
-SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested)
+SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested, body_bytes=U53, body_crc=U32)
+PART_HASHES = Layout(76, hashes=many(B32, MAX_PARTS))
+PIECE = Layout(24, audience=B32, target=short(1024), offset=U53, length=U53, crc=U32, at=U53, nonce=B16)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)

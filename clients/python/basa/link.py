@@ -9,13 +9,14 @@ import os
 import random
 import re
 import time
+import zlib
 from typing import Callable, Dict, Mapping, Optional, TypeVar
 from urllib.parse import urlsplit
 
 from .clock import is_possible
 from .errors import BasaError, SettingsError, Unreachable, row_of
 from .exchange import Answer, Request, exchange
-from .layouts import REQUEST
+from .layouts import PIECE, REQUEST
 from .progress import Progress
 from .suite import Signer, sha256
 
@@ -113,12 +114,13 @@ class ServiceLink:
         kind: str = "application/octet-stream",
         headers: Mapping[str, str] = {},
         most: int = 1 << 20,
+        offset: Optional[int] = None,
         seen: Callable[[Answer], None] = lambda answer: None,
     ) -> Answer:
-        """`seen` is shown every answer, also refusals."""
+        """`seen` is shown every answer, also refusals. `offset` is that of a piece of an upload, which is signed as one."""
 
         def attempt() -> Answer:
-            answer = self._send(method, target, body, signed, kind, headers, most)
+            answer = self._send(method, target, body, signed, kind, headers, most, offset)
             seen(answer)
             return _checked(answer)
 
@@ -163,11 +165,16 @@ class ServiceLink:
         kind: str,
         more: Mapping[str, str],
         most: int,
+        offset: Optional[int],
     ) -> Answer:
-        digest = sha256(body or b"")
         headers: Dict[str, str] = dict(more)
         if body is not None:
             headers["Content-Type"] = kind
+        if offset is not None:
+            headers.update(self._piece_signature(target, body or b"", offset))
+            return exchange(self._parts, Request(method, target, headers, body, most))
+        digest = sha256(body or b"")
+        if body is not None:
             headers["Content-Digest"] = f"sha-256=:{base64.b64encode(digest).decode()}:"
         if signed:
             headers.update(self._signature(method, target, digest))
@@ -178,6 +185,17 @@ class ServiceLink:
         statement = REQUEST.statement(
             audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
         )
+        return self._signed(at, nonce, statement)
+
+    def _piece_signature(self, target: str, piece: bytes, offset: int) -> Dict[str, str]:
+        at, nonce, crc = self.now_ms(), os.urandom(16), zlib.crc32(piece)
+        statement = PIECE.statement(
+            audience=self._audience, target=target.encode(), offset=offset, length=len(piece), crc=crc, at=at, nonce=nonce
+        )
+        place = {"Upload-Offset": str(offset), "Basa-Crc32": f"{crc:08x}"}
+        return {**self._signed(at, nonce, statement), **place}
+
+    def _signed(self, at: int, nonce: bytes, statement: bytes) -> Dict[str, str]:
         return {
             "Basa-Device": self._signer.public.hex(),
             "Basa-Time": str(at),

@@ -1,10 +1,10 @@
 """The one message of a device as functions of bytes: a seed for each part, sealed to the epoch keys of its holders."""
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence
+from typing import List, NamedTuple, Sequence
 
 from .fields import Message
-from .layouts import SHOT_HEADER, header
+from .layouts import PART_HASHES, SHOT_HEADER, header
 from .parts import holders_of, task_parts
 from .sealing import seal
 from .suite import sha256
@@ -28,29 +28,29 @@ def part_context(name: ShotName, part: int) -> bytes:
     return header(73) + name.task + name.tag + name.user + part.to_bytes(2, "little")
 
 
-def seal_parts(policy: Message, name: ShotName, epochs: Sequence[Message], seeds: Sequence[bytes]) -> bytes:
-    """A copy of each seed for each holder of its part that is named; `epochs` were checked."""
+def seal_parts(policy: Message, name: ShotName, epochs: Sequence[Message], seeds: Sequence[bytes]) -> List[bytes]:
+    """Of each part, a copy of its seed for each holder that is named; `epochs` were checked."""
     keys = {epoch.authority: epoch.key for epoch in epochs}
-    sealed = b""
+    sealed = []
     for part, seed in zip(task_parts(policy), seeds):
         context = part_context(name, part)
         holders = {index: keys[index] for index in holders_of(part, sorted(keys))}
-        sealed += seal(seed, holders, sha256(context), context)
+        sealed.append(seal(seed, holders, sha256(context), context))
     return sealed
 
 
-def shot_body(policy: Message, name: ShotName, x: Words, seeds: Sequence[bytes], sealed: bytes) -> bytes:
+def shot_body(policy: Message, name: ShotName, x: Words, seeds: Sequence[bytes], sealed: Sequence[bytes]) -> bytes:
     """y = x' + the masks of all parts, packed; then the sealed parts. The salt holds the part, so that no two share a stream."""
     y = x
     for part, seed in zip(task_parts(policy), seeds):
         y = mask(y, [(1, seed)], sha256(part_context(name, part)), policy.group)
-    return pack(y, policy.group) + sealed
+    return pack(y, policy.group) + b"".join(sealed)
 
 
 def shot_statement(
-    name: ShotName, version: int, entry: bytes, epochs: Sequence[Message], body: bytes, sealed: bytes
+    name: ShotName, version: int, entry: bytes, epochs: Sequence[Message], sealed: Sequence[bytes]
 ) -> bytes:
-    """The header without its signature; the upload is named by its hash. `entry` is the hash of the entry of the model log."""
+    """The header without its signature; the upload is named by its hash. Nothing in it depends on y. `entry` is the hash of the entry of the model log."""
     return SHOT_HEADER.statement(
         task=name.task,
         tag=name.tag,
@@ -58,6 +58,5 @@ def shot_statement(
         version=version,
         entry=entry,
         epochs=[Message(authority=epoch.authority, epoch=sha256(epoch.statement)) for epoch in epochs],
-        body_hash=sha256(body),
-        parts_hash=sha256(sealed),
+        parts_hash=sha256(PART_HASHES.statement(hashes=[sha256(part) for part in sealed])),
     )

@@ -1,12 +1,11 @@
 """The folder of a device: its key, and one JSON file that is replaced as a whole, so that a crash leaves the old one or the new one.
 
     identity.key  the Ed25519 secret key, 32 bytes
-    vector-...    x' of the session, apart because it is large
+    body-...      the body of the upload under way, apart because it is large
     model-...     the newest model, as far as it has come
     state.json    certificate, newest head of each authority's log, newest model and epochs seen, the uploads given, and the session under way
 
-A session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
-another takes its place.
+A session is on disk before its bytes leave. Only the key is secret.
 """
 from __future__ import annotations
 
@@ -17,17 +16,13 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-import numpy as np
-import numpy.typing as npt
-
 from .errors import StateProblem
 from .suite import Secret, Signer
 
 Json = Dict[str, Any]
-Words = npt.NDArray[np.uint32]
-_VECTOR = "vector-"
+_BODY = "body-"
 #: Of state.json. Folders of version 0.3 have none.
-_FORMAT = 20
+_FORMAT = 21
 
 
 class DeviceState:
@@ -59,7 +54,7 @@ class DeviceState:
         self.signer = self._load_signer()
         #: Whether the session is one that an earlier process began.
         self.is_resumed = self.session is not None
-        self._remove_vectors()
+        self._remove_bodies()
 
     @property
     def session(self) -> Optional[Json]:
@@ -114,35 +109,35 @@ class DeviceState:
         self._data["epochs"] = {str(index): number for index, number in newest.items()}
         self._write()
 
-    def begin(self, version: int, session: Json, x: Words) -> None:
-        """The session and the mark that an update on this version is given, in one step."""
-        session = {**session, "input": self._keep_vector(x)}
+    def begin(self, version: int, session: Json, body: bytes) -> None:
+        """The session with its body, and the mark that an update on this version is given, in one step."""
+        session = {**session, "body": self._keep_body(body)}
         self._data["given"] = {"version": version, "uploads": self.given_uploads + 1}
         self._data["session"], self.is_resumed = session, False
         self._write()
 
-    def vector(self) -> Words:
-        """x' of the session."""
-        words: Words = np.fromfile(self.folder / self._data["session"]["input"], "<u4")
-        return words
+    def body(self) -> bytes:
+        """The body of the session; empty if the disk lost it."""
+        path = self.folder / self._data["session"]["body"]
+        return path.read_bytes() if path.exists() else b""
 
-    def _keep_vector(self, x: Words) -> str:
+    def _keep_body(self, body: bytes) -> str:
         """The file is whole before the session names it; one that no session names is removed."""
-        name = f"{_VECTOR}{os.urandom(8).hex()}"
-        _write_whole(self.folder / name, np.asarray(x, "<u4").tobytes())
+        name = f"{_BODY}{os.urandom(8).hex()}"
+        _write_whole(self.folder / name, body)
+        _flush_folder(self.folder)
         return name
 
-    def _remove_vectors(self) -> None:
-        kept = (self.session or {}).get("input")
-        for path in self.folder.glob(f"{_VECTOR}*"):
+    def _remove_bodies(self) -> None:
+        kept = (self.session or {}).get("body")
+        for path in self.folder.glob(f"{_BODY}*"):
             if path.name != kept:
-                _overwrite(path)
                 path.unlink()
 
     def end_session(self) -> None:
         self._data.pop("session", None)
         self._write()
-        self._remove_vectors()
+        self._remove_bodies()
 
     @property
     def given_version(self) -> int:
@@ -223,10 +218,6 @@ def _write_whole(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
 
-
-def _overwrite(path: Path) -> None:
-    with open(path, "r+b") as file:
-        file.write(bytes(os.fstat(file.fileno()).st_size))
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -19,8 +19,7 @@ def upload_in_pieces(
     while True:
         piece = body[offset : offset + piece_bytes]
         try:
-            headers = {**named, "Upload-Offset": str(offset)}
-            received, is_accepted = _received(link.call("PUT", target, piece or None, signed=True, headers=headers).body)
+            received, is_accepted = _received(link.call("PUT", target, piece or None, headers=named, offset=offset).body)
             if is_accepted:
                 link.progress.tell("upload", done=len(body), total=len(body))
                 return

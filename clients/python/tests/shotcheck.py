@@ -4,6 +4,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+import zlib
 from unittest import mock
 
 import numpy as np
@@ -19,7 +20,7 @@ from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_U
 from basa.link import Problem
 from basa.newest import Newest
 from basa.policy import X25519, check_policy
-from basa.session import Session, Shot, freeze_shot
+from basa.session import Session, Shot, keep_shot
 from basa.settings import Model, Settings, Update
 from basa.shots import ShotName, seal_parts, shot_body, shot_statement
 from basa.standings import Gathered, Seen, check_standings
@@ -57,8 +58,8 @@ def check_shots(v: Vector) -> None:
         body = shot_body(policy, name, user["input"], seeds, sealed)
         assert body.hex() == user["body"]
         entry = sha256(gathered.entry.statement)
-        assert shot_statement(name, gathered.entry.version, entry, gathered.epochs, body, sealed) == upload.header.statement
-        assert SHOT_UPLOAD.encode(certificate=upload.certificate, header=upload.header).raw == upload.raw
+        assert shot_statement(name, gathered.entry.version, entry, gathered.epochs, sealed) == upload.header.statement
+        assert (upload.body_bytes, upload.body_crc) == (len(body), zlib.crc32(body))
 
 
 class _Council:
@@ -146,28 +147,32 @@ def check_fresh(v: Vector) -> None:
 def check_frozen(v: Vector) -> None:
     """One update a version, one upload an update, and the same bytes in the next process."""
     council = _Council(v["authorities"])
-    epochs = council.gathered([], {}, _nothing()).epochs
+    epochs, certificate = council.gathered([], {}, _nothing()).epochs, device_certificate(council.policy, bytes(32))
+
     def shot(version: int) -> Shot:
-        return Shot(council.policy, Message(), epochs, version, bytes(32), np.arange(9, dtype=np.uint32))
+        return Shot(council.policy, certificate, epochs, version, bytes(32), np.arange(9, dtype=np.uint32))
 
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, shot(_VERSION))
+        keep_shot(state, shot(_VERSION))
         state.close()
         state = DeviceState(Path(folder))
         assert state.is_resumed and (state.given_version, state.given_uploads) == (_VERSION, 1)
-        assert refusal(lambda: freeze_shot(state, shot(_VERSION))) == "version-given"
-        # It ends with an error if the bytes do not come out again as they were frozen.
-        header = SHOT_HEADER.decode(bytes.fromhex(state.session["header"]) + bytes(64))  # type: ignore[index]
-        session = Session(state, council.policy, _Server())  # type: ignore[arg-type]
-        assert sha256(session._body(header)) == header.body_hash
-        (Path(folder) / state.session["input"]).write_bytes(bytes(36))  # type: ignore[index]
-        try:
-            session._body(header)
-        except StateProblem:
-            state.close()
-            return
-    raise AssertionError("another input was sent under the same header")
+        assert refusal(lambda: keep_shot(state, shot(_VERSION))) == "version-given"
+        # The bytes of the disk are sent as they are, or not at all.
+        session = Session(state, _Server())  # type: ignore[arg-type]
+        upload = SHOT_UPLOAD.decode(bytes.fromhex(state.session["upload"]))  # type: ignore[index]
+        kept = session._checked_body(upload, _NOW)
+        assert zlib.crc32(kept) == upload.body_crc
+        closes = max(epoch.closes for epoch in epochs)
+        assert refusal(lambda: session._checked_body(upload, closes)) == "epoch-over"
+        path = Path(folder) / state.session["body"]  # type: ignore[index]
+        for damaged in (bytes([kept[0] ^ 1]) + kept[1:], kept[1:]):
+            path.write_bytes(damaged)
+            assert refusal(lambda: session._checked_body(upload, _NOW)) == "body-mismatch"
+        path.unlink()
+        assert refusal(lambda: session._checked_body(upload, _NOW)) == "body-mismatch"
+        state.close()
 
 
 def check_refused(v: Vector) -> None:
@@ -176,11 +181,11 @@ def check_refused(v: Vector) -> None:
     epochs = council.gathered([], {}, _nothing()).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, bytes(32), np.ones(9, np.uint32)))
-        session = Session(state, council.policy, _Server())  # type: ignore[arg-type]
+        keep_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, bytes(32), np.ones(9, np.uint32)))
+        session = Session(state, _Server())  # type: ignore[arg-type]
         with mock.patch("basa.session.upload_in_pieces", side_effect=problem):
             try:
-                session.finish(1000)
+                session.finish(1000, _NOW)
             except (Problem, Refused) as no:
                 assert no.code == v["code"]
         assert (state.session is not None) == v["is_kept"] and state.given_version == 1
@@ -207,7 +212,7 @@ def check_once_a_version(v: Vector) -> None:
     epochs = council.gathered([], {}, _nothing()).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        freeze_shot(state, Shot(council.policy, Message(), epochs, _VERSION, bytes(32), np.ones(9, np.uint32)))
+        keep_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, _VERSION, bytes(32), np.ones(9, np.uint32)))
         state.close()
         state = DeviceState(Path(folder))
         got = refusal(lambda: check_version_free(state, v["version"]))
@@ -233,6 +238,9 @@ class _Contributing(Device):
     def _await_place(self) -> None:
         pass
 
+    def _now_ms(self) -> int:
+        return _NOW
+
     def model(self) -> Model:
         return Model(self.trained_on, bytes(32), np.zeros(1, np.float32))
 
@@ -245,7 +253,7 @@ class _Contributing(Device):
             raise Problem(410, {"type": "urn:basa:problem:version-over"}, {})
 
     def _session(self) -> Any:
-        return Message(finish=lambda piece_bytes: "upload 5")
+        return Message(finish=lambda piece_bytes, now_ms: "upload 5")
 
 
 def check_version_over(v: Vector) -> None:

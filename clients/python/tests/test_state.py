@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import List
 from unittest import mock
 
-import numpy as np
-
 from basa.errors import StateProblem
 from basa.state import DeviceState
 
@@ -23,7 +21,7 @@ class FailedWrites(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             state = DeviceState(Path(name))
             with mock.patch("basa.state._replace", _full_disk), self.assertRaises(OSError):
-                state.begin(0, {"header": ""}, np.zeros(4, np.uint32))
+                state.begin(0, {"upload": ""}, bytes(4))
             # The application tries again, now with room on the disk: the session must not be in its way as if it were durable.
             for ask in (lambda: state.session, state.end_session):
                 with self.assertRaises(StateProblem) as no:

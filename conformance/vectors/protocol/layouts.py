@@ -100,9 +100,9 @@ def private(r):
 
 
 def one_shot(r):
-    """f, noise of the authority, then how long an epoch and a standing count, the updates and the time of a step, the least updates of a version, the time between updates, and how sums are combined (0 mean, 1 trimmed); how seeds
+    """f, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed); how seeds
     are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), freshMs=U32(r), step=U32(r), window=U32(r), m=optional(U16)(r), interval=U32(r), combine=U8(r), sealing=U8(r)))(r)
+    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r), sealing=U8(r)))(r)
 
 
 def optional(field):
@@ -136,7 +136,7 @@ def head_words(r):
 
 
 def batch_list(r):
-    return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B32, statement=B32)(r))
+    return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B16, statement=B32)(r))
 
 
 def sealed_list(r):
@@ -163,9 +163,9 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "beacon": (41, ONE, {"authority": U8, "entry": nested("modelEntry"), "head": head_words, "at": U53}),
     "standings": (43, None, {"standings": by_index(epoch=nested("epoch"), beacon=nested("beacon"))}),
     "shotHeader": (44, ONE, {
-        "task": B32, "g": B32, "u": B32, "version": U53, "entry": B32, "epochs": by_index(statement=B32), "bodyHash": B32,
+        "task": B32, "g": B16, "u": B32, "version": U53, "entry": B32, "epochs": by_index(statement=B32),
         "partsHash": B32}),
-    "shotUpload": (45, None, {"certificate": nested("certificate"), "header": nested("shotHeader")}),
+    "shotUpload": (45, None, {"certificate": nested("certificate"), "header": nested("shotHeader"), "bodyBytes": U53, "bodyCrc": U32}),
     "inspectRequest": (46, ONE, {
         "task": B32, "epochs": many(epoch=nested("epoch")), "models": many(entry=nested("modelEntry")),
         "uploads": many(certificate=nested("certificate"), header=nested("shotHeader"), sealed=long(2**20))}),

@@ -1,4 +1,5 @@
 """A batch of the one-shot mode: statements, uploads, verdicts, votes, sums of masks, and the sum."""
+import zlib
 from types import SimpleNamespace
 
 from .agreement import agree, each_user, fields_of
@@ -10,7 +11,7 @@ from .x25519 import BASE, ephemeral, header, is_key, pad_of, seal_for, sha256, u
 
 from check import hkdf
 
-GOOD, GIVEN_UP, INCLUDED, EXPIRED = 0, 0, 2, 3
+GOOD, GIVEN_UP = 0, 0
 RECORDS = {108: "epoch-opened", 109: "epoch-ended", 110: "batch-voted", 111: "batch-final"}
 
 
@@ -97,8 +98,10 @@ def check_user(b, user):
     agree("the epochs of the header", [(e.authority, e.statement) for e in m.epochs], list(enumerate(b.statements)))
     check_signature(m, device)
     agree("a seed for each part", len(seeds), len(b.parts))
-    s.sealed = b"".join(seal_part(b, s, part) for part in b.parts)
-    agree("the hashes of body and parts", (m.bodyHash, m.partsHash), (sha256(body), sha256(s.sealed)))
+    sealed = [seal_part(b, s, part) for part in b.parts]
+    s.sealed = b"".join(sealed)
+    agree("the hash of the parts", m.partsHash, sha256(header(76), u16(len(sealed)), *(sha256(one) for one in sealed)))
+    agree("length and checksum of the body", (upload.bodyBytes, upload.bodyCrc), (len(body), zlib.crc32(body)))
     agree("the sealed parts at the end of the body", body[-len(s.sealed) :], s.sealed)
     s.y = unpack(body[: -len(s.sealed)], b.group, len(s.input))
     masked = s.input

@@ -1,5 +1,5 @@
 /** The environment as arguments. The shared code does not access a clock, randomness, a network or a kernel directly. */
-import type { MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
+import type { Crc32, MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import type { AsyncX25519, Millis } from '@basa/protocol';
 import type { Transport } from './transport.ts';
 
@@ -17,6 +17,8 @@ export interface Outside {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** The platform's asynchronous X25519, if it has one; otherwise the suite's is used. */
   readonly x25519?: AsyncX25519;
+  /** Of the runtime; without it, a loop in TypeScript. */
+  readonly crc32?: Crc32;
   /** Quantises and packs; without it, loops in TypeScript do. */
   readonly kernel?: VectorKernel;
   /** Carries out a mask plan in place; the vector must not be touched until it resolves. The signal may end it early. */

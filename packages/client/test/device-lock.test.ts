@@ -120,14 +120,14 @@ describe('a device', () => {
     for (const write of [
       () => store.append([Uint8Array.of(2)]),
       () => store.replace([]),
-      () => store.putInput(Uint8Array.of(2)),
+      () => store.append([Uint8Array.of(2)], Uint8Array.of(2)),
     ]) {
       await expect(write()).rejects.toThrow('was removed while this process held it');
     }
     await store.close();
     const again = await openFolderStore(folder);
     expect(await again.entries()).toEqual([Uint8Array.of(1)]);
-    expect(await again.input()).toBeUndefined();
+    expect(await again.body()).toBeUndefined();
     await again.close();
   });
 });

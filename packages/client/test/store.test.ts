@@ -8,38 +8,11 @@ import { nodeSuite } from '@basa/runtime/node';
 import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { readEntries } from '../src/device/kept.ts';
-import { type DeviceStore, openFolderStore } from '../src/node/index.ts';
-import { deltaOf, memoryStore } from './support/connect.ts';
+import { openFolderStore } from '../src/node/index.ts';
+import { deltaOf } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
-import { DIMENSION } from './support/test-world.ts';
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
-
-it('the session bytes from a store are overwritten after they were read', async () => {
-  const services = await startServices();
-  const inner = memoryStore();
-  const given: Uint8Array[] = [];
-  const keeping = async <Given>(asked: Promise<Given>, of: (told: Given) => readonly Uint8Array[]): Promise<Given> => {
-    const told = await asked;
-    given.push(...of(told));
-    return told;
-  };
-  const store: DeviceStore = {
-    ...inner,
-    entries: () => keeping(inner.entries(), (entries) => entries),
-    input: () => keeping(inner.input(), (input) => [input as Uint8Array]),
-  };
-  const aborted = new AbortController();
-  const first = await startClient(services, { identity: store });
-  first.on('progress', ({ step }) => step === 'upload' && aborted.abort());
-  await expect(first.contribute(deltaOf(1), { trainedOn: 0, signal: aborted.signal })).rejects.toThrow();
-  await first.close();
-  const back = await startClient(services, { identity: store });
-  await back.resume();
-  await back.close();
-  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 9))).toHaveLength(1);
-  expect(given.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
-});
 
 describe('a folder store', () => {
   it('returns everything that was appended, replaced and put, after it was closed', async () => {
@@ -47,21 +20,20 @@ describe('a folder store', () => {
     const first = await openFolderStore(folder);
     expect(await first.entries()).toEqual([]);
     await first.append([bytes(1, 2), bytes()]);
-    await first.append([bytes(3)]);
-    await first.putInput(bytes(9, 9));
+    await first.append([bytes(3)], bytes(9, 9));
     await first.close();
     const second = await openFolderStore(folder);
     expect(second.signer.publicKey).toEqual(first.signer.publicKey);
     expect(await second.entries()).toEqual([bytes(1, 2), bytes(), bytes(3)]);
-    expect(await second.input()).toEqual(bytes(9, 9));
+    expect(await second.body()).toEqual(bytes(9, 9));
     await second.replace([bytes(7)]);
     await second.append([bytes(8)]);
-    await second.dropInput();
-    await second.dropInput();
+    await second.dropBody();
+    await second.dropBody();
     await second.close();
     const third = await openFolderStore(folder);
     expect(await third.entries()).toEqual([bytes(7), bytes(8)]);
-    expect(await third.input()).toBeUndefined();
+    expect(await third.body()).toBeUndefined();
     await third.close();
   });
 
@@ -84,16 +56,16 @@ describe('a folder store', () => {
     expect(readdirSync(folder)).toEqual([name]);
   });
 
-  it('keeps nothing of an input that a crash left half written', async () => {
+  it('keeps nothing of a body that a crash left half written', async () => {
     const folder = join(temporaryFolder(), 'device');
     const first = await openFolderStore(folder);
-    await first.putInput(bytes(9, 9));
+    await first.append([], bytes(9, 9));
     await first.close();
-    writeFileSync(join(folder, 'input.new'), bytes(1, 2, 3));
+    writeFileSync(join(folder, 'body.new'), bytes(1, 2, 3));
     const second = await openFolderStore(folder);
-    expect(await second.input()).toEqual(bytes(9, 9));
+    expect(await second.body()).toEqual(bytes(9, 9));
     await second.close();
-    expect(readdirSync(folder)).not.toContain('input.new');
+    expect(readdirSync(folder)).not.toContain('body.new');
   });
 
   it('forgets a step that a crash tore, and nothing before it', async () => {
@@ -167,14 +139,14 @@ describe('a folder store', () => {
     const store = await openFolderStore(folder);
     await store.append([bytes(1)]);
     await store.replace([bytes(1)]);
-    await store.putInput(bytes(1));
+    await store.append([bytes(1)], bytes(1));
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(folder))
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
     await store.close();
   });
 
-  it('holds no seed and no input once a contribution is over', async () => {
+  it('holds no body once a contribution is over', async () => {
     const services = await startServices();
     const identity = join(temporaryFolder(), 'device');
     const client = await startClient(services, { identity });

@@ -2,6 +2,7 @@
 export { applyMasksInPlace, applyMasksInPlaceAsync, type MaskTools } from './apply-masks.ts';
 export { ascii, concatBytes, equalBytes, fromHex, toHex } from './bytes.ts';
 export { ByteReader, ByteWriter, DecodeError } from './codec.ts';
+export { type Crc32, crc32 } from './crc32.ts';
 export {
   type HolderBinding,
   type HolderKey,

@@ -41,7 +41,7 @@ export {
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
-export { HEADER, requestStatement, signatureHeaders } from './http/request-statement.ts';
+export { HEADER, pieceStatement, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperConnection, PaperTicket, PaperUpload } from './paper/messages.ts';
@@ -93,13 +93,12 @@ export { EMPTY_LEDGER, versionProblem } from './user/ledger.ts';
 export type { Pins } from './user/logged-model.ts';
 export { loggedVersion } from './user/logged-model.ts';
 export type { ShotStart } from './user/one-shot/shot.ts';
-export { shotSteps } from './user/one-shot/shot.ts';
+export { giveShot, resumeShot } from './user/one-shot/shot.ts';
 export type { Gathered, StandingsQuestion } from './user/one-shot/standings.ts';
 export { receiveStandings } from './user/one-shot/standings.ts';
 export { deviceRecordCodec } from './user/records.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
-export type { Membership, UserPorts, UserRecord, UserSession } from './user/session.ts';
-export { wipeSession } from './user/session.ts';
+export type { UserPorts, UserRecord, UserSession } from './user/session.ts';
 export type { ModelAppend, RevocationRequest, Revocations } from './wire/authority-messages.ts';
 export {
   MAX_REVOCATIONS,
@@ -197,6 +196,7 @@ export { isHybrid, SEALINGS, sealedPartBytes } from './wire/one-shot/sealings.ts
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
 export {
   heldParts,
+  partsHashOf,
   SHOT_UPLOAD_BYTES,
   shotHeaderCodec,
   shotLayout,

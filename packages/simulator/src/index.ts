@@ -4,7 +4,7 @@ export { Crash, type PartyName } from './federation/crash.ts';
 export { FederationDevice } from './federation/device.ts';
 export { granted, reasonOf } from './federation/granted.ts';
 export { type ReleasedSums, ShotAuthority } from './federation/one-shot-authority.ts';
-export { Damaged, type SentShot, ShotDevice } from './federation/one-shot-device.ts';
+export { type SentShot, ShotDevice } from './federation/one-shot-device.ts';
 export { OneShotFederation, type OneShotOptions } from './federation/one-shot-federation.ts';
 export { type Changed, inspectRequest, releaseRequest, voteRequest } from './federation/one-shot-requests.ts';
 export type { BatchEnd, ShotDisk, StoredBatch, StoredShot } from './federation/one-shot-store.ts';

@@ -10,7 +10,7 @@ function examined(name: number, epoch: number, task = 0): ExaminedUpload {
   const user = new Uint8Array(100_000).subarray(7, 39) as UserId;
   const header = {
     task: fill(task) as TaskId,
-    joinTag: fill(name) as JoinTag,
+    joinTag: fill(name).slice(16) as JoinTag,
     user,
     version: 0,
     entry: fill(0),

@@ -52,7 +52,7 @@ function ended(number: number, opens: number, at: number, how: 'given-up' | 'dea
 
 const member = (n: number, tag = n, of: EpochBody = epoch(0, 10)) => ({
   user: new Uint8Array(32).fill(n) as UserId,
-  joinTag: new Uint8Array(32).fill(tag) as JoinTag,
+  joinTag: new Uint8Array(16).fill(tag) as JoinTag,
   statement: statementOf(of),
 });
 

@@ -15,11 +15,10 @@ import {
   type Refused,
   type TaskPolicy,
   type UserSession,
-  wipeSession,
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
-import { type Kept, lastingEntries, readEntries, wipeRecord } from './kept.ts';
+import { type Kept, lastingEntries, readEntries } from './kept.ts';
 
 export class DeviceState {
   readonly #store: DeviceStore;
@@ -35,10 +34,8 @@ export class DeviceState {
   }
 
   static async open(suite: Suite, store: DeviceStore): Promise<DeviceState> {
-    const entries = await store.entries();
-    const kept = readEntries(suite, entries);
-    for (const entry of entries) entry.fill(0);
-    if (kept.session === undefined) await store.dropInput(); // a crash left it behind
+    const kept = readEntries(suite, await store.entries());
+    if (kept.session === undefined) await store.dropBody(); // a crash left it behind
     return new DeviceState(store, kept);
   }
 
@@ -81,22 +78,19 @@ export class DeviceState {
     this.#kept = { ...this.#kept, heads };
   }
 
-  /** Makes a step durable, with the input it relies on, and only then takes it. */
+  /** Makes a step durable, together with the body of its upload, and only then takes it. */
   async take<Answer>(
     { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
-    input?: Uint32Array,
+    body?: Uint8Array,
   ): Promise<Answer | Refused> {
     if (records.length === 0) return answer;
-    if (input !== undefined) await this.#durably((store) => store.putInput(bytesOf(input)));
     if (session?.step === 'acknowledged') {
       await this.#end(ledger);
       return answer;
     }
-    const entries = records.map(deviceRecordCodec.encode);
-    await this.#durably((store) => store.append([...entries, ...this.#newHeads()]));
+    const entries = [...records.map(deviceRecordCodec.encode), ...this.#newHeads()];
+    await this.#durably((store) => store.append(entries, body));
     this.#written = this.heads;
-    for (const entry of entries) entry.fill(0);
-    for (const record of records) wipeRecord(record);
     this.#kept = { ...this.#kept, ledger, session };
     return answer;
   }
@@ -106,22 +100,13 @@ export class DeviceState {
     return this.#end(this.ledger);
   }
 
-  /** x' of the session. */
-  async input(): Promise<Uint32Array> {
-    const bytes = await this.#store.input();
-    if (bytes === undefined || bytes.length % 4 !== 0) {
-      throw new StoreError(
-        'the update of the current session is missing from the store; call discard() to continue without it',
-      );
-    }
-    const words = new Uint32Array(bytes.slice().buffer);
-    bytes.fill(0);
-    return words;
+  /** The body of the session's upload. */
+  body(): Promise<Uint8Array | undefined> {
+    return this.#store.body();
   }
 
-  /** Keeps the head, releases the lock, and overwrites the session's data in memory. */
+  /** Keeps the head and releases the lock. */
   async close(): Promise<void> {
-    this.#forget();
     try {
       const heads = this.#newHeads();
       if (heads.length > 0 && this.#failure === undefined) await this.#store.append(heads);
@@ -138,8 +123,7 @@ export class DeviceState {
   async #end(ledger: DeviceLedger): Promise<void> {
     await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
     this.#written = this.heads;
-    await this.#durably((store) => store.dropInput());
-    this.#forget();
+    await this.#durably((store) => store.dropBody());
     this.#kept = { ...this.#kept, ledger, session: undefined };
   }
 
@@ -155,12 +139,4 @@ export class DeviceState {
       throw error;
     }
   }
-
-  #forget(): void {
-    if (this.#kept.session !== undefined) wipeSession(this.#kept.session);
-  }
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

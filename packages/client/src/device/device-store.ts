@@ -7,22 +7,20 @@ export interface DeviceSigner {
 }
 
 /**
- * One device: its key, a journal of entries (layouts of docs/wire-format.md), and one quantised input. A process that
- * has it open holds the lock of the device. It holds seeds, so only the device's owner may read it.
+ * One device: its key, a journal of entries (layouts of docs/wire-format.md), and the body of the upload under way. A process that has it
+ * open holds the lock of the device. Only the key is secret.
  */
 export interface DeviceStore {
   readonly signer: DeviceSigner;
-  /** Returns copies of all entries, in order; the caller overwrites them. */
+  /** Returns all entries, in order. */
   entries(): Promise<readonly Uint8Array[]>;
-  /** Appends all of these entries or no entry. They are durable when the promise resolves. */
-  append(entries: readonly Uint8Array[]): Promise<void>;
-  /** Replaces all entries with these in one step; the old ones are overwritten if the medium allows it. */
+  /** Appends all of these entries and keeps the body, or does nothing. All of it is durable when the promise resolves. */
+  append(entries: readonly Uint8Array[], body?: Uint8Array): Promise<void>;
+  /** Replaces all entries with these in one step. */
   replace(entries: readonly Uint8Array[]): Promise<void>;
-  /** Durable when the promise resolves; there is one input at a time. */
-  putInput(input: Uint8Array): Promise<void>;
-  /** Returns a copy, which the caller overwrites. */
-  input(): Promise<Uint8Array | undefined>;
-  dropInput(): Promise<void>;
+  /** There is one body at a time. */
+  body(): Promise<Uint8Array | undefined>;
+  dropBody(): Promise<void>;
   /** Releases the lock. */
   close(): Promise<void>;
 }

@@ -40,7 +40,6 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
   let records: DeviceRecord[] = [];
   const takeSteps = (): void => {
     kept = { ...kept, ...restoreDevice(suite, records, kept) };
-    for (const record of records) wipeRecord(record);
     records = [];
   };
   for (const entry of entries) {
@@ -72,7 +71,7 @@ const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = ne
   [KIND.keptHead, (kept, entry) => ({ ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) })],
 ]);
 
-/** The entries that outlive a session: everything without seeds. */
+/** The entries that outlive a session. */
 export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
     ...(ledger.given === undefined ? [] : [{ kind: 'given' as const, ...ledger.given }]),
@@ -85,9 +84,4 @@ export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept
     ...heads.map(keptHeadCodec.encode),
     ...records.map(deviceRecordCodec.encode),
   ];
-}
-
-/** A session has its own copies of the seeds, and wipes those itself. */
-export function wipeRecord(record: DeviceRecord): void {
-  if (record.kind === 'shot') for (const seed of record.seeds) seed.fill(0);
 }

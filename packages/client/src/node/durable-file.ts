@@ -32,12 +32,8 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
   await syncFolder(dirname(path));
 }
 
-/** Overwrites and removes new content that a crash left unfinished. */
-export function wipeUnfinished(path: string): Promise<void> {
-  return wipeFile(newName(path));
-}
-
-function newName(path: string): string {
+/** The name of new content that is not complete yet. */
+export function newName(path: string): string {
   return `${path}.new`;
 }
 
@@ -48,6 +44,12 @@ export async function readIfThere(path: string): Promise<Uint8Array | undefined>
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+export async function removeIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!isCode(error, 'ENOENT')) throw error;
+  });
 }
 
 /** Overwrites before it removes: best effort, a disk may keep copies. */

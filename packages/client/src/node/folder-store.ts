@@ -1,4 +1,4 @@
-/** A device in a folder: its key, its journal and its input, readable only by their owner. */
+/** A device in a folder: its key, its journal and the body of the upload under way, readable only by their owner. */
 import { existsSync } from 'node:fs';
 import { realpath, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 import { StoreError } from '../errors.ts';
 import { type DeviceLock, lockDevice } from './device-lock.ts';
-import { isCode, makeFolder, readIfThere, replaceFile, wipeFile, wipeUnfinished } from './durable-file.ts';
+import { isCode, makeFolder, newName, readIfThere, removeIfThere, replaceFile, wipeFile } from './durable-file.ts';
 import { Journal } from './journal.ts';
 
 /** Creates the folder and the key if they do not exist. Holds the device's lock until `close`. */
@@ -26,16 +26,20 @@ async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore
   refusePythonFolder(folder);
   const signer = await signerOf(join(folder, KEY_FILE));
   const journal = await Journal.open(join(folder, JOURNAL_FILE));
-  const input = join(folder, 'input');
-  await wipeUnfinished(input);
+  const body = join(folder, 'body');
+  await removeIfThere(newName(body));
   return {
     signer,
     entries: async () => journal.takeEntries(),
-    append: (entries) => lock.check().then(() => journal.append(entries)),
+    async append(entries, bytes) {
+      await lock.check();
+      // The body counts once the journal names it: without a session it is removed when the device is opened.
+      if (bytes !== undefined) await replaceFile(body, bytes);
+      await journal.append(entries);
+    },
     replace: (entries) => lock.check().then(() => journal.replace(entries)),
-    putInput: (bytes) => lock.check().then(() => replaceFile(input, bytes)),
-    input: () => readIfThere(input),
-    dropInput: () => wipeFile(input),
+    body: () => readIfThere(body),
+    dropBody: () => removeIfThere(body),
     async close() {
       await journal.close();
       await lock.release();

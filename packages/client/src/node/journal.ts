@@ -50,7 +50,6 @@ export class Journal {
       return new Journal(path, file, MAGIC.length, []);
     }
     const { end, entries } = read(bytes, path);
-    bytes.fill(0);
     if (end < bytes.length) await file.truncate(end);
     return new Journal(path, file, end, entries);
   }
@@ -72,10 +71,9 @@ export class Journal {
       throw error;
     }
     this.#end += step.length;
-    step.fill(0);
   }
 
-  /** A new file takes the place of the old one, which is overwritten. */
+  /** A new file takes the place of the old one. */
   async replace(entries: readonly Uint8Array[]): Promise<void> {
     const step = encodeStep(entries);
     const bytes = new Uint8Array(MAGIC.length + step.length);
@@ -86,8 +84,6 @@ export class Journal {
     await syncFolder(dirname(this.#path));
     const old = this.#file;
     this.#file = await open(this.#path, constants.O_RDWR);
-    await old.write(new Uint8Array(this.#end), 0, this.#end, 0);
-    await old.datasync();
     await old.close();
     this.#end = bytes.length;
   }
@@ -103,7 +99,6 @@ function encodeStep(entries: readonly Uint8Array[]): Uint8Array {
   const bytes = body.finish();
   const check = nodeSuite.sha256(bytes).subarray(0, CHECK_BYTES);
   const step = new ByteWriter().u32(bytes.length).bytes(bytes).bytes(check).finish();
-  bytes.fill(0);
   return step;
 }
 

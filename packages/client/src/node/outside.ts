@@ -1,7 +1,7 @@
 /** The environment of a client on Node. */
 import { plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
-import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { createNodeKeystream, createWasmVectorKernel, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type Outside, sleep } from '../outside.ts';
 import { maskVector } from './masks.ts';
 import { createNodeTransport, type TlsOptions } from './transport.ts';
@@ -17,6 +17,7 @@ export function nodeOutside(tls?: TlsOptions): Outside {
     now: () => millis(Date.now()),
     stopwatch: () => performance.now(),
     sleep,
+    crc32: nodeCrc32,
     kernel,
     mask: (vector, plan, signal) => maskVector(vector, plan, tools, signal),
   };

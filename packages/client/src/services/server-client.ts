@@ -76,8 +76,8 @@ export class ServerClient {
       method: 'PUT',
       target,
       ...(piece.length === 0 ? {} : { body: piece }),
-      headers: { [HEADER.upload]: toHex(header), [HEADER.uploadOffset]: String(offset) },
-      signed: true,
+      headers: { [HEADER.upload]: toHex(header) },
+      offset,
       maxBytes: MAX_JSON_BYTES,
       signal,
     });

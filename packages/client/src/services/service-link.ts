@@ -1,5 +1,5 @@
 /** The connection to one service: signs, digests, times out, retries, and turns answers into bytes or a `ProblemError`. */
-import { concatBytes } from '@basa/masking';
+import { concatBytes, crc32 } from '@basa/masking';
 import { HEADER, isPossibleOffset, type Millis, millis } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { HttpAnswer } from '../transport.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { problemOf } from './problem-answer.ts';
 import { NetworkFailure, type RetryNotice, type RetryOptions, retrying } from './retry.ts';
-import { contentDigest, digestOf, signedHeaders } from './signed-request.ts';
+import { contentDigest, digestOf, signedHeaders, signedPieceHeaders } from './signed-request.ts';
 import { watchdog } from './watchdog.ts';
 
 export interface Call {
@@ -19,6 +19,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** True if the device signs it. */
   readonly signed?: boolean;
+  /** Of a piece of an upload, its place in the body: the device signs it with the length and the checksum. */
+  readonly offset?: number;
   /** The largest number of bytes in an answer. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -137,14 +139,9 @@ export class ServiceLink {
 
   async #send(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
     const { method, target, body, headers = {}, type = 'application/octet-stream' } = call;
-    const { suite, randomBytes, transport } = this.#outside;
-    const digest = digestOf(suite, body);
-    const { signer } = this.#options;
-    const audience = this.#options.audience();
-    const signed = call.signed
-      ? await signedHeaders(signer, randomBytes, { audience, method, target, digest, at: this.now() })
-      : {};
-    const withBody = body === undefined ? {} : { 'content-type': type, [HEADER.digest]: contentDigest(digest) };
+    const { transport } = this.#outside;
+    const signed = call.offset === undefined ? await this.#signed(call) : await this.#signedPiece(call, call.offset);
+    const withBody = body === undefined ? {} : { 'content-type': type };
     this.traffic.sent += body?.length ?? 0;
     return transport.send({
       method,
@@ -153,6 +150,25 @@ export class ServiceLink {
       ...(body === undefined ? {} : { body }),
       signal,
     });
+  }
+
+  async #signed({ method, target, body, signed }: Call): Promise<Record<string, string>> {
+    const { suite, randomBytes } = this.#outside;
+    if (body === undefined && signed !== true) return {};
+    const digest = digestOf(suite, body);
+    const { signer } = this.#options;
+    const words = { audience: this.#options.audience(), method, target, digest, at: this.now() };
+    return {
+      ...(body !== undefined && { [HEADER.digest]: contentDigest(digest) }),
+      ...(signed && (await signedHeaders(signer, randomBytes, words))),
+    };
+  }
+
+  #signedPiece({ target, body = new Uint8Array() }: Call, offset: number): Promise<Record<string, string>> {
+    const { crc32: checksum = crc32, randomBytes } = this.#outside;
+    const piece = { offset, length: body.length, crc: checksum(body) };
+    const words = { audience: this.#options.audience(), target, at: this.now(), ...piece };
+    return signedPieceHeaders(this.#options.signer, randomBytes, words);
   }
 
   async #readProblem({ method }: Call, answer: HttpAnswer, feed: (bytes: number) => void): Promise<Uint8Array> {

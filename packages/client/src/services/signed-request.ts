@@ -1,6 +1,6 @@
-/** The words of a request that a device signs: audience, method, target, digest, time and a nonce. */
+/** The words of a request that a device signs: audience, method, target, digest, time and a nonce; of a piece, its place and checksum. */
 import type { RandomBytes, Suite } from '@basa/masking';
-import { type Millis, requestStatement, signatureHeaders } from '@basa/protocol';
+import { HEADER, type Millis, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 
 export interface Words {
@@ -28,4 +28,25 @@ export async function signedHeaders(
 ): Promise<Record<string, string>> {
   const statement = { ...words, nonce: randomBytes(16) };
   return signatureHeaders(signer.publicKey, statement, await signer.sign(requestStatement(statement)));
+}
+
+/** The words of a piece of an upload. */
+export interface PieceWords extends Pick<Words, 'audience' | 'target' | 'at'> {
+  readonly offset: number;
+  readonly length: number;
+  readonly crc: number;
+}
+
+export async function signedPieceHeaders(
+  signer: DeviceSigner,
+  randomBytes: RandomBytes,
+  words: PieceWords,
+): Promise<Record<string, string>> {
+  const statement = { ...words, nonce: randomBytes(16) };
+  const signature = await signer.sign(pieceStatement(statement));
+  return {
+    ...signatureHeaders(signer.publicKey, statement, signature),
+    [HEADER.uploadOffset]: String(words.offset),
+    [HEADER.crc]: words.crc.toString(16).padStart(8, '0'),
+  };
 }

@@ -35,7 +35,7 @@ async function contributeCopy(
   if (pending !== undefined) {
     const ended = await resume(context, signal);
     // The update of this version was given, and it counts; the same call after an interruption offers it again.
-    if (ended?.kind === 'accepted' && pending.member.version === update.trainedOn) return ended;
+    if (ended?.kind === 'accepted' && pending.version === update.trainedOn) return ended;
     if (ended !== undefined && context.state.session !== undefined) return ended; // the server takes it later
   }
   const no = budgetRejection(context) ?? versionRejection(context, update.trainedOn);

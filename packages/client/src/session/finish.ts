@@ -1,16 +1,17 @@
 /**
- * Finishes the session of the device, continuing from the step that its records show: the same code after a crash as
- * without one. Each step is durable before its bytes leave.
+ * Sends the upload of the device and takes the server's answer: a new one, or the stored one after a crash. Each step is durable before its
+ * bytes leave.
  */
 import {
   type ContributeEnd,
   type ContributeRequest,
+  giveShot,
   type ProblemCode,
   problemOf,
+  resumeShot,
   type ShotStart,
-  shotSteps,
 } from '@basa/protocol';
-import { ProblemError, StoreError } from '../errors.ts';
+import { ProblemError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import type { Meter } from './meter.ts';
@@ -20,7 +21,7 @@ import { SessionDriver } from './session-driver.ts';
 /** An update that begins its session here. */
 export interface NewShot {
   readonly given: ShotStart;
-  /** x', which is wiped. */
+  /** x', which is masked in place. */
   readonly input: Uint32Array;
 }
 
@@ -34,9 +35,11 @@ export async function finishSession(
   signal: AbortSignal,
   shot?: NewShot,
 ): Promise<Contribution | Rejection> {
-  const { outside, state } = context;
+  const { authorities, outside, state } = context;
   const driver = new SessionDriver(context, signal, shot?.input);
-  const steps = shotSteps(outside, { ledger: state.ledger, session: state.session }, shot?.given);
+  const device = { ledger: state.ledger, session: state.session };
+  const steps =
+    shot === undefined ? resumeShot(outside, device, authorities.now()) : giveShot(outside, device, shot.given);
   const end = await drive(steps, driver, meter)
     .catch((error: unknown) => waitingEnd(context, error))
     .finally(() => driver.wipe());
@@ -50,12 +53,10 @@ export async function finishSession(
     case 'refused':
       await state.dropSession();
       return rejected(end.reason, 'given', driver.problem);
-    case 'damaged':
-      throw new StoreError(end.problem);
   }
 }
 
-/** The frozen bytes stay on the device, and `resume` sends them later. Rethrows anything else. */
+/** The bytes stay on the device, and `resume` sends them later. Rethrows anything else. */
 function waitingEnd(
   { state }: DeviceContext,
   error: unknown,
@@ -68,7 +69,7 @@ function waitingEnd(
   return { kind: 'waiting', problem: error };
 }
 
-async function drive(steps: ReturnType<typeof shotSteps>, driver: SessionDriver, meter: Meter): Promise<ContributeEnd> {
+async function drive(steps: ReturnType<typeof giveShot>, driver: SessionDriver, meter: Meter): Promise<ContributeEnd> {
   let next = steps.next();
   let phase: Step = 'mask';
   while (!next.done) {
@@ -79,7 +80,7 @@ async function drive(steps: ReturnType<typeof shotSteps>, driver: SessionDriver,
   return next.value;
 }
 
-/** The step that a request is charged to: the upload begins with its signature. */
+/** The step that a request is charged to: the upload begins with what is stored. */
 function phaseOf(request: ContributeRequest, before: Step): Step {
-  return request.kind === 'sign' ? 'upload' : before;
+  return request.kind === 'durable' || request.kind === 'body' ? 'upload' : before;
 }

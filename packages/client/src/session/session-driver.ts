@@ -17,18 +17,17 @@ import { sendShot } from './upload-step.ts';
 export class SessionDriver {
   readonly #context: DeviceContext;
   readonly #signal: AbortSignal;
-  /** x' of an update whose session is not durable yet; it becomes durable with the session. */
-  #fresh: Uint32Array | undefined;
+  /** x' of a new update, which masking overwrites. */
   #input: Uint32Array | undefined;
   /** The names of the upload. */
   given: Pick<Contribution, 'ctx' | 'joinTag'> = { ctx: '', joinTag: '' };
   /** A service's problem that ends the session. */
   problem: ProblemError | undefined;
 
-  constructor(context: DeviceContext, signal: AbortSignal, fresh?: Uint32Array) {
+  constructor(context: DeviceContext, signal: AbortSignal, input?: Uint32Array) {
     this.#context = context;
     this.#signal = signal;
-    this.#fresh = fresh;
+    this.#input = input;
   }
 
   /** Throws if there is no answer yet: the session stays as it is. */
@@ -38,20 +37,21 @@ export class SessionDriver {
       case 'sign':
         return await state.signer.sign(request.statement);
       case 'durable':
-        await state.take(request.step, this.#fresh);
-        this.wipe();
+        await state.take(request.step, request.body);
         return undefined;
+      case 'body':
+        return await state.body();
       case 'keys': {
         const { suite, x25519 } = outside;
         return await agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, request.work);
       }
       case 'input':
-        this.#input = this.#fresh ?? (await state.input());
+        if (this.#input === undefined) throw new Error('the update was masked before');
         return this.#input;
       case 'mask':
-        if (this.#fresh === undefined) this.wipe();
         await outside.mask(request.masking.vector, request.masking.plan, this.#signal);
         this.#signal.throwIfAborted();
+        this.#input = undefined;
         return undefined;
       case 'shot': {
         const { header } = request.upload;
@@ -64,11 +64,10 @@ export class SessionDriver {
     }
   }
 
-  /** x' is masked in a copy, so this one is no longer needed. */
+  /** If the update was not masked, for example after an abort. */
   wipe(): void {
     this.#input?.fill(0);
-    this.#fresh?.fill(0);
-    this.#input = this.#fresh = undefined;
+    this.#input = undefined;
   }
 
   /** A refusal of the protocol is an answer; any other error is rethrown. */

@@ -5,7 +5,7 @@ import { lockDevice } from './device-lock.ts';
 import { createIdentity, type KeptIdentity, signerOf } from './identity.ts';
 
 const IDENTITY = 'identity';
-const INPUT = 'input';
+const BODY = 'body';
 
 /** Creates the device if it does not exist. Call `navigator.storage.persist()` first, or the browser may delete it. */
 export async function openBrowserStore(name: string): Promise<DeviceStore> {
@@ -22,15 +22,18 @@ async function openLocked(database: IDBDatabase, unlock: () => void): Promise<De
   return {
     signer: await signerOf(await identityIn(database)),
     entries: () => look(database, ROOM.journal, (journal) => journal.getAll() as IDBRequest<Uint8Array[]>),
-    append: (entries) => change(database, ROOM.journal, (step) => addAll(step, entries)),
+    append: (entries, body) =>
+      change(database, [ROOM.journal, ROOM.kept], (step) => {
+        addAll(step, entries);
+        if (body !== undefined) step.objectStore(ROOM.kept).put(body, BODY);
+      }),
     replace: (entries) =>
       change(database, ROOM.journal, (step) => {
         step.objectStore(ROOM.journal).clear();
         addAll(step, entries);
       }),
-    putInput: (input) => change(database, ROOM.kept, (step) => step.objectStore(ROOM.kept).put(input, INPUT)),
-    input: () => look(database, ROOM.kept, (kept) => kept.get(INPUT) as IDBRequest<Uint8Array | undefined>),
-    dropInput: () => change(database, ROOM.kept, (step) => step.objectStore(ROOM.kept).delete(INPUT)),
+    body: () => look(database, ROOM.kept, (kept) => kept.get(BODY) as IDBRequest<Uint8Array | undefined>),
+    dropBody: () => change(database, ROOM.kept, (step) => step.objectStore(ROOM.kept).delete(BODY)),
     async close() {
       database.close();
       unlock();

@@ -1,7 +1,7 @@
 /** IndexedDB as promises: one database per device, changes durable before they count. */
 import { StoreError } from '../errors.ts';
 
-/** Entries in the order of their numbers; identity and input by name. */
+/** Entries in the order of their numbers; identity and body by name. */
 export const ROOM = { journal: 'journal', kept: 'kept' } as const;
 
 /** 1 was the format up to version 0.3. */

@@ -27,11 +27,10 @@ export function crashingStore(inner: DeviceStore, crashes: Crashes): DeviceStore
   return {
     signer: inner.signer,
     entries: () => inner.entries(),
-    input: () => inner.input(),
-    append: (entries) => durable(() => inner.append(entries)),
+    body: () => inner.body(),
+    append: (entries, body) => durable(() => inner.append(entries, body)),
     replace: (entries) => durable(() => inner.replace(entries)),
-    putInput: (input) => durable(() => inner.putInput(input)),
-    dropInput: () => durable(() => inner.dropInput()),
+    dropBody: () => durable(() => inner.dropBody()),
     close: async () => {},
   };
 }

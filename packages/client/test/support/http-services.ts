@@ -8,10 +8,11 @@ import {
   headCodec,
   isRefused,
   millis,
+  pieceStatement,
   problemOfRefusal,
   requestStatement,
 } from '@basa/protocol';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type Asked, listenFor, type Mischief, type TlsFiles } from './http-listener.ts';
 import { bytes, bytesOrProblem, documented, json, problem, type Reply } from './http-replies.ts';
 import type { PaperService } from './paper-service.ts';
@@ -160,15 +161,27 @@ export class HttpServices {
     const now = this.world.now;
     if (Math.abs(at - now) > SKEW_MS) return problem('clock-skew', { detail: String(now) });
     const digest = nodeSuite.sha256(body);
-    const message = requestStatement({ audience, method, target: path, digest, at, nonce });
+    const isPiece = method === 'PUT' && path.includes('/shots/');
+    const message = isPiece
+      ? pieceStatement({ audience, target: path, at, nonce, ...placeOf(headers, body) })
+      : requestStatement({ audience, method, target: path, digest, at, nonce });
     if (!nodeSuite.verify({ signature, message, publicKey })) return problem('request-signature-invalid');
-    if (body.length > 0 && headers[HEADER.digest] !== `sha-256=:${Buffer.from(digest).toString('base64')}:`) {
+    if (
+      !isPiece &&
+      body.length > 0 &&
+      headers[HEADER.digest] !== `sha-256=:${Buffer.from(digest).toString('base64')}:`
+    ) {
       return problem('digest-mismatch');
     }
     if (this.#nonces.has(toHex(nonce))) return problem('replayed');
     this.#nonces.add(toHex(nonce));
     return publicKey;
   }
+}
+
+/** What a device signs of a piece; the checksum is that of the bytes which came. */
+function placeOf(headers: Asked['headers'], body: Uint8Array) {
+  return { offset: Number(headers[HEADER.uploadOffset]), length: body.length, crc: nodeCrc32(body) };
 }
 
 function modelReply({ policy }: TestWorld, version: number, { headers }: Asked): Reply {

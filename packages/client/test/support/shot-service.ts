@@ -33,7 +33,7 @@ import {
   uploadNameOf,
 } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { UploadFate } from '../../src/services/server-client.ts';
 import type { Asked } from './http-listener.ts';
 import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
@@ -134,7 +134,7 @@ export class ShotService {
   #accept(upload: ShotUpload, body: Uint8Array): { readonly kind: 'accepted' } | Refused {
     const { policy, task } = this.#world;
     const { header } = upload;
-    if (!equalBytes(nodeSuite.sha256(body), header.bodyHash)) return refused('body-mismatch');
+    if (nodeCrc32(body) !== upload.bodyCrc) return refused('body-mismatch');
     const { vectorBytes } = shotLayout(policy, header.epochs);
     const [vector, sealed] = [body.slice(0, vectorBytes), body.slice(vectorBytes)];
     const examined = examineUpload(this.#ports, { id: task, policy }, { ...upload, sealed }, this.#shown());

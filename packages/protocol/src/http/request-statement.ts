@@ -2,7 +2,7 @@
 import { ascii, toHex } from '@basa/masking';
 import type { Millis } from '../wire/brands.ts';
 import { type Codec, message } from '../wire/codec.ts';
-import { fixed, short, u53 } from '../wire/fields.ts';
+import { type Field, fixed, short, u32, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 
 export interface RequestStatement {
@@ -38,6 +38,33 @@ const layout: Codec<Layout> = message(KIND.requestStatement, 'requestStatement',
   nonce: fixed(16),
 });
 
+/** A piece of an upload, which its device signs instead of a request with a digest. The target names the upload. */
+export interface PieceStatement extends Pick<RequestStatement, 'audience' | 'target' | 'at' | 'nonce'> {
+  readonly offset: number;
+  readonly length: number;
+  /** CRC-32 of the piece. */
+  readonly crc: number;
+}
+
+const pieceLayout: Codec<Omit<PieceStatement, 'target'> & Pick<Layout, 'target'>> = message(
+  KIND.pieceStatement,
+  'pieceStatement',
+  {
+    audience: fixed(32),
+    target: short(MAX_TARGET),
+    offset: u53,
+    length: u53,
+    crc: u32,
+    at: u53 as Field<Millis>,
+    nonce: fixed(16),
+  },
+);
+
+/** The bytes to sign. */
+export function pieceStatement(piece: PieceStatement): Uint8Array {
+  return pieceLayout.encode({ ...piece, target: ascii(piece.target) });
+}
+
 /** The bytes to sign. */
 export function requestStatement(request: RequestStatement): Uint8Array {
   return layout.encode({ ...request, method: ascii(request.method), target: ascii(request.target) });
@@ -54,6 +81,8 @@ export const HEADER = {
   head: 'basa-head',
   /** The signed header of an upload, with every piece of its body. */
   upload: 'basa-upload',
+  /** CRC-32 of a piece, as 8 hexadecimal digits. */
+  crc: 'basa-crc32',
   /** The position of a piece in the body, and in answers the number of durable bytes. */
   uploadOffset: 'upload-offset',
 } as const;

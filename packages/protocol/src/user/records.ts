@@ -1,23 +1,17 @@
-/** The records of a device's session and ledger, as bytes. They hold seeds: only the device's owner may read them. */
-import { SEED_BYTES } from '@basa/masking';
-import { certificateCodec } from '../wire/certificate.ts';
+/** The records of a device's session and ledger, as bytes. None of them is a secret. */
 import { type Codec, message, nested } from '../wire/codec.ts';
-import { fixed, list, long, record, u8, u53 } from '../wire/fields.ts';
+import { u8, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
-import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import { MAX_PARTS } from '../wire/one-shot/policy.ts';
-import { SEALED_PARTS_BYTES, shotHeaderFields } from '../wire/one-shot/upload.ts';
-import { policyField } from '../wire/policy.ts';
+import { field } from '../wire/named-fields.ts';
+import { SHOT_UPLOAD_BYTES, shotUploadCodec } from '../wire/one-shot/upload.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import type { DeviceRecord } from './device.ts';
 
 export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
   shot: message(KIND.sessionShot, 'shot', {
-    policy: policyField,
-    certificate: nested(certificateCodec, STATEMENT_BYTES),
-    header: record(shotHeaderFields),
-    seeds: list(MAX_PARTS, fixed(SEED_BYTES)),
-    sealed: long(SEALED_PARTS_BYTES),
+    upload: nested(shotUploadCodec, SHOT_UPLOAD_BYTES),
+    version: u53,
+    closes: field.millis,
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   given: message(KIND.ledgerGiven, 'given', { version: u53, uploads: u53 }),

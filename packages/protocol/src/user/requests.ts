@@ -18,11 +18,16 @@ export interface Masking {
 interface Requests {
   /** With the device's key, for the message that follows. */
   sign: { readonly asked: { readonly statement: Uint8Array }; readonly answer: Uint8Array };
-  /** Stores all records of the step or no record, before anything else happens. */
-  durable: { readonly asked: { readonly step: DeviceStep<object> }; readonly answer: undefined };
+  /** Stores all records of the step and the body of the upload, or nothing, before anything else happens. */
+  durable: {
+    readonly asked: { readonly step: DeviceStep<object>; readonly body?: Uint8Array };
+    readonly answer: undefined;
+  };
+  /** The stored body. */
+  body: { readonly asked: object; readonly answer: Uint8Array | undefined };
   /** Agreements on keys, one result for each work. */
   keys: { readonly asked: { readonly work: readonly KeyWork[] }; readonly answer: readonly KeyResult[] };
-  /** x'. It is copied. */
+  /** x'. It is masked in place. */
   input: { readonly asked: object; readonly answer: Uint32Array };
   /** The plan, applied to the vector in place. */
   mask: { readonly asked: { readonly masking: Masking }; readonly answer: undefined };
@@ -40,14 +45,12 @@ export type ContributeRequest = {
 export type ContributeAnswer = Requests[keyof Requests]['answer'];
 
 /**
- * `left`: nothing of the update was given away. `refused`: the server refused bytes that were given, so the device trains on a newer
- * model. `damaged`: the stored state is not the state that the device wrote.
+ * `left`: nothing of the update was given. `refused`: bytes that were given are not sent any more, so the device trains on a newer model.
  */
 export type ContributeEnd =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'left'; readonly reason: RefusalReason }
-  | { readonly kind: 'refused'; readonly reason: RefusalReason }
-  | { readonly kind: 'damaged'; readonly problem: string };
+  | { readonly kind: 'refused'; readonly reason: RefusalReason };
 
 export type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
 

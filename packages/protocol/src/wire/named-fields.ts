@@ -10,7 +10,7 @@ export const STATEMENT_BYTES: number = 512 + ENDORSEMENT_BYTES;
 export const field = {
   ctx: fixed<Ctx>(32),
   hash: fixed(32),
-  joinTag: fixed<JoinTag>(32),
+  joinTag: fixed<JoinTag>(16),
   millis: u53 as Field<Millis>,
   slot: below<Slot>(MAX_SLOTS),
   task: fixed<TaskId>(32),

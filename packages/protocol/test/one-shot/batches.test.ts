@@ -15,7 +15,7 @@ describe('a batch', () => {
     const vote = (some: readonly StoredShot[]) => server.voteBy(0, server.batch(some));
     expect(vote(shots.slice(0, 2))).toMatchObject({ reason: 'too-few' });
     const again = server.keep(
-      forged(devices[0] as ShotDevice, shots[0] as StoredShot, { joinTag: world.randomBytes(32) as never }),
+      forged(devices[0] as ShotDevice, shots[0] as StoredShot, { joinTag: world.randomBytes(16) as never }),
     );
     takenForGood(world, 0, again);
     expect(vote([...shots.slice(0, 3), again])).toMatchObject({ reason: 'duplicate-user', slots: [3] });
@@ -84,7 +84,7 @@ describe('an authority', () => {
     const { world, shots, devices } = voted();
     const { server } = world;
     const second = forged(devices[0] as ShotDevice, shots[0] as StoredShot, {
-      joinTag: world.randomBytes(32) as never,
+      joinTag: world.randomBytes(16) as never,
     });
     // Its parts are sealed under another tag, so this authority would find them bad; the rule holds without that.
     takenForGood(world, 0, second);

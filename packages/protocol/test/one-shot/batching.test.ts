@@ -7,6 +7,7 @@ import {
   refusedSlots,
   type ShotBatch,
   type ShotHeader,
+  type ShotUpload,
   type UserId,
   type Voters,
   voteWindow,
@@ -23,7 +24,7 @@ const WILLING: Voters = { sure: 0b111111, backed: 0, isDoubted: false };
 function shotOf(at: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 3], voters = WILLING) {
   const epochs = named.map((authority) => ({ authority, statement: bytes(authority) }));
   const header = { user: bytes(at) as UserId, version: 1, entry: bytes(7), epochs, ...change } as ShotHeader;
-  return { at, voters, upload: { header } as { readonly header: ShotHeader; readonly certificate: never } };
+  return { at, voters, upload: { header } as ShotUpload };
 }
 
 describe('a batch', () => {
@@ -114,8 +115,8 @@ describe('a batch', () => {
   it('is voted for until the authorities stop that its uploads name; an unknown epoch is over', () => {
     const closes = (statement: Uint8Array) => ({ closes: 1000 * ((statement[0] as number) + 1) }) as never;
     const { header } = shotOf(1).upload;
-    expect(voteWindow(header, { epochMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
-    expect(voteWindow(header, { epochMs: 500, epoch: () => undefined })).toEqual({ first: 500, last: 500 });
+    expect(voteWindow(header, { voteMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
+    expect(voteWindow(header, { voteMs: 500, epoch: () => undefined })).toEqual({ first: 500, last: 500 });
   });
 
   it('is made again without uploads that more authorities refuse than may lie', () => {

@@ -1,21 +1,19 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
-import { deviceRecordCodec, refused, restoreDevice, type UserSession, wipeSession } from '@basa/protocol';
+import { deviceRecordCodec, refused, restoreDevice, shotUploadCodec } from '@basa/protocol';
 import { Crash, granted, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { voted } from './scene.ts';
 
-type ShotSession = Extract<UserSession, { step: 'shot' }>;
-
 /** The device crashes at this point of an upload, and comes back from its records. */
-function crashed({ world, device }: ReturnType<typeof fresh>, at: 'before-freeze' | 'after-freeze' | 'after-upload') {
+function crashed({ world, device }: ReturnType<typeof fresh>, at: 'before-store' | 'after-store' | 'after-upload') {
   const { shots } = world.federation;
   const crash = (): never => {
     throw new Crash('user');
   };
   const start = granted(device.gather(shots.standings()));
-  if (at === 'before-freeze') device.onMask = crash;
-  if (at === 'after-freeze') world.federation.crashIn = 1;
+  if (at === 'before-store') device.onMask = crash;
+  if (at === 'after-store') world.federation.crashIn = 1;
   const send = () =>
     device.drive(start, ({ upload, body, isResumed }) => {
       expect(isResumed).toBe(false);
@@ -32,14 +30,15 @@ function fresh() {
   return { world, device: world.device() };
 }
 
+const holds = (where: Buffer, bytes: Uint8Array): boolean => where.includes(Buffer.from(bytes));
+
 describe('an update', () => {
-  it.each(['after-freeze', 'after-upload'] as const)(
+  it.each(['after-store', 'after-upload'] as const)(
     'that a crash stopped %s leaves as the same bytes, once [S15]',
     (stop) => {
       const { world, device } = fresh();
       crashed({ world, device }, stop);
       const { session, ledger } = device.own;
-      const { header } = session as ShotSession;
       expect(ledger.given).toEqual({ version: 0, uploads: 1 });
       const before = world.server.shots.map(({ body }) => body);
       const refusal = device.drive(undefined, ({ isResumed }) => refused(isResumed ? 'epoch-over' : 'body-mismatch'));
@@ -47,15 +46,15 @@ describe('an update', () => {
       expect(device.contribute()).toEqual({ kind: 'accepted' });
       expect(world.server.shots).toHaveLength(1);
       const [shot] = world.server.shots as [(typeof world.server.shots)[number]];
-      expect(shot.upload.header.joinTag).toEqual(header.joinTag);
+      expect(shot.upload).toEqual(session?.upload);
       if (stop === 'after-upload') expect(before).toEqual([shot.body]);
       expect(device.own.session?.step).toBe('acknowledged');
     },
   );
 
-  it('whose freeze is not durable is not given, and no byte has left', () => {
+  it('that is not stored is not given, and no byte has left', () => {
     const { world, device } = fresh();
-    crashed({ world, device }, 'before-freeze');
+    crashed({ world, device }, 'before-store');
     expect(device.own.session).toBeUndefined();
     expect(world.server.shots).toEqual([]);
     expect(device.contribute()).toEqual({ kind: 'accepted' });
@@ -85,23 +84,56 @@ describe('an update', () => {
     expect(world.server.shots.at(-1)?.upload.header.version).toBe(1);
   });
 
-  it('leaves exactly as it was frozen, or does not leave', () => {
-    const scene = fresh();
-    crashed(scene, 'after-freeze');
-    (scene.device.own.input as Uint32Array)[5] = 7;
-    expect(() => scene.device.contribute()).toThrow('does not come out as it was frozen');
-    const other = fresh();
-    crashed(other, 'after-freeze');
-    other.device.own.records = other.device.own.records.map((entry) =>
-      entry.kind === 'shot' ? { ...entry, seeds: entry.seeds.map(() => new Uint8Array(32)) } : entry,
-    );
-    other.device.own.restart();
-    expect(() => other.device.contribute()).toThrow('as it was frozen');
+  it.each([
+    ['another byte', (body: Uint8Array) => body.map((byte, n) => (n === 5 ? byte ^ 1 : byte))],
+    ['a byte less', (body: Uint8Array) => body.subarray(1)],
+    ['nothing', () => undefined],
+  ] as const)('of which the disk has %s is dropped, and nothing of it is sent', (_, damaged) => {
+    const { world, device } = fresh();
+    crashed({ world, device }, 'after-store');
+    device.own.body = damaged(device.own.body as Uint8Array);
+    expect(reasonOf(device.contribute())).toBe('body-mismatch');
+    expect(world.server.shots).toEqual([]);
+  });
+
+  it('is not sent once every epoch that it names has closed', () => {
+    const { world, device } = fresh();
+    crashed({ world, device }, 'after-store');
+    const { closes } = device.own.session as NonNullable<typeof device.own.session>;
+    const send = () => device.drive(undefined, () => refused('wrong-step'));
+    world.pass(closes - 1 - world.now);
+    expect(reasonOf(send())).toBe('wrong-step');
+    world.pass(1);
+    expect(reasonOf(send())).toBe('epoch-over');
+  });
+
+  it('is stored without its seeds and its input: only bytes that the server gets, and no secret', () => {
+    const { world, device } = fresh();
+    const seeds: Uint8Array[] = [];
+    crashed({ world, device }, 'before-store');
+    const { own } = device;
+    const start = granted(device.gather(world.federation.shots.standings()));
+    device.onMask = ({ plan }) => seeds.push(...plan.terms.map(({ seed }) => seed.reveal().slice()));
+    let sent = new Uint8Array();
+    device.drive(start, ({ upload, body }) => {
+      sent = Uint8Array.from([...upload, ...body]);
+      return refused('epoch-over');
+    });
+    const kept = Buffer.from([
+      ...own.records.flatMap((entry) => [...deviceRecordCodec.encode(entry)]),
+      ...(own.body ?? []),
+    ]);
+    expect(holds(kept, shotUploadCodec.encode(own.session?.upload as never))).toBe(true);
+    expect(holds(Buffer.from(sent), own.body as Uint8Array)).toBe(true);
+    expect(seeds).toHaveLength(4);
+    for (const seed of seeds) expect(holds(kept, seed)).toBe(false);
+    const input = own.input as Uint32Array;
+    expect(holds(kept, new Uint8Array(input.buffer, input.byteOffset, input.byteLength))).toBe(false);
   });
 
   it('that the server refuses was given', () => {
     const { world, device } = fresh();
-    crashed({ world, device }, 'after-freeze');
+    crashed({ world, device }, 'after-store');
     world.pass(3_600_000);
     expect(device.contribute()).toEqual({ kind: 'refused', reason: 'epoch-over' });
     expect(device.own.ledger.given).toEqual({ version: 0, uploads: 1 });
@@ -116,15 +148,4 @@ it('a device is rebuilt from the bytes of its records', () => {
   const restored = restoreDevice(world.environment.tools.suite, bytes.map(deviceRecordCodec.decode));
   expect(restored.ledger).toEqual(device.own.ledger);
   expect(restored.session?.step).toBe('acknowledged');
-});
-
-describe('a frozen session', () => {
-  it('has no secret once it is wiped', () => {
-    const { world, device } = fresh();
-    crashed({ world, device }, 'after-freeze');
-    const { seeds } = device.own.session as ShotSession;
-    expect(seeds).toHaveLength(4);
-    wipeSession(device.own.session as ShotSession);
-    for (const seed of seeds) expect(() => seed.reveal()).toThrow('wiped');
-  });
 });

@@ -1,5 +1,13 @@
 /** The server accepts an upload of a device of the task, on a version that still counts, sealed to open epochs. */
-import { type Epoch, type IntakeView, millis, type ShotUpload, shotHeaderCodec, shotProblem } from '@basa/protocol';
+import {
+  type Epoch,
+  type IntakeView,
+  millis,
+  type ShotUpload,
+  shotHeaderCodec,
+  shotLayout,
+  shotProblem,
+} from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +44,9 @@ describe('the server', () => {
     );
     expect(problem(signed({ task: OTHER }))).toBe('certificate-invalid');
     expect(problem(signed({ user: OTHER }))).toBe('tag-not-yours');
-    expect(problem({ ...upload, header: { ...upload.header, joinTag: OTHER as never } })).toBe('signature-invalid');
+    expect(problem({ ...upload, header: { ...upload.header, joinTag: OTHER.slice(16) as never } })).toBe(
+      'signature-invalid',
+    );
   });
 
   it('refuses a version that is not logged, is another one, or is over', () => {
@@ -56,7 +66,10 @@ describe('the server', () => {
     };
     expect(problem(upload, { epoch })).toBe('epoch-invalid');
     expect(problem(upload, { now: millis(world.now + 3_600_000) })).toBe('epoch-over');
-    expect(problem(signed({ epochs: rest }))).toBeUndefined();
+    const fewer = signed({ epochs: rest });
+    expect(problem(fewer)).toBe('body-mismatch');
+    const { bodyBytes } = shotLayout(world.policy, rest);
+    expect(problem({ ...fewer, bodyBytes })).toBeUndefined();
     expect(problem(signed({ epochs: rest.slice(1) }))).toBe('epoch-invalid');
   });
 });

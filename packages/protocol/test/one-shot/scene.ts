@@ -1,5 +1,5 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
-import { concatBytes, keysAtOnce, toHex } from '@basa/masking';
+import { concatBytes, crc32, keysAtOnce, toHex } from '@basa/masking';
 import {
   type Batch,
   type Endorsement,
@@ -9,6 +9,7 @@ import {
   isRefused,
   oneShotOf,
   partBinding,
+  partsHashOf,
   type Refused,
   type ShotHeaderBody,
   type ShotName,
@@ -72,10 +73,12 @@ export function forged(
   const sealed = others ?? shot.body.subarray(vectorBytes);
   const body = concatBytes(shot.body.subarray(0, vectorBytes), sealed);
   const { signature: _, ...before } = shot.upload.header;
-  const hashes = { bodyHash: suite.sha256(body), partsHash: suite.sha256(sealed) };
-  const header: ShotHeaderBody = { ...before, ...hashes, ...change };
+  const parts = heldParts(device.world.policy, shot.upload.header.epochs);
+  const partsHash = partsHashOf(suite, parts, sealed) ?? new Uint8Array(32);
+  const header: ShotHeaderBody = { ...before, partsHash, ...change };
   const signature = device.own.signer.sign(shotHeaderCodec.statement(header));
-  const upload = { certificate: device.own.certificate, header: { ...header, signature } };
+  const { certificate } = device.own;
+  const upload = { certificate, header: { ...header, signature }, bodyBytes: body.length, bodyCrc: crc32(body) };
   return { name: uploadNameOf(suite, header), upload, body, verdict: 'waiting', voters: undefined };
 }
 

@@ -18,7 +18,9 @@ describe('every message', () => {
       KIND.sealingContext,
       KIND.logLink,
       KIND.requestStatement,
+      KIND.pieceStatement,
       KIND.partContext,
+      KIND.partHashes,
       KIND.usedUpload,
       KIND.givenVersion,
     ]);

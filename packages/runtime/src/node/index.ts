@@ -2,6 +2,7 @@
 export { createWasmCombinationKernel, type WasmCombinationKernel } from '../combination-kernel.ts';
 export { createTrainingKernel, type TrainingKernelOptions, type WasmTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
+export { nodeCrc32 } from './crc32.ts';
 export { giveBack } from './give-back.ts';
 export { createNodeKeystream } from './keystream.ts';
 export { nodeRandomBytes } from './random.ts';

@@ -5,12 +5,6 @@ import type { Ctx } from '@basa/protocol';
 /** The prefix of the bodies of all uploads, and of the sums of all batches. */
 export const BODIES = 'uploads';
 
-/** A body by the upload it belongs to, and its hash. */
-export interface BodyName {
-  readonly upload: Ctx;
-  readonly bodyHash: Uint8Array;
-}
-
 /** Below the name of an upload, or of a batch. */
 export function bodiesOf(name: Ctx): string {
   return `${BODIES}/${toHex(name)}`;
@@ -20,9 +14,9 @@ export function bodiesOf(name: Ctx): string {
 export const MOST_ROW_BYTES: number = 64 * 1024;
 const ROW = '-row';
 
-/** Unique for upload and bytes, so that nothing is ever overwritten. */
-export function bodyKey({ upload, bodyHash }: BodyName, { bodyBytes }: { readonly bodyBytes: number }): string {
-  return `${bodiesOf(upload)}/${toHex(bodyHash).slice(0, 32)}${bodyBytes <= MOST_ROW_BYTES ? ROW : ''}`;
+/** An upload has one body: its record names the checksum before the first byte comes. */
+export function bodyKey(upload: Ctx, { bodyBytes }: { readonly bodyBytes: number }): string {
+  return `${bodiesOf(upload)}/body${bodyBytes <= MOST_ROW_BYTES ? ROW : ''}`;
 }
 
 export function isRowKey(key: string): boolean {

@@ -1,10 +1,9 @@
-/** Writes in the background: one block fills while the one before is written and hashed. */
+/** Writes in the background: one block fills while the one before is written. */
 import type { Staging } from './blob-store.ts';
 import { fillBlock, giveBlock, takeBlock } from './blocks.ts';
 
 export class WriteBehind {
   readonly #staging: Pick<Staging, 'append'>;
-  readonly #also: (block: Uint8Array) => Promise<void>;
   #filling = takeBlock();
   #filled = 0;
   /** The block that is being written, or was last. */
@@ -13,10 +12,8 @@ export class WriteBehind {
   #writing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  /** `also`: additional work on every block while it is written. */
-  constructor(staging: Pick<Staging, 'append'>, also: (block: Uint8Array) => Promise<void> = async () => undefined) {
+  constructor(staging: Pick<Staging, 'append'>) {
     this.#staging = staging;
-    this.#also = also;
   }
 
   /** Returns undefined if more may be added immediately. The piece may be reused after that. */
@@ -48,11 +45,11 @@ export class WriteBehind {
   #write(): void {
     this.#check();
     const block = this.#filling;
-    const bytes = block.subarray(0, this.#filled);
-    const done = Promise.allSettled([this.#staging.append(bytes), this.#also(bytes)]);
-    this.#writing = done.then((ends) => {
-      const failed = ends.find((end) => end.status === 'rejected');
-      if (failed !== undefined) this.#failure = { error: failed.reason };
+    const written = this.#staging.append(block.subarray(0, this.#filled));
+    const failed = (error: unknown): void => {
+      this.#failure = { error };
+    };
+    this.#writing = written.catch(failed).then(() => {
       this.#writing = undefined;
     });
     this.#filling = this.#other ?? takeBlock();

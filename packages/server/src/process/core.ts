@@ -13,7 +13,6 @@ import type { Listener } from '../nodes/signals.ts';
 import { TaskBook } from '../tasks/task-book.ts';
 import type { TaskTools } from '../tasks/task-tools.ts';
 import { Bodies } from '../uploads/bodies.ts';
-import { BodyHashing } from '../uploads/body-hash.ts';
 import { openPieces } from '../uploads/pieces.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
@@ -90,8 +89,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
     onTrouble,
   };
   const tasks: TaskBook = new TaskBook(tools);
-  const hashing = new BodyHashing();
-  const bodies = new Bodies({ ...base, pieces: openPieces(base), hashing });
+  const bodies = new Bodies({ ...base, pieces: openPieces(base) });
   watch.read({
     clock,
     tasks: () => tasks.all,
@@ -114,7 +112,6 @@ export async function openCore(settings: Settings, records: Records, options: Co
     },
     async settle() {
       await bodies.settle();
-      await hashing.close();
       await tasks.settle();
     },
   };

@@ -40,7 +40,7 @@ const received = Type.Object({ received: Type.Integer(), accepted: Type.Boolean(
 
 export function mountPieces(service: Service, { path, params, summary, judge }: PieceRoute): void {
   const judged = new WeakMap<PieceOfRequest, JudgedUpload>();
-  const authorise = service.requireDevice({ body: 'streamed' });
+  const authorise = service.requireDevice({ body: 'pieces' });
   const onRequest = async (request: PieceOfRequest, reply: FastifyReply): Promise<void> => {
     try {
       await authorise(request);
@@ -72,7 +72,7 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
         return await upload.take({
           offset: offsetOf(request),
           declaredBytes: declaredBytesOf(request),
-          digest: deviceOf(request).digest,
+          crc: deviceOf(request).crc,
           body: raw,
         });
       } catch (error) {
@@ -107,13 +107,12 @@ function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void 
     reply.header('connection', 'close');
 }
 
-/** NaN if the sender declared nothing. */
+/** The device signed it. */
 export function declaredBytesOf(request: PieceOfRequest): number {
-  return Number(request.headers['content-length'] ?? Number.NaN);
+  return Number(request.headers['content-length'] ?? 0);
 }
 
+/** The device signed it. */
 export function offsetOf(request: PieceOfRequest): number {
-  const text = String(request.headers[HEADER.uploadOffset] ?? '0');
-  if (!/^\d{1,15}$/.test(text)) fail('malformed', { detail: `${HEADER.uploadOffset}: not a number of bytes` });
-  return Number(text);
+  return Number(request.headers[HEADER.uploadOffset] ?? 0);
 }

@@ -6,8 +6,10 @@ import { equalBytes, toHex } from '@basa/masking';
 import {
   type Ctx,
   type Epoch,
+  heldParts,
   millis,
   type OneShotPolicy,
+  partsHashOf,
   type Refused,
   refused,
   type ServerPorts,
@@ -21,7 +23,7 @@ import {
   type VoteWindow,
   voteWindow,
 } from '@basa/protocol';
-import { fail } from '@basa/service';
+import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
@@ -41,19 +43,9 @@ export interface IntakeOptions {
   readonly standings: Standings;
 }
 
-function shotBody(policy: TaskPolicy, upload: Ctx, { header }: ShotUpload): Body {
-  const { epochs, bodyHash } = header;
-  return {
-    name: { upload, bodyHash },
-    layout: shotLayout(policy, epochs),
-    modulus: policy.modulus,
-  };
-}
-
 /** The name of its blob. */
-export function shotKey(policy: TaskPolicy, name: Ctx, upload: ShotUpload): string {
-  const body = shotBody(policy, name, upload);
-  return bodyKey(body.name, body.layout);
+export function shotKey(policy: TaskPolicy, name: Ctx, { header }: Pick<ShotUpload, 'header'>): string {
+  return bodyKey(name, shotLayout(policy, header.epochs));
 }
 
 /** A valid upload that is not recorded yet. */
@@ -72,15 +64,26 @@ export class ShotIntake {
   }
 
   bodyOf({ name, upload }: Pick<NewShot, 'name' | 'upload'>): Body {
-    return shotBody(this.#options.policy, name, upload);
+    const { policy, ports } = this.#options;
+    const { epochs, partsHash } = upload.header;
+    const isNamed = (hash: Uint8Array | undefined): boolean => hash !== undefined && equalBytes(hash, partsHash);
+    return {
+      upload: name,
+      layout: shotLayout(policy, epochs),
+      modulus: policy.modulus,
+      crc: upload.bodyCrc,
+      hasParts: (sealed) => isNamed(partsHashOf(ports.suite, heldParts(policy, epochs), sealed)),
+    };
   }
 
   /** Returns the upload if it was started before. It gets the same answer, even if something has changed since. */
-  async known(name: Ctx, { header }: ShotUpload): Promise<StoredShot | undefined> {
+  async known(name: Ctx, { header, bodyCrc }: ShotUpload): Promise<StoredShot | undefined> {
     const { store, task, ports } = this.#options;
     if (!equalBytes(uploadNameOf(ports.suite, header), name))
       fail('malformed', { detail: 'the header is not the one that the address names' });
-    return store.shot(task, name);
+    const known = await store.shot(task, name);
+    if (known !== undefined && known.upload.bodyCrc !== bodyCrc) answerRefusal(refused('upload-differs'));
+    return known;
   }
 
   /** Until when a new upload can be voted for; or why it is not taken. */
@@ -91,7 +94,7 @@ export class ShotIntake {
     const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
     const problem = await this.#problem(upload, epoch);
     if (problem !== undefined) return problem;
-    return voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch });
+    return voteWindow(header, { voteMs: policy.oneShot.voteMs, epoch });
   }
 
   /** From now on the upload is expected. */

@@ -53,7 +53,8 @@ export function shownUploads(tools: ShownTools, shots: readonly StoredShot[]): P
 async function shownUpload({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<ShownUpload> {
   const { vectorBytes, partsBytes, bodyBytes } = shotLayout(policy, upload.header.epochs);
   const key = shotKey(policy, name, upload);
-  return { ...upload, sealed: await collect(blobs.read(key, vectorBytes, bodyBytes), partsBytes) };
+  const { certificate, header } = upload;
+  return { certificate, header, sealed: await collect(blobs.read(key, vectorBytes, bodyBytes), partsBytes) };
 }
 
 /** This many elements always end at a byte boundary. */

@@ -1,5 +1,4 @@
 /** Uploads in pieces over SQL: decides which attempt of which node counts. */
-import { equalBytes } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 
@@ -11,8 +10,6 @@ interface PieceClaim {
   readonly staged?: string;
   /** No other attempt writes there, so it may be appended to. Otherwise it is copied. */
   readonly isOurs: boolean;
-  /** Another body of the upload, which is no longer wanted. */
-  readonly obsolete?: { readonly bodyHash: Uint8Array; readonly staged: string };
 }
 
 export type PieceStore = ReturnType<typeof pieceTables>;
@@ -23,43 +20,25 @@ export function pieceTables(database: SqlDatabase) {
   return {
     /** True if a part of an upload came in pieces before; its device must not be told. */
     hasPiece: async (upload: Ctx): Promise<boolean> => (await database.peek(found, upload)).length > 0,
-    /** The durable part of an upload that comes in several pieces, and the body it belongs to. */
-    piece: async (upload: Ctx) =>
-      (await database.query(found, upload)).map((row) => ({
-        bodyHash: column.bytes(row, 'body_hash'),
-        received: column.number(row, 'received'),
-      }))[0],
+    /** The durable bytes of an upload that comes in several pieces. */
+    async receivedOf(upload: Ctx): Promise<number> {
+      const [row] = await database.query(found, upload);
+      return row === undefined ? 0 : column.number(row, 'received');
+    },
     /** From now on only the end of this attempt counts, even if an older one is still under way on some node. */
-    claimPiece: (upload: Ctx, bodyHash: Uint8Array, attempt: string): Promise<PieceClaim> =>
+    claimPiece: (upload: Ctx, attempt: string): Promise<PieceClaim> =>
       database.transaction(async ({ query }) => {
-        await query(
-          'INSERT INTO pieces (name, body_hash, received) VALUES (?, ?, 0) ON CONFLICT (name) DO NOTHING',
-          upload,
-          bodyHash,
-        );
+        await query('INSERT INTO pieces (name, received) VALUES (?, 0) ON CONFLICT (name) DO NOTHING', upload);
         const [row] = await query(locked, upload);
         if (row === undefined) throw new Error('a piece that was just written is not there');
-        const before = {
-          bodyHash: column.bytes(row, 'body_hash'),
-          staged: column.optional(row, 'staged', column.text),
-        };
-        const isSame = equalBytes(before.bodyHash, bodyHash);
-        const received = isSame ? column.number(row, 'received') : 0;
-        const staged = received === 0 ? undefined : before.staged;
+        const received = column.number(row, 'received');
+        const staged = received === 0 ? undefined : column.optional(row, 'staged', column.text);
         const writer = column.optional(row, 'writer', column.text);
-        await query(
-          'UPDATE pieces SET body_hash = ?, received = ?, staged = ?, writer = ? WHERE name = ?',
-          bodyHash,
-          received,
-          staged ?? null,
-          attempt,
-          upload,
-        );
+        await query('UPDATE pieces SET staged = ?, writer = ? WHERE name = ?', staged ?? null, attempt, upload);
         return {
           received,
           isOurs: writer === undefined || writer === attempt,
           ...(staged !== undefined && { staged }),
-          ...(!isSame && before.staged !== undefined && { obsolete: { ...before, staged: before.staged } }),
         };
       }),
     /**

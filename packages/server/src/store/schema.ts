@@ -2,7 +2,7 @@
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 /** Formats of earlier versions had smaller numbers. */
-const FORMAT = 20;
+const FORMAT = 21;
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
@@ -66,7 +66,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
       )`,
     // The staging of the pieces of an upload so far, and the attempt under way.
     `CREATE TABLE pieces (
-        name ${blob} PRIMARY KEY, body_hash ${blob} NOT NULL, received ${integer} NOT NULL, staged TEXT, writer TEXT
+        name ${blob} PRIMARY KEY, received ${integer} NOT NULL, staged TEXT, writer TEXT
       )`,
     // Devices that asked for a place to train in, and their places. Nothing is lost with a row.
     `CREATE ${unlogged}TABLE places (

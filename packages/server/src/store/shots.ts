@@ -39,22 +39,13 @@ export interface RefusedShot {
   readonly reason: RefusalReason;
 }
 
-/**
- * `differs`: the device sent other bytes under this tag. `given`: it has another upload on this entry of the model log,
- * or too many that were refused.
- */
+/** `differs`: the device sent other bytes under this tag. `given`: it gave another upload on this entry of the model log. */
 export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
 
-const ENDED: readonly string[] = ['refused', 'over'] satisfies ShotStatus[];
-/**
- * The number of uploads of a device on an entry that may be refused. Each is inspected by all authorities and its record
- * is kept for long, so that a device could use up their time and the disk.
- */
-const MOST_REFUSED = 4;
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
 /** Two selections, because with OR a database reads all uploads that the device ever gave. */
-const RIVALS = `SELECT join_tag, status, reason FROM shots WHERE task = ? AND usr = ? AND join_tag = ? AND name <> ?
-  UNION ALL SELECT join_tag, status, reason FROM shots WHERE task = ? AND usr = ? AND entry = ? AND name <> ? AND join_tag <> ?`;
+const RIVALS = `SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND join_tag = ? AND name <> ?
+  UNION ALL SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND entry = ? AND name <> ? AND join_tag <> ?`;
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
@@ -148,20 +139,15 @@ async function beginShot(
   if (dialect.lockName !== '')
     await query(dialect.lockName, `shots ${Buffer.from(task).toString('hex')} ${Buffer.from(user).toString('hex')}`);
   const [known] = (await query(ONE, task, name)).map(readShot);
-  if (known !== undefined) return { kind: 'begun', shot: known };
+  if (known !== undefined)
+    return known.upload.bodyCrc === upload.bodyCrc ? { kind: 'begun', shot: known } : { kind: 'differs' };
   const rivals = await query(RIVALS, task, user, joinTag, name, task, user, entry, name, joinTag);
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
-  const living = rivals.filter((row) => !ENDED.includes(column.text(row, 'status')));
-  if (living.length > 0 || rivals.filter(isOwnFault).length >= MOST_REFUSED) return { kind: 'given' };
+  if (rivals.length > 0) return { kind: 'given' };
   const at = await session.now();
   const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
   await query(BEGIN, ...named, status, votes.first, votes.last, at);
   return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
-}
-
-/** The end of an epoch is not the device's fault. If the device could not send again, the task might never reach a version. */
-function isOwnFault(row: Row): boolean {
-  return column.text(row, 'status') === 'refused' && row['reason'] !== ('epoch-over' satisfies RefusalReason);
 }
 
 async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {

@@ -1,8 +1,7 @@
-/** Accepts bodies in pieces, each checked against its digest, using one block of memory: late bytes are not kept. */
+/** Accepts bodies in pieces, each checked against its checksum, using one block of memory: late bytes are not kept. */
 import type { Readable } from 'node:stream';
-import { equalBytes } from '@basa/masking';
 import { refused } from '@basa/protocol';
-import { giveBack } from '@basa/runtime/node';
+import { giveBack, nodeCrc32 } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
@@ -12,17 +11,16 @@ import type { SmallBody } from '../store/small-bodies.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Body } from './body.ts';
 import { inMemory, isExpected } from './body-check.ts';
-import type { BodyHashing } from './body-hash.ts';
 import type { Pieces } from './pieces.ts';
 import { readBody, readSmall } from './read-body.ts';
 
 /** One request with bytes of a body. */
 export interface PieceRequest {
   readonly offset: number;
-  /** The length that its sender declared; NaN if it declared none. */
+  /** The length that the device signed for this piece. */
   readonly declaredBytes: number;
-  /** SHA-256 that the device signed for this piece. */
-  readonly digest: Uint8Array;
+  /** The CRC-32 that it signed. */
+  readonly crc: number;
   readonly body: Readable;
 }
 
@@ -30,7 +28,6 @@ export interface BodiesOptions {
   readonly store: PieceStore;
   readonly blobs: BlobStore;
   readonly pieces: Pieces;
-  readonly hashing: BodyHashing;
   readonly watch: ServerWatch;
 }
 
@@ -49,12 +46,11 @@ export class Bodies {
   }
 
   /** Returns the number of bytes of this very body that are durable. */
-  async standing({ name, layout }: Body): Promise<number> {
+  async standing({ upload, layout }: Body): Promise<number> {
     const { blobs, store } = this.#options;
     // It was committed, and the process crashed before it was recorded.
-    if ((await blobs.size(bodyKey(name, layout))) !== undefined) return layout.bodyBytes;
-    const piece = await store.piece(name.upload);
-    return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
+    if ((await blobs.size(bodyKey(upload, layout))) !== undefined) return layout.bodyBytes;
+    return await store.receivedOf(upload);
   }
 
   /** Durable, then accepted by `accept`, then acknowledged. After any error the upload is as it was before this piece. */
@@ -65,17 +61,16 @@ export class Bodies {
   /** A small body that comes whole: `accept` writes it together with the record that counts on it. */
   takeSmall(body: Body, request: PieceRequest, accept: (small: SmallBody) => Promise<void>): Promise<Received> {
     return this.#alone(body, request, async () => {
-      const { name, layout, modulus } = body;
+      const { upload, layout } = body;
       const bytes = await readSmall(request, layout.bodyBytes);
-      const expected = { bodyHash: name.bodyHash, modulus, layout };
-      if (!(await isExpected(inMemory(bytes), expected, request.digest))) answerRefusal(refused('body-mismatch'));
-      await accept({ key: bodyKey(name, layout), bytes });
+      if (!(await isExpected(inMemory(bytes), body, request.crc))) answerRefusal(refused('body-mismatch'));
+      await accept({ key: bodyKey(upload, layout), bytes });
       return { received: layout.bodyBytes, accepted: true };
     });
   }
 
   async #alone(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
-    const upload = bodiesOf(body.name.upload);
+    const upload = bodiesOf(body.upload);
     // A device that lost its connection is back before the old one is known to be dead.
     for (let older = this.#underWay.get(upload); older !== undefined; older = this.#underWay.get(upload)) {
       older.interrupt();
@@ -93,12 +88,12 @@ export class Bodies {
 
   #traced(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
     const attributes = { 'basa.offset': request.offset };
-    return this.#options.watch.traces.step('upload', { ctx: body.name.upload, attributes }, take);
+    return this.#options.watch.traces.step('upload', { ctx: body.upload, attributes }, take);
   }
 
   async #takePiece(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const { bodyBytes } = body.layout;
-    if ((await this.#options.blobs.size(bodyKey(body.name, body.layout))) === undefined) {
+    if ((await this.#options.blobs.size(bodyKey(body.upload, body.layout))) === undefined) {
       const received = await this.#append(body, request);
       if (received < bodyBytes) return { received, accepted: false };
     }
@@ -106,10 +101,10 @@ export class Bodies {
     return { received: bodyBytes, accepted: true };
   }
 
-  /** Returns the number of bytes that are durable with this piece; if that is everything, it is the body its header names. */
+  /** Returns the number of bytes that are durable with this piece; if that is everything, it is the expected body. */
   async #append(body: Body, request: PieceRequest): Promise<number> {
-    const { name, layout, modulus } = body;
-    const { offset, digest, declaredBytes } = request;
+    const { layout } = body;
+    const { offset, crc, declaredBytes } = request;
     const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
     const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(body, isWhole);
     let { standing } = open;
@@ -121,8 +116,7 @@ export class Bodies {
         await settle(staging.size);
         return staging.size;
       }
-      const expected = { bodyHash: name.bodyHash, modulus, layout };
-      if (!(await isExpected(staging, expected, offset === 0 ? digest : undefined))) {
+      if (!(await isExpected(staging, body, offset === 0 ? crc : undefined))) {
         if (standing > 0) await settle(0);
         standing = 0; // there is nothing to continue from
         answerRefusal(refused('body-mismatch'));
@@ -139,28 +133,23 @@ export class Bodies {
     }
   }
 
-  /** Earlier bytes are written and hashed while the next block fills. */
-  async #appendBytes(staging: Staging, { body, digest, declaredBytes }: PieceRequest, most: number): Promise<void> {
-    const hash = this.#options.hashing.begin(declaredBytes);
-    const behind = new WriteBehind(staging, (block) => hash.update(block));
-    let total = staging.size;
+  /** Earlier bytes are written while the next block fills. */
+  async #appendBytes(staging: Staging, { body, crc: signed }: PieceRequest, most: number): Promise<void> {
+    const behind = new WriteBehind(staging);
+    let [total, crc] = [staging.size, 0];
     try {
-      try {
-        await readBody(body, (chunk) => {
-          total += chunk.length;
-          if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
-          const busy = behind.add(chunk);
-          if (busy !== undefined) return busy.then(() => giveBack(chunk));
-          giveBack(chunk); // 64 kB each: collections would come every few uploads
-          return undefined;
-        });
-      } finally {
-        await behind.end(); // the file must not be closed or cut before
-      }
-    } catch (error) {
-      hash.forget();
-      throw error;
+      await readBody(body, (chunk) => {
+        total += chunk.length;
+        if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+        crc = nodeCrc32(chunk, crc);
+        const busy = behind.add(chunk);
+        if (busy !== undefined) return busy.then(() => giveBack(chunk));
+        giveBack(chunk); // 64 kB each: collections would come every few uploads
+        return undefined;
+      });
+    } finally {
+      await behind.end(); // the file must not be closed or cut before
     }
-    if (!equalBytes(await hash.digest(), digest)) fail('digest-mismatch');
+    if (crc !== signed) fail('digest-mismatch');
   }
 }

@@ -1,8 +1,9 @@
-/** Checks that a staged body is the one its header names: its hash, and a vector of elements of the group. */
-import { createHash } from 'node:crypto';
-import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
-import type { Staging } from '../blobs/blob-store.ts';
+/** Checks a staged body: its checksum, the sealed parts that its header names, and a vector of elements of the group. */
+import { elementBits, firstNonCanonical, type Modulus } from '@basa/masking';
+import { nodeCrc32 } from '@basa/runtime/node';
+import { collect, type Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
+import type { Body } from './body.ts';
 
 /** The position of the vector in a body. */
 export interface BodyLayout {
@@ -11,11 +12,8 @@ export interface BodyLayout {
   readonly bodyBytes: number;
 }
 
-export interface ExpectedBody {
-  readonly bodyHash: Uint8Array;
-  readonly modulus: Modulus;
-  readonly layout: BodyLayout;
-}
+/** What a body must be. */
+export type ExpectedBody = Pick<Body, 'crc' | 'hasParts' | 'layout' | 'modulus'>;
 
 /** The part of a body that is read to check it. */
 type Checked = Pick<Staging, 'size' | 'read'>;
@@ -30,20 +28,22 @@ export function inMemory(bytes: Uint8Array): Checked {
   };
 }
 
-/** `knownHash`: of everything staged, if it was computed on arrival. */
+/** `knownCrc`: of everything staged, if it was computed on arrival. */
 export async function isExpected(
   staging: Checked,
-  { bodyHash, modulus, layout }: ExpectedBody,
-  knownHash: Uint8Array | undefined,
+  { crc, hasParts, modulus, layout }: ExpectedBody,
+  knownCrc: number | undefined,
 ): Promise<boolean> {
-  const hash = knownHash ?? (await hashOf(staging));
-  return equalBytes(hash, bodyHash) && (await isCanonical(staging, modulus, layout));
+  if ((knownCrc ?? (await crcOf(staging))) !== crc) return false;
+  const { vectorBytes, bodyBytes } = layout;
+  const sealed = await collect(staging.read(vectorBytes, bodyBytes), bodyBytes - vectorBytes);
+  return hasParts(sealed) && (await isCanonical(staging, modulus, layout));
 }
 
-async function hashOf(staging: Checked): Promise<Uint8Array> {
-  const hash = createHash('sha256');
-  for await (const block of staging.read(0, staging.size)) hash.update(block);
-  return hash.digest();
+async function crcOf(staging: Checked): Promise<number> {
+  let crc = 0;
+  for await (const block of staging.read(0, staging.size)) crc = nodeCrc32(block, crc);
+  return crc;
 }
 
 /** True if every element is below q, and the bits after the last one are zero. */

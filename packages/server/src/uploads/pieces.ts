@@ -10,7 +10,7 @@ import { bodyKey } from '../blobs/body-key.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { Body } from './body.ts';
 
-type NamedBody = Pick<Body, 'name' | 'layout'>;
+type NamedBody = Pick<Body, 'upload' | 'layout'>;
 
 interface OpenPiece {
   readonly staging: Staging;
@@ -34,12 +34,9 @@ interface PiecesOptions {
 
 /** If a newer attempt exists, the older attempt writes to a staging area that is not read, and does not count. */
 export function openPieces({ blobs, store }: PiecesOptions): Pieces {
-  const claimed = async ({ name: body, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
-    const { upload, bodyHash } = body;
-    const key = bodyKey(body, layout);
-    const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(upload, bodyHash, attempt);
-    if (obsolete !== undefined)
-      await (await blobs.stage(bodyKey({ ...body, bodyHash: obsolete.bodyHash }, layout), obsolete.staged)).discard();
+  const claimed = async ({ upload, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
+    const key = bodyKey(upload, layout);
+    const { received, staged = attempt, isOurs } = await store.claimPiece(upload, attempt);
     const name = isOurs ? staged : attempt;
     const staging = await blobs.stage(key, name);
     const standing = await closingOnError(staging, async () => {
@@ -64,9 +61,9 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
     async open(body, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
       // A body in one piece needs no record. If another attempt left a record, its pieces are removed.
-      const { upload } = body.name;
+      const { upload, layout } = body;
       if (!isWhole || (await store.hasPiece(upload))) return claimed(body, attempt);
-      const staging = await blobs.stage(bodyKey(body.name, body.layout), attempt);
+      const staging = await blobs.stage(bodyKey(upload, layout), attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
       return { staging, standing: 0, settle, fail: async () => {} };
     },

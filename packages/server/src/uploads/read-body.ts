@@ -1,8 +1,6 @@
 /** The body of a request, chunk by chunk as it arrives: no chunk is copied, joined with others or awaited one by one. */
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { equalBytes } from '@basa/masking';
-import { giveBack } from '@basa/runtime/node';
+import { giveBack, nodeCrc32 } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 
 /** Returns undefined if the next chunk may come immediately. */
@@ -36,9 +34,9 @@ export function readBody(body: Readable, take: Take): Promise<void> {
   });
 }
 
-/** All of a body of at most this many bytes, held to its digest. */
+/** All of a body of at most this many bytes, held to its checksum. */
 export async function readSmall(
-  { body, digest }: { readonly body: Readable; readonly digest: Uint8Array },
+  { body, crc }: { readonly body: Readable; readonly crc: number },
   most: number,
 ): Promise<Uint8Array> {
   const memory = Buffer.allocUnsafe(most);
@@ -51,6 +49,6 @@ export async function readSmall(
     return undefined;
   });
   const bytes = memory.subarray(0, length);
-  if (!equalBytes(createHash('sha256').update(bytes).digest(), digest)) fail('digest-mismatch');
+  if (nodeCrc32(bytes) !== crc) fail('digest-mismatch');
   return bytes;
 }

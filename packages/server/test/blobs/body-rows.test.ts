@@ -14,7 +14,7 @@ import { withRows } from '../../src/blobs/with-rows.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { bytes } from '../support/store-samples.ts';
 
-const nameOf = (id: number) => ({ upload: bytes(id) as Ctx, bodyHash: bytes(7) });
+const nameOf = (id: number) => bytes(id) as Ctx;
 const keyOf = (id: number): string => bodyKey(nameOf(id), { bodyBytes: 12 });
 
 describe('small bodies', () => {
@@ -82,9 +82,9 @@ describe('small bodies', () => {
     const long = bodyKey(nameOf(1), { bodyBytes: MOST_ROW_BYTES + 1 });
     await blobs.put(long, bytes(1, 9));
     for (const id of [1, 2, 3]) await stageWhole(keyOf(id), id);
-    const names = [1, 2, 3].map((id) => bodiesOf(nameOf(id).upload).slice(BODIES.length + 1));
+    const names = [1, 2, 3].map((id) => bodiesOf(nameOf(id)).slice(BODIES.length + 1));
     expect([...(await blobs.namesBelow(BODIES))].sort()).toEqual([...names].sort());
-    await blobs.removeBelow(...[1, 2].map((id) => bodiesOf(nameOf(id).upload)));
+    await blobs.removeBelow(...[1, 2].map((id) => bodiesOf(nameOf(id))));
     expect(await blobs.namesBelow(BODIES)).toEqual([names[2]]);
     expect(await blobs.size(long)).toBeUndefined();
     await blobs.remove(keyOf(3));

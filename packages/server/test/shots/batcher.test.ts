@@ -81,9 +81,10 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     givers.set(n, giver);
     const certificate = { task, deviceKey: user, endorsements: [] };
     const epochs = named.map((authority) => ({ authority, statement: bytes(6) }));
-    const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
-    const names = { task, joinTag: name as Uint8Array as JoinTag, user, version, entry: bytes(version) };
-    const upload: ShotUpload = { certificate, header: { ...names, epochs, ...hashes } };
+    const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
+    const names = { task, joinTag: name.slice(16) as Uint8Array as JoinTag, user, version, entry: bytes(version) };
+    const header = { ...names, epochs, ...hashes };
+    const upload: ShotUpload = { certificate, header, bodyBytes: 9, bodyCrc: 7 };
     await store.beginShot(task, name, upload, votes);
     if (status !== 'arriving') await store.acceptShot(task, name, user);
     if (status === 'good') await inspected(n, sure);
@@ -127,9 +128,9 @@ describe('a batch', () => {
     [900_000, 60_000],
     [60_000, 30_000],
   ])(
-    'is made before the time to vote for one of its uploads runs out: epochs of %i ms leave %i ms',
-    async (epochMs, marginMs) => {
-      const { give, look, made, now } = await scene({ epochMs });
+    'is made before the time to vote for one of its uploads runs out: votes of %i ms leave %i ms',
+    async (voteMs, marginMs) => {
+      const { give, look, made, now } = await scene({ voteMs });
       for (const n of [1, 2]) await give(n);
       await give(3, { votes: { first: 1000 + 2 * marginMs, last: FAR } });
       now.store = 1000 + marginMs - 1;

@@ -27,9 +27,10 @@ const PAGE = 16 * MAX_INSPECTED;
 function uploadOf(n: number, version: number): ShotUpload {
   const user = new Uint8Array([...bytes(2, 30), n >> 8, n & 255]);
   const certificate = { task, deviceKey: user, endorsements: [] };
-  const named = { task, joinTag: user as JoinTag, user: user as UserId, version, entry: bytes(5) };
-  const hashes = { bodyHash: bytes(7), partsHash: bytes(8), signature: bytes(3, 64) };
-  return { certificate, header: { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes } };
+  const named = { task, joinTag: user.slice(16) as JoinTag, user: user as UserId, version, entry: bytes(5) };
+  const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
+  const header = { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes };
+  return { certificate, header, bodyBytes: 9, bodyCrc: 7 };
 }
 
 type Answer = (

@@ -80,7 +80,7 @@ describe('a new upload', () => {
     const closes = upload.header.epochs.map(({ statement }) => world.server.view.epoch(statement)?.closes as number);
     const window = (await intake.judge(upload)) as VoteWindow;
     expect(window).toEqual({ first: Math.min(...closes) + 900_000, last: Math.max(...closes) + 900_000 });
-    const other = { ...upload, header: { ...upload.header, joinTag: bytes(3) as never } };
+    const other = { ...upload, header: { ...upload.header, joinTag: bytes(3, 16) as never } };
     expect(reasonOf(await intake.judge(other))).toBe('signature-invalid');
   });
 
@@ -109,8 +109,8 @@ describe('a new upload', () => {
       const take = (one: ShotUpload) =>
         how === 'in pieces' ? intake.begin(named(one)) : intake.take(named(one), { key: 'a-row', bytes: bytes(1) });
       expect(await take(upload)).toMatchObject({ status: how === 'in pieces' ? 'arriving' : 'waiting' });
-      expect(reasonOf((await take(signed({ bodyHash: bytes(1) }))) as object)).toBe('upload-differs');
-      expect(reasonOf((await take(signed({ joinTag: bytes(1) }))) as object)).toBe('version-given');
+      expect(reasonOf((await take(signed({ partsHash: bytes(1) }))) as object)).toBe('upload-differs');
+      expect(reasonOf((await take(signed({ joinTag: bytes(1, 16) }))) as object)).toBe('version-given');
     },
   );
 
@@ -121,6 +121,7 @@ describe('a new upload', () => {
     await intake.begin(named(upload));
     expect(await intake.known(name, upload)).toMatchObject({ status: 'arriving' });
     await expect(intake.known(bytes(1) as Ctx, upload)).rejects.toThrow();
+    await expect(intake.known(name, { ...upload, bodyCrc: 1 })).rejects.toThrow('A different upload');
   });
 });
 
@@ -223,7 +224,7 @@ describe('the status of an upload', () => {
     const body = { key: 'a-row', bytes: bytes(1) };
     await shots.take(shot, body);
     expect(events).toEqual([{ kind: 'upload-accepted', ctx: shot.name, slot: 0, voids: 0 }]);
-    await shots.take(named(signed({ joinTag: bytes(1) })), body);
+    await shots.take(named(signed({ joinTag: bytes(1, 16) })), body);
     await decide('waiting', 'refused', 'body-mismatch');
     await shots.take(shot, body);
     expect(events).toHaveLength(1);
@@ -234,7 +235,7 @@ describe('the status of an upload', () => {
     const begun = (await intake.begin(shot)) as StoredShot;
     await decide('arriving', 'over', 'version-over');
     expect(reasonOf((await shots.accept(begun)) as Refused)).toBe('version-over');
-    const forgotten = { ...begun, name: named(signed({ joinTag: bytes(1) })).name };
+    const forgotten = { ...begun, name: named(signed({ joinTag: bytes(1, 16) })).name };
     expect(reasonOf((await shots.accept(forgotten)) as Refused)).toBe('version-over');
     expect(removed).toEqual([begun, forgotten].map(({ name }) => `uploads/${toHex(name)}`));
     expect(events).toEqual([]);

@@ -83,7 +83,7 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     },
   };
   const groups: ShotGroup[] = [];
-  const header = { epochs: named, user: users[0], version: 0, bodyHash: bytes(7) };
+  const header = { epochs: named, user: users[0], version: 0 };
   const options = {
     ...{ task, policy, batches: keeper, authorities: { members }, ports: { suite }, stallMs: 60_000 },
     store: {

@@ -39,17 +39,16 @@ export function uploadOf(id: number, change: Partial<ShotUpload['header']> = {})
   const certificate = { task, deviceKey: bytes(id), endorsements: [] };
   const header = {
     task,
-    joinTag: bytes(id) as JoinTag,
+    joinTag: bytes(id, 16) as JoinTag,
     user: bytes(id) as UserId,
     version: 2,
     entry: bytes(5),
     epochs: [{ authority: 0, statement: bytes(6) }],
-    bodyHash: bytes(7),
     partsHash: bytes(8),
     signature,
     ...change,
   };
-  return { certificate, header };
+  return { certificate, header, bodyBytes: 9, bodyCrc: 7 };
 }
 
 /** The name of an upload. */

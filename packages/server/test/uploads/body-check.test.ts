@@ -1,11 +1,12 @@
-/** A staged body counts if it has the hash of its header, and if every number in it is one of the group. */
-import { createHash } from 'node:crypto';
+/** A staged body counts if it has the expected checksum and sealed parts, and if every number in it is one of the group. */
+
 import { FIELD, FIELD_PRIME, type Modulus, RING_32, ring } from '@basa/masking';
+import { nodeCrc32 } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import type { Staging } from '../../src/blobs/blob-store.ts';
 import { isExpected } from '../../src/uploads/body-check.ts';
 
-const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest());
+const hasParts = (): boolean => true;
 
 /** Staged bytes, read in pieces that divide no word evenly. */
 function staged(bytes: Uint8Array): Staging {
@@ -20,9 +21,9 @@ function staged(bytes: Uint8Array): Staging {
 /** True if a vector of this many elements passes, with the hash known or not. */
 async function passes(bytes: Uint8Array, modulus: Modulus, elements: number): Promise<boolean> {
   const layout = { elements, vectorBytes: bytes.length, bodyBytes: bytes.length } as never;
-  const expected = { bodyHash: sha256(bytes), modulus, layout };
+  const expected = { crc: nodeCrc32(bytes), hasParts, modulus, layout };
   const answers = [
-    await isExpected(staged(bytes), expected, sha256(bytes)),
+    await isExpected(staged(bytes), expected, nodeCrc32(bytes)),
     await isExpected(staged(bytes), expected, undefined),
   ];
   expect(answers[0]).toBe(answers[1]);
@@ -31,15 +32,18 @@ async function passes(bytes: Uint8Array, modulus: Modulus, elements: number): Pr
 
 const words = (...numbers: readonly number[]) => new Uint8Array(Uint32Array.from(numbers).buffer);
 
-it('the hash is that of the header', async () => {
+it('the checksum is the expected one, and the sealed parts are those that the header names', async () => {
   const bytes = words(1, 2, 3);
-  const expected = {
-    bodyHash: sha256(words(1, 2, 4)),
-    modulus: RING_32,
-    layout: { elements: 3, vectorBytes: 12 } as never,
-  };
-  expect(await isExpected(staged(bytes), expected, undefined)).toBe(false);
-  expect(await isExpected(staged(bytes), expected, sha256(bytes))).toBe(false);
+  const layout = { elements: 2, vectorBytes: 8, bodyBytes: 12 };
+  const expected = { crc: nodeCrc32(bytes), hasParts, modulus: RING_32, layout };
+  expect(await isExpected(staged(bytes), expected, undefined)).toBe(true);
+  const other = { ...expected, crc: nodeCrc32(words(1, 2, 4)) };
+  expect(await isExpected(staged(bytes), other, undefined)).toBe(false);
+  expect(await isExpected(staged(bytes), other, nodeCrc32(bytes))).toBe(false);
+  const seen: Uint8Array[] = [];
+  const strange = (sealed: Uint8Array): boolean => seen.push(sealed) === 0;
+  expect(await isExpected(staged(bytes), { ...expected, hasParts: strange }, nodeCrc32(bytes))).toBe(false);
+  expect(seen).toEqual([words(3)]);
 });
 
 it('in the field every word is below its order; in the ring of 32 bits every word is an element', async () => {

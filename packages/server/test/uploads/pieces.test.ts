@@ -13,10 +13,10 @@ import { createStore } from '../../src/store/store.ts';
 import { openPieces, type Pieces } from '../../src/uploads/pieces.ts';
 import { bytes, nameOf, policy, task } from '../support/store-samples.ts';
 
-const name = { upload: nameOf(1), bodyHash: bytes(7) };
+const upload = nameOf(1);
 /** Longer than a row. */
 const layout = { elements: 100_000, vectorBytes: 400_000, bodyBytes: 400_000 };
-const body = { name, layout };
+const body = { upload, layout };
 
 let folder = '';
 let store: Store;
@@ -57,7 +57,7 @@ describe('pieces of one body at several nodes', () => {
     expect(second.standing).toBe(10);
     await append(second.staging, 2, 5);
     await second.staging.commit();
-    expect(await readWhole(blobs[0], bodyKey(name, layout))).toEqual(
+    expect(await readWhole(blobs[0], bodyKey(upload, layout))).toEqual(
       Uint8Array.from([...bytes(1, 10), ...bytes(2, 5)]),
     );
   });
@@ -79,7 +79,7 @@ describe('pieces of one body at several nodes', () => {
     const last = await nodes[0].open(body, false);
     expect(last.standing).toBe(30);
     await last.staging.commit();
-    expect(await readWhole(blobs[1], bodyKey(name, layout))).toEqual(
+    expect(await readWhole(blobs[1], bodyKey(upload, layout))).toEqual(
       Uint8Array.from([...bytes(1, 10), ...bytes(2, 20)]),
     );
   });
@@ -95,22 +95,12 @@ describe('pieces of one body at several nodes', () => {
     await next.staging.close();
   });
 
-  it('of another body replace it: one body of an upload is kept', async () => {
-    await settleTen();
-    const other = await nodes[1].open({ layout, name: { ...name, bodyHash: bytes(8) } }, false);
-    expect(other.standing).toBe(0);
-    await other.staging.close();
-    const again = await nodes[0].open(body, false);
-    expect(again.standing).toBe(0);
-    await again.staging.close();
-  });
-
   it('that are the complete body may come twice at the same time', async () => {
     const both = await Promise.all(nodes.map((node) => node.open(body, true)));
     for (const { staging } of both) await append(staging, 3, 12);
     await both[0]?.staging.commit();
     await append((both[1] as (typeof both)[number]).staging, 3, 0);
     await both[1]?.staging.commit();
-    expect(await readWhole(blobs[0], bodyKey(name, layout))).toEqual(bytes(3, 12));
+    expect(await readWhole(blobs[0], bodyKey(upload, layout))).toEqual(bytes(3, 12));
   });
 });

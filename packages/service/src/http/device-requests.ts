@@ -3,7 +3,7 @@
  * is read; the body is then checked against the digest that was signed.
  */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { HEADER, millis, requestStatement, type UserId, userIdOf } from '@basa/protocol';
+import { HEADER, millis, pieceStatement, requestStatement, type UserId, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
 import { fail } from './problem.ts';
@@ -14,8 +14,10 @@ export interface SigningDevice {
   /** Its Ed25519 public key. */
   readonly deviceKey: Uint8Array;
   readonly user: UserId;
-  /** SHA-256 of the body, which the device declares and signs. A route that streams a body compares it. */
+  /** SHA-256 of the body, which the device declares and signs. */
   readonly digest: Uint8Array;
+  /** Of a piece of an upload: its CRC-32, which the device signs with its offset and length. The route compares it. */
+  readonly crc: number;
 }
 
 export interface DeviceRequestOptions {
@@ -28,8 +30,8 @@ export interface DeviceRequestOptions {
 }
 
 export interface DeviceRouteOptions {
-  /** `streamed`: the route reads the body itself and compares its digest. */
-  readonly body?: 'parsed' | 'streamed';
+  /** `pieces`: the route reads the body of a PUT itself and compares its checksum. */
+  readonly body?: 'parsed' | 'pieces';
   /** Besides the limit for all requests of a device. */
   readonly limits?: TokenBuckets;
 }
@@ -67,16 +69,18 @@ export function deviceRequests(
       const words = signedHeaders(request);
       const { at, nonce, deviceKey, digest } = words;
       if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: String(now) });
-      checkSignature(request, audience, words);
+      const isPiece = route.body === 'pieces' && request.method === 'PUT';
+      const crc = isPiece ? checkPiece(request, audience, words) : 0;
+      if (!isPiece) checkSignature(request, audience, words);
       // Only requests with a valid signature are counted.
       const name = Buffer.from(nodeSuite.sha256(deviceKey, nonce).subarray(0, 16)).toString('latin1');
       if (seen.has(name, now)) fail('replayed');
       const device = toHex(deviceKey);
       const wait = limits.take(device, now) ?? route.limits?.take(device, now);
       if (wait !== undefined) fail('rate-limited', wait);
-      devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest });
+      devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest, crc });
       rememberers.set(request, () => seen.add(name, now));
-      if (route.body === 'streamed') settledBodies.add(request);
+      if (isPiece) settledBodies.add(request);
     };
 }
 
@@ -92,7 +96,7 @@ export function checkSender(
   const { deviceKey, digest } = words;
   if (!equalBytes(deviceKey, publicKey)) fail('server-unknown');
   checkSignature(request, audience, words);
-  devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest });
+  devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest, crc: 0 });
 }
 
 function checkSignature(
@@ -100,11 +104,39 @@ function checkSignature(
   audience: Uint8Array,
   { at, nonce, signature, deviceKey, digest }: ReturnType<typeof signedHeaders>,
 ): void {
-  const target = request.raw.url ?? '';
-  if (!/^[\x21-\x7e]{1,1024}$/.test(target)) fail('malformed', { detail: 'target: not ASCII, or too long' });
+  const target = targetOf(request);
   const statement = { audience, method: request.method, target, digest, at: millis(at), nonce };
   const isGood = nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey });
   if (!isGood) fail('request-signature-invalid');
+}
+
+/** Returns the CRC-32 of the piece, which the device signed with its offset and length. */
+function checkPiece(
+  request: FastifyRequest,
+  audience: Uint8Array,
+  { at, nonce, signature, deviceKey }: ReturnType<typeof signedHeaders>,
+): number {
+  const target = targetOf(request);
+  if (request.headers['transfer-encoding'] !== undefined) fail('malformed', { detail: 'content-length is missing' });
+  const offset = numberHeader(request, HEADER.uploadOffset);
+  const length = numberHeader(request, 'content-length');
+  const crc = new DataView(hexHeader(request, HEADER.crc, 4).buffer).getUint32(0);
+  const message = pieceStatement({ audience, target, offset, length, crc, at: millis(at), nonce });
+  if (!nodeSuite.verify({ signature, message, publicKey: deviceKey })) fail('request-signature-invalid');
+  return crc;
+}
+
+function targetOf(request: FastifyRequest): string {
+  const target = request.raw.url ?? '';
+  if (!/^[\x21-\x7e]{1,1024}$/.test(target)) fail('malformed', { detail: 'target: not ASCII, or too long' });
+  return target;
+}
+
+/** A number of bytes; 0 if the header is missing. */
+function numberHeader(request: FastifyRequest, name: string): number {
+  const text = String(request.headers[name] ?? 0);
+  if (!/^\d{1,15}$/.test(text)) fail('malformed', { detail: `${name}: not a number of bytes` });
+  return Number(text);
 }
 
 /** For body parsers: checks that the bytes are those the device signed, if a device signed the request. */

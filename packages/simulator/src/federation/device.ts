@@ -20,7 +20,6 @@ import {
   type UserRecord,
   type UserSession,
   userIdOf,
-  wipeSession,
 } from '@basa/protocol';
 import { granted } from './granted.ts';
 import type { World } from './world.ts';
@@ -34,8 +33,10 @@ export class FederationDevice {
   certificate: Certificate;
   /** The values it reports for the metrics that the task names. */
   metrics: Readonly<Record<string, number>> = {};
-  /** On disk: the input, the records of the session, and the records of the uploads that got its updates. */
+  /** The quantised input of its update. */
   input: Uint32Array | undefined;
+  /** On disk: the records of the session with the body of its upload, and the ledger. */
+  body: Uint8Array | undefined;
   records: UserRecord[] = [];
   ledgerRecords: LedgerRecord[] = [];
   ledger: DeviceLedger = EMPTY_LEDGER;
@@ -57,10 +58,11 @@ export class FederationDevice {
   /** The same device in a copy of its federation. */
   copyIn(world: World): FederationDevice {
     const copy = new FederationDevice(world, this.number, this.signer, this.certificate);
-    const { metrics, input, records, ledgerRecords, ledger, session, updates, blocks } = this;
+    const { metrics, input, body, records, ledgerRecords, ledger, session, updates, blocks } = this;
     copy.records = [...records];
     copy.ledgerRecords = [...ledgerRecords];
     copy.input = input?.slice();
+    copy.body = body?.slice();
     return Object.assign(copy, { metrics, ledger, session, updates, blocks });
   }
 
@@ -91,7 +93,7 @@ export class FederationDevice {
   leave(): void {
     this.records = [];
     this.session = undefined;
-    this.input = undefined;
+    this.input = this.body = undefined;
   }
 
   /** Builds x' of the update. */
@@ -105,13 +107,16 @@ export class FederationDevice {
   }
 
   /** Makes the records of a step durable together; the device may crash right after. */
-  persist<Answer>({ state: { ledger, session }, records, answer }: DeviceStep<Answer>): Answer | Refused {
+  persist<Answer>(
+    { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
+    body?: Uint8Array,
+  ): Answer | Refused {
+    this.body = body ?? this.body;
     const ofSession = records.filter(isSessionRecord);
     this.records.push(...ofSession);
     this.ledgerRecords.push(...records.filter(isLedgerRecord));
     this.ledger = ledger;
     for (const _ of ofSession) this.world.persisted('user');
-    if (this.session !== undefined && session?.step === 'acknowledged') wipeSession(this.session);
     this.session = session;
     return answer;
   }

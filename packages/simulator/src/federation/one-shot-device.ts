@@ -5,14 +5,16 @@ import {
   type BuiltInput,
   type ContributeRequest,
   type Gathered,
+  giveShot,
   type HeadBody,
   isRefused,
   type Masking,
+  millis,
   type Refused,
   receiveStandings,
   refused,
+  resumeShot,
   type ShotStart,
-  shotSteps,
   shotUploadCodec,
   standingsCodec,
   sumRules,
@@ -23,9 +25,6 @@ import type { FederationDevice } from './device.ts';
 import type { Accepted, OneShotWorld } from './one-shot-world.ts';
 
 const ACCEPTED: Accepted = { kind: 'accepted' };
-
-/** Thrown if the stored state is not the state that the device wrote. The device then sends nothing. */
-export class Damaged extends Error {}
 
 /** The message of a device: its upload header, and the body. */
 export interface SentShot {
@@ -124,12 +123,12 @@ export class ShotDevice {
     return this.drive(start, ({ upload, body }) => this.world.call('shot', () => this.world.shots.take(upload, body)));
   }
 
-  /** Goes through the steps of an upload; `deliver` receives the message. */
+  /** Goes through the steps of an upload, a new or the stored one; `deliver` receives the message. */
   drive(start: ShotStart | undefined, deliver: (sent: SentShot) => Accepted | Refused): Accepted | Refused {
-    const steps = shotSteps(this.#ports, this.own, start);
+    const now = millis(this.world.now + this.clockMs);
+    const steps = start === undefined ? resumeShot(this.#ports, this.own, now) : giveShot(this.#ports, this.own, start);
     let next = steps.next();
     while (next.done !== true) next = steps.next(this.#answer(next.value, deliver) as never);
-    if (next.value.kind === 'damaged') throw new Damaged(next.value.problem);
     return next.value.kind === 'acknowledged' ? ACCEPTED : refused(next.value.reason);
   }
 
@@ -138,11 +137,13 @@ export class ShotDevice {
       case 'sign':
         return this.own.signer.sign(request.statement);
       case 'durable':
-        return void this.own.persist(request.step);
+        return void this.own.persist(request.step, request.body);
+      case 'body':
+        return this.own.body;
       case 'keys':
         return keysAtOnce(this.suite, once(request.work));
       case 'input':
-        return this.own.input;
+        return this.own.input?.slice();
       case 'mask':
         this.onMask?.(request.masking);
         return this.world.mask(request.masking.vector, request.masking.plan);

@@ -1,5 +1,5 @@
 /** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
-import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
+import { crc32, equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
   type AuthorityStanding,
   type Batch,
@@ -10,16 +10,19 @@ import {
   epochCodec,
   guardVerdict,
   guardWordsOf,
+  heldParts,
   type IntakeView,
   inspectRequestCodec,
   isRefused,
   MAX_INSPECTED,
   type ModelEntry,
+  partsHashOf,
   pickBatch,
   type Refused,
   refused,
   type SaidBy,
   type ShotHeader,
+  type ShotUpload,
   type ShownUpload,
   type SumVerdict,
   shotLayout,
@@ -108,19 +111,20 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const known = this.#byTag.get(tagOf(upload.header));
     if (known !== undefined && equalBytes(known.name, name)) return toldOf(known);
     if (known !== undefined) return refused('body-mismatch', { detail: 'another upload has this tag' });
-    const problem = shotProblem(this.view, upload) ?? this.#bodyProblem(upload.header, body);
+    const problem = shotProblem(this.view, upload) ?? this.#bodyProblem(upload, body);
     if (problem !== undefined) return problem;
     this.keep({ name, upload, body, verdict: 'waiting', voters: undefined });
     return ACCEPTED;
   }
 
-  #bodyProblem(header: ShotHeader, body: Uint8Array): Refused | undefined {
+  #bodyProblem({ header, bodyBytes, bodyCrc }: ShotUpload, body: Uint8Array): Refused | undefined {
     const { suite, policy } = this.view;
-    const { bodyBytes, vectorBytes } = shotLayout(policy, header.epochs);
+    const { vectorBytes } = shotLayout(policy, header.epochs);
+    const held = heldParts(policy, header.epochs);
     const isWhole =
       body.length === bodyBytes &&
-      equalBytes(suite.sha256(body), header.bodyHash) &&
-      equalBytes(suite.sha256(body.subarray(vectorBytes)), header.partsHash);
+      crc32(body) === bodyCrc &&
+      equalBytes(partsHashOf(suite, held, body.subarray(vectorBytes)) ?? new Uint8Array(), header.partsHash);
     return isWhole ? undefined : refused('body-mismatch');
   }
 
@@ -232,7 +236,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
   /** No authority votes for these any more. */
   #endLate(): void {
     const { policy, now } = this.world;
-    const time = { epochMs: policy.oneShot?.epochMs ?? 0, epoch: this.view.epoch };
+    const time = { voteMs: policy.oneShot?.voteMs ?? 0, epoch: this.view.epoch };
     for (const shot of this.#free())
       if (voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
   }

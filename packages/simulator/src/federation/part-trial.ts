@@ -41,7 +41,7 @@ export function partTrial(
     const keys = epochKeysOf(suite, sealing, secret);
     return { task, authority, number: 0, ...keys, ...times, signature: new Uint8Array(64) };
   });
-  const name = { task, joinTag: randomBytes(32) as JoinTag, user: randomBytes(32) as UserId };
+  const name = { task, joinTag: randomBytes(16) as JoinTag, user: randomBytes(32) as UserId };
   const policy = { authorities: secrets, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, sealing } };
   const names = epochs.map((epoch) => epochNameOf(suite, epoch));
   const parts = heldParts(policy, names).map((part) => ({

@@ -132,7 +132,10 @@ function signed(
   signer: Signer,
   words: { readonly method: string; readonly target: string; readonly body: Uint8Array },
 ): Record<string, string> {
-  return signingDevice(signer).headers({ ...words, audience, at: clock() });
+  const device = signingDevice(signer);
+  const isPiece = words.method === 'PUT' && words.target.includes('/shots/');
+  const asked = { ...words, audience, at: clock() };
+  return isPiece ? device.pieceHeaders({ ...asked, offset: 0 }) : device.headers(asked);
 }
 
 function nameOf({ names }: FuzzSource): fc.Arbitrary<string> {

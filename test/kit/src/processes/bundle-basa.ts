@@ -12,9 +12,8 @@ const ENTRIES = {
   'parts/fleet-worker': 'packages/cli/src/demo/fleet-worker.ts',
   'parts/mask-worker': 'packages/client/src/node/mask-worker.ts',
   'parts/work/worker': 'packages/server/src/closing/work/worker.ts',
-  'parts/work/hasher': 'packages/server/src/uploads/work/hasher.ts',
 } as const;
-const LOOKS_BESIDE_ITSELF = /\/(?:local-services|fleet|masks|worker-pool|body-hash)\.ts$/;
+const LOOKS_BESIDE_ITSELF = /\/(?:local-services|fleet|masks|worker-pool)\.ts$/;
 
 /** All other modules keep their original location, because their files are there. */
 const knowsItsPlace: Plugin = {

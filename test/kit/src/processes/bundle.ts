@@ -10,7 +10,6 @@ const ENTRIES = {
   server: join(ROOT, 'packages/server/src/main.ts'),
   'work/mask-worker': join(ROOT, 'packages/authority/src/masks/work/mask-worker.ts'),
   'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
-  'work/hasher': join(ROOT, 'packages/server/src/uploads/work/hasher.ts'),
 } as const;
 
 /** The globals that CommonJS packages inside a bundle expect. */

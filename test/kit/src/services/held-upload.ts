@@ -5,14 +5,17 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
 import {
   HEADER,
+  heldParts,
+  partsHashOf,
   problemCodeOf,
   SERVER_PATH,
   type ShotHeader,
   shotHeaderCodec,
+  shotLayout,
   shotUploadCodec,
   uploadNameOf,
 } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { oneHot, type TestServices, until } from './test-services.ts';
 
 /** No waits: a test that cuts a connection must notice at once. */
@@ -52,6 +55,8 @@ export interface Sent {
   /** The bytes that the device signed, if they differ from the body. */
   readonly signed?: Uint8Array;
   readonly offset?: number;
+  /** The length that the device signed, if it is not that of these bytes. */
+  readonly length?: number | undefined;
   readonly method?: 'PUT' | 'HEAD';
   readonly target?: string;
   readonly header?: Uint8Array;
@@ -70,11 +75,12 @@ export interface Told {
 export function headersFor(services: TestServices, upload: HeldUpload, sent: Sent = {}): Record<string, string> {
   const { body, signed = body, method = 'PUT', offset = 0, target = upload.target, header = upload.header } = sent;
   const device = signingDevice(sent.signer ?? upload.signer);
-  const words = { audience: services.server.publicKey, method, target, at: services.clock(), body: signed };
+  const words = { audience: services.server.publicKey, target, at: services.clock(), body: signed };
   return {
-    ...device.headers(words),
+    ...(method === 'PUT'
+      ? device.pieceHeaders({ ...words, offset, length: sent.length })
+      : device.headers({ ...words, method })),
     [HEADER.upload]: toHex(header),
-    ...(method === 'PUT' && { [HEADER.uploadOffset]: String(offset) }),
     ...(body !== undefined && { 'content-type': 'application/octet-stream' }),
     ...sent.headers,
   };
@@ -138,6 +144,16 @@ export function otherHeader(services: TestServices, { header, signer }: HeldUplo
     header: shotUploadCodec.encode({ ...upload, header: { ...other, signature } }),
     target: SERVER_PATH.shot(services.task, toHex(uploadNameOf(nodeSuite, other))),
   };
+}
+
+/** The upload with another body, signed by the same device, with the address that it names. */
+export function otherBody(services: TestServices, held: HeldUpload, body: Uint8Array) {
+  const { epochs } = shotUploadCodec.decode(held.header).header;
+  const sealed = body.subarray(shotLayout(services.policy, epochs).vectorBytes);
+  const partsHash = partsHashOf(nodeSuite, heldParts(services.policy, epochs), sealed);
+  const { header, target } = otherHeader(services, held, partsHash === undefined ? {} : { partsHash });
+  const upload = { ...shotUploadCodec.decode(header), bodyCrc: nodeCrc32(body) };
+  return { header: shotUploadCodec.encode(upload), target, body };
 }
 
 export const hashOf = (bytes: Uint8Array): Uint8Array => nodeSuite.sha256(bytes);

@@ -13,17 +13,20 @@ import {
   ENGINE,
   encodePolicy,
   HEADER,
+  heldParts,
   joined,
   type Millis,
   millis,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
+  partsHashOf,
   receiveStandings,
   restoreDevice,
   SERVER_PATH,
   type ShotHeaderBody,
   type ShotUpload,
   shotHeaderCodec,
+  shotLayout,
   shotUploadCodec,
   standingsCodec,
   sumRules,
@@ -32,7 +35,7 @@ import {
   taskIdOf,
   uploadNameOf,
 } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { type AuthorityWorld, FederationAuthority, granted, ShotAuthority } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
@@ -253,7 +256,8 @@ export class ShotScene {
     const { vector } = granted(buildInput(sumRules(policy, version), update));
     const { shown, body } = maskedUpload(enrolled, { policy, ...gathered }, vector);
     const { certificate, header } = shown;
-    return { device: enrolled.device, index, upload: { certificate, header }, body };
+    const upload = { certificate, header, bodyBytes: body.length, bodyCrc: nodeCrc32(body) };
+    return { device: enrolled.device, index, upload, body };
   }
 
   /** The same with another body or header, as signed by a device that masks wrongly. */
@@ -264,9 +268,13 @@ export class ShotScene {
   ): SentShot {
     const other = body.slice();
     change(other);
-    const { signature: _, ...header } = { ...upload.header, bodyHash: nodeSuite.sha256(other), ...more };
+    const { epochs } = upload.header;
+    const sealed = other.subarray(shotLayout(this.policy, epochs).vectorBytes);
+    const partsHash = partsHashOf(nodeSuite, heldParts(this.policy, epochs), sealed) as Uint8Array;
+    const { signature: _, ...header } = { ...upload.header, partsHash, ...more };
     const signature = device.sign(shotHeaderCodec.statement(header));
-    return { device, index, upload: { ...upload, header: { ...header, signature } }, body: other };
+    const bodyCrc = nodeCrc32(other);
+    return { device, index, upload: { ...upload, header: { ...header, signature }, bodyCrc }, body: other };
   }
 
   nameOf({ upload }: SentShot): string {
@@ -275,30 +283,20 @@ export class ShotScene {
 
   /** Sends a piece of the body; by default all of it. */
   send(shot: SentShot, from = 0, to = shot.body.length): Promise<Answered> {
-    return this.#request('PUT', shot, shot.body.slice(from, to), { [HEADER.uploadOffset]: String(from) });
+    return this.#request('PUT', shot, shot.body.slice(from, to), from);
   }
 
   standingOf(shot: SentShot): Promise<Answered> {
     return this.#request('HEAD', shot, new Uint8Array());
   }
 
-  async #request(
-    method: 'PUT' | 'HEAD',
-    shot: SentShot,
-    body: Uint8Array,
-    more: Record<string, string> = {},
-  ): Promise<Answered> {
+  async #request(method: 'PUT' | 'HEAD', shot: SentShot, body: Uint8Array, offset = 0): Promise<Answered> {
     const target = SERVER_PATH.shot(this.task, this.nameOf(shot));
-    const signed = shot.device.headers({
-      audience: this.server.publicKey,
-      method,
-      target,
-      body,
-      at: this.clock(),
-    });
+    const words = { audience: this.server.publicKey, target, body, at: this.clock() };
     const headers = {
-      ...signed,
-      ...more,
+      ...(method === 'PUT'
+        ? shot.device.pieceHeaders({ ...words, offset })
+        : shot.device.headers({ ...words, method })),
       [HEADER.upload]: toHex(shotUploadCodec.encode(shot.upload)),
       'content-type': 'application/octet-stream',
     };

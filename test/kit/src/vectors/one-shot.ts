@@ -34,7 +34,15 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const { suite } = environment.tools;
   const standings = standingsCodec.encode({ standings: world.standings() });
   const secrets = world.authorities.map(({ secrets: own }) => toHex([...own.values()][0] as Uint8Array));
-  const users = world.contributed(2).map((device, n) => userVector(device, server.shots[n] as StoredShot));
+  const users = [0, 1].map((n) => {
+    const device = world.device();
+    let seeds: readonly string[] = [];
+    device.onMask = ({ plan }) => {
+      seeds = plan.terms.map(({ seed }) => toHex(seed.reveal()));
+    };
+    granted(device.contribute());
+    return userVector(device, seeds, server.shots[n] as StoredShot);
+  });
   const inspectRequest = inspectRequestCodec.encode(server.inspectRequest(server.shots));
   const inspected = world.indices.map((index) => granted(server.inspectBy(index, server.shots)));
   const batch = server.batch();
@@ -80,12 +88,10 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   };
 }
 
-function userVector(device: ShotDevice, { upload, body }: StoredShot): object {
-  const shot = device.own.records.find((entry) => entry.kind === 'shot');
-  if (shot === undefined) throw new Error('nothing was frozen');
+function userVector(device: ShotDevice, seeds: readonly string[], { upload, body }: StoredShot): object {
   return {
     deviceKey: toHex(device.own.signer.publicKey),
-    seeds: shot.seeds.map(toHex),
+    seeds,
     input: [...(device.own.input as Uint32Array)],
     upload: toHex(shotUploadCodec.encode(upload)),
     body: toHex(body),

@@ -18,7 +18,14 @@ import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts'
 import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
 import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
 import { isHolder, oneShotOf, type Part } from '../../wire/one-shot/parts.ts';
-import { heldParts, type ShotHeader, shotHeaderCodec, splitParts, uploadNameOf } from '../../wire/one-shot/upload.ts';
+import {
+  heldParts,
+  partsHashOf,
+  type ShotHeader,
+  shotHeaderCodec,
+  splitParts,
+  uploadNameOf,
+} from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
@@ -90,12 +97,18 @@ function signedProblem(
   if (!isOfTask || !isCertified(suite, policy, certificate)) return refused('certificate-invalid');
   if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
   if (!isSigned(suite, shotHeaderCodec, header, certificate.deviceKey)) return refused('signature-invalid');
-  return partsProblem(suite, header, sealed);
+  return partsProblem(suite, policy, header, sealed);
 }
 
 /** An authority never sees y. Without this hash, the server could combine y with its own seeds. */
-function partsProblem(suite: Suite, { partsHash }: ShotHeader, sealed: Uint8Array): Refused | undefined {
-  return equalBytes(suite.sha256(sealed), partsHash) ? undefined : refused('body-mismatch');
+function partsProblem(
+  suite: Suite,
+  policy: ExaminedTask['policy'],
+  { epochs, partsHash }: ShotHeader,
+  sealed: Uint8Array,
+): Refused | undefined {
+  const hash = partsHashOf(suite, heldParts(policy, epochs), sealed);
+  return hash !== undefined && equalBytes(hash, partsHash) ? undefined : refused('body-mismatch');
 }
 
 /** Returns the seeds of the parts that this authority holds. All holders agree on whether an upload is good or bad. */
@@ -105,7 +118,7 @@ export function openParts(
   { header, sealed }: Pick<ShownUpload, 'header' | 'sealed'>,
   epochs: ShownEpochs,
 ): readonly OpenedPart[] | Refused {
-  const changed = partsProblem(suite, header, sealed);
+  const changed = partsProblem(suite, policy, header, sealed);
   if (changed !== undefined) return changed;
   const named = header.epochs.map(({ authority: index, statement }) => {
     const epoch = epochs.get(toHex(statement));

@@ -8,7 +8,7 @@ import type { Epoch } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, Verdict } from '../../wire/one-shot/messages.ts';
 import { oneShotOf, taskParts } from '../../wire/one-shot/parts.ts';
 import { vouchersOf } from '../../wire/one-shot/policy.ts';
-import { type ShotUpload, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
+import { type ShotUpload, shotHeaderCodec, shotLayout } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
@@ -28,13 +28,13 @@ export interface IntakeView {
 }
 
 /** Returns the reason why the server refuses the upload; its body is then not read. */
-export function shotProblem(view: IntakeView, { certificate, header }: ShotUpload): Refused | undefined {
+export function shotProblem(view: IntakeView, { certificate, header, bodyBytes }: ShotUpload): Refused | undefined {
   const { suite, task, policy } = view;
   const isOfTask = equalBytes(certificate.task, task) && equalBytes(header.task, task);
   if (!isOfTask || !isCertified(suite, policy, certificate)) return refused('certificate-invalid');
   if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
   if (!isSigned(suite, shotHeaderCodec, header, certificate.deviceKey)) return refused('signature-invalid');
-  return versionProblem(view, header) ?? namedProblem(view, header);
+  return versionProblem(view, header) ?? namedProblem(view, header) ?? lengthProblem(view, header, bodyBytes);
 }
 
 type Header = ShotUpload['header'];
@@ -56,6 +56,12 @@ function namedProblem({ policy, epoch, now }: IntakeView, header: Header): Refus
   const alone = { ...policy, minimum: 1 };
   const problem = batchProblem(alone, [header]);
   return problem && refused('epoch-invalid', { detail: problem.detail ?? problem.reason });
+}
+
+function lengthProblem({ policy }: IntakeView, { epochs }: Header, bodyBytes: number): Refused | undefined {
+  const expected = shotLayout(policy, epochs).bodyBytes;
+  if (bodyBytes === expected) return undefined;
+  return refused('body-mismatch', { detail: `a body of ${bodyBytes} bytes instead of ${expected}` });
 }
 
 /** `undecided` until enough authorities answered. */

@@ -4,7 +4,7 @@ import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested } from '../codec.ts';
 import { MAX_AUTHORITIES } from '../council.ts';
-import { type Fields, u53 } from '../fields.ts';
+import { type Fields, fixed, list, u32, u53 } from '../fields.ts';
 import { inputElements } from '../input-words.ts';
 import { KIND } from '../kinds.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
@@ -17,7 +17,7 @@ import { sealedPartBytes } from './sealings.ts';
 
 export interface ShotHeaderBody {
   readonly task: TaskId;
-  /** g: 32 random bytes of the device, new for every upload. */
+  /** g: 16 random bytes of the device, new for every upload. */
   readonly joinTag: JoinTag;
   readonly user: UserId;
   /** tau, and the hash of its entry in the model log: every upload of a batch names the same entry. */
@@ -25,9 +25,10 @@ export interface ShotHeaderBody {
   readonly entry: Uint8Array;
   /** The epochs to whose keys the seeds are sealed. */
   readonly epochs: readonly EpochName[];
-  /** Hash of the whole body: y, then the sealed parts. */
-  readonly bodyHash: Uint8Array;
-  /** Hash of only the sealed parts: authorities never see y, and recompute this one. */
+  /**
+   * Of the sealed parts (`partsHashOf`). Nothing else in a header depends on the body: authorities see it, and with the masks they could
+   * test guesses of an update against a hash, a checksum or a length of y.
+   */
   readonly partsHash: Uint8Array;
 }
 export type ShotHeader = ShotHeaderBody & Signature;
@@ -39,7 +40,6 @@ export const shotHeaderFields: Fields<ShotHeaderBody> = {
   version: u53,
   entry: field.hash,
   epochs: epochNamesField,
-  bodyHash: field.hash,
   partsHash: field.hash,
 };
 
@@ -55,15 +55,21 @@ export const SEALED_PARTS_BYTES: number = MAX_PARTS * sealedPartBytes('x25519+ml
 /** Bytes that fit a header. */
 export const SHOT_HEADER_BYTES: number = STATEMENT_BYTES;
 
-/** The data before the body of an upload. */
+/** The data before the body of an upload. The authorities are shown only certificate and header. */
 export interface ShotUpload {
   readonly certificate: Certificate;
   readonly header: ShotHeader;
+  /** Of the body (y, then the sealed parts), against broken disks and proxies. */
+  readonly bodyBytes: number;
+  /** CRC-32 of the body. */
+  readonly bodyCrc: number;
 }
 
 export const shotUploadCodec: Codec<ShotUpload> = message<ShotUpload>(KIND.shotUpload, 'shotUpload', {
   certificate: nested(certificateCodec, STATEMENT_BYTES),
   header: nested(shotHeaderCodec, SHOT_HEADER_BYTES),
+  bodyBytes: u53,
+  bodyCrc: u32,
 });
 
 /** Bytes that fit `shotUploadCodec`. */
@@ -107,6 +113,16 @@ export function shotLayout(policy: TaskPolicy, epochs: readonly EpochName[]): Sh
   const vectorBytes = packedLength(elements, policy.modulus);
   const partsBytes = heldParts(policy, epochs).reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
   return { elements, vectorBytes, partsBytes, bodyBytes: vectorBytes + partsBytes };
+}
+
+const partHashesCodec = message<{ readonly hashes: readonly Uint8Array[] }>(KIND.partHashes, 'partHashes', {
+  hashes: list(MAX_PARTS, fixed(32)),
+});
+
+/** The hash over the list of the hashes of the sealed parts; undefined if they have another length. */
+export function partsHashOf(suite: Suite, parts: readonly HeldPart[], sealed: Uint8Array): Uint8Array | undefined {
+  const pieces = splitParts(parts, sealed);
+  return pieces && partHashesCodec.hash(suite, { hashes: pieces.map((piece) => suite.sha256(piece)) });
 }
 
 /** The sealed bytes of each part, as views; undefined if the length is wrong. */

@@ -11,6 +11,7 @@ import {
   modelEntryCodec,
   oneShotOf,
   partBinding,
+  partsHashOf,
   partTerm,
   type ShotHeaderBody,
   type ShownUpload,
@@ -53,7 +54,7 @@ export function maskedUpload(
   input: Uint32Array,
 ): TestUpload {
   const user = userIdOf(nodeSuite, device.deviceKey);
-  const name = { task: taskIdOf(nodeSuite, policy), joinTag: nodeRandomBytes(32) as JoinTag, user };
+  const name = { task: taskIdOf(nodeSuite, policy), joinTag: nodeRandomBytes(16) as JoinTag, user };
   const names = epochs.map((epoch) => epochNameOf(nodeSuite, epoch));
   const held = heldParts(policy, names);
   const seeds = held.map(() => nodeRandomBytes(SEED_BYTES));
@@ -73,8 +74,7 @@ export function maskedUpload(
     version: entry.version,
     entry: modelEntryCodec.statementHash(nodeSuite, entry),
     epochs: names,
-    bodyHash: nodeSuite.sha256(body),
-    partsHash: nodeSuite.sha256(sealed),
+    partsHash: partsHashOf(nodeSuite, held, sealed) as Uint8Array,
   };
   const header = { ...unsigned, signature: device.sign(shotHeaderCodec.statement(unsigned)) };
   return { shown: { certificate, header, sealed }, masked, input, body };
