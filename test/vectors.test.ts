@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { epochCodec, isEpochOf, millis, ONE_SHOT_DEFAULTS, type TaskId } from '@basa/protocol';
+import { epochCodec, isEpochOf, millis, ONE_SHOT_DEFAULTS, type TaskId, WIRE_VERSION } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import type { RefusedKey } from '@basa/testkit/vectors/epoch-keys.ts';
 import { REFUSALS_FILE, refusalTable } from '@basa/testkit/vectors/refusals.ts';
-import { expect, it } from 'vitest';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
 
 const folder = new URL('../conformance/vectors/', import.meta.url);
+const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Record<string, unknown>;
 
 it.each(Object.keys(VECTOR_FILES))('the code makes vectors/%s as it is committed', async (name) => {
   const made = await VECTOR_FILES[name]?.();
@@ -19,9 +21,31 @@ const PUBLISHED = ['ml-kem.json'];
 it('every committed vector file is made by the code, or published by others', () => {
   expect(
     readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
+      .filter((name) => name.endsWith('.json') && name !== 'schema.json')
       .sort(),
   ).toEqual([...Object.keys(VECTOR_FILES), ...PUBLISHED].sort());
+});
+
+describe('the schema', () => {
+  const schema = read('schema.json') as { readonly $defs: object };
+  const ajv = new Ajv2020({ schemas: [{ ...schema, $id: 'vectors' }] });
+  const describes = (name: string) => ajv.getSchema(`vectors#/$defs/${name}`) as ValidateFunction;
+  const names = [...Object.keys(VECTOR_FILES), ...PUBLISHED].map((file) => file.replace('.json', ''));
+
+  it.each(names)('describes %s, every field of it', (name) => {
+    const vectors = read(`${name}.json`);
+    const describe = describes(name);
+    expect(describe(vectors) || describe.errors).toBe(true);
+    expect(describe({ ...vectors, other: 1 })).toBe(false);
+    for (const [field, list] of Object.entries(vectors)) {
+      if (!Array.isArray(list)) continue;
+      expect(describe({ ...vectors, [field]: [...list, { other: 1 }] }), field).toBe(false);
+    }
+  });
+
+  it('belongs to one version of the layouts', () => {
+    expect(describes('masking')({ ...read('masking.json'), wire: WIRE_VERSION + 1 })).toBe(false);
+  });
 });
 
 it('the client in Python carries the table of refusals as it is, and the version of the packages', () => {

@@ -26,7 +26,7 @@ describe.each(backends.map((group) => [group.name, group] as const))('with %s', 
   const tools = { group, suite, randomBytes: seededBytes('vectors') };
 
   it('the generated vectors equal the committed ones', async () => {
-    expect(await abeVectors(group)).toEqual(vectors);
+    expect(vectors).toMatchObject(await abeVectors(group));
   });
 
   it('each ciphertext opens to the keys that it names and to no other', () => {

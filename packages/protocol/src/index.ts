@@ -112,7 +112,7 @@ export { millis } from './wire/brands.ts';
 export type { Certificate, CertificateBody } from './wire/certificate.ts';
 export { certificateCodec, userIdOf } from './wire/certificate.ts';
 export type { Codec } from './wire/codec.ts';
-export { olderLayout } from './wire/codec.ts';
+export { olderLayout, WIRE_VERSION } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,

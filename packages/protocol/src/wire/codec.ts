@@ -6,14 +6,14 @@ import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
 import { type Field, type Fields, long, record, short } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
-const VERSION = 6;
+export const WIRE_VERSION = 6;
 /** SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR. */
 const SUITE = 1;
 
 /** Recognises, for bytes that do not decode, that an older version of this program wrote them; undefined if it did not. */
 export function olderLayout([version = 0]: Uint8Array): string | undefined {
-  return version > 0 && version < VERSION
-    ? `layouts of version ${version}, and this program reads ${VERSION}`
+  return version > 0 && version < WIRE_VERSION
+    ? `layouts of version ${version}, and this program reads ${WIRE_VERSION}`
     : undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Message<T> extends Codec<T> {
 /** A message with its own kind. docs/wire-format.md lists the kinds. */
 export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Message<T> {
   const body = record(fields);
-  const write = (writer: ByteWriter, value: T): void => body.write(writer.u8(VERSION).u8(SUITE).u8(kind), value);
+  const write = (writer: ByteWriter, value: T): void => body.write(writer.u8(WIRE_VERSION).u8(SUITE).u8(kind), value);
   return {
     name,
     kind,
@@ -46,7 +46,7 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
     hash: (suite, value) => written(write, value).lend((bytes) => suite.sha256(bytes)),
     decode(bytes) {
       const reader = new ByteReader(bytes);
-      expectByte(reader, `${name} version`, VERSION);
+      expectByte(reader, `${name} version`, WIRE_VERSION);
       expectByte(reader, `${name} suite`, SUITE);
       expectByte(reader, `${name} kind`, kind);
       const value = body.read(reader, name);

@@ -1,4 +1,5 @@
 /** Every vector file, by the function that makes it. */
+import { WIRE_VERSION } from '@basa/protocol';
 import { abeVectors } from './abe.ts';
 import { baselineVectors } from './baselines.ts';
 import { maskingVectors } from './masking.ts';
@@ -15,9 +16,9 @@ export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object
   'protocol.json': protocolVectors,
 };
 
-/** The text of a vector file: one vector per line if it fits, so that a change shows in a diff. */
+/** The text of a vector file, with the version of the layouts: one vector per line, so that a change shows in a diff. */
 export function formatVectors(vectors: object): string {
-  const sections = Object.entries(vectors).map(([name, value]) => {
+  const sections = Object.entries({ wire: WIRE_VERSION, ...vectors }).map(([name, value]) => {
     const list = Array.isArray(value)
       ? `[\n${value.map((vector) => `    ${JSON.stringify(vector)}`).join(',\n')}\n  ]`
       : JSON.stringify(value);
