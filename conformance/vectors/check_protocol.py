@@ -24,7 +24,7 @@ STEPS = {"one authority": 61, "ML-KEM": 307, "3 of 4 authorities": 307}
 
 def main():
     vectors = json.loads(FILE.read_text())
-    if set(vectors) != {"about", "refusedKeys", *CHECKS}:
+    if set(vectors) != {"about", "wire", "refusedKeys", *CHECKS}:
         sys.exit(f"conformance/vectors/protocol.json: sections {sorted(vectors)}")
     for section, check in CHECKS.items():
         for number, vector in enumerate(vectors[section]):
