@@ -23,7 +23,7 @@ const browser = await launchChromium();
 mkdirSync(OUT, { recursive: true });
 try {
   const mode = 'one-shot';
-  const version = { sumsPerVersion: 1, combine: 'mean' } as const;
+  const version = { combine: 'mean' } as const;
   const { task } = await createDemoTask(
     services,
     { name: 'MNIST', mode, bufferSize: 10, version, seed: 1, stop: { accuracy: 0.95 } },

@@ -52,8 +52,6 @@ const DAY_MS = 86_400_000;
 const FRESH_MS = 10_000;
 /** The next epoch opens when half of it is over, and until its end no statement of it is too old. */
 const EPOCH_MS = 40_000;
-/** An upload that is in no batch expires after its epoch and the time for votes. */
-const _SHORT = { epochMs: 20_000, voteMs: 1_000 };
 /** The participant whose update is the client's second one. */
 const SECOND = 4;
 export const LIES: readonly Lie[] = [

@@ -7,7 +7,7 @@ from typing import Optional
 
 from .fields import Message
 from .floor import Floor, floor_problem
-from .layouts import ONE_SHOT_ENGINE, ONE_VERSION
+from .layouts import MAX_SUMS, ONE_SHOT_ENGINE, ONE_VERSION
 from .parts import council_problem
 from .privacy import privacy_problem
 from .errors import Refused
@@ -84,8 +84,12 @@ def _mode_problem(policy: Message) -> Optional[str]:
         return "weights by age, though all updates of a batch are equally old"
     if policy.one_shot.authority_noise and (policy.privacy is None or len(policy.authorities) > 1):
         return "noise of the authority, which needs a private task with one authority"
-    if policy.one_shot.combine == TRIMMED and policy.one_shot.sums_per_version < LEAST_TRIMMED:
-        return f"a trimmed mean of fewer than {LEAST_TRIMMED} sums"
+    least = LEAST_TRIMMED * policy.size if policy.one_shot.combine == TRIMMED else 1
+    if not least <= policy.one_shot.step_updates <= MAX_SUMS * policy.size:
+        return f"a step of {policy.one_shot.step_updates} updates, not from {least} to {MAX_SUMS * policy.size}"
+    own = policy.one_shot.version_minimum
+    if own is not None and not 1 <= own <= policy.minimum:
+        return f"versions of {own} updates in a batch, not from 1 to {policy.minimum}"
     return council_problem(policy)
 
 

@@ -25,8 +25,8 @@ _PLAN: Dict[str, Any] = {
     "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": HOUR_MS,
 }
 _ONE_SHOT: Dict[str, Any] = {
-    "authority_noise": 0, "epoch_ms": HOUR_MS, "vote_ms": 900_000, "fresh_ms": 300_000,
-    "sums_per_version": 1, "combine": 0, "sealing": 0,
+    "authority_noise": 0, "epoch_ms": HOUR_MS, "fresh_ms": 300_000,
+    "step_updates": 1, "step_window_ms": HOUR_MS, "version_minimum": None, "min_interval_ms": 1_000, "combine": 0, "sealing": 0,
 }
 
 

@@ -100,9 +100,9 @@ def private(r):
 
 
 def one_shot(r):
-    """f, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed); how seeds
+    """f, noise of the authority, then how long an epoch and a standing count, the updates and the time of a step, the least updates of a version, the time between updates, and how sums are combined (0 mean, 1 trimmed); how seeds
     are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r), sealing=U8(r)))(r)
+    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), freshMs=U32(r), step=U32(r), window=U32(r), m=optional(U16)(r), interval=U32(r), combine=U8(r), sealing=U8(r)))(r)
 
 
 def optional(field):

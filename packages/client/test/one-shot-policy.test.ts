@@ -60,13 +60,15 @@ describe('a one-shot task', () => {
   });
 
   it('may make a version of several sums', async () => {
-    expect((await makePolicy(choiceOf(1, { sumsPerVersion: 3 }))).oneShot).toMatchObject({
-      sumsPerVersion: 3,
+    expect((await makePolicy(choiceOf(1))).oneShot?.stepUpdates).toBe(10);
+    expect((await makePolicy(choiceOf(1, { stepUpdates: 25, versionMinimum: 3 }))).oneShot).toMatchObject({
+      stepUpdates: 25,
+      versionMinimum: 3,
       combine: 'mean',
     });
-    const trimmed = choiceOf(1, { sumsPerVersion: 5, combine: 'trimmed' });
-    expect((await makePolicy(trimmed)).oneShot).toMatchObject({ sumsPerVersion: 5, combine: 'trimmed' });
-    await expect(makePolicy({ ...trimmed, sumsPerVersion: 4 })).rejects.toThrow(/at least 5 with a trimmed mean/);
+    const trimmed = choiceOf(1, { stepUpdates: 50, combine: 'trimmed' });
+    expect((await makePolicy(trimmed)).oneShot).toMatchObject({ stepUpdates: 50, combine: 'trimmed' });
+    await expect(makePolicy({ ...trimmed, stepUpdates: 49 })).rejects.toThrow(/from 50 to 640/);
   });
 
   it('may seal with ML-KEM as well', async () => {
@@ -87,7 +89,7 @@ describe('a task in paper mode', () => {
   });
 
   it.each([
-    [{ sumsPerVersion: 3 }, /sumsPerVersion needs one-shot mode/],
+    [{ stepUpdates: 3 }, /stepUpdates needs one-shot mode/],
     [{ sealing: 'x25519' }, /sealing needs one-shot mode/],
     [{ privacy: { noiseMultiplier: 4, participations: 3 } }, /privacy needs one-shot mode/],
   ] as const)('does not have %j', async (more, sentence) => {

@@ -25,7 +25,7 @@ export interface CrashOptions {
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
   /** The number of batches that make a version (1). */
-  readonly sums?: number | undefined;
+  readonly updates?: number | undefined;
   /** Each kill is a power cut: data that the process had not flushed is lost. Not with PostgreSQL. */
   readonly isPowerCut?: boolean;
   onKill?(line: string): void;
@@ -67,7 +67,7 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 }
 
 async function crash(
-  { kills, seed, sums, isPowerCut = false, onKill = () => {} }: CrashOptions,
+  { kills, seed, updates, isPowerCut = false, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
   const bundle = await bundleTrial({ watched: true });
@@ -77,7 +77,7 @@ async function crash(
   const nodes = database && { count: NODES, databaseUrl: database.url, random: () => balancing.unit() };
   const basa: TestProcesses = await TestProcesses.open({
     bundle,
-    policy: { dimension, ...oneShotLines({ sums }) },
+    policy: { dimension, ...oneShotLines({ stepUpdates: updates }) },
     specification: { stallMs: STALL_MS },
     ...(nodes && { nodes, server: { leaseMs: LEASE_MS } }),
   });

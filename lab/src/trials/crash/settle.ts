@@ -37,7 +37,7 @@ export async function settle(
 
 /** Beyond the end of every time to vote. */
 function deadlinesMs({ oneShot }: TaskPolicy): number {
-  return 1000 + (oneShot === undefined ? 0 : oneShot.epochMs + oneShot.voteMs);
+  return 1000 + (oneShot === undefined ? 0 : 2 * oneShot.epochMs);
 }
 
 /** Until no batch waits for its end, and what else waits has been the same for a while, because it is too few for a batch. */

@@ -76,7 +76,7 @@ function oneShotSettings(bufferSize: number, version: VersionSettings) {
     blockFloor: MNIST_BLOCK_FLOOR,
     metrics: METRICS,
     uploadLeaseMs: LEASE_MS,
-    places: PLACES_AN_UPDATE * bufferSize * version.sumsPerVersion,
+    places: PLACES_AN_UPDATE * (version.stepUpdates ?? bufferSize),
     stallMs: STALL_MS,
   };
 }

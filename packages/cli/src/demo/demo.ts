@@ -52,7 +52,7 @@ export const demo: Command = command({
     for (const one of modes) bufferWithin(flags.buffer, one);
     const version = versionSettings(flags);
     // A device gives at most one update on a version.
-    const usualDevices = Math.max(24, 2 * flags.buffer * version.sumsPerVersion);
+    const usualDevices = Math.max(24, 2 * (version.stepUpdates ?? flags.buffer));
     const goal = { target: flags.target / 100, further };
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(

@@ -1,5 +1,3 @@
-/** The modes by which updates reach a sum, by the names that people type, and the limits of each mode. */
-import { CommandError } from '../shell/command-error.ts';
 import { choice, type Flag, whole, within } from '../shell/flag.ts';
 
 /** In the order of the demo. */
@@ -14,42 +12,36 @@ export const modeFlag: Flag<ModeChoice> = choice(MODES, {
   default: 'one-shot',
 });
 
-/** The largest number of sums in a version, and the smallest number for a trimmed mean. */
-const MOST_SUMS = 64;
-const LEAST_TRIMMED = 5;
-
 const COMBINATIONS = ['mean', 'trimmed'] as const;
 
-/** H, and the combination of that many sums into a version. */
+/** The updates of a step, and the combination of their batches. */
 export const VERSION_FLAGS = {
-  'sums-per-version': whole({
-    help: 'H, the number of batches in one version of the model',
+  'step-updates': whole({
+    help: 'number of updates in one step of the server, from as many batches as that needs',
     min: 1,
-    max: MOST_SUMS,
-    default: 1,
+    without: 'K',
   }),
   combine: choice(COMBINATIONS, {
     value: 'how',
-    help: `how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs at least ${LEAST_TRIMMED} batches`,
+    help: 'how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs --step-updates of at least 5 K',
     default: 'mean',
   }),
 };
 
 export interface VersionSettings {
-  readonly sumsPerVersion: number;
+  /** K by default. */
+  readonly stepUpdates?: number;
   readonly combine: (typeof COMBINATIONS)[number];
 }
 
-export function versionSettings(flags: {
-  readonly 'sums-per-version': number;
+export function versionSettings({
+  'step-updates': stepUpdates,
+  combine,
+}: {
+  readonly 'step-updates': number | undefined;
   readonly combine: VersionSettings['combine'];
 }): VersionSettings {
-  const { 'sums-per-version': sumsPerVersion, combine } = flags;
-  if (combine === 'trimmed' && sumsPerVersion < LEAST_TRIMMED)
-    throw new CommandError(
-      `--combine trimmed needs at least ${LEAST_TRIMMED} batches; add --sums-per-version ${LEAST_TRIMMED} or more`,
-    );
-  return { sumsPerVersion, combine };
+  return { combine, ...(stepUpdates !== undefined && { stepUpdates }) };
 }
 
 const SEALINGS = ['x25519', 'x25519+mlkem768'] as const;

@@ -37,7 +37,7 @@ export const plan: Command = command({
     const privacy = privacyChoice(flags);
     const dimension = await dimensionOf(flags);
     const { buffer: bufferSize, clip, minimum: least } = flags;
-    const { sumsPerVersion } = versionSettings(flags);
+    const { stepUpdates = bufferSize } = versionSettings(flags);
     if (privacy === undefined) {
       const sizes = costsBySize({ ...flags, bufferSize, dimension });
       terminal.line(sizesTable(sizes));
@@ -66,8 +66,8 @@ export const plan: Command = command({
           `standard deviation ${noise.deviation.toFixed(1)} steps, enough if ${noise.honest} devices are honest`,
         ],
         [
-          'version',
-          `${sumsPerVersion * bufferSize} updates of different devices (${sumsPerVersion} x ${bufferSize}), noise over signal ${(noiseToSignal / Math.sqrt(sumsPerVersion)).toPrecision(3)}`,
+          'step',
+          `${stepUpdates} updates of different devices, noise over signal ${(noiseToSignal * Math.sqrt(bufferSize / stepUpdates)).toPrecision(3)}`,
         ],
         ['quantisation', `level ${level}, ${elementBits(modulus)} bits for each entry (${neededBits} needed)`],
         ['upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
@@ -92,7 +92,7 @@ export const plan: Command = command({
       bufferSize,
       minimum,
       colluders,
-      sumsPerVersion,
+      stepUpdates,
       combine: flags.combine,
       upload,
       sealing: flags.sealing,

@@ -37,11 +37,17 @@ export interface PolicyChoice {
   readonly mode?: ModeName;
   /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
   readonly authorityNoise?: boolean;
-  /** One-shot: H, the number of batches that make one version; 1 by default. Fewer are enough if no more come. */
-  readonly sumsPerVersion?: number;
+  /** One-shot: the number of updates of a step, from as many batches as that needs; K by default. Fewer are enough if no more come. */
+  readonly stepUpdates?: number;
+  /** One-shot: the time after which a step takes what there is; an epoch by default. */
+  readonly stepWindowMs?: number;
+  /** One-shot: lets a batch mix versions of which each is named by this many of its uploads; by default a batch has one version. */
+  readonly versionMinimum?: number;
+  /** One-shot: the time between two updates of a device; a second by default. */
+  readonly minIntervalMs?: number;
   /**
    * One-shot: the rule that combines their means; `trimmed` withstands groups that liars spoilt, and needs five batches
-   * or more.
+   * or more: a step of at least 5 K updates.
    */
   readonly combine?: Combination;
   /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
@@ -125,17 +131,29 @@ type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'version
 function modeOf(choice: PolicyChoice, council: Council): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
   const { authorityNoise = false, tolerated = mostTolerated(council) } = choice;
-  const { sumsPerVersion, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
+  const { stepUpdates = choice.bufferSize } = choice;
+  const { stepWindowMs, versionMinimum, minIntervalMs, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
+  const steps = { stepUpdates, stepWindowMs, versionMinimum, minIntervalMs, combine };
   return {
     engine: ENGINE.oneShot,
-    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, combine, sealing },
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, ...steps, sealing },
     versions: 'one',
     staleness: { kind: 'constant' },
   };
 }
 
 /** The settings that the paper's protocol does not have. */
-const ONLY_ONE_SHOT = ['authorityNoise', 'combine', 'privacy', 'sealing', 'sumsPerVersion', 'tolerated'] as const;
+const ONLY_ONE_SHOT = [
+  'authorityNoise',
+  'combine',
+  'minIntervalMs',
+  'privacy',
+  'sealing',
+  'stepUpdates',
+  'stepWindowMs',
+  'tolerated',
+  'versionMinimum',
+] as const;
 
 function paperPolicy(choice: PolicyChoice): ModePolicy {
   const name = ONLY_ONE_SHOT.find((key) => choice[key] !== undefined);

@@ -115,8 +115,8 @@ describe('a batch', () => {
   it('is voted for until the authorities stop that its uploads name; an unknown epoch is over', () => {
     const closes = (statement: Uint8Array) => ({ closes: 1000 * ((statement[0] as number) + 1) }) as never;
     const { header } = shotOf(1).upload;
-    expect(voteWindow(header, { voteMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
-    expect(voteWindow(header, { voteMs: 500, epoch: () => undefined })).toEqual({ first: 500, last: 500 });
+    expect(voteWindow(header, { epochMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
+    expect(voteWindow(header, { epochMs: 500, epoch: () => undefined })).toEqual({ first: 500, last: 500 });
   });
 
   it('is made again without uploads that more authorities refuse than may lie', () => {

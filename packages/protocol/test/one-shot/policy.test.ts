@@ -119,10 +119,12 @@ describe('a policy of the one-shot mode', () => {
     { tolerated: 0 },
     { authorityNoise: true },
     { epochMs: 1 },
-    { voteMs: 1 },
     { freshMs: 1 },
-    { sumsPerVersion: 64 },
-    { sumsPerVersion: 5, combine: 'trimmed' },
+    { stepUpdates: 64 },
+    { stepWindowMs: 1 },
+    { versionMinimum: 1 },
+    { minIntervalMs: 1 },
+    { stepUpdates: 50, combine: 'trimmed' },
     { sealing: 'x25519+mlkem768' },
   ])('with %o is another task, and reads as it was written', (change) => {
     const changed = { ...policy, oneShot: { ...(policy.oneShot as OneShotPolicy), ...change } };
@@ -130,17 +132,22 @@ describe('a policy of the one-shot mode', () => {
     expect(taskIdOf(nodeSuite, changed)).not.toEqual(taskIdOf(nodeSuite, policy));
   });
 
-  it.each([0, 65, 1.5])('with %d sums a version cannot be written', (sumsPerVersion) => {
-    const oneShot = { ...(policy.oneShot as OneShotPolicy), sumsPerVersion };
-    expect(() => encodePolicy({ ...policy, oneShot })).toThrow(RangeError);
+  it('takes a step of at most 64 batches, and a trimmed mean of five or more', () => {
+    const stepOf = (stepUpdates: number, combine: OneShotPolicy['combine'] = 'mean') =>
+      problemOf(1, 1, { stepUpdates, combine }, { bufferSize: 10, minimum: 8 });
+    expect([stepOf(1), stepOf(640), stepOf(50, 'trimmed')]).toEqual([undefined, undefined, undefined]);
+    for (const wrong of [stepOf(0), stepOf(641)]) expect(wrong).toContain('stepUpdates must be from 1 to 640');
+    expect(stepOf(49, 'trimmed')).toContain('stepUpdates must be from 50 to 640 (trimmed of batches of 10)');
   });
 
-  it('takes a trimmed mean of five sums or more', () => {
-    expect(problemOf(1, 1, { combine: 'trimmed', sumsPerVersion: 4 })).toContain('at least 5 with a trimmed mean');
-    expect(problemOf(1, 1, { combine: 'trimmed', sumsPerVersion: 5 })).toBeUndefined();
+  it('may let batches mix versions that each have from 1 to Kmin updates', () => {
+    const mixed = (versionMinimum: number | undefined) =>
+      problemOf(1, 1, { versionMinimum }, { bufferSize: 10, minimum: 8 });
+    expect([mixed(undefined), mixed(1), mixed(8)]).toEqual([undefined, undefined, undefined]);
+    for (const wrong of [mixed(0), mixed(9)]) expect(wrong).toContain('versionMinimum must be from 1 to minimum (8)');
   });
 
-  it.each(['epochMs', 'voteMs', 'freshMs'] as const)('without %s cannot be written', (name) => {
+  it.each(['epochMs', 'freshMs', 'stepWindowMs', 'minIntervalMs'] as const)('without %s cannot be written', (name) => {
     const oneShot = { ...(policy.oneShot as OneShotPolicy), [name]: 0 };
     expect(() => encodePolicy({ ...policy, oneShot })).toThrow('at least a millisecond');
   });

@@ -4,22 +4,27 @@ import { describe, expect, it } from 'vitest';
 
 /** `g` for a good sum, `s` for a spoilt one. */
 function opened(letters: string) {
-  return [...letters].map((letter, n) => ({ ctx: new Uint8Array(32).fill(n) as Ctx, isSpoilt: letter === 's' }));
+  return [...letters].map((letter, n) => ({
+    ctx: new Uint8Array(32).fill(n) as Ctx,
+    isSpoilt: letter === 's',
+    updates: 10,
+  }));
 }
 
-function made(sumsPerVersion: number, letters: string, isLast = false, combine: 'mean' | 'trimmed' = 'mean') {
-  const version = nextVersion({ sumsPerVersion, combine }, opened(letters), isLast);
+/** From sums of ten updates. */
+function made(stepUpdates: number, letters: string, isLast = false, combine: 'mean' | 'trimmed' = 'mean') {
+  const version = nextVersion({ stepUpdates, combine }, opened(letters), isLast);
   return version && `${version.sums.length} and ${version.spoilt.length}`;
 }
 
 describe('the next version', () => {
-  it('is made of one sum in the modes without several batches', () => {
+  it('is made of one sum if one is enough', () => {
     expect(versionRule({ oneShot: undefined })).toEqual(ONE_SHOT_DEFAULTS);
     expect([made(1, ''), made(1, 'g'), made(1, 's')]).toEqual([undefined, '1 and 0', '0 and 1']);
   });
 
-  it('waits for as many sums as the policy says, spoilt ones counted, and takes all that are there', () => {
-    expect([made(3, 'gg'), made(3, 'ggg'), made(3, 'gsgg'), made(3, 'sss')]).toEqual([
+  it('waits for as many updates as the policy says, those of spoilt sums counted, and takes all that are there', () => {
+    expect([made(21, 'gg'), made(21, 'ggg'), made(21, 'gsgg'), made(21, 'sss')]).toEqual([
       undefined,
       '3 and 0',
       '3 and 1',
@@ -28,11 +33,11 @@ describe('the next version', () => {
   });
 
   it('is made of fewer if no more come', () => {
-    expect([made(3, '', true), made(3, 'g', true), made(3, 's', true)]).toEqual([undefined, '1 and 0', '0 and 1']);
+    expect([made(21, '', true), made(21, 'g', true), made(21, 's', true)]).toEqual([undefined, '1 and 0', '0 and 1']);
   });
 
   it('by a trimmed mean needs five good ones, unless all are spoilt', () => {
-    const trimmed = (letters: string, isLast = false) => made(6, letters, isLast, 'trimmed');
+    const trimmed = (letters: string, isLast = false) => made(60, letters, isLast, 'trimmed');
     expect([trimmed('ggggss'), trimmed('gggg', true), trimmed('gggggs'), trimmed('ggggg', true)]).toEqual([
       undefined,
       undefined,
@@ -43,6 +48,6 @@ describe('the next version', () => {
   });
 
   it('names no more than an entry of the log may, and leaves the rest for the next one', () => {
-    expect(made(2, 'g'.repeat(MAX_SUMS + 3))).toBe(`${MAX_SUMS} and 0`);
+    expect(made(1e6, 'g'.repeat(MAX_SUMS + 3))).toBe(`${MAX_SUMS} and 0`);
   });
 });

@@ -67,7 +67,7 @@ export class Batcher {
   /** `made`: some are in batches from now on. `outdated`: nobody knows any more which authorities would vote for some of them. */
   async #batch(group: ShotGroup, now: number, fence: Fence): Promise<'made' | 'outdated' | 'nothing'> {
     const { task, policy, store, voters } = this.#options;
-    const marginMs = Math.min(MARGIN_MS, policy.oneShot.voteMs / 2);
+    const marginMs = Math.min(MARGIN_MS, policy.oneShot.epochMs / 2);
     const pace = this.#pace(group, now);
     if (!isBatchDue(policy, group.good, { pace, leftMs: group.votesFirst - now, marginMs })) return 'nothing';
     const free = this.#free(await store.goodShots(task, group.entry, MOST));

@@ -94,7 +94,7 @@ export class ShotIntake {
     const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
     const problem = await this.#problem(upload, epoch);
     if (problem !== undefined) return problem;
-    return voteWindow(header, { voteMs: policy.oneShot.voteMs, epoch });
+    return voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch });
   }
 
   /** From now on the upload is expected. */

@@ -188,11 +188,11 @@ export class ShotGatherer {
     return Math.max(0, now - rules.version);
   }
 
-  /** By the rule that closes a small batch, and at the latest when an epoch has passed. */
+  /** By the rule that closes a small batch, and at the latest when the time of a step has passed. */
   async isLast({ firstAt, lastAt }: { readonly firstAt: number; readonly lastAt: number }): Promise<boolean> {
     const { store, task, policy, models, coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
     const now = await store.now();
-    if (now - firstAt >= policy.oneShot.epochMs) return true;
+    if (now - firstAt >= policy.oneShot.stepWindowMs) return true;
     const waiting = await store.shotGroups(task);
     const hasOthers = this.keeper.living.some((sum) => equalBytes(sum.task, task) && sum.status !== 'opened');
     const idleMs = now - Math.max(lastAt, ...waiting.map((group) => group.lastAt));

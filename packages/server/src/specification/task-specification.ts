@@ -122,7 +122,7 @@ function readAdmission(places: number | undefined, policy: TaskPolicy): ReadTask
   if (places !== undefined && places < minimum)
     throw new RangeError(`places must be at least the minimum of a batch (${minimum}), got ${places}`);
   return {
-    places: places ?? defaultPlaces(bufferSize * versionRule(policy).sumsPerVersion),
+    places: places ?? defaultPlaces(Math.max(bufferSize, versionRule(policy).stepUpdates)),
     minimum,
     uploadLeaseMs,
     ...(privacy !== undefined && oneShot !== undefined && { privateWithinMs: oneShot.epochMs }),

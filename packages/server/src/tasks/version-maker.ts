@@ -76,7 +76,9 @@ export class VersionMaker {
     const sums = await Promise.all(waiting.map(({ ctx }) => gatherer.keeper.find(ctx)));
     return waiting.flatMap((one, n) => {
       const sum = sums[n];
-      return sum === undefined ? [] : [{ ctx: one.ctx, isSpoilt: one.kind === 'spoilt', waiting: one, sum }];
+      return sum === undefined
+        ? []
+        : [{ ctx: one.ctx, isSpoilt: one.kind === 'spoilt', updates: sum.users.length, waiting: one, sum }];
     });
   }
 
@@ -85,9 +87,7 @@ export class VersionMaker {
     const rule = versionRule(read.policy);
     const times = members.map(({ waiting }) => waiting.at);
     const isLast =
-      members.length > 0 &&
-      members.length < rule.sumsPerVersion &&
-      (await gatherer.isLast({ firstAt: Math.min(...times), lastAt: Math.max(...times) }));
+      members.length > 0 && (await gatherer.isLast({ firstAt: Math.min(...times), lastAt: Math.max(...times) }));
     return nextVersion(rule, members, isLast);
   }
 

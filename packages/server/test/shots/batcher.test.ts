@@ -128,9 +128,9 @@ describe('a batch', () => {
     [900_000, 60_000],
     [60_000, 30_000],
   ])(
-    'is made before the time to vote for one of its uploads runs out: votes of %i ms leave %i ms',
-    async (voteMs, marginMs) => {
-      const { give, look, made, now } = await scene({ voteMs });
+    'is made before the time to vote for one of its uploads runs out: epochs of %i ms leave %i ms',
+    async (epochMs, marginMs) => {
+      const { give, look, made, now } = await scene({ epochMs });
       for (const n of [1, 2]) await give(n);
       await give(3, { votes: { first: 1000 + 2 * marginMs, last: FAR } });
       now.store = 1000 + marginMs - 1;

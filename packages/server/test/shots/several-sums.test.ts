@@ -62,7 +62,7 @@ async function expectIncluded(shots: readonly SentShot[], expected = 1): Promise
 
 describe('a version of three batches', () => {
   it('waits for all of them, through restarts, and names each of them once', async () => {
-    scene = await open({ sumsPerVersion: 3 });
+    scene = await open({ stepUpdates: 12 });
     const first = await batch();
     await scene.restart();
     const second = await batch();
@@ -77,7 +77,7 @@ describe('a version of three batches', () => {
   });
 
   it('is logged with the same sums after a stop between the step and the log', async () => {
-    scene = await open({ sumsPerVersion: 3 });
+    scene = await open({ stepUpdates: 12 });
     const { blocked, asked } = scene.authorities;
     blocked.add('model-log');
     const all = [...(await batch()), ...(await batch()), ...(await batch())];
@@ -99,10 +99,7 @@ describe('a version of three batches', () => {
       if (hasDied) throw new Error('the server is dead');
       return scene.clock();
     };
-    scene = await open(
-      { sumsPerVersion: 3 },
-      { server: { clock: () => (scene === undefined ? Date.now() : clock()) } },
-    );
+    scene = await open({ stepUpdates: 12 }, { server: { clock: () => (scene === undefined ? Date.now() : clock()) } });
     const first = await batch();
     isDying = true;
     const second: SentShot[] = [];
@@ -122,7 +119,7 @@ describe('a version of three batches', () => {
 
 describe('a version', () => {
   it('is made of fewer batches if no more of them come', async () => {
-    scene = await open({ sumsPerVersion: 3 }, { stallMs: STALL_MS });
+    scene = await open({ stepUpdates: 12 }, { stallMs: STALL_MS });
     const two = [...(await batch()), ...(await batch())];
     expect(newest().version).toBe(0);
     scene.elapse(STALL_MS);
@@ -131,16 +128,16 @@ describe('a version', () => {
     expect(newest()).toMatchObject({ sums: { length: 2 } });
   });
 
-  it('waits no longer than an epoch, even if it is unknown when the next device comes', async () => {
-    scene = await open({ sumsPerVersion: 3 });
+  it('waits no longer than the time of a step, even if it is unknown when the next device comes', async () => {
+    scene = await open({ stepUpdates: 12 });
     const one = await batch();
     expect(newest().version).toBe(0);
-    scene.elapse(ONE_SHOT_DEFAULTS.epochMs);
+    scene.elapse(ONE_SHOT_DEFAULTS.stepWindowMs);
     expect([...(await scene.reached(1))]).toEqual(stepOf(one));
   });
 
   it('leaves a spoilt batch out, and names it', async () => {
-    scene = await open({ sumsPerVersion: 2 });
+    scene = await open({ stepUpdates: 8 });
     scene.authorities.lying.add(0);
     const lied: SentShot[] = [];
     for (let n = 0; n < 4; n++) lied.push(await scene.shot());
@@ -156,7 +153,7 @@ describe('a version', () => {
   });
 
   it('continues without a batch that its authority has forgotten', async () => {
-    scene = await open({ sumsPerVersion: 2 });
+    scene = await open({ stepUpdates: 8 });
     const { all } = scene.authorities;
     const [authority] = all as [(typeof all)[number]];
     const [old] = await scene.standings();
@@ -175,7 +172,7 @@ describe('a version', () => {
   });
 
   it('with a trimmed mean ignores the values of a single extreme batch, and waits for five batches', async () => {
-    scene = await open({ sumsPerVersion: 5, combine: 'trimmed' }, { stallMs: STALL_MS });
+    scene = await open({ stepUpdates: 20, combine: 'trimmed' }, { stallMs: STALL_MS });
     const four = [...(await batch()), ...(await batch()), ...(await batch()), ...(await batch())];
     scene.elapse(STALL_MS);
     await new Promise((resolve) => setTimeout(resolve, 700));

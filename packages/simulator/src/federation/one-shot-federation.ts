@@ -49,8 +49,7 @@ export interface OneShotOptions {
   /** f; 0 by default. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
-  /** H; 1 by default. */
-  readonly sumsPerVersion?: number;
+  readonly stepUpdates?: number;
   /** X25519 unless said otherwise. */
   readonly sealing?: Sealing;
   /** Fields of the policy that differ from all of the above. */
@@ -184,7 +183,7 @@ export class OneShotFederation implements OneShotWorld {
 
 function policyOf(options: OneShotOptions, server: Signer, signers: readonly Signer[]): TaskPolicy {
   const { threshold } = options.council ?? ALONE;
-  const { tolerated = 0, authorityNoise = false, sumsPerVersion = 1, sealing = 'x25519' } = options;
+  const { tolerated = 0, authorityNoise = false, stepUpdates = 1, sealing = 'x25519' } = options;
   return {
     name: ascii('federation'),
     engine: ENGINE.oneShot,
@@ -197,7 +196,7 @@ function policyOf(options: OneShotOptions, server: Signer, signers: readonly Sig
     staleness: { kind: 'constant' },
     maxStaleness: options.maxStaleness ?? 10,
     ...POLICY_DEFAULTS,
-    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, sealing },
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, stepUpdates, sealing },
     authorities: signers.map(({ publicKey }) => publicKey),
     threshold,
     metrics: options.metrics ?? [],

@@ -236,7 +236,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
   /** No authority votes for these any more. */
   #endLate(): void {
     const { policy, now } = this.world;
-    const time = { voteMs: policy.oneShot?.voteMs ?? 0, epoch: this.view.epoch };
+    const time = { epochMs: policy.oneShot?.epochMs ?? 0, epoch: this.view.epoch };
     for (const shot of this.#free())
       if (voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
   }

@@ -18,7 +18,12 @@ export function makeVersion(server: ClosingStore, isLast: boolean): void {
 function begin(server: ClosingStore, isLast: boolean, version: number): readonly StoredBatch[] {
   const waiting = [...server.batches.values()]
     .filter((batch) => batch.opened !== undefined && batch.version === undefined)
-    .map((batch) => ({ ctx: batch.ctx, isSpoilt: batch.opened === 'spoilt', batch }));
+    .map((batch) => ({
+      ctx: batch.ctx,
+      isSpoilt: batch.opened === 'spoilt',
+      updates: batch.batch.uploads.length,
+      batch,
+    }));
   const next = nextVersion(versionRule(server.world.policy), waiting, isLast);
   if (next === undefined || next.sums.length === 0) return [];
   return server.keepBatches([...next.sums, ...next.spoilt].map(({ batch }) => ({ ...batch, version })));

@@ -3,6 +3,8 @@ import type { Floor } from '@basa/client/internal/device/floor.ts';
 import { RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
 
+const TEN = { bufferSize: 10, minimum: 8 };
+
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
 
 /** n authorities, of which t are needed and f may collude. */
@@ -48,7 +50,11 @@ export function unusableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: mixed versions', { ...shot(1, 1, 0), versions: 'unsafeMixed' }],
     ['one-shot: noise of the authority in a task without noise', shot(1, 1, 0, { authorityNoise: true })],
     ['one-shot: noise of one of several authorities', { ...shot(4, 3, 1, { authorityNoise: true }), privacy }],
-    ['one-shot: a trimmed mean of four sums', shot(1, 1, 0, { sumsPerVersion: 4, combine: 'trimmed' })],
+    ['one-shot: a trimmed mean of 49 updates', { ...shot(1, 1, 0, { stepUpdates: 49, combine: 'trimmed' }), ...TEN }],
+    ['one-shot: a step of no update', shot(1, 1, 0, { stepUpdates: 0 })],
+    ['one-shot: a step of 641 updates', { ...shot(1, 1, 0, { stepUpdates: 641 }), ...TEN }],
+    ['one-shot: versions of no update', shot(1, 1, 0, { versionMinimum: 0 })],
+    ['one-shot: versions of more than Kmin', { ...shot(1, 1, 0, { versionMinimum: 9 }), ...TEN }],
     ['one-shot: a batch of 10,001', { ...shot(1, 1, 0), ...large, bufferSize: 10_001 }],
   ];
 }
@@ -66,8 +72,10 @@ export function usableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: 6 of 8 authorities, of which two may collude', shot(8, 6, 2)],
     ['one-shot: a private task', { ...shot(4, 3, 1), privacy }],
     ['one-shot: noise of the one authority', { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
-    ['one-shot: 64 sums a version', shot(1, 1, 0, { sumsPerVersion: 64 })],
-    ['one-shot: a trimmed mean of five sums', shot(1, 1, 0, { sumsPerVersion: 5, combine: 'trimmed' })],
+    ['one-shot: a step of 640 updates', { ...shot(1, 1, 0, { stepUpdates: 640 }), ...TEN }],
+    ['one-shot: a trimmed mean of 50 updates', { ...shot(1, 1, 0, { stepUpdates: 50, combine: 'trimmed' }), ...TEN }],
+    ['one-shot: versions of one update', shot(1, 1, 0, { versionMinimum: 1 })],
+    ['one-shot: versions of Kmin updates', { ...shot(1, 1, 0, { versionMinimum: 8 }), ...TEN }],
     ['one-shot: a batch of 10,000', { ...shot(1, 1, 0), ...large, bufferSize: 10_000 }],
   ];
 }

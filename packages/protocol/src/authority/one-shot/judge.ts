@@ -55,7 +55,7 @@ function epochProblem({ state, task, authority, at, isBacked }: Judgement, heade
   const own = header.epochs.find((name) => name.authority === authority);
   const epoch = own && state.epochs.live(own.statement);
   if (epoch === undefined || !isOneShot(task.policy)) return refused('epoch-over');
-  const isInTime = isBacked || at < epoch.closes + task.policy.oneShot.voteMs;
+  const isInTime = isBacked || at < epoch.closes + task.policy.oneShot.epochMs;
   return isInTime ? undefined : refused('epoch-over');
 }
 

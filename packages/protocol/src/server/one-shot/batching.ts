@@ -102,12 +102,12 @@ export interface VoteWindow {
 }
 
 export interface VoteTime {
-  readonly voteMs: number;
+  readonly epochMs: number;
   epoch(statement: Uint8Array): Epoch | undefined;
 }
 
-export function voteWindow({ epochs }: Pick<ShotHeader, 'epochs'>, { voteMs, epoch }: VoteTime): VoteWindow {
-  const ends = epochs.map(({ statement }) => (epoch(statement)?.closes ?? 0) + voteMs);
+export function voteWindow({ epochs }: Pick<ShotHeader, 'epochs'>, { epochMs, epoch }: VoteTime): VoteWindow {
+  const ends = epochs.map(({ statement }) => (epoch(statement)?.closes ?? 0) + epochMs);
   return { first: Math.min(...ends), last: Math.max(...ends) };
 }
 

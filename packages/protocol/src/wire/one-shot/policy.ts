@@ -1,6 +1,6 @@
 /** The lines of a policy that only the one-shot mode has. */
 import { type Council, councilSizeProblem } from '../council.ts';
-import { checked, type Field, flag, oneOf, optional, record, u8, u32 } from '../fields.ts';
+import { checked, type Field, flag, oneOf, optional, record, u8, u16, u32 } from '../fields.ts';
 import { MAX_SUMS } from '../limits.ts';
 import { SEALINGS, type Sealing } from './sealings.ts';
 
@@ -20,14 +20,21 @@ export interface OneShotPolicy {
   readonly tolerated: number;
   /** In a private task with one authority: it adds the noise to the sum of the masks, and the devices add none. */
   readonly authorityNoise: boolean;
-  /** The time for which uploads may name an epoch key. */
+  /** The time for which uploads may name an epoch key, and after that in which a batch may still be voted for. */
   readonly epochMs: number;
-  /** The time after that in which a batch may still be voted for. */
-  readonly voteMs: number;
   /** The largest age of an authority's signed time that a device accepts. */
   readonly freshMs: number;
-  /** H: the number of batches that make one version, unless no more of them come. */
-  readonly sumsPerVersion: number;
+  /** The number of updates of a step, from as many batches as that needs. */
+  readonly stepUpdates: number;
+  /** After this time, or if nobody else comes, the step takes what there is. */
+  readonly stepWindowMs: number;
+  /**
+   * m: a batch may mix versions of the model if each of them is named by this many of its uploads. Without it, all
+   * uploads of a batch name the same one.
+   */
+  readonly versionMinimum: number | undefined;
+  /** A device gives updates no more often than this. */
+  readonly minIntervalMs: number;
   readonly combine: Combination;
   /** The scheme with which devices seal the seeds of their masks to the authorities. */
   readonly sealing: Sealing;
@@ -37,9 +44,11 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   tolerated: 0,
   authorityNoise: false,
   epochMs: 3_600_000,
-  voteMs: 900_000,
   freshMs: 300_000,
-  sumsPerVersion: 1,
+  stepUpdates: 1,
+  stepWindowMs: 3_600_000,
+  versionMinimum: undefined,
+  minIntervalMs: 1_000,
   combine: 'mean',
   sealing: 'x25519',
 };
@@ -49,16 +58,16 @@ export const MAX_PARTS = 28;
 
 const duration = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
 
-const sumCount = checked(u8, (value) => (value >= 1 && value <= MAX_SUMS ? undefined : `not from 1 to ${MAX_SUMS}`));
-
 export const oneShotField: Field<OneShotPolicy | undefined> = optional(
   record<OneShotPolicy>({
     tolerated: u8,
     authorityNoise: flag,
     epochMs: duration,
-    voteMs: duration,
     freshMs: duration,
-    sumsPerVersion: sumCount,
+    stepUpdates: u32,
+    stepWindowMs: duration,
+    versionMinimum: optional(u16),
+    minIntervalMs: duration,
     combine: oneOf(COMBINATIONS),
     sealing: oneOf(SEALINGS),
   }),
@@ -69,10 +78,19 @@ export function vouchersOf({ tolerated }: OneShotPolicy): number {
   return tolerated + 1;
 }
 
-/** Returns a sentence that says why these lines cannot be used with these authorities, or undefined. */
-export function oneShotProblem(council: Council, oneShot: OneShotPolicy): string | undefined {
-  const { tolerated, sumsPerVersion, combine } = oneShot;
-  if (combine === 'trimmed' && sumsPerVersion < LEAST_TRIMMED)
-    return `sumsPerVersion must be at least ${LEAST_TRIMMED} with a trimmed mean, got ${sumsPerVersion}`;
-  return councilSizeProblem(council, tolerated);
+interface BatchedTask extends Council {
+  readonly bufferSize: number;
+  readonly minimum: number;
+}
+
+/** Returns a sentence that says why these lines cannot be used with these authorities and batches, or undefined. */
+export function oneShotProblem(task: BatchedTask, oneShot: OneShotPolicy): string | undefined {
+  const { bufferSize, minimum } = task;
+  const { tolerated, stepUpdates, versionMinimum = minimum, combine } = oneShot;
+  const [least, most] = [combine === 'trimmed' ? LEAST_TRIMMED * bufferSize : 1, MAX_SUMS * bufferSize];
+  if (!(Number.isInteger(stepUpdates) && stepUpdates >= least && stepUpdates <= most))
+    return `stepUpdates must be from ${least} to ${most} (${combine} of batches of ${bufferSize}), got ${stepUpdates}`;
+  if (!(Number.isInteger(versionMinimum) && versionMinimum >= 1 && versionMinimum <= minimum))
+    return `versionMinimum must be from 1 to minimum (${minimum}), got ${versionMinimum}`;
+  return councilSizeProblem(task, tolerated);
 }
