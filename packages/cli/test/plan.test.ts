@@ -81,6 +81,12 @@ describe('basa plan', () => {
     ]);
   });
 
+  it('warns of a minimum of more than half of the devices', async () => {
+    const { errors } = await plan('--dimension', '10', '--buffer', '10', '--devices', '12');
+    expect(errors).toContain('every batch needs 8 of 12 devices');
+    expect((await plan('--dimension', '10', '--buffer', '10', '--devices', '16')).errors).toBe('');
+  });
+
   it('without noise compares the costs of buffer sizes', async () => {
     const { code, out } = await plan('--dimension', '7850', '--buffer', '40');
     expect(code).toBe(0);

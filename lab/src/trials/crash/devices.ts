@@ -41,6 +41,8 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
     if (resumed?.kind === 'accepted') return resumed;
     if (client.isInterrupted) throw new Waiting(resumed?.reason);
     if (resumed !== undefined) return resumed;
+    const admitted = await client.admission();
+    if (admitted.kind === 'rejected') return admitted;
     const { version } = await client.model();
     const given = await client.contribute(delta, { trainedOn: version });
     if (client.isInterrupted) throw new Waiting(given.kind === 'rejected' ? given.reason : given.kind);

@@ -3,6 +3,7 @@
  * outside. With PostgreSQL the server has three nodes. They are also stopped for longer than their leases, and the database is killed too.
  * The run never waits for a fixed time, only for progress of the fleet.
  */
+
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
-  /** The number of batches that make a version (1). */
+  /** The number of updates of a step (those of one batch). */
   readonly updates?: number | undefined;
   /** Each kill is a power cut: data that the process had not flushed is lost. Not with PostgreSQL. */
   readonly isPowerCut?: boolean;
@@ -40,6 +41,9 @@ export interface CrashReport extends Verdict {
 
 const DEVICE_PROCESSES = 2;
 const DEVICES_EACH = 4;
+/** As `basa dev` chooses them for eight devices. */
+const SIZES = { bufferSize: 4, minimum: 3 };
+const PLACES = 8;
 /** More coordinates than a run has updates. */
 const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
@@ -77,8 +81,8 @@ async function crash(
   const nodes = database && { count: NODES, databaseUrl: database.url, random: () => balancing.unit() };
   const basa: TestProcesses = await TestProcesses.open({
     bundle,
-    policy: { dimension, ...oneShotLines({ stepUpdates: updates }) },
-    specification: { stallMs: STALL_MS },
+    policy: { dimension, ...SIZES, ...oneShotLines({ stepUpdates: updates }) },
+    specification: { stallMs: STALL_MS, places: PLACES },
     ...(nodes && { nodes, server: { leaseMs: LEASE_MS } }),
   });
   const running = new Set<ChildProcess>();

@@ -34,6 +34,10 @@ const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
+  /** 80 % of K by default. */
+  readonly minimum?: number;
+  /** Two for each update of a step by default. */
+  readonly places?: number;
   readonly mode: ModeChoice;
   /** One-shot: the number of batches that make a version, and their combination. */
   readonly version: VersionSettings;
@@ -51,16 +55,19 @@ export interface DemoTaskOptions {
  */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, mode, version, threshold, seed, stop, target }: DemoTaskOptions,
+  { name, bufferSize, minimum, places, mode, version, threshold, seed, stop, target }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
     name,
     model: logisticRegression(),
     bufferSize,
+    ...(minimum !== undefined && { minimum }),
     mode,
     training: TRAINING,
-    ...(mode === 'paper' ? { uploadLeaseMs: TIME_OUT_MS } : oneShotSettings(bufferSize, version)),
+    ...(mode === 'paper'
+      ? { uploadLeaseMs: TIME_OUT_MS }
+      : oneShotSettings(version, places ?? PLACES_AN_UPDATE * (version.stepUpdates ?? bufferSize))),
     ...(threshold !== undefined && { threshold }),
     initial: { seed },
     serverStep: SERVER_STEP,
@@ -70,13 +77,13 @@ export async function createDemoTask(
   });
 }
 
-function oneShotSettings(bufferSize: number, version: VersionSettings) {
+function oneShotSettings(version: VersionSettings, places: number) {
   return {
     ...version,
     blockFloor: MNIST_BLOCK_FLOOR,
     metrics: METRICS,
     uploadLeaseMs: LEASE_MS,
-    places: PLACES_AN_UPDATE * (version.stepUpdates ?? bufferSize),
+    places,
     stallMs: STALL_MS,
   };
 }

@@ -1,6 +1,7 @@
 /** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fittingFor } from '../flags/fitting.ts';
 import { MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
@@ -12,6 +13,9 @@ import type { Fleet as DeviceFleet } from './fleet.ts';
 /** The page that joins uses one for each new device, so that opening it is enough. */
 const PAGE_TOKENS = 200;
 const TOKEN_MS = 24 * 3_600_000;
+const DEVICES = 9;
+/** The K of the paper's experiments. */
+const MOST_FITTING = 10;
 
 export const dev: Command = command({
   name: 'dev',
@@ -22,12 +26,12 @@ export const dev: Command = command({
       help: 'folder for data and logs; the next start continues with them',
       default: '.basa-dev',
     }),
-    devices: whole({ help: 'number of devices in the fleet; 0 for none', max: 1000, without: '9' }),
+    devices: whole({ help: 'number of devices in the fleet; 0 for none', max: 1000, without: '9, or twice --buffer' }),
     buffer: whole({
       help: 'buffer size K: the number of updates in a sum',
       min: 2,
       max: MOST_UPDATES['one-shot'],
-      default: 10,
+      without: 'half of the devices, at most 10',
     }),
     ...VERSION_FLAGS,
     nodes: whole({
@@ -51,7 +55,10 @@ export const dev: Command = command({
   },
   opening: 'Loading MNIST, then starting the authority and the server (a few seconds)',
   async run({ flags, terminal, signal }) {
-    const { authorities, buffer: bufferSize, folder, nodes, threshold } = flags;
+    const { authorities, buffer, folder, nodes, threshold } = flags;
+    const devices = flags.devices ?? (buffer === undefined ? DEVICES : 2 * buffer);
+    const sizes =
+      buffer === undefined ? fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING) : { bufferSize: buffer };
     const version = versionSettings(flags);
     const corsOrigins = originsOf(flags.cors);
     const { loadMnist } = await import('@basa/datasets');
@@ -79,7 +86,7 @@ export const dev: Command = command({
         {
           name: 'dev',
           mode: 'one-shot',
-          bufferSize,
+          ...sizes,
           version,
           ...(threshold !== undefined && { threshold }),
           seed: 1,
@@ -87,7 +94,6 @@ export const dev: Command = command({
         },
         test,
       );
-      const devices = flags.devices ?? bufferSize - 1;
       if (devices > 0) {
         const work = await fleetWork(
           services,

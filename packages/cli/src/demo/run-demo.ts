@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, type Dataset, initialParameters, logisticRegression } from '@basa/learning';
+import { fittingMinimum } from '../flags/fitting.ts';
 import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';
@@ -95,7 +96,8 @@ async function runMode(
   const { seed, bufferSize, version, maxBuffers, target, terminal } = options;
   terminal.line(`\n${OPENING[mode]}\nEnrolling ${options.devices} devices, K = ${bufferSize}.`);
   const choice = { name: `demo ${mode}`, mode, bufferSize, version, seed, stop: { version: maxBuffers }, target };
-  const { task, policy } = await createDemoTask(services, choice, test);
+  const minimum = mode === 'one-shot' ? { minimum: fittingMinimum(bufferSize) } : {};
+  const { task, policy } = await createDemoTask(services, { ...choice, ...minimum }, test);
   const work = await fleetWork(services, { ...options, mode }, task, train);
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;

@@ -115,6 +115,8 @@ const { task, tokens } = await createTask({
   model,
   training,
   bufferSize: DEVICES, // K: the number of updates in one sum
+  minimum: DEVICES - 1, // Kmin: enough updates for a sum, if a device is away
+  places: DEVICES, // devices that train at a time
 ${isEvaluated ? '  evaluationSet: await test(),\n' : ''}  tokens: DEVICES,
 }).catch((error: Error & { readonly next?: string }) => {
   console.error(error.message, error.next ?? '');

@@ -1,4 +1,5 @@
 /** `basa plan`: the costs of a task before it is created, by buffer size, or with the effects of its noise. */
+import { devicesFlag, spoilerWarning } from '../flags/fitting.ts';
 import { chosenModel } from '../flags/models.ts';
 import { MOST_UPDATES, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
@@ -27,6 +28,7 @@ export const plan: Command = command({
     threshold: thresholdFlag,
     tolerated: toleratedFlag,
     minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
+    devices: devicesFlag,
     clip: positive({ help: 'C: updates are clipped to this norm', default: 1 }),
     ...PRIVACY_FLAGS,
     uplink: positive({ value: 'Mbit/s', help: 'uplink of a device, for the duration of an upload', default: 10 }),
@@ -37,6 +39,8 @@ export const plan: Command = command({
     const privacy = privacyChoice(flags);
     const dimension = await dimensionOf(flags);
     const { buffer: bufferSize, clip, minimum: least } = flags;
+    const warning = spoilerWarning(least ?? Math.ceil(0.8 * bufferSize), flags.devices);
+    if (warning !== undefined) terminal.warn(warning);
     const { stepUpdates = bufferSize } = versionSettings(flags);
     if (privacy === undefined) {
       const sizes = costsBySize({ ...flags, bufferSize, dimension });

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
+import { devicesFlag, fittingFor, spoilerWarning } from '../flags/fitting.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
 import { bufferWithin, MOST_UPDATES, modeFlag, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
@@ -42,6 +43,7 @@ const FLAGS = {
     without: 'paper 10, production 32',
   }),
   minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
+  devices: devicesFlag,
   mode: modeFlag,
   ...VERSION_FLAGS,
   sealing: sealingFlag,
@@ -99,8 +101,12 @@ export const taskCreate: Command = command({
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
     const { model, test, ...settings } = await chosenModel(flags.model);
     const preset = await taskPreset(flags.preset);
-    const bufferSize = bufferWithin(flags.buffer ?? preset.bufferSize, flags.mode);
-    const { minimum, target, threshold, versions, bits = 'auto', tokens: count } = flags;
+    const { buffer, devices, target, threshold, versions, bits = 'auto', tokens: count } = flags;
+    const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, preset.bufferSize) : undefined;
+    const bufferSize = bufferWithin(buffer ?? fitting?.bufferSize ?? preset.bufferSize, flags.mode);
+    const minimum = flags.minimum ?? fitting?.minimum;
+    const warning = spoilerWarning(minimum ?? Math.ceil(0.8 * bufferSize), devices);
+    if (warning !== undefined) terminal.warn(warning);
     const evaluationSet = await testSetOf(input, test);
     if (target !== undefined && evaluationSet === undefined)
       throw new CommandError(
@@ -137,6 +143,7 @@ export const taskCreate: Command = command({
         ...(versions !== undefined && { version: versions }),
       },
       ...(evaluationSet !== undefined && { evaluationSet }),
+      ...(fitting !== undefined && flags.mode === 'one-shot' && { places: fitting.places }),
       ...admissionOf(flags),
     });
     const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
