@@ -1,4 +1,4 @@
-/** The type of an attack of the threat model: one schedule, played against `paper` and against `one-shot`. */
+/** The type of an attack of the threat model: one schedule against `paper`, and what stops its counterpart in `one-shot`. */
 import type { Environment, PaperSealings } from '@basa/simulator';
 import type { AttackRefusal } from './judgement.ts';
 
@@ -24,7 +24,9 @@ export interface Attack {
   /** The schedule against `paper`. */
   readonly schedule: string;
   /** What the same adversary tries in `one-shot`. */
+  /** Played by `lab/src/oracle/paper-attacks.ts`. */
   readonly inOneShot: string;
+  /** The reasons for which honest devices and authorities refuse it there, each with who refuses. */
+  readonly stoppedBy: readonly AttackRefusal[];
   paper(setting: AttackSetting): AttackResult;
-  oneShot(setting: AttackSetting): AttackResult;
 }

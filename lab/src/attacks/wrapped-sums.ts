@@ -1,11 +1,7 @@
 /** H1: the group is too small for K summands. Nothing is learned; the sum is wrong, and no party notices. */
 import { ring, toSigned } from '@basa/masking';
-import { isRefused } from '@basa/protocol';
 import type { Attack } from './attack.ts';
-import { againstOneShot } from './one-shot/against-one-shot.ts';
-import { honestUploads } from './one-shot/shot-scene.ts';
 import { PaperScene } from './paper-scene.ts';
-import { LEVEL } from './sample-update.ts';
 
 /** Holds one update of up to 2^10 - 1 in either direction, but not three. */
 const TOO_SMALL = ring(11);
@@ -14,6 +10,7 @@ export const H1: Attack = {
   id: 'H1',
   schedule: 'q = 2^11 for three updates of up to 2^10 - 1 either way',
   inOneShot: 'the server asks the authority to take part in a task with q = 2^11 for three such updates',
+  stoppedBy: [{ by: 'authority', reason: 'policy-invalid' }],
   paper(setting) {
     const scene = new PaperScene(setting, { modulus: TOO_SMALL });
     const inputs = ['U0', 'U1', 'U2'].map((name) => scene.contribute(name));
@@ -23,14 +20,4 @@ export const H1: Attack = {
     const got = Array.from(scene.world.sum, (residue) => toSigned(residue, TOO_SMALL));
     return scene.result({ wrongSum: { expected, got } });
   },
-  oneShot: (setting) =>
-    againstOneShot(setting, (oracle) => {
-      const policy = { ...oracle.world.policy, modulus: TOO_SMALL, level: LEVEL };
-      for (const { base } of oracle.honest) {
-        const created = base.persist(base.core.draft().createTask(policy));
-        if (isRefused(created)) oracle.trace.refused('authority', created.reason);
-        else oracle.trace.broken.add('an authority takes part in a task whose sums overflow');
-      }
-      oracle.close(honestUploads(oracle, 3));
-    }),
 };

@@ -9,7 +9,7 @@ import type { Terminal } from '@basa/cli/internal/shell/terminal.ts';
 import { REFUSALS } from '@basa/protocol';
 import type { Attack, AttackResult } from '../attacks/attack.ts';
 import { ATTACK_WORDS, resultText } from '../attacks/attack-words.ts';
-import type { MutantVerdict } from '../proofs/mutants/runs.ts';
+import type { MutantVerdict } from '../oracle/mutants.ts';
 
 interface Played {
   readonly attack: Attack;
@@ -29,11 +29,12 @@ export const attacks: Command = command({
     const { ATTACKS } = await import('../attacks/registry.ts');
     const { nodeEnvironment } = await import('@basa/virtual-time/simulation');
     const { paperAbeSealings } = await import('@basa/virtual-time/real-sealings');
+    const { playOnOneShot } = await import('../oracle/paper-attacks.ts');
     const setting = { environment: nodeEnvironment, paperSealings: paperAbeSealings };
     const played: Played[] = [];
     for (const attack of ATTACKS) {
       signal.throwIfAborted();
-      const one = { attack, paper: attack.paper(setting), oneShot: attack.oneShot(setting) };
+      const one = { attack, paper: attack.paper(setting), oneShot: await playOnOneShot(attack.id) };
       played.push(one);
       for (const line of linesOf(one)) terminal.line(line);
     }
@@ -51,22 +52,22 @@ export const attacks: Command = command({
   },
 });
 
-/** Runs each attack on the one-shot mode against the unmodified core, and against a core without the rule that stops it. */
+/** Runs the attack on each rule of the one-shot mode against the code as it is, and against the code without the rule. */
 async function playMutants(terminal: Terminal, signal: AbortSignal): Promise<readonly MutantVerdict[]> {
-  const { judgeMutant } = await import('../proofs/mutants/runs.ts');
-  const { MUTANTS } = await import('../proofs/mutants/list.ts');
+  const { judgeRule } = await import('../oracle/mutants.ts');
+  const { RULES } = await import('../oracle/rules/all.ts');
   terminal.line('\nAttacks on one-shot mode, and the rules that stop them (docs/evidence.md):');
   const verdicts: MutantVerdict[] = [];
-  for (const mutant of MUTANTS) {
+  for (const rule of RULES) {
     signal.throwIfAborted();
-    for (const line of wordsOf(mutant.attack)) terminal.line(line);
-    const verdict = await judgeMutant(mutant);
+    terminal.line(`\n${rule.id}: ${rule.attack}`);
+    const verdict = await judgeRule(rule);
     verdicts.push(verdict);
-    const { name, unpatchedHolds, learned: without, broken } = verdict;
+    const { unpatchedHolds, learned, without } = verdict;
     terminal.line(
-      `    unmodified core: ${unpatchedHolds ? 'the server learns only the sum' : 'THE SERVER LEARNS MORE THAN THE SUM'}`,
+      `    as it is: ${unpatchedHolds ? 'the server learns only the sum' : 'THE SERVER LEARNS MORE THAN THE SUM'}`,
     );
-    terminal.line(`    with the mutant "${name}": ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
+    terminal.line(`    with ${without}: ${learned.join(', ') || 'NOT NOTICED'}`);
   }
   const stopped = verdicts.filter(isStopped).length;
   terminal.line(`\n${stopped} of ${verdicts.length} attacks on one-shot mode are stopped, each by the named rule.`);

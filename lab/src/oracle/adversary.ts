@@ -27,6 +27,7 @@ import {
   partsHashOf,
   partTerm,
   problemCodeOf,
+  REFUSALS,
   type RefusalReason,
   releaseAnswerCodec,
   releaseRequestCodec,
@@ -68,15 +69,21 @@ export interface SeenUpload extends ShotUpload {
   readonly sealed: Uint8Array;
   /** In the order of the parts. */
   readonly masks: readonly Mask[];
+  readonly seeds: readonly Uint8Array[];
   /** Undefined if it is of the adversary. */
   readonly input: number | undefined;
 }
+
+/** The sealed parts of an upload, with their seeds. */
+export type Parts = Pick<SeenUpload, 'sealed' | 'seeds'>;
 
 /** What the adversary falsifies of a request. */
 export interface Lie {
   readonly votes?: readonly Endorsement[];
   /** Parts by the name of the upload, as hex. */
   readonly sealed?: ReadonlyMap<string, Uint8Array>;
+  /** An upload that is not shown. */
+  readonly withheld?: Ctx;
 }
 
 /** What an honest authority answered. */
@@ -94,11 +101,15 @@ export class Adversary {
   readonly epochs = new Map<string, Epoch>();
   /** By the name of the batch. */
   readonly votes = new Map<string, readonly Endorsement[]>();
+  /** Masks of seeds that it drew itself. */
+  readonly #own: Mask[] = [];
   /** Statements that it showed, to show them again. */
   readonly kept: Uint8Array[] = [];
   /** What devices are shown in place of the newest statements. */
   shown: Uint8Array | undefined;
   #devices = 0;
+  /** The server does its work. */
+  #isHonest = false;
   /** The device whose upload comes next. */
   #giving: { readonly device: OracleDevice; name?: Ctx; crashes: boolean } | undefined;
 
@@ -121,6 +132,7 @@ export class Adversary {
     this.trace = new Trace();
     for (const known of [this.uploads, this.epochs, this.votes]) known.clear();
     this.kept.length = 0;
+    this.#own.length = 0;
     this.#devices = 0;
     this.shown = undefined;
     await this.world.createTask(policy);
@@ -168,7 +180,7 @@ export class Adversary {
     this.world.elapse(SOON_MS); // the server asks for new statements at most so often
     const refusal = await device.give();
     this.#giving = undefined;
-    if (refusal !== undefined) this.trace.refused('user', refusal);
+    if (refusal !== undefined && refusal in REFUSALS) this.trace.refused('user', refusal);
     return giving.name;
   }
 
@@ -177,6 +189,7 @@ export class Adversary {
     if (giving === undefined) throw new Error('nobody is giving');
     const upload = shotUploadCodec.decode(Buffer.from(headers[HEADER.upload] ?? '', 'hex'));
     giving.name = this.#keep(upload, body, giving.device);
+    if (this.#isHonest) return undefined;
     if (giving.crashes) return 'answer-lost' as const;
     return answered(new TextEncoder().encode(JSON.stringify({ received: body.length, accepted: true })), 'json');
   }
@@ -184,9 +197,13 @@ export class Adversary {
   #keep(upload: ShotUpload, body: Uint8Array, device: OracleDevice): Ctx {
     const name = uploadNameOf(suite, upload.header);
     if (this.uploads.has(toHex(name))) return name;
+    if (!device.isColluder && device.given.has(toHex(upload.header.entry)))
+      this.trace.broken.add('a device gives twice on one model');
+    device.given.add(toHex(upload.header.entry));
     device.certificate = upload.certificate;
-    const { elements, vectorBytes } = shotLayout(this.policy, upload.header.epochs);
-    const masks = masksOf(device.lastPlan(), elements);
+    const { vectorBytes } = shotLayout(this.policy, upload.header.epochs);
+    const seeds = device.lastPlan().terms.map(({ seed }) => seed.reveal());
+    const masks = this.#masksOf(upload.header, seeds);
     const input = device.isColluder ? undefined : this.trace.newInput(device.nextName());
     if (input !== undefined)
       this.trace.sawMasked(
@@ -198,7 +215,7 @@ export class Adversary {
       if (isSeen || device.isColluder) this.trace.knows((masks[n] as Mask).name);
     }
     const [vector, sealed] = [body.slice(0, vectorBytes), body.slice(vectorBytes)];
-    this.uploads.set(toHex(name), { ...upload, name, vector, sealed, masks, input });
+    this.uploads.set(toHex(name), { ...upload, name, vector, sealed, seeds, masks, input });
     return name;
   }
 
@@ -208,13 +225,8 @@ export class Adversary {
     return upload;
   }
 
-  /** An upload with any content under the name of a device of the adversary. */
-  async forge(
-    device: OracleDevice,
-    header: ShotHeaderBody,
-    sealed: Uint8Array,
-    masks: readonly Mask[] = [],
-  ): Promise<Ctx> {
+  /** An upload with any parts under the name of a device of the adversary. */
+  async forge(device: OracleDevice, header: ShotHeaderBody, { sealed, seeds }: Parts): Promise<Ctx> {
     const partsHash = partsHashOf(suite, heldParts(this.policy, header.epochs), sealed) ?? new Uint8Array(32);
     const body = { ...header, user: device.user, partsHash };
     const signature = await device.store.signer.sign(shotHeaderCodec.statement(body));
@@ -222,14 +234,15 @@ export class Adversary {
     const { certificate } = device;
     if (certificate === undefined) throw new Error('a device that forges has given before');
     const upload = { certificate, header: { ...body, signature }, bodyBytes: sealed.length, bodyCrc: 0 };
-    this.uploads.set(toHex(name), { ...upload, name, vector: new Uint8Array(), sealed, masks, input: undefined });
+    const masks = this.#masksOf(body, seeds);
+    const vector = new Uint8Array();
+    this.uploads.set(toHex(name), { ...upload, name, vector, sealed, seeds, masks, input: undefined });
     return name;
   }
 
   /** Parts with seeds of the adversary, sealed as the device of this header would. */
-  ownParts(header: ShotHeaderBody): { readonly sealed: Uint8Array; readonly masks: readonly Mask[] } {
+  ownParts(header: ShotHeaderBody): Parts {
     const epochs = this.#epochsOf([header]);
-    const { elements } = shotLayout(this.policy, header.epochs);
     const held = heldParts(this.policy, header.epochs);
     const seeds = held.map(() => nodeRandomBytes(SEED_BYTES));
     const parts = held.map((part, n) => ({
@@ -237,10 +250,18 @@ export class Adversary {
       binding: partBinding(suite, header, part, epochs),
     }));
     const sealed = concatBytes(...keysAtOnce(suite, sealParts(suite, oneShotOf(this.policy).sealing, parts)));
-    const terms = held.map(({ part }, n) => partTerm(suite, header, part, (seeds[n] as Uint8Array).slice(), 1));
-    const masks = masksOf({ modulus: this.policy.modulus, salt: header.joinTag, terms }, elements);
+    const masks = this.#masksOf(header, seeds);
     for (const { name } of masks) this.trace.knows(name);
-    return { sealed, masks };
+    this.#own.push(...masks);
+    return { sealed, seeds };
+  }
+
+  #masksOf(header: ShotHeaderBody, seeds: readonly Uint8Array[]): readonly Mask[] {
+    const terms = heldParts(this.policy, header.epochs).map(({ part }, n) =>
+      partTerm(suite, header, part, (seeds[n] as Uint8Array).slice(), 1),
+    );
+    const { elements } = shotLayout(this.policy, header.epochs);
+    return masksOf({ modulus: this.policy.modulus, salt: header.joinTag, terms }, elements);
   }
 
   #epochsOf(headers: readonly ShotHeaderBody[]): readonly Epoch[] {
@@ -306,7 +327,8 @@ export class Adversary {
     number = 0,
     lie: Lie = {},
   ): Promise<readonly Uint32Array[] | undefined> {
-    const uploads = names.map((name) => this.#shown(name, lie));
+    const shown = names.filter((name) => name !== lie.withheld);
+    const uploads = shown.map((name) => this.#shown(name, lie));
     const parts = taskParts(this.policy).filter((part) => isHolder(part, party.index));
     const body = {
       batch: this.batchOf(names, number),
@@ -350,9 +372,10 @@ export class Adversary {
 
   /** Finds the masks in a sum by their numbers: the authority may have opened other seeds than those of these uploads. */
   #explain(sum: Uint32Array, part: number, names: readonly Ctx[]): void {
+    const parts = taskParts(this.policy).length;
     const maskOf = ({ masks }: SeenUpload): readonly Mask[] => masks.slice(part, part + 1);
     const expected = names.flatMap((name) => maskOf(this.upload(name)));
-    const others = [...this.uploads.values()].flatMap(({ masks }) => masks);
+    const others = [...[...this.uploads.values()].flatMap(maskOf), ...this.#own.filter((_, n) => n % parts === part)];
     const masks = explained(sum, expected, others, this.policy.modulus);
     if (masks === undefined) this.trace.broken.add('a sum of masks has something that nobody can explain');
     else this.trace.sawSum(masks.map(({ name }) => name));
@@ -364,6 +387,44 @@ export class Adversary {
     const answers = [];
     for (const party of this.honest) answers.push(await this.release(party, names, number));
     return answers.some((answer) => answer !== undefined);
+  }
+
+  /** The server makes a version honestly, of the updates of other devices. */
+  async makeVersion(): Promise<void> {
+    this.#isHonest = true;
+    await this.honestUploads(this.policy.bufferSize);
+    await this.world.reached(1);
+    this.#isHonest = false;
+    this.world.elapse(SOON_MS);
+  }
+
+  /** These parts in place of those of the upload. */
+  instead(name: Ctx, sealed: Uint8Array): ReadonlyMap<string, Uint8Array> {
+    return new Map([[toHex(name), sealed]]);
+  }
+
+  /** Uploads of as many honest devices. */
+  async honestUploads(count: number): Promise<readonly Ctx[]> {
+    const names: Ctx[] = [];
+    for (let n = 0; n < count; n++) names.push((await this.give(await this.device())) as Ctx);
+    return names;
+  }
+
+  /** Devices of its own, each with one upload. */
+  async colluders(count: number): Promise<readonly Colluder[]> {
+    const all: Colluder[] = [];
+    for (let n = 0; n < count; n++) {
+      const device = await this.device(true);
+      all.push({ device, name: (await this.give(device)) as Ctx });
+    }
+    return all;
+  }
+
+  /** Two uploads of one colluder on one model. */
+  async twoUploads(): Promise<readonly [Ctx, Ctx]> {
+    const [{ device, name }] = (await this.colluders(1)) as [Colluder];
+    const header = withOtherTag(this.upload(name).header);
+    return [name, await this.forge(device, header, this.ownParts(header))];
   }
 
   /** Time passes: epochs end, and others open. */
@@ -395,6 +456,16 @@ export class Adversary {
     this.trace.refused('authority', code as RefusalReason);
     return { bytes: undefined };
   }
+}
+
+/** A device of the adversary, with an upload. */
+export interface Colluder {
+  readonly device: OracleDevice;
+  readonly name: Ctx;
+}
+
+export function withOtherTag(header: ShotHeaderBody): ShotHeaderBody {
+  return { ...header, joinTag: header.joinTag.map((byte) => byte ^ 1) as ShotHeaderBody['joinTag'] };
 }
 
 function answered(body: Uint8Array, type: 'json' | 'octet-stream') {

@@ -15,6 +15,10 @@ export class OracleDevice {
   readonly store: NonNullable<DeviceOptions['store']> = deviceStore();
   /** As it was in its last upload. */
   certificate: Certificate | undefined;
+  /** The models on which it gave. */
+  readonly given = new Set<string>();
+  /** Changes what it masks: a device that lies about its update. */
+  change: (input: Uint32Array) => void = () => {};
   #client!: BasaClient;
   #plan: MaskPlan | undefined;
   #updates = 0;
@@ -23,6 +27,11 @@ export class OracleDevice {
     this.#world = world;
     this.isColluder = isColluder;
     this.number = number;
+  }
+
+  /** A device that no authority has enrolled, with a certificate of the adversary. */
+  static invented(world: World): OracleDevice {
+    return new OracleDevice(world, true, 0);
   }
 
   static async enrolled(world: World, isColluder: boolean, number: number): Promise<OracleDevice> {
@@ -36,6 +45,7 @@ export class OracleDevice {
     const mask: Outside['mask'] = (vector, plan) => {
       const terms = plan.terms.map((term) => ({ ...term, seed: new Secret(term.seed.reveal().slice()) }));
       this.#plan = { ...plan, terms };
+      this.change(vector);
       applyMasksInPlace(vector, plan, tools);
     };
     this.#client = await this.#world.device({ store: this.store, outside: { mask } });

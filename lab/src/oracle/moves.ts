@@ -96,10 +96,9 @@ async function forge(scene: Scene, hasParts: boolean): Promise<void> {
   const able = colluders.filter(({ certificate }) => certificate !== undefined);
   if (able.length === 0 || names.length === 0) return;
   const device = dice.pick(able);
-  const { header, sealed } = adversary.upload(dice.pick(names));
-  const own = { ...header, user: device.user };
-  const parts = hasParts ? { sealed } : adversary.ownParts(own);
-  keep(scene, await adversary.forge(device, own, parts.sealed, 'masks' in parts ? parts.masks : []));
+  const victim = adversary.upload(dice.pick(names));
+  const own = { ...victim.header, user: device.user };
+  keep(scene, await adversary.forge(device, own, hasParts ? victim : adversary.ownParts(own)));
 }
 
 /** A list of uploads: often a short one without repetitions, sometimes an earlier list in another order. */

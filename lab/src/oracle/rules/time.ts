@@ -1,0 +1,135 @@
+/** Rules for what an authority and a device remember: restores, epochs that end, crashes, and revoked devices. */
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, type Ctx } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { operate } from '@basa/testkit/world/operator.ts';
+import type { Colluder } from '../adversary.ts';
+import { COUNCIL, type Rule } from './rule.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const TIME_RULES: readonly Rule[] = [
+  {
+    id: 'restored-authority',
+    attack: 'an authority is restored from a backup without its vote, and asked to vote for another batch',
+    without: 'epochs that outlive a restore',
+    learned: ['x of U0 + x of U2', 'x of U1'],
+    world: { policy: { minimum: 3 } },
+    /** {a, c, v}, then {a, e, v} with a colluder in place of c. */
+    async play(adversary) {
+      const [a, c, v] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
+      const [eve] = (await adversary.colluders(1)) as [Colluder];
+      const back = adversary.honest[0]?.copied();
+      await adversary.close([a, c, v]);
+      await back?.();
+      await adversary.close([a, eve.name, v], 1);
+    },
+    edits: [
+      {
+        file: 'protocol/src/authority/rollback.ts',
+        find: 'deadEpochs(state.epochs, state.epochs.all, now);',
+        replace: 'deadEpochs(state.epochs, [], now);',
+      },
+    ],
+  },
+  {
+    id: 'ended-epoch',
+    attack: 'an epoch that has ended is released',
+    without: 'an epoch released after its end',
+    learned: ['an epoch that has ended was released'],
+    async play(adversary) {
+      const names = await adversary.honestUploads(2);
+      for (const party of adversary.honest) await adversary.vote(party, names);
+      for (let n = 0; n < 6; n++) await adversary.wait(HOUR_MS / 2);
+      for (const party of adversary.honest)
+        if ((await adversary.release(party, names)) !== undefined)
+          adversary.trace.broken.add('an epoch that has ended was released');
+    },
+    edits: [
+      {
+        file: 'protocol/src/authority/one-shot/epochs.ts',
+        find: 'const isOver = oneShot !== undefined && at >= epochEnd(oneShot, live.epoch);',
+        replace: 'const isOver = oneShot !== undefined && at < 0;',
+      },
+    ],
+  },
+  {
+    id: 'recorded-before-sent',
+    attack: 'a device crashes after its upload has left, and gives again',
+    without: 'an upload that is not recorded before it is sent',
+    learned: ['a device gives twice on one model'],
+    async play(adversary) {
+      const device = await adversary.device();
+      await adversary.give(device, { crashes: true });
+      await device.restart();
+      await adversary.give(device);
+    },
+    edits: [
+      {
+        file: 'protocol/src/user/one-shot/shot.ts',
+        find: "  yield* ask('durable', { step, body });\n",
+        replace: '',
+      },
+    ],
+  },
+  {
+    id: 'given-once',
+    attack: 'an honest device trains a second time on the same model',
+    without: 'two updates of an honest device on one model',
+    learned: ['a device gives twice on one model'],
+    async play(adversary) {
+      const device = await adversary.device();
+      await adversary.give(device);
+      await adversary.give(device);
+    },
+    edits: [
+      {
+        file: 'protocol/src/user/ledger.ts',
+        find: 'if (given === undefined || version > given.version) return undefined;',
+        replace: 'if (given === undefined || version >= 0) return undefined;',
+      },
+    ],
+  },
+  {
+    id: 'revoked-device',
+    attack: 'an upload of a revoked device is in a batch',
+    without: 'uploads of revoked devices',
+    learned: ['an upload of a revoked device is in a batch'],
+    world: COUNCIL,
+    async play(adversary) {
+      const [honest] = (await adversary.honestUploads(1)) as [Ctx];
+      const [stolen] = (await adversary.colluders(1)) as [Colluder];
+      for (const { url } of adversary.honest)
+        await operate(adversary.world.wire.fetch, 'POST', new URL(AUTHORITY_PATH.revocations, url), {
+          user: toHex(stolen.device.user),
+        });
+      if (await adversary.close([honest, stolen.name]))
+        adversary.trace.broken.add('an upload of a revoked device is in a batch');
+    },
+    edits: [
+      {
+        file: 'protocol/src/authority/one-shot/judge.ts',
+        find: "if (device?.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');",
+        replace: '',
+      },
+    ],
+  },
+  {
+    id: 'own-task',
+    attack: 'an authority is asked to serve a task that names other authorities',
+    without: 'a task that does not name its authority',
+    learned: ['an authority serves a task that does not name it'],
+    async play({ honest, policy, trace, world }) {
+      const other = { ...policy, authorities: [nodeRandomBytes(32)] };
+      for (const { url } of honest)
+        if (await world.isServed(url, other)) trace.broken.add('an authority serves a task that does not name it');
+    },
+    edits: [
+      {
+        file: 'protocol/src/authority/task.ts',
+        find: "(isMember ? undefined : 'the policy does not name this authority')",
+        replace: '(isMember ? undefined : undefined)',
+      },
+    ],
+  },
+];
