@@ -29,11 +29,8 @@ export function explained(
   others: readonly Mask[],
   modulus: MaskPlan['modulus'],
 ): readonly Mask[] | undefined {
-  const isSum = (some: readonly Mask[]): boolean => {
-    const total = new Uint32Array(sum.length);
-    for (const { words } of some) addInPlace(total, words, modulus, tools.kernel);
-    return total.every((word, n) => word === sum[n]);
-  };
+  const isSum = (some: readonly Mask[]): boolean =>
+    some.length > 0 && summed(some, modulus).every((word, n) => word === sum[n]);
   if (isSum(expected)) return expected;
   const all = [...new Set([...expected, ...others])].slice(0, MAX_SEARCHED);
   for (let code = 0; code < 2 ** all.length; code++) {
@@ -44,3 +41,9 @@ export function explained(
 }
 
 const MAX_SEARCHED = 14;
+
+export function summed(masks: readonly Mask[], modulus: MaskPlan['modulus']): Uint32Array {
+  const total = new Uint32Array(masks[0]?.words.length ?? 0);
+  for (const { words } of masks) addInPlace(total, words, modulus, tools.kernel);
+  return total;
+}

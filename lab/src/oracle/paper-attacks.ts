@@ -1,11 +1,12 @@
 /** What the adversaries of the attacks on the paper's protocol try in the one-shot mode: three devices in a batch, one of which may collude. */
 import { ring } from '@basa/masking';
-import { type Ctx, epochCodec, epochKeysOf, oneShotOf, standingsCodec } from '@basa/protocol';
+import { type Ctx, epochKeysOf, oneShotOf } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AttackResult } from '../attacks/attack.ts';
 import type { Adversary, Colluder } from './adversary.ts';
 import { playRule } from './rules/rule.ts';
+import { withEpochs } from './standings.ts';
 
 type Play = (adversary: Adversary) => Promise<unknown>;
 
@@ -58,7 +59,13 @@ const PLAYS: Readonly<Record<string, Play>> = {
 
   async D1(adversary) {
     await adversary.honestUploads(1);
-    adversary.shown = withKeysOfTheServer(adversary, adversary.kept.at(-1) as Uint8Array);
+    const keys = epochKeysOf(withKem(nodeSuite), oneShotOf(adversary.policy).sealing, nodeRandomBytes(32));
+    const { serverSigner } = adversary.world;
+    adversary.shown = withEpochs(
+      adversary.kept.at(-1) as Uint8Array,
+      () => keys,
+      () => serverSigner,
+    );
     if ((await adversary.give(await adversary.device())) !== undefined)
       adversary.trace.broken.add('a device seals its seeds to a key of the server');
     adversary.shown = undefined;
@@ -119,16 +126,4 @@ export async function playOnOneShot(id: string): Promise<AttackResult> {
   if (play === undefined) throw new Error(`no attack ${id} on one-shot mode`);
   const { leaked, broken, refusals, sumsFound } = await playRule({ world: { policy: { minimum: 3 } }, play });
   return { findings: [...leaked, ...broken], refusals, hasSum: sumsFound > 0 };
-}
-
-/** The statements of the authorities, with keys of the server in them and its signature on them. */
-function withKeysOfTheServer({ policy, world }: Adversary, shown: Uint8Array): Uint8Array {
-  const keys = epochKeysOf(withKem(nodeSuite), oneShotOf(policy).sealing, nodeRandomBytes(32));
-  const { standings, ...rest } = standingsCodec.decode(shown);
-  const forged = standings.map((standing) => {
-    const body = { ...standing.epoch, ...keys };
-    const signature = world.serverSigner.sign(epochCodec.statement(body));
-    return { ...standing, epoch: { ...body, signature } };
-  });
-  return standingsCodec.encode({ ...rest, standings: forged });
 }

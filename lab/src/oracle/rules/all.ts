@@ -2,7 +2,8 @@
 import { BATCH_RULES } from './batches.ts';
 import { PART_RULES } from './parts.ts';
 import type { Rule } from './rule.ts';
+import { STATEMENT_RULES } from './statements.ts';
 import { SUM_RULES } from './sums.ts';
 import { TIME_RULES } from './time.ts';
 
-export const RULES: readonly Rule[] = [...PART_RULES, ...BATCH_RULES, ...TIME_RULES, ...SUM_RULES];
+export const RULES: readonly Rule[] = [...PART_RULES, ...BATCH_RULES, ...STATEMENT_RULES, ...TIME_RULES, ...SUM_RULES];

@@ -1,12 +1,15 @@
 /** Rules for sums: a wrong sum of masks, words that are out of range, and noise that the server removes. */
 
 import { concatBytes } from '@basa/masking';
-import { frameHeader, maskSumCodec, releaseAnswerCodec, unframeHeader } from '@basa/protocol';
+import { addAuthorityNoise, frameHeader, maskSumCodec, releaseAnswerCodec, unframeHeader } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { THREE_OF_FOUR, type World } from '@basa/testkit/world/world.ts';
+import { nodeTools } from '@basa/virtual-time';
 import type { Adversary } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';
 import type { Rule } from './rule.ts';
+
+const { masks: tools } = nodeTools();
 
 /** The position of the weight in x', and of a word of the update. */
 const WEIGHT = 4;
@@ -30,6 +33,29 @@ export const SUM_RULES: readonly Rule[] = [
         file: 'protocol/src/wire/one-shot/policy.ts',
         find: 'return tolerated + 1;',
         replace: 'return tolerated + 1 - tolerated;',
+      },
+    ],
+  },
+  {
+    id: 'secret-noise',
+    attack: 'the server removes the noise that the authority added',
+    without: 'noise that the server can compute',
+    learned: ['the server computes the noise'],
+    world: {
+      oneShot: { authorityNoise: true },
+      policy: {
+        minimum: 3,
+        dimension: 64,
+        level: 64,
+        privacy: { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 },
+      },
+    },
+    play: denoised,
+    edits: [
+      {
+        file: 'protocol/src/authority/one-shot/noise.ts',
+        find: 'suite.hkdf({ secret, salt: ctx,',
+        replace: 'suite.hkdf({ secret: secret.map(() => 0), salt: ctx,',
       },
     ],
   },
@@ -64,6 +90,24 @@ export const SUM_RULES: readonly Rule[] = [
     ],
   },
 ];
+
+/** Two answers, and one with noise that the server can make up in place of the secrets of the epochs. */
+async function denoised(adversary: Adversary): Promise<void> {
+  const { honest, policy, trace } = adversary;
+  const [party] = honest;
+  const names = await adversary.honestUploads(3);
+  if (party === undefined) throw new Error('no authority');
+  await adversary.vote(party, names);
+  const [first] = (await adversary.release(party, names)) ?? [];
+  const [second] = (await adversary.release(party, names)) ?? [];
+  if (first === undefined || second === undefined) return;
+  const masks = adversary.sumOfMasks(names);
+  const guessed = masks.slice();
+  addAuthorityNoise(guessed, { suite: nodeSuite, tools }, policy, new Uint8Array(32), adversary.ctxOf(names));
+  if (first.join() !== second.join()) trace.broken.add('the noise is drawn anew for every answer');
+  if (guessed.join() === first.join()) trace.broken.add('the server computes the noise');
+  if (masks.join() === first.join()) trace.broken.add('the sum has no noise');
+}
 
 /** Server and authorities are honest. One device changes a word of its input. */
 async function spoilt({ trace, world }: Adversary, word: number): Promise<void> {
@@ -106,7 +150,7 @@ function shiftSums({ authorities, wire }: World): void {
     const length = vectors.length / sums.length;
     const told = sums.map(({ signature: _, ...sum }, n) => {
       const vector = vectors.subarray(n * length, (n + 1) * length);
-      vector[vector.length - 20] = (vector[vector.length - 20] as number) ^ 1;
+      vector[vector.length - 18] = (vector[vector.length - 18] as number) ^ 1; // the last word of the update
       const wrong = { ...sum, hash: nodeSuite.sha256(vector) };
       return { ...wrong, signature: liar.signer.sign(maskSumCodec.statement(wrong)) };
     });

@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 
-export const OPERATOR_TOKEN = 'operator-of-the-tests';
+const OPERATOR_TOKEN = 'operator-of-the-tests';
 
 export const OPERATORS = [
   {
@@ -11,10 +11,10 @@ export const OPERATORS = [
   },
 ];
 
-/** Sends a request of the operator; an answer that is none of success is an error. */
-export async function operate(send: typeof fetch, method: string, url: URL, body?: object): Promise<Uint8Array> {
+/** Sends a request of the operator. */
+export function asOperator(send: typeof fetch, method: string, url: URL, body?: object): Promise<Response> {
   const isBytes = body instanceof Uint8Array;
-  const response = await send(url, {
+  return send(url, {
     method,
     headers: {
       authorization: `Bearer ${OPERATOR_TOKEN}`,
@@ -22,6 +22,11 @@ export async function operate(send: typeof fetch, method: string, url: URL, body
     },
     ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
   });
+}
+
+/** The same; an answer other than success is an error. */
+export async function operate(send: typeof fetch, method: string, url: URL, body?: object): Promise<Uint8Array> {
+  const response = await asOperator(send, method, url, body);
   if (!response.ok) throw new Error(`${method} ${url.pathname}: ${response.status} ${await response.text()}`);
   return new Uint8Array(await response.arrayBuffer());
 }

@@ -24,7 +24,7 @@ import {
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { AuthorityParty, NEVER_MS, NO_LIMITS } from './authority-party.ts';
-import { OPERATORS, operate } from './operator.ts';
+import { asOperator, OPERATORS, operate } from './operator.ts';
 import { worldFolder } from './place.ts';
 import { Wire } from './wire.ts';
 
@@ -138,13 +138,11 @@ export class World {
     return `http://${SERVER}`;
   }
 
-  /** True if the authority at this address takes part in a task with this policy. */
+  /** False if the authority at this address refuses a task with this policy. */
   async isServed(url: string, policy: TaskPolicy): Promise<boolean> {
-    const created = operate(this.wire.fetch, 'POST', new URL(AUTHORITY_PATH.tasks, url), encodePolicy(policy));
-    return created.then(
-      () => true,
-      () => false,
-    );
+    const address = new URL(AUTHORITY_PATH.tasks, url);
+    const { status } = await asOperator(this.wire.fetch, 'POST', address, encodePolicy(policy));
+    return status < 400 || status >= 500;
   }
 
   /** A device of the SDK, enrolled at every authority. */

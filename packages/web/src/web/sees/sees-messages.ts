@@ -4,7 +4,7 @@ export type ToSees =
   | { readonly kind: 'run'; readonly pictures: readonly Float32Array[]; readonly side: number }
   | { readonly kind: 'attacks' };
 
-export interface Check {
+interface Check {
   readonly by: string;
   readonly reason: string;
   readonly sentence: string;

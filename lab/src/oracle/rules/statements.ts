@@ -1,0 +1,83 @@
+/** Rules for what a statement of an authority or of a server must be to count. */
+import type { Ctx, EpochBody } from '@basa/protocol';
+import type { Adversary } from '../adversary.ts';
+import { withEpochs } from '../standings.ts';
+import { COUNCIL, type Rule } from './rule.ts';
+
+const EPOCH = 'protocol/src/wire/one-shot/epoch.ts';
+/** A key with coefficients beyond the prime. All implementations of ML-KEM refuse it, but with different errors. */
+const USELESS = new Uint8Array(1184).fill(0xff);
+
+export const STATEMENT_RULES: readonly Rule[] = [
+  {
+    id: 'useful-keys',
+    attack: 'an authority publishes an X25519 key of low order',
+    without: 'X25519 keys that are not checked',
+    learned: ['an honest device cannot seal its seeds'],
+    world: COUNCIL,
+    play: (adversary) => uselessKey(adversary, { key: new Uint8Array(32) }),
+    edits: [{ file: EPOCH, find: 'return isAgreementKey(key) && (', replace: 'return key.length > 0 && (' }],
+  },
+  {
+    id: 'useful-hybrid-keys',
+    attack: 'an authority publishes an invalid ML-KEM key',
+    without: 'ML-KEM keys that are not checked',
+    learned: ['an honest device cannot seal its seeds'],
+    world: { ...COUNCIL, oneShot: { sealing: 'x25519+mlkem768' } },
+    play: (adversary) => uselessKey(adversary, { kemKey: USELESS }),
+    edits: [
+      {
+        file: EPOCH,
+        find: 'kemKey !== undefined && isKemKey(kemKey)',
+        replace: 'kemKey !== undefined && (isKemKey(kemKey) || kemKey.length > 0)',
+      },
+    ],
+  },
+  {
+    id: 'one-model',
+    attack: 'a batch has updates on two models',
+    without: 'two models in one batch',
+    learned: ['x of U0 + x of U5'],
+    async play(adversary) {
+      const [behind] = (await adversary.honestUploads(2)) as [Ctx];
+      await adversary.makeVersion();
+      const [ahead] = (await adversary.honestUploads(1)) as [Ctx];
+      await adversary.close([behind, ahead]);
+    },
+    edits: [
+      {
+        file: 'protocol/src/wire/one-shot/batch-rules.ts',
+        find: 'if (others.length > 0)',
+        replace: 'if (others.length < 0)',
+      },
+    ],
+  },
+  {
+    id: 'known-councils',
+    attack: 'two of four authorities are enough',
+    without: 'a threshold that one colluding authority defeats',
+    learned: ['an authority serves a task in which two overlapping batches get enough votes'],
+    world: COUNCIL,
+    async play({ honest, policy, trace, world }) {
+      for (const { url } of honest)
+        if (await world.isServed(url, { ...policy, threshold: 2 }))
+          trace.broken.add('an authority serves a task in which two overlapping batches get enough votes');
+    },
+    edits: [
+      {
+        file: 'protocol/src/wire/one-shot/policy.ts',
+        find: 'return councilSizeProblem(task, tolerated);',
+        replace: 'return councilSizeProblem(task, tolerated) === undefined ? undefined : undefined;',
+      },
+    ],
+  },
+];
+
+/** With the other authorities there are enough, so an honest device leaves the liar out. */
+async function uselessKey(adversary: Adversary, change: Partial<EpochBody>): Promise<void> {
+  await adversary.honestUploads(1);
+  const signerOf = (index: number) => adversary.colluding.find((party) => party.index === index)?.signer;
+  adversary.shown = withEpochs(adversary.kept.at(-1) as Uint8Array, () => change, signerOf);
+  const given = await adversary.give(await adversary.device()).catch(() => undefined);
+  if (given === undefined) adversary.trace.broken.add('an honest device cannot seal its seeds');
+}
