@@ -19,12 +19,12 @@ describe('a whole contribution', () => {
     client.on('rejected', ({ reason }) => ends.push(reason));
     accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
     off();
-    expect(steps).toEqual(['mask', '0/244', '64/244', '128/244', '192/244', '244/244']);
+    expect(steps).toEqual(['mask', '0/260', '64/260', '128/260', '192/260', '256/260', '260/260']);
     const other = await startClient(services);
     other.on('rejected', ({ reason }) => ends.push(reason));
     await other.contribute(deltaOf(0).subarray(1), { trainedOn: 0 });
     expect(ends).toEqual(['accepted', 'wrong-length']);
-    expect(steps).toHaveLength(6);
+    expect(steps).toHaveLength(7);
   });
 
   it('a device that was enrolled connects again without a token', async () => {

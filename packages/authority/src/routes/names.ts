@@ -21,6 +21,6 @@ export function ofPathTask<Message extends { readonly task: TaskId }>(
 }
 
 /** The schema has checked the text. */
-export function named(hex: string): Uint8Array {
+function named(hex: string): Uint8Array {
   return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
 }

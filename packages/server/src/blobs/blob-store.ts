@@ -20,6 +20,8 @@ export interface Staging {
 }
 
 export interface BlobStore {
+  /** True if the blobs lie outside the server's own disks: others may write there. */
+  readonly isElsewhere?: boolean | undefined;
   /**
    * Opens the staging of this name, with the bytes that were left there: whole pieces that were flushed, perhaps more.
    * Attempts to write one name stage separately, on any node; another node may continue the same attempt, once the one

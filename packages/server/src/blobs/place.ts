@@ -50,10 +50,10 @@ export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
     case 'files':
       return openFileBlobs(place.folder);
     case 'shared-files':
-      return openSharedFileBlobs(place.folder);
+      return { ...(await openSharedFileBlobs(place.folder)), isElsewhere: true };
     case 's3': {
       const { openS3Chunks } = await import('./s3-chunks.ts');
-      return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
+      return { ...openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES }), isElsewhere: true };
     }
     case 'database': {
       const { openPostgres } = await import('@basa/service');

@@ -6,6 +6,7 @@ import type { BodyRows } from './body-rows.ts';
 /** Both are closed together with the result. */
 export function withRows(blobs: BlobStore, rows: BodyRows): BlobStore {
   return {
+    isElsewhere: blobs.isElsewhere,
     async stage(key, attempt) {
       const staging = await blobs.stage(key, attempt);
       return isRowKey(key) ? rowStaging(key, staging, rows) : staging;

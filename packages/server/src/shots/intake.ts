@@ -31,6 +31,7 @@ import type { BegunShot, StoredShot } from '../store/shots.ts';
 import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
+import { hashToKeep } from '../uploads/kept-hash.ts';
 import type { Standings } from './standings.ts';
 
 export interface IntakeOptions {
@@ -130,8 +131,9 @@ export class ShotIntake {
 
   /** Its body is durable. If the upload was ended while its body came, removes the body and returns the reason. */
   async accept({ name, upload }: StoredShot): Promise<Refused | undefined> {
-    const { store, task, blobs } = this.#options;
-    const stored = await store.acceptShot(task, name, upload.header.user);
+    const { store, task, blobs, policy } = this.#options;
+    const hash = await hashToKeep(blobs, shotKey(policy, name, upload), upload.bodyCrc);
+    const stored = await store.acceptShot(task, name, upload.header.user, hash);
     // A missing record is one that was ended so long ago that it was removed.
     const reason = stored === undefined ? 'version-over' : stored.reason;
     if (reason === undefined) return undefined;

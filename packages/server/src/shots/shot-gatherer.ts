@@ -30,12 +30,16 @@ import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../clos
 import { isStalled } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
+import { isAsKept } from '../uploads/kept-hash.ts';
 import { askForVotes, heldBatch, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
 import type { Coming } from './batcher.ts';
 import type { Inspector } from './inspector.ts';
 import { shotKey } from './intake.ts';
 import { BatchLost, MaskSums } from './mask-sums.ts';
 import { type ShownTools, shownUploads, statementsOf } from './shown.ts';
+
+/** Of a sum with a body that is no longer the one that was accepted. Its devices did nothing wrong. */
+const CHANGED = 'a stored body was changed after it was accepted';
 
 export interface ShotGathererOptions extends OpeningTools, ShownTools {
   readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
@@ -62,10 +66,12 @@ export class ShotGatherer {
     const { ctx, rules } = sum;
     const voted = await this.#voted(sum);
     const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
+    const { blobs, policy, watch } = this.#options;
+    const keys = voted.shots.map(({ name, upload }) => shotKey(policy, name, upload));
+    for (const [n, { bodyHash }] of voted.shots.entries())
+      if (!(await isAsKept(blobs, keys[n] as string, bodyHash))) return { kind: 'quarantine', why: CHANGED };
     try {
-      const { watch } = this.#options;
       const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
-      const keys = voted.shots.map(({ name, upload }) => shotKey(this.#options.policy, name, upload));
       return await openShards(this.#options, { ctx, rules, keys, subtracted });
     } catch (error) {
       // It is final, so a version can leave it out: without one, its devices could give nothing more on the old version.

@@ -2,7 +2,7 @@
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 /** Formats of earlier versions had smaller numbers. */
-const FORMAT = 21;
+const FORMAT = 22;
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
@@ -51,7 +51,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     // Uploads of the one-shot mode, by the hash of what their devices signed; ctx and position once they are in a batch.
     `CREATE TABLE shots (
         task ${blob} NOT NULL, name ${blob} NOT NULL, usr ${blob} NOT NULL, join_tag ${blob} NOT NULL, version ${integer} NOT NULL,
-        entry ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer},
+        entry ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer}, body_hash ${blob},
         votes_first ${integer} NOT NULL, votes_last ${integer} NOT NULL, at ${integer} NOT NULL,
         PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
       )`,

@@ -29,6 +29,8 @@ export interface StoredShot {
   readonly reason: RefusalReason | undefined;
   /** The batch that it is in. */
   readonly ctx: Ctx | undefined;
+  /** SHA-256 of the body, if it lies outside the server's own disks. */
+  readonly bodyHash?: Uint8Array | undefined;
   /** The time at which it began, or was complete. */
   readonly at: number;
   readonly votes: VoteWindow;
@@ -48,7 +50,7 @@ const RIVALS = `SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND join_t
   UNION ALL SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND entry = ? AND name <> ? AND join_tag <> ?`;
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
+const ACCEPT = `UPDATE shots SET status = 'waiting', at = ?, body_hash = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const USE_PLACE = `UPDATE places SET has_given = 1, version = (SELECT COALESCE(MAX(version), 0) FROM models WHERE task = ?)
   WHERE task = ? AND usr = ?`;
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
@@ -67,9 +69,9 @@ export function shotTables(database: SqlDatabase) {
       return begun;
     },
     /** Its body is durable: the place of its device is used up. Returns its new state, which another request may have set. */
-    acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
+    acceptShot: (task: TaskId, name: Ctx, user: UserId, bodyHash?: Uint8Array): Promise<StoredShot | undefined> =>
       database.transaction(async (session) => {
-        await acceptShot(session, task, name, user);
+        await acceptShot(session, task, name, user, bodyHash);
         return (await session.query(ONE, task, name)).map(readShot)[0];
       }),
     /** A complete upload with its small body, started and accepted in one transaction. */
@@ -150,8 +152,14 @@ async function beginShot(
   return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
 }
 
-async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {
-  await query(ACCEPT, await now(), task, name);
+async function acceptShot(
+  { query, now }: SqlSession,
+  task: TaskId,
+  name: Ctx,
+  user: UserId,
+  bodyHash?: Uint8Array,
+): Promise<void> {
+  await query(ACCEPT, await now(), bodyHash ?? null, task, name);
   await query('DELETE FROM pieces WHERE name = ?', name);
   await query(USE_PLACE, task, task, user);
 }
@@ -170,6 +178,7 @@ export function readShot(row: Row): StoredShot {
     status: column.text(row, 'status') as ShotStatus,
     reason: column.optional(row, 'reason', column.text) as RefusalReason | undefined,
     ctx: column.optional(row, 'ctx', column.bytes) as Ctx | undefined,
+    bodyHash: column.optional(row, 'body_hash', column.bytes),
     at: column.number(row, 'at'),
     votes: { first: column.number(row, 'votes_first'), last: column.number(row, 'votes_last') },
   };

@@ -16,6 +16,7 @@ import {
   type UserId,
   voteCodec,
 } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
@@ -58,7 +59,13 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
       },
     },
   }));
-  const seen = { now: world.now as number, isHeldHere: true, made: undefined as object | undefined, isRefused: false };
+  const seen = {
+    now: world.now as number,
+    isHeldHere: true,
+    made: undefined as object | undefined,
+    isRefused: false,
+    kept: undefined as Uint8Array | undefined,
+  };
   const [steps, removed, refused, added, discarded]: [[string, unknown][], string[], unknown[], Batch[], object[]] = [
     [],
     [],
@@ -87,12 +94,14 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const options = {
     ...{ task, policy, batches: keeper, authorities: { members }, ports: { suite }, stallMs: 60_000 },
     store: {
-      batchShots: async () => names.map((name) => ({ name, upload: { header }, status: 'batched' })),
+      batchShots: async () =>
+        names.map((name) => ({ name, upload: { header }, status: 'batched', bodyHash: seen.kept })),
       now: async () => seen.now,
       shotGroups: async () => groups,
     },
     blobs: {
       removeBelow: async (...keys: string[]) => void removed.push(...keys),
+      size: async () => 9,
       read: async function* (_: string, from: number, to: number) {
         yield new Uint8Array(to - from);
       },
@@ -163,6 +172,14 @@ describe('a batch', () => {
     [kept.seen.made, kept.seen.isRefused] = [{ version: 1 }, true];
     await kept.gatherer().lost({ ...kept.sum, status: 'opened' } as ShotBatch, undefined);
     expect([kept.steps.length, kept.discarded]).toEqual([1, []]);
+  });
+
+  it('with a body that was changed after it was accepted is left out of a version', async () => {
+    const { open, seen } = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
+    seen.kept = nodeSuite.sha256(new Uint8Array(9));
+    expect(await open()).toEqual({ kind: 'quarantine', why: UNOPENED });
+    seen.kept = nodeSuite.sha256(new Uint8Array(8));
+    expect(await open()).toEqual({ kind: 'quarantine', why: 'a stored body was changed after it was accepted' });
   });
 
   it('without a vote is dissolved if more authorities refuse an upload than may lie', async () => {

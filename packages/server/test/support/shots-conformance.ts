@@ -80,6 +80,13 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await begin(nameOf(3), next)).toEqual({ kind: 'given' });
     });
 
+    it('have the hash of a body that lies elsewhere, once it is whole', async () => {
+      await begin(nameOf(1), uploadOf(1));
+      await store.acceptShot(task, nameOf(1), bytes(1) as UserId, bytes(9));
+      store = await reopen();
+      expect(await store.shot(task, nameOf(1))).toMatchObject({ bodyHash: bytes(9) });
+    });
+
     it('have one body, whose checksum the record names', async () => {
       await begin(nameOf(1), uploadOf(1));
       expect(await begin(nameOf(1), { ...uploadOf(1), bodyCrc: 8 })).toEqual({ kind: 'differs' });

@@ -33,7 +33,7 @@ export interface ShotHeaderBody {
 }
 export type ShotHeader = ShotHeaderBody & Signature;
 
-export const shotHeaderFields: Fields<ShotHeaderBody> = {
+const shotHeaderFields: Fields<ShotHeaderBody> = {
   task: field.task,
   joinTag: field.joinTag,
   user: field.user,
