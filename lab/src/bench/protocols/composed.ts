@@ -12,7 +12,7 @@ const FIELD_BYTES = 4;
 /** Refused, or the price at any dimension. */
 export type Priced = ((dimension: number, prices: VectorPrices) => Cost) | undefined;
 
-/** The bytes of vectors that a user hashes, and the number of times that the server hashes the vector of each upload. */
+/** The bytes of vectors that a user hashes and checksums, and the number of checksums that the server makes of each upload. */
 export interface VectorHashes {
   /** Of the downloaded model, and of the update; by dimension. */
   readonly user: DeviceHashes;
@@ -57,16 +57,18 @@ export function priceOf(
   if (run === undefined) return undefined;
   return (dimension, prices) => {
     const hashed = hashes.user.get(dimension);
-    const byteMs = prices.hashMs / (FIELD_BYTES * dimension);
+    const vectorBytes = FIELD_BYTES * dimension;
+    const hashesMs = (prices.hashMs * (hashed?.update ?? 0)) / vectorBytes;
+    const checksumsMs = (prices.crcMs * (hashed?.checksums ?? 0)) / vectorBytes;
     const cost = costOf(run, {
       callMs: { ...sealingMs, expansions: prices.expansionMs },
-      userUploadMs: prices.packMs + (hashed?.update ?? 0) * byteMs,
-      serverUploadMs: run.stayed.length * (prices.addMs + hashes.server * prices.hashMs),
+      userUploadMs: prices.packMs + hashesMs + checksumsMs,
+      serverUploadMs: run.stayed.length * (prices.addMs + hashes.server * prices.crcMs),
       serverCloseMs: maskSums.taken * (prices.addMs + prices.hashMs),
       authorityCloseMs: maskSums.made * (prices.packMs + prices.hashMs),
       uploadBytes: FIELD_BYTES * (dimension - SMALL),
     });
-    return hashed === undefined ? cost : { ...cost, modelHashMs: hashed.model * byteMs };
+    return hashed === undefined ? cost : { ...cost, modelHashMs: (prices.hashMs * hashed.model) / vectorBytes };
   };
 }
 

@@ -59,7 +59,7 @@ export const ONE_SHOTS = [
 ] as const;
 export type OneShotShape = (typeof ONE_SHOTS)[number];
 
-/** The server hashes each body. The guard words are really expanded. */
+/** The server makes a checksum of each body. The guard words are really expanded. */
 export function oneShot(
   tools: AggregationTools,
   { name, council, tolerated }: OneShotShape,

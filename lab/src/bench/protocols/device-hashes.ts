@@ -1,9 +1,9 @@
-/** The bytes that a device hashes because of its vectors: the SDK gives one update to real services in this process, with a suite that counts. */
+/** The bytes that a device hashes and checksums because of its vectors: the SDK gives one update to real services in this process, and counts. */
 
 import { connect } from '@basa/client/internal/connect.ts';
 import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { createNodeSigner, nodeCrc32, nodeRandomBytes } from '@basa/runtime/node';
 import { TestServices } from '@basa/testkit/services/test-services.ts';
 
 /** Elements of the run that is timed and whose sum is checked. */
@@ -14,6 +14,8 @@ export interface HashedBytes {
   readonly model: number;
   /** From the trained update to the acknowledgement. */
   readonly update: number;
+  /** Of CRC-32, in the same time. */
+  readonly checksums: number;
 }
 
 export type DeviceHashes = ReadonlyMap<number, HashedBytes>;
@@ -25,8 +27,12 @@ export async function deviceHashes(dimensions: readonly number[]): Promise<Devic
     const fixed = await hashedAt(services, SMALL);
     const found = new Map<number, HashedBytes>();
     for (const dimension of dimensions) {
-      const { model, update } = await hashedAt(services, dimension);
-      found.set(dimension, { model: model - fixed.model, update: update - fixed.update });
+      const { model, update, checksums } = await hashedAt(services, dimension);
+      found.set(dimension, {
+        model: model - fixed.model,
+        update: update - fixed.update,
+        checksums: checksums - fixed.checksums,
+      });
     }
     return found;
   } finally {
@@ -36,15 +42,19 @@ export async function deviceHashes(dimensions: readonly number[]): Promise<Devic
 
 async function hashedAt(services: TestServices, dimension: number): Promise<HashedBytes> {
   const task = await services.createTask({ dimension });
-  let bytes = 0;
+  let [bytes, checksums] = [0, 0];
   const outside = nodeOutside();
   const { suite } = outside;
   const sha256: typeof suite.sha256 = (...parts) => {
     for (const part of parts) bytes += part.length;
     return suite.sha256(...parts);
   };
+  const crc32: typeof nodeCrc32 = (part, before) => {
+    checksums += part.length;
+    return nodeCrc32(part, before);
+  };
   const client = await connect(
-    { ...outside, suite: { ...suite, sha256 } },
+    { ...outside, crc32, suite: { ...suite, sha256 } },
     inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))),
     {
       server: services.server.url,
@@ -55,13 +65,13 @@ async function hashedAt(services: TestServices, dimension: number): Promise<Hash
     },
   );
   try {
-    bytes = 0;
+    [bytes, checksums] = [0, 0];
     const { version } = await client.model();
     const model = bytes;
     const delta = Float32Array.from({ length: dimension }, (_, n) => Math.sin(n));
     const given = await client.contribute(delta, { trainedOn: version });
     if (given.kind !== 'accepted') throw new Error(`the update of the benchmark was refused: ${given.reason}`);
-    return { model, update: bytes - model };
+    return { model, update: bytes - model, checksums };
   } finally {
     await client.close();
   }

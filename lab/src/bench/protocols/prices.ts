@@ -1,7 +1,7 @@
 /** The prices of the counted operations on this machine, measured in this run: the best of a few. */
 import type { AggregationTools } from '@basa/baselines';
 import { addInPlace, applyMasksInPlace, FIELD, type Modulus, packVector, Secret, unpackVector } from '@basa/masking';
-import { nodeRandomBytes } from '@basa/runtime/node';
+import { nodeCrc32, nodeRandomBytes } from '@basa/runtime/node';
 import { cpuMs } from '@basa/virtual-time';
 import { paperAbeSealings, sealingTrial } from '@basa/virtual-time/real-sealings';
 
@@ -13,6 +13,8 @@ export interface VectorPrices {
   readonly addMs: number;
   /** SHA-256 of a vector. */
   readonly hashMs: number;
+  /** CRC-32 of a vector. */
+  readonly crcMs: number;
 }
 
 const TERMS = 8;
@@ -32,6 +34,7 @@ export function vectorPrices(dimension: number, { masks }: AggregationTools, mod
     packMs: best(() => packVector(vector, modulus)),
     addMs,
     hashMs: best(() => void masks.suite.sha256(packed)),
+    crcMs: best(() => void nodeCrc32(packed)),
   };
 }
 

@@ -88,7 +88,7 @@ function aboutOf({ seals, opens, issues }: SealingPrices): string {
     'The user columns are medians over the users in the sum. For BASA, n is the buffer size.',
     'SecAgg, SecAgg+ and BASA run completely with 64 elements, and that sum is checked. For the real dimension, mask',
     'expansions and hashes of vectors are counted, and each is charged at its cost at that dimension, measured in this run.',
-    'The hashes of a BASA device are those of the SDK. The hash of the model that it downloads has a column of its own.',
+    'The hashes and checksums of a BASA device are those of the SDK. The hash of the model that it downloads has a column of its own.',
     'Quantising is the same for all protocols and is left out. Everything else is measured directly, except CP-ABE: the calls',
     'of a sealing of real size are counted, and each is charged at its cost in a warm process:',
     `  seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
