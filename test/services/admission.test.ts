@@ -111,13 +111,15 @@ describe('a place', () => {
     for (const client of slow) expect(await kindOf(client)).toBe('place');
   });
 
-  it('counts until the version after its update, whose device gets none before', async () => {
+  it('counts until the version with its update, and its device gets none before', async () => {
     await opened(3);
     const clients = await devices(4);
     for (const client of clients.slice(0, 3)) expect(await kindOf(client)).toBe('place');
     for (const client of clients.slice(0, 2)) await client.contribute(oneHot(0), { trainedOn: 0 });
     await until(async () => (await shotsThat('good')) === 2);
-    expect(await kindOf(clients[0])).toBe('no-place: this device has given an update on the newest version');
+    expect(await kindOf(clients[0])).toBe(
+      'no-place: the last update of this device is in no version yet, or is on the newest version',
+    );
     expect(await kindOf(clients[3])).toBe('no-place: every place is taken');
     await (clients[2] as BasaClient).contribute(oneHot(1), { trainedOn: 0 });
     await services.reached(1);

@@ -77,7 +77,7 @@ const ofOneShot: OneShotCosts = {
 };
 
 describe('BASA one-shot: one message, one version a batch', () => {
-  const admission = { places: 30, minimum: 5 };
+  const admission = { places: 80, minimum: 5 };
   const fleet = (changes: Parameters<typeof fleetOf>[1] = {}) =>
     fleetOf(3, { versions: 'one', minimum: 5, admission, ...changes });
   const versionsOf = (changes?: Parameters<typeof fleetOf>[1], costs = ofOneShot) => {

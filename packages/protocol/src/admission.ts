@@ -1,7 +1,7 @@
 /**
  * Admission before training: a task has a number of places, so that updates are not old before they are made.
  *
- *     asked --place--> under way --its update--> given --the next version--> free
+ *     asked --place--> under way --its update--> given --its version--> free
  *        \--later         \--lapses, discarded--> free
  *
  * With full places the mean age of updates is about places / (updates of a version) - 1. A place is flow control, not
@@ -17,7 +17,7 @@ export function defaultPlaces(updates: number): number {
 }
 
 /**
- * `given`: the device gave an update on the newest version. `backlog`: sums wait to be opened. `few`: in a private task,
+ * `given`: the last update of the device is in no version yet, or is on the newest one. `backlog`: sums wait to be opened. `few`: in a private task,
  * too few devices could contribute to the version.
  */
 export type Admitted = 'place' | 'given' | 'backlog' | 'few' | 'full';
@@ -52,7 +52,7 @@ export function retryAfterMs(waiting: number, jitter: number): number {
 /** The data that a page, a metric or a command shows. */
 export interface AdmissionView {
   readonly places: number;
-  /** Places of devices that train, or gave an update on the newest version. */
+  /** Places of devices that train, or gave an update that is in no version yet. */
   readonly used: number;
   readonly underWay: number;
   /** Devices that wait for a place. */

@@ -5,6 +5,7 @@
  */
 import { type Admitted, type Asked, admit, type TaskId, type UserId } from '@basa/protocol';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
+import { OPEN } from '../store/tasks.ts';
 
 export interface PlaceWish extends Pick<Asked, 'places' | 'waitingSums' | 'least'> {
   /** The version that the device will train on: the newest one. */
@@ -33,11 +34,15 @@ const MOST_WAITING = 3_000;
 const OWN = 'SELECT ends_at, version, has_given FROM places WHERE task = ? AND usr = ? AND ends_at > ?';
 const ASKS = `INSERT INTO places (task, usr, asked_at, version, has_given) VALUES (?, ?, ?, 0, 0)
   ON CONFLICT (task, usr) DO UPDATE SET asked_at = excluded.asked_at`;
-/** The version of a place whose update was given is the newest one at that time: it counts until the next one. */
+/** An upload that may still be in a version. */
+const IS_OPEN = `(s.status IN ('waiting', 'good') OR (s.status = 'batched' AND b.status IN ${OPEN}))`;
+const UPLOADS = 'SELECT 1 AS found FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE';
+/** A place counts until its end, or until its update is in a version or in none: then the devices of a version stay together. */
 const COUNT = `SELECT
-  (SELECT COUNT(*) FROM places WHERE task = ? AND ends_at > ? AND (has_given = 0 OR version >= ?)) AS used,
+  (SELECT COUNT(*) FROM places p WHERE p.task = ? AND p.ends_at > ?
+    AND (p.has_given = 0 OR EXISTS (${UPLOADS} s.task = p.task AND s.usr = p.usr AND s.version >= p.version AND ${IS_OPEN}))) AS used,
   (SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE task = ? AND ends_at IS NULL AND asked_at > ? LIMIT ${MOST_WAITING}) AS some) AS waiting`;
-const HAS_GIVEN = 'SELECT 1 AS found FROM shots WHERE task = ? AND usr = ? AND version = ? LIMIT 1';
+const HAS_GIVEN = `${UPLOADS} s.task = ? AND s.usr = ? AND s.version >= ? AND (s.version >= ? OR ${IS_OPEN}) LIMIT 1`;
 const FRESH = `SELECT COUNT(*) AS found FROM places p WHERE p.task = ? AND p.asked_at > ?
   AND NOT EXISTS (SELECT 1 FROM shots s WHERE s.task = p.task AND s.usr = p.usr AND s.version = ?)`;
 const GIVE = 'UPDATE places SET ends_at = ?, version = ?, has_given = 0 WHERE task = ? AND usr = ?';
@@ -77,8 +82,8 @@ export class Places {
     await this.#database.query(FREE, task, user);
   }
 
-  count(task: TaskId, version: number): Promise<PlaceCount> {
-    return countOf(this.#database, task, version);
+  count(task: TaskId): Promise<PlaceCount> {
+    return countOf(this.#database, task);
   }
 
   /** The devices under way by the version that they train on. */
@@ -103,30 +108,26 @@ async function takePlace(session: SqlSession, task: TaskId, user: UserId, wish: 
   const at = await session.now();
   const [own] = await query(OWN, task, user, at);
   await query(ASKS, task, user, at);
-  const count = await countOf(session, task, version);
-  const isHeld = own !== undefined && column.number(own, 'has_given') === 1;
-  if (own !== undefined && !isHeld) {
+  const count = await countOf(session, task);
+  const isGiven = own !== undefined && column.number(own, 'has_given') === 1;
+  if (own !== undefined && !isGiven) {
     const endsAt = column.number(own, 'ends_at');
     await query(GIVE, endsAt, version, task, user);
     return { ...count, admitted: 'place', leftMs: endsAt - at };
   }
-  const isCounted = isHeld && column.number(own, 'version') >= version;
-  const hasGiven = isCounted || (await query(HAS_GIVEN, task, user, version)).length > 0;
+  const since = isGiven ? Math.min(version, column.number(own, 'version')) : version;
+  const hasGiven = (await query(HAS_GIVEN, task, user, since, version)).length > 0;
   const [found] = least > 0 ? await query(FRESH, task, at - withinMs, version) : [];
   const fresh = found === undefined ? 0 : column.number(found, 'found');
   const admitted = admit({ ...rest, ...count, hasGiven, fresh, least });
   if (admitted === 'place') await query(GIVE, at + leaseMs, version, task, user);
-  // The place of a device that has given counts until the next version.
+  // The place of a device that has given may count.
   else if (admitted !== 'given') await query(GIVE_NONE, task, user);
   return { ...count, admitted, leftMs: admitted === 'place' ? leaseMs : 0 };
 }
 
-async function countOf(
-  { query, now }: Pick<SqlSession, 'query' | 'now'>,
-  task: TaskId,
-  version: number,
-): Promise<PlaceCount> {
+async function countOf({ query, now }: Pick<SqlSession, 'query' | 'now'>, task: TaskId): Promise<PlaceCount> {
   const at = await now();
-  const [row = {}] = await query(COUNT, task, at, version, task, at - WAITS_MS);
+  const [row = {}] = await query(COUNT, task, at, task, at - WAITS_MS);
   return { used: column.number(row, 'used'), waiting: column.number(row, 'waiting') };
 }

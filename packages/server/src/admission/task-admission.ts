@@ -39,7 +39,7 @@ interface Later {
 export type PlaceAnswer = Later | { readonly kind: 'place'; readonly leftMs: number };
 
 const WHY: Readonly<Record<Exclude<Admitted, 'place'>, string>> = {
-  given: 'this device has given an update on the newest version',
+  given: 'the last update of this device is in no version yet, or is on the newest version',
   full: 'every place is taken',
   backlog: 'batches are waiting to be opened',
   few: 'too few devices that could contribute to this version have asked for a place',
@@ -153,7 +153,7 @@ export class TaskAdmission {
   /** Checks whether any device is on the way. */
   async look(): Promise<void> {
     const { placeTable, task, clock } = this.#options;
-    this.#count = await placeTable.count(task, Math.max(0, this.#newestVersion));
+    this.#count = await placeTable.count(task);
     this.#underWay = await placeTable.underWay(task);
     const isQuiet = this.#comingOn(this.#newestVersion) === 0;
     this.#quietSince = isQuiet ? (this.#quietSince ?? clock()) : undefined;

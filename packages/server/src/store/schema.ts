@@ -59,6 +59,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     // Covers the counts of every look, so that no row is read for them.
     'CREATE INDEX shots_by_group ON shots (task, status, entry, version, at, votes_first, votes_last)',
     'CREATE INDEX shots_by_entry ON shots (task, usr, entry)',
+    'CREATE INDEX shots_by_version ON shots (task, usr, version)',
     'CREATE INDEX shots_by_batch ON shots (ctx, position)',
     // Epochs of authorities that devices were told of, by the hash of their statements.
     `CREATE TABLE epochs (

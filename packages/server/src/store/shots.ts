@@ -51,8 +51,7 @@ const RIVALS = `SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND join_t
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ?, body_hash = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
-const USE_PLACE = `UPDATE places SET has_given = 1, version = (SELECT COALESCE(MAX(version), 0) FROM models WHERE task = ?)
-  WHERE task = ? AND usr = ?`;
+const USE_PLACE = 'UPDATE places SET has_given = 1 WHERE task = ? AND usr = ?';
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
@@ -86,7 +85,7 @@ export function shotTables(database: SqlDatabase) {
         const { status } = begun.shot;
         const { user } = fresh.upload.header;
         if (status === 'arriving') await acceptShot(session, task, fresh.name, user);
-        else await session.query(USE_PLACE, task, task, user);
+        else await session.query(USE_PLACE, task, user);
         // An existing body stays, and a body that was already used is not written again.
         if (status === 'arriving' || status === 'waiting') await putBody(session, body);
         return begun;
@@ -161,7 +160,7 @@ async function acceptShot(
 ): Promise<void> {
   await query(ACCEPT, await now(), bodyHash ?? null, task, name);
   await query('DELETE FROM pieces WHERE name = ?', name);
-  await query(USE_PLACE, task, task, user);
+  await query(USE_PLACE, task, user);
 }
 
 /** Runs in the transaction that ends a batch without votes. */

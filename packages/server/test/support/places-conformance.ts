@@ -1,5 +1,6 @@
 /** Places to train in, as rows, on every database. */
 import type { UserId } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import type { Placed, PlaceWish } from '../../src/admission/places.ts';
 import type { NodesScene } from './nodes-scene.ts';
@@ -47,7 +48,7 @@ export function testPlaces(scene: NodesScene): void {
       expect(await take(ann, 1)).toMatchObject({ admitted: 'place', used: 1 });
       expect(kinds([await take(bob, 2), await take(cem, 2)])).toEqual(['place', 'full']);
       expect([await scene.placeTable.has(task, bob), await scene.placeTable.has(task, cem)]).toEqual([true, false]);
-      expect(await scene.placeTable.count(task, 0)).toEqual({ used: 2, waiting: 1 });
+      expect(await scene.placeTable.count(task)).toEqual({ used: 2, waiting: 1 });
     });
 
     it('of a device that asks again before it trains is one on the newest version', async () => {
@@ -59,7 +60,7 @@ export function testPlaces(scene: NodesScene): void {
     it('is given to as many devices as there are places, if many ask at the same time', async () => {
       const asked = Array.from({ length: 8 }, (_, n) => take(userOf(n), 3));
       expect(kinds(await Promise.all(asked)).filter((kind) => kind === 'place')).toHaveLength(3);
-      expect(await scene.placeTable.count(task, 0)).toEqual({ used: 3, waiting: 5 });
+      expect(await scene.placeTable.count(task)).toEqual({ used: 3, waiting: 5 });
     });
 
     it('that was given back or has lapsed is free', async () => {
@@ -68,20 +69,28 @@ export function testPlaces(scene: NodesScene): void {
       expect(kinds([await take(bob, 1, { leaseMs: LAPSED }), await take(cem, 1)])).toEqual(['place', 'place']);
     });
 
-    it('counts after the update until the next version, and its device gets none before', async () => {
-      await scene.store.addModel(scene.model, scene.sums);
+    it('counts until its update is in a version or in none, and its device gets none before', async () => {
       await take(ann, 1, { version: 0 });
-      await give(ann, 0); // version 1 was made in the meantime
-      const newest = { version: 1 };
+      await give(ann, 0);
+      const newest = { version: 1 }; // it was made in the meantime
       expect(kinds([await take(bob, 1, newest), await take(ann, 9, newest)])).toEqual(['full', 'given']);
-      expect(await scene.placeTable.count(task, 1)).toEqual({ used: 1, waiting: 1 });
+      expect(await scene.placeTable.count(task)).toEqual({ used: 1, waiting: 1 });
       expect(await scene.placeTable.underWay(task)).toEqual(new Map());
-      const next = { version: 2 };
-      expect(kinds([await take(bob, 1, next), await take(ann, 2, next)])).toEqual(['place', 'place']);
+      await scene.store.decideShots(task, [nameOf(1)], { from: 'waiting', to: 'over', reason: 'version-over' });
+      expect(kinds([await take(bob, 1, newest), await take(ann, 2, newest)])).toEqual(['place', 'place']);
+    });
+
+    it('counts while the batch of its update is open', async () => {
+      await take(ann, 1);
+      await give(ann, 0);
+      await scene.store.decideShots(task, [nameOf(1)], { from: 'waiting', to: 'good' });
+      await scene.store.addBatch(nodeSuite, { task, number: 9, uploads: [nameOf(1)] });
+      expect(await scene.placeTable.count(task)).toEqual({ used: 1, waiting: 0 });
     });
 
     it('is not given to a device that gave an update on the newest version without one', async () => {
       await give(ann, 3);
+      await scene.store.decideShots(task, [nameOf(1)], { from: 'waiting', to: 'over', reason: 'version-over' });
       expect(kinds([await take(ann, 9, { version: 3 }), await take(ann, 9, { version: 4 })])).toEqual([
         'given',
         'place',
@@ -102,8 +111,8 @@ export function testPlaces(scene: NodesScene): void {
     await take(bob, 1);
     const now = await scene.store.now();
     await scene.placeTable.forget(now - AGES);
-    expect(await scene.placeTable.count(task, 0)).toEqual({ used: 1, waiting: 1 });
+    expect(await scene.placeTable.count(task)).toEqual({ used: 1, waiting: 1 });
     await scene.placeTable.forget(now + AGES);
-    expect(await scene.placeTable.count(task, 0)).toEqual({ used: 1, waiting: 0 });
+    expect(await scene.placeTable.count(task)).toEqual({ used: 1, waiting: 0 });
   });
 }

@@ -21,8 +21,8 @@ export class AdmissionGate {
   readonly #options: GateOptions;
   /** The version that each user under way trains on. */
   readonly #underWay = new Map<number, number>();
-  /** Users that gave an update since the newest version. */
-  readonly #given = new Set<number>();
+  /** Users that gave an update, by the buffer that it waits in. */
+  readonly #given = new Map<number, object>();
   readonly #waiting = new Set<number>();
   readonly #buffers = new Map<object, Entered>();
   readonly #jitter: RandomStream;
@@ -84,7 +84,7 @@ export class AdmissionGate {
   /** The update of this user is in this buffer. */
   entered(user: number, buffer: object, stage: BufferStage, version?: number): void {
     this.#underWay.delete(user);
-    this.#given.add(user);
+    this.#given.set(user, buffer);
     const known = this.#buffers.get(buffer) ?? { version, users: 0, stage };
     known.users++;
     known.stage = stage;
@@ -96,11 +96,12 @@ export class AdmissionGate {
     const known = this.#buffers.get(buffer);
     if (known === undefined) return;
     known.stage = stage;
-    if (stage === 'over') this.#buffers.delete(buffer);
+    if (stage !== 'over') return;
+    this.#buffers.delete(buffer);
+    for (const [user, of] of this.#given) if (of === buffer) this.#given.delete(user);
   }
 
   versionMade(version: number): void {
     this.#newest = version;
-    this.#given.clear();
   }
 }
