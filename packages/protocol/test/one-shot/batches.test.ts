@@ -1,5 +1,5 @@
 /** The rules of a batch, its votes, and the point at which it is final. */
-import { type Batch, batchProblem, isRefused, type ShotHeader } from '@basa/protocol';
+import { type Batch, batchProblem, isRefused, oneShotOf, type ShotHeader, type UserId } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
@@ -33,6 +33,29 @@ describe('a batch', () => {
     const rewritten = { ...first, entry: new Uint8Array(32).fill(4) };
     expect(batchProblem(world.policy, [...rest, rewritten])).toMatchObject({ reason: 'batch-invalid', slots: [2] });
     expect(batchProblem(world.policy, [first, ...rest])).toBeUndefined();
+  });
+
+  it('mixes versions only if the policy says so, each named by enough uploads, and at most eight', () => {
+    const { world, shots } = inspected({}, 3);
+    const [header] = headersOf(shots) as [ShotHeader];
+    const mixed = (versionMinimum: number | undefined, counts: readonly number[]) => {
+      const versions = counts.flatMap((count, version) => Array<number>(count).fill(version));
+      const headers = versions.map((version, n) => ({
+        ...header,
+        user: new Uint8Array(32).fill(n) as UserId,
+        entry: new Uint8Array(32).fill(version),
+      }));
+      const oneShot = { ...oneShotOf(world.policy), versionMinimum };
+      return batchProblem({ ...world.policy, bufferSize: 40, minimum: 8, oneShot }, headers);
+    };
+    for (const counts of [[10], [5, 5], [3, 4, 3], Array<number>(8).fill(3)]) expect(mixed(3, counts)).toBeUndefined();
+    expect(mixed(3, [8, 2])).toMatchObject({ reason: 'batch-invalid', slots: [8, 9] });
+    expect(mixed(3, [2, 8])).toMatchObject({ reason: 'batch-invalid', slots: [0, 1] });
+    expect(mixed(3, Array<number>(9).fill(3))?.detail).toContain('more than 8 versions');
+    for (const one of [undefined, 8]) {
+      expect(mixed(one, [10])).toBeUndefined();
+      expect(mixed(one, [8, 8])).toMatchObject({ reason: 'batch-invalid' });
+    }
   });
 
   it('needs t authorities that all uploads name', () => {

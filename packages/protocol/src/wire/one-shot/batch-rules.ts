@@ -1,8 +1,11 @@
 /** The rules by which uploads form a batch. Server and authorities use the same function. */
-import { equalBytes, toHex } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import type { TaskPolicy } from '../policy.ts';
 import { type Refused, refused } from '../refusals.ts';
 import type { ShotHeaderBody } from './upload.ts';
+
+/** A batch that may mix versions of the model has at most this many. */
+const MAX_VERSIONS = 8;
 
 /** The authorities that every upload names: only they can sum the masks of the batch. */
 export function namedByAll(headers: readonly ShotHeaderBody[]): readonly number[] {
@@ -21,13 +24,29 @@ export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBod
   if (headers.length > bufferSize) return invalid(`${headers.length} uploads exceed ${bufferSize}`);
   const repeated = repeats(headers.map(({ user }) => user));
   if (repeated.length > 0) return refused('duplicate-user', { slots: repeated });
-  const { entry } = headers[0] as ShotHeaderBody;
-  const others = headers.flatMap((header, n) => (equalBytes(header.entry, entry) ? [] : [n]));
-  if (others.length > 0) return invalid('the uploads are of different versions of the model', others);
+  const { versionMinimum = minimum } = oneShot;
+  const [first = [], ...others] = byVersion(headers);
+  if (others.length > 0 && versionMinimum >= minimum)
+    return invalid('the uploads are of different versions of the model', others.flat());
+  if (others.length >= MAX_VERSIONS)
+    return invalid(`the uploads are of more than ${MAX_VERSIONS} versions of the model`);
+  const few = [first, ...others].filter(({ length }) => length < versionMinimum && others.length > 0);
+  if (few.length > 0)
+    return invalid(`a version of the model has fewer than ${versionMinimum} of the uploads`, few.flat());
   // Any t authorities of a task hold each part at least f + 1 times.
   const { length } = namedByAll(headers);
   if (length >= policy.threshold) return undefined;
   return invalid(`only ${length} authorities can vote for all uploads, ${policy.threshold} are needed`);
+}
+
+/** The positions of the uploads on each version of the model. */
+function byVersion(headers: readonly ShotHeaderBody[]): readonly (readonly number[])[] {
+  const versions = new Map<string, number[]>();
+  for (const [n, { entry }] of headers.entries()) {
+    const name = toHex(entry);
+    versions.set(name, [...(versions.get(name) ?? []), n]);
+  }
+  return [...versions.values()];
 }
 
 function repeats(names: readonly Uint8Array[]): readonly number[] {
