@@ -14,7 +14,7 @@ export type WebConnectOptions = ConnectOptions & {
   /** The name of the device in this browser. Or a store of your own. */
   readonly identity: string | DeviceStore;
   /**
-   * To show people their own update: the quantised words, with two words before them, and the words that leave the
+   * To show people their own update: the quantised words, with the words around them, and the words that leave the
    * device. The first is as secret as the update.
    */
   readonly watchMasking?: (quantised: Uint32Array, masked: Uint32Array) => void;

@@ -9,7 +9,7 @@ import {
 } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
-import { refusalText } from '@basa/protocol';
+import { GUARD_WORDS, refusalText } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 import { persistently } from './persistently.ts';
@@ -182,11 +182,12 @@ function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer
   };
 }
 
-/** Shows the update without the words before it. */
+/** Shows the update without the words before and behind it, of which paper mode has none. */
 function watcher(shown: Shown, dimension: number, tell: Tell) {
   return (quantised: Uint32Array, masked: Uint32Array): void => {
     const floats = shown.floats.slice();
-    const start = quantised.length - dimension;
+    const behind = quantised.length > dimension ? GUARD_WORDS / 2 : 0;
+    const start = quantised.length - dimension - behind;
     shown.telling = import('./uniformity.ts').then(({ byteEvenness }) => {
       const view: UpdateView = {
         floats,
