@@ -17,6 +17,7 @@ const PROTOCOL_FOLDERS = {
   server: ['wire'],
   admission: ['wire'],
   authority: ['wire'],
+  'one-shot': ['wire'],
   paper: ['wire'],
   http: ['wire', 'server', 'admission'],
 };

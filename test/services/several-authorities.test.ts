@@ -1,7 +1,7 @@
 /** A task of four authorities, three of which every step needs, over HTTP. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Authority, createAuthority, verifyLog } from '@basa/authority';
+import { type Authority, createAuthority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import {
   AuthorityOperator,
@@ -131,8 +131,6 @@ it('trains with all authorities and with one down, waits with two down, and cont
   expect(await services.fate(waits.ctx, task)).toMatchObject({ fate: 'included', version: 4 });
   await startOther(0);
   await fill(clients, 5, task);
-  for (const [n, log] of (await operator().logs()).entries())
-    expect(verifyLog(log, places()[n]?.publicKey as Uint8Array)).toMatchObject({ isGood: true });
 });
 
 it('needs enough authorities to withstand one that colludes', async () => {

@@ -13,7 +13,6 @@ def check_log(v):
     authority, server, task = (bytes.fromhex(v[name]) for name in ("authorityKey", "serverKey", "task"))
     head = read("head", bytes.fromhex(v["head"]))
     chain, branch, revoked, retired, enrolled = ZEROS, bytes(16), [], set(), {}
-    statements, used = set(), set()
     records = []
     for text in v["records"]:
         data = bytes.fromhex(text)
@@ -24,7 +23,6 @@ def check_log(v):
     for record in records:
         if record.layout == "task-created":
             agree("task = SHA-256(policy)", task, sha256(record.policy.raw))
-            policy = record.policy
             agree("the server key", server, record.policy.server)
         elif record.layout == "device-enrolled":
             agree("the task of the certificate", record.certificate.task, task)
@@ -33,17 +31,6 @@ def check_log(v):
         elif record.layout == "device-revoked":
             agree("a device that was enrolled is revoked once", record.u in enrolled and record.u not in revoked)
             revoked.append(record.u)
-        elif record.layout == "epoch-opened":
-            epoch = record.epoch
-            agree("the task of the epoch, and its authority", (epoch.task, epoch.authority), (task, 0))
-            check_signature(epoch, authority)
-            statements.add(sha256(epoch.unsigned))
-        elif record.layout == "batch-final":
-            members = [(e["u"], e["g"]) for e in record.list.members]
-            agree("enough members that are enrolled", len(members) >= policy.Kmin and all(u in enrolled for u, _ in members))
-            agree("an upload is in one batch", len({*members} | used), len(members) + len(used))
-            agree("epochs that were opened", {e["statement"] for e in record.list.members} <= statements)
-            used |= {*members}
         elif record.layout == "model-appended":
             agree("the task of the entry", record.entry.task, task)
             check_alone(record.entry, authority)

@@ -135,10 +135,6 @@ def head_words(r):
     return B16(r), U53(r), U53(r), B32(r)
 
 
-def batch_list(r):
-    return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B16, statement=B32)(r))
-
-
 def sealed_list(r):
     return [r.take(SEALED_SEED_BYTES) for _ in range(r.number(2))]
 
@@ -158,7 +154,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
     "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
     "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
-    "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
+    "vote": (27, SEVERAL, {"task": B32, "ctx": B32}),
     "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
     "beacon": (41, ONE, {"authority": U8, "entry": nested("modelEntry"), "head": head_words, "at": U53}),
     "standings": (43, None, {"standings": by_index(epoch=nested("epoch"), beacon=nested("beacon"))}),
@@ -167,26 +163,20 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "partsHash": B32}),
     "shotUpload": (45, None, {"certificate": nested("certificate"), "header": nested("shotHeader"), "bodyBytes": U53, "bodyCrc": U32}),
     "inspectRequest": (46, ONE, {
-        "task": B32, "epochs": many(epoch=nested("epoch")), "models": many(entry=nested("modelEntry")),
+        "task": B32, "epochs": many(epoch=nested("epoch")),
         "uploads": many(certificate=nested("certificate"), header=nested("shotHeader"), sealed=long(2**20))}),
     "inspectAnswer": (47, ONE, {
         "task": B32,
-        "verdicts": many(upload=B32, verdict=U8, reason=optional(short(64)),
+        "verdicts": many(upload=B32, verdict=U8, reason=optional(short(64)), used=optional(B32),
                          guards=many(part=U16, words=lambda r: [r.number(4) for _ in range(8)]))}),
     "batch": (48, None, {"task": B32, "number": U53, "uploads": names}),
-    "batchVoteRequest": (49, ONE, {
-        "batch": nested_long("batch"), "votes": endorsements, "models": many(entry=nested("modelEntry"))}),
-    "batchVoteAnswer": (50, None, {"vote": optional(nested("vote")), "held": optional(nested_long("batch"))}),
+    "batchVoteRequest": (49, ONE, {"batch": nested_long("batch")}),
     "releaseRequest": (51, ONE, {
         "batch": nested_long("batch"), "votes": endorsements, "epochs": many(epoch=nested("epoch")),
         "uploads": many(certificate=nested("certificate"), header=nested("shotHeader"), sealed=long(2**20)),
         "wanted": many(part=U16, vector=U8)}),
-    "releaseAnswer": (52, None, {"vote": nested("vote"), "sums": many(sum=nested("maskSum"))}),
+    "releaseAnswer": (52, None, {"sums": many(sum=nested("maskSum"))}),
     "maskSum": (53, ONE, {"task": B32, "ctx": B32, "part": U16, "hash": B32}),
-    "epoch-opened": (108, None, {"epoch": nested("epoch")}),
-    "epoch-ended": (109, None, {"statement": B32, "how": U8, "at": U53}),
-    "batch-voted": (110, None, {"list": batch_list, "at": U53}),
-    "batch-final": (111, None, {"ctx": B32, "list": optional(batch_list), "at": U53}),
     "task-created": (96, None, {"policy": nested("policy")}),
     "device-enrolled": (97, None, {"certificate": nested("certificate")}),
     "device-revoked": (98, None, {"u": B32, "at": U53}),

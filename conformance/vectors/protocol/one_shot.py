@@ -11,8 +11,7 @@ from .x25519 import BASE, ephemeral, header, is_key, pad_of, seal_for, sha256, u
 
 from check import hkdf
 
-GOOD, GIVEN_UP = 0, 0
-RECORDS = {108: "epoch-opened", 109: "epoch-ended", 110: "batch-voted", 111: "batch-final"}
+GOOD = 0
 
 
 def hexed(v, name):
@@ -159,7 +158,7 @@ def check_shown(b, uploads):
 
 def check_inspection(b, v):
     q = read("inspectRequest", hexed(v, "inspectRequest"))
-    agree("task and entries of the inspectRequest", (q.task, [e["entry"].raw for e in q.models]), (b.task, [b.entry.raw]))
+    agree("the task of the inspectRequest", q.task, b.task)
     agree("its epochs", [e["epoch"].raw for e in q.epochs], [epoch.raw for epoch in b.epochs])
     check_shown(b, q.uploads)
     check_signature(q, b.server)
@@ -169,8 +168,8 @@ def check_inspection(b, v):
         agree("the task of the inspectAnswer", answer.task, b.task)
         check_signature(answer, b.keys[a])
         own = [part for part in b.parts if a in holders(b, part)]
-        agree("the verdicts", [(e["upload"], e["verdict"], e["reason"], [(g["part"], g["words"]) for g in e["guards"]]) for e in answer.verdicts],
-              [(s.name, GOOD, None, [(part, guards(mask_of(b, s, part))) for part in own]) for s in b.users])
+        agree("the verdicts", [(e["upload"], e["verdict"], e["reason"], e["used"], [(g["part"], g["words"]) for g in e["guards"]]) for e in answer.verdicts],
+              [(s.name, GOOD, None, None, [(part, guards(mask_of(b, s, part))) for part in own]) for s in b.users])
 
 
 def check_votes(b, v):
@@ -178,22 +177,20 @@ def check_votes(b, v):
     agree("task and uploads of the batch", (batch.task, batch.uploads), (b.task, [s.name for s in b.users]))
     agree("ctx", hexed(v, "ctx"), b.ctx)
     first = b.users[0]
-    agree("the name of a used upload", hexed(v, "used"), sha256(header(74), b.task, first.u, first.g))
     agree("the name of an update on an entry", hexed(v, "given"), sha256(header(75), b.task, b.entry_hash, first.u))
     q = read("batchVoteRequest", hexed(v, "voteRequest"))
-    agree("the batch of the request", (q.batch.raw, q.votes, q.models), (batch.raw, [], []))
+    agree("the batch of the request", q.batch.raw, batch.raw)
     check_signature(q, b.server)
-    answers = [read("batchVoteAnswer", data) for data in hexed(v, "voteAnswers")]
-    agree("an answer of each authority", len(answers), b.n)
+    votes = [read("vote", data) for data in hexed(v, "votes")]
+    agree("a vote of each authority", len(votes), b.n)
     b.batch, b.votes = batch, []
-    for a, answer in enumerate(answers):
-        agree("no batch that is in the way", answer.held, None)
-        check_vote(b, a, answer.vote)
-        b.votes += answer.vote.endorsements
+    for a, vote in enumerate(votes):
+        check_vote(b, a, vote)
+        b.votes += vote.endorsements
 
 
 def check_vote(b, a, vote):
-    agree("what is voted for", (vote.task, vote.ctx, vote.closing), (b.task, b.ctx, b.ctx))
+    agree("what is voted for", (vote.task, vote.ctx), (b.task, b.ctx))
     agree("who votes", [index for index, _ in vote.endorsements], [a])
     agree("the signature of a vote", verifies(b.keys[a], vote.unsigned, vote.endorsements[0][1]))
 
@@ -208,7 +205,6 @@ def check_releases(b, v):
         agree("its epochs", [e["epoch"].raw for e in q.epochs], [epoch.raw for epoch in b.epochs])
         check_shown(b, q.uploads)
         check_signature(q, b.server)
-        check_vote(b, a, answer.vote)
         sums = [e["sum"] for e in answer.sums]
         agree("the sums that were asked for", [m.part for m in sums], [e["part"] for e in q.wanted])
         for m in sums:
@@ -232,34 +228,12 @@ def check_sum(b, v, sums):
     agree("guards, weight and sum", (guards(opened), opened[4], opened[5:-4]), ([len(b.users), 0, 0, 0, 0, 0, 0, 0], v["weightSum"], v["sum"]))
 
 
-def check_end(b, v):
-    records = []
-    for data in hexed(v, "records"):
-        agree("a record of the mode", len(data) > 2 and data[2] in RECORDS)
-        records.append(read(RECORDS[data[2]], data))
-    names = [record.layout for record in records]
-    alone = ["epoch-opened", "batch-final", "epoch-ended"]
-    agree("the records", names, alone if b.n == 1 else [alone[0], "batch-voted", *alone[1:]])
-    by = dict(zip(names, records))
-    agree("the epoch that opened", by["epoch-opened"].epoch.raw, b.epochs[0].raw)
-    listed = by["batch-final" if b.n == 1 else "batch-voted"].list
-    agree("the list of the batch", (listed.batch.raw, listed.entry, listed.version, [(e["u"], e["g"], e["statement"]) for e in listed.members]),
-          (b.batch.raw, b.entry_hash, 0, [(s.u, s.g, b.statements[0]) for s in b.users]))
-    agree("the final batch", (by["batch-final"].ctx, by["batch-final"].list is None), (b.ctx, b.n > 1))
-    ended = by["epoch-ended"]
-    agree("the epoch that was given up", (ended.statement, ended.how), (b.statements[0], GIVEN_UP))
-    epoch, rules = b.epochs[0], b.policy.oneShot
-    agree("after two more epochs", ended.at >= epoch.closes + 2 * rules.epochMs)
-    agree("times that do not go back", [record.at for record in records[1:]], sorted(record.at for record in records[1:]))
-
-
 def check_one_shot(v):
     fields_of("the vector", v, "name policy task authorityKeys serverKey entry standings secrets users inspectRequest inspectAnswers batch "
-              "ctx used given voteRequest voteAnswers releases sum weightSum records")
+              "ctx given voteRequest votes releases sum weightSum")
     b = check_task(v)
     check_standings(b, v)
     each_user(v, lambda _, user: check_user(b, user))
     check_inspection(b, v)
     check_votes(b, v)
     check_sum(b, v, check_releases(b, v))
-    check_end(b, v)

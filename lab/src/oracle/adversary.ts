@@ -8,7 +8,6 @@ import {
   AUTHORITY_PATH,
   type Batch,
   batchCtxOf,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   type Ctx,
   type Endorsement,
@@ -285,7 +284,7 @@ export class Adversary {
   async inspect(party: AuthorityParty, names: readonly Ctx[], lie: Lie = {}): Promise<InspectAnswer | undefined> {
     const uploads = names.map((name) => this.#shown(name, lie));
     const epochs = this.#epochsOf(uploads.map(({ header }) => header));
-    const body = { task: this.#task, epochs, models: [], uploads };
+    const body = { task: this.#task, epochs, uploads };
     const signed = { ...body, signature: this.world.serverSigner.sign(inspectRequestCodec.statement(body)) };
     const { bytes } = await this.#ask(
       party,
@@ -298,14 +297,14 @@ export class Adversary {
     return answer;
   }
 
-  /** Has the uploads inspected, and asks for a vote. Shows the votes that it has, and buys those of colluding authorities. */
+  /** Has the uploads inspected, and asks for a vote. */
   async vote(party: AuthorityParty, names: readonly Ctx[], number = 0): Promise<boolean> {
     await this.inspect(party, names);
-    const body = { batch: this.batchOf(names, number), votes: this.votesFor(names, number), models: [] };
+    const body = { batch: this.batchOf(names, number) };
     const signed = { ...body, signature: this.world.serverSigner.sign(batchVoteRequestCodec.statement(body)) };
     const request = batchVoteRequestCodec.encode(signed);
     const { bytes } = await this.#ask(party, AUTHORITY_PATH.batchVotes(this.#task), request);
-    const vote = bytes && batchVoteAnswerCodec.decode(bytes).vote;
+    const vote = bytes && voteCodec.decode(bytes);
     if (vote === undefined) return false;
     const ctx = toHex(this.ctxOf(names, number));
     this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...vote.endorsements]));
@@ -315,7 +314,7 @@ export class Adversary {
   /** Those that it was given for this batch, and those of its own authorities. */
   votesFor(names: readonly Ctx[], number = 0): readonly Endorsement[] {
     const ctx = this.ctxOf(names, number);
-    const body = { task: this.#task, ctx, closing: ctx };
+    const body = { task: this.#task, ctx };
     const bought = this.colluding.flatMap(({ signer }) => endorse(voteCodec, this.policy, signer, body).endorsements);
     return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
   }

@@ -1,23 +1,23 @@
 /** The problems that the verdict of a crash run in the one-shot mode reports. */
-import type { LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
+import type { AuditedBatch } from '@basa/testkit/processes/audits.ts';
 import { expect, it } from 'vitest';
 import { batchProblems } from '../../src/trials/crash/shot-verdict.ts';
 
 /** Uploads are written as "user tag". */
-function batch(ctx: string, entry: string, uploads: readonly string[]): LoggedBatch {
+function batch(ctx: string, model: string, uploads: readonly string[]): AuditedBatch {
   const named = uploads.map((text) => {
     const [user = '', joinTag = ''] = text.split(' ');
-    return { name: text, user, joinTag };
+    return { name: text, user, joinTag, model, version: 0 };
   });
-  return { ctx, entry, trainedOn: 0, uploads: named };
+  return { ctx, task: 'a task', uploads: named };
 }
 
 /** The batches are versions 1, 2, ... with this many updates. */
-function problemsOf(batches: readonly LoggedBatch[], counted: readonly number[]): readonly string[] {
+function problemsOf(batches: readonly AuditedBatch[], counted: readonly number[]): readonly string[] {
   const final = new Map(batches.map((one) => [one.ctx, one]));
   const versions = new Map(batches.map(({ ctx }, n) => [ctx, n + 1]));
   const counts = [new Int32Array(2), ...counted.map((count) => Int32Array.of(count, 0))];
-  return batchProblems({ batches: { listed: new Set(), final }, versions, counts });
+  return batchProblems({ final, versions, counts });
 }
 
 it('batches with distinct uploads, and a spoilt one, are right', () => {
@@ -27,7 +27,7 @@ it('batches with distinct uploads, and a spoilt one, are right', () => {
 
 it.each([
   ['an upload in two batches', [batch('a', 'one', ['u 1']), batch('b', 'two', ['u 1'])], [1, 1], 'upload u 1'],
-  ['a device twice on one entry', [batch('a', 'one', ['u 1']), batch('b', 'one', ['u 2'])], [1, 1], 'given u one'],
+  ['a device twice on one model', [batch('a', 'one', ['u 1']), batch('b', 'one', ['u 2'])], [1, 1], 'given u one'],
   [
     'a version with too few updates',
     [batch('a', 'one', ['u 1', 'v 2'])],

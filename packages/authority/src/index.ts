@@ -1,7 +1,6 @@
 /** The attribute authority as an independent service. */
 
 export type { TaskFleet } from './log/fleets.ts';
-export { type LogReport, verifyLog } from './log/verify-log.ts';
 export { runAuthority } from './main.ts';
 export { backupAuthority, restoreAuthority } from './process/backup.ts';
 export {
@@ -13,5 +12,6 @@ export {
 export { type Authority, type AuthorityOptions, createAuthority } from './process/create-authority.ts';
 export { examineAuthority } from './process/examine.ts';
 export { type Rotated, rotateVault } from './process/rotate-vault.ts';
+export { AUDIT_FILE } from './steps/audit.ts';
 export type { VaultSecret } from './store/vault.ts';
 export type { Witness } from './store/witness.ts';

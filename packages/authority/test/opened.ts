@@ -1,6 +1,5 @@
 /** The steps of an authority over a store and a witness of the test, without its HTTP service. */
 import { nodeRandomBytes as randomBytes } from '@basa/runtime/node';
-import { ShotSecrets } from '../src/keys/shot-secrets.ts';
 import { unlock } from '../src/keys/unlock.ts';
 import { DurableAuthority } from '../src/steps/durable-authority.ts';
 import type { AuthorityStore } from '../src/store/store.ts';
@@ -12,8 +11,7 @@ export async function openedAuthority(
   keyFile: string,
 ): Promise<DurableAuthority> {
   const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
-  const tools = { ...unlocked, store, shotSecrets, witness, randomBytes, onEvent() {} };
+  const tools = { ...unlocked, store, witness, randomBytes, onEvent() {} };
   const authority = await DurableAuthority.open(tools);
   await authority.start();
   return authority;

@@ -71,6 +71,7 @@ describe('the process', () => {
       const again = await listening(second);
       expect(again.publicKey).toEqual(authority.publicKey);
       expect((await ask(again, '/v1/health')).head).toBe(answer.head);
+      await world.inspected(again, uploads, epochs);
       expect((await world.vote(again, request)).bytes).toEqual(answer.bytes);
       second.child.kill('SIGTERM');
       expect(await second.ended).toBe(EXIT.stopped);

@@ -14,8 +14,9 @@ afterEach(cleanUp);
 
 /** Every file below, as one text of bytes. */
 function everythingIn(...folders: readonly string[]): Buffer {
-  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
-  return Buffer.concat(files.map((file) => readFileSync(file)));
+  const entries = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
+  const files = entries.filter((entry) => entry.isFile());
+  return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))));
 }
 
 function occursIn(haystack: Buffer, secret: Uint8Array): boolean {
@@ -74,7 +75,7 @@ it('no signing key, epoch secret, master key or token is on disk or in a log lin
   await stop(authority);
   const witness = readFileSync(`${home.dataFolder}.witness`);
   const haystack = Buffer.concat([running, everythingIn(home.dataFolder), witness, Buffer.from(lines.join(''))]);
-  // The search finds what is there: the public key of the epoch is in the log.
+  // The search finds what is there: the public key of the epoch is in its unit.
   expect(occursIn(haystack, key)).toBe(true);
   expect(secrets.map((secret) => occursIn(haystack, secret))).toEqual(secrets.map(() => false));
 });

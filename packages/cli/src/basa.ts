@@ -9,7 +9,6 @@ import { doctor } from './operate/doctor.ts';
 import { init } from './operate/init.ts';
 import { keysRotateVault } from './operate/keys-rotate.ts';
 import { authority, server } from './operate/services.ts';
-import { authorityVerifyLog } from './operate/verify-log.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
 import { runProgram, type Streams } from './shell/cli.ts';
@@ -33,7 +32,6 @@ export const COMMANDS: readonly Command[] = [
   init,
   server,
   authority,
-  authorityVerifyLog,
   configCheck,
   configPrint,
   doctor,

@@ -25,7 +25,6 @@ describe('basa', () => {
     const short = await basa(['task']);
     expect([short.code, short.out]).toEqual([2, asked.out]);
     // One that is a command of its own names the others.
-    expect((await basa(['authority', '--help'])).out).toContain('basa authority verify-log');
   });
 
   it('says its version', async () => {
@@ -159,13 +158,10 @@ describe('basa', () => {
     expect(await ended).toMatchObject({ code: 0, errors: '' });
   });
 
-  it.each(['demo', 'dev', 'server', 'authority verify-log', 'client', 'task export', 'keys revoke'])(
-    '%s explains itself',
-    async (name) => {
-      const { code, out } = await basa([...name.split(' '), '--help']);
-      expect(code).toBe(0);
-      expect(out).toContain(`basa ${name}:`);
-      expect(out).toContain('--json');
-    },
-  );
+  it.each(['demo', 'dev', 'server', 'client', 'task export', 'keys revoke'])('%s explains itself', async (name) => {
+    const { code, out } = await basa([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain(`basa ${name}:`);
+    expect(out).toContain('--json');
+  });
 });

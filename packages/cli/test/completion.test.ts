@@ -41,7 +41,6 @@ describe.each(Object.entries(SHELLS))('basa completion %s', (shell, complete) =>
     expect(await offered('basa', 'task', 're')).toEqual(['resume']);
     expect(await offered('basa', 'task', 'show', '--f')).toEqual(['--follow']);
     expect(await offered('basa', '--')).toEqual(['--help', '--version']);
-    expect(await offered('basa', 'authority', 'v')).toEqual(['verify-log']);
     expect(await offered('basa', 'authority', '--c')).toEqual(['--config']);
   });
 

@@ -81,11 +81,6 @@ const CASES: readonly Case[] = [
     says: 'signingKey',
   },
   {
-    name: 'a missing folder for a log',
-    args: ['authority', 'verify-log', '--key', HEX, '--file', missing],
-    says: missing,
-  },
-  {
     name: 'a flag where a value belongs',
     args: ['plan', '--noise', '--participations', '3'],
     says: '--noise needs a value, but another flag follows it (write a value that begins with a dash as --noise=-value); see `basa plan --help`',

@@ -49,7 +49,7 @@ describe('statements of the authorities that the server hands on', () => {
     const store = memoryStore();
     const client = await connectTo(services, { identity: store });
     const old = bytes(standingsCodec.encode({ standings: [services.shots.standing()] }));
-    services.world.aheadMs = MINUTE_MS + 1000; // another epoch opens
+    services.world.aheadMs = 1.5 * MINUTE_MS + 1000; // another epoch opens
     await client.model();
     services.mischief = { before: ({ path }) => (isStandings(path) ? old : undefined) };
     const isOld = {
@@ -68,7 +68,7 @@ describe('statements of the authorities that the server hands on', () => {
     });
     const client = await startClient(services);
     const old = bytes(standingsCodec.encode({ standings: [services.shots.standing()] }));
-    services.world.aheadMs = MINUTE_MS + 1000; // another epoch opens
+    services.world.aheadMs = 1.5 * MINUTE_MS + 1000; // another epoch opens
     await client.model();
     let behind = 2;
     services.mischief = { before: ({ path }) => (isStandings(path) && behind-- > 0 ? old : undefined) };

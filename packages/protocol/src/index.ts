@@ -4,21 +4,6 @@ export { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from './admission.ts
 export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
 export { FIRST_BRANCH } from './authority/head.ts';
-export type { LiveEpoch } from './authority/one-shot/epoch-book.ts';
-export type { EpochKeys } from './authority/one-shot/epoch-keys.ts';
-export { agreementKeyOf, epochKeysOf, epochSecretOf } from './authority/one-shot/epoch-keys.ts';
-export type {
-  ExaminedTask,
-  ExaminedUpload,
-  ExaminePorts,
-  OpenedPart,
-  ShownEpochs,
-} from './authority/one-shot/examine.ts';
-export { examineUpload, openParts, shownEpochs } from './authority/one-shot/examine.ts';
-export type { MaskedUpload } from './authority/one-shot/mask-sums.ts';
-export { addMasksInPlace, packSum } from './authority/one-shot/mask-sums.ts';
-export { addAuthorityNoise } from './authority/one-shot/noise.ts';
-export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
 export type { AuthorityPorts } from './authority/ports.ts';
@@ -43,6 +28,16 @@ export {
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, pieceStatement, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
+export type { Authority, Decision, Unit, UnitWrite } from './one-shot/authority.ts';
+export { inspect, release, signVote, vote } from './one-shot/authority.ts';
+export type { EpochKeys } from './one-shot/epoch-keys.ts';
+export { agreementKeyOf, epochKeysOf, epochSecretOf } from './one-shot/epoch-keys.ts';
+export { epochStatement, isEpochDue, isEpochOver, newestEpoch } from './one-shot/epochs.ts';
+export type { ExaminedTask, ExaminedUpload, ExaminePorts, OpenedPart, ShownEpochs } from './one-shot/examine.ts';
+export { examineUpload, openParts, shownEpochs } from './one-shot/examine.ts';
+export type { MaskedUpload } from './one-shot/mask-sums.ts';
+export { addMasksInPlace, packSum } from './one-shot/mask-sums.ts';
+export { addAuthorityNoise } from './one-shot/noise.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperConnection, PaperTicket, PaperUpload } from './paper/messages.ts';
 export { paperMessages, paperTicketCodec } from './paper/messages.ts';
@@ -148,7 +143,7 @@ export type { Head, HeadBody, ModelEntry, NewestModel } from './wire/model-log.t
 export { headCodec, modelEntryCodec, newestModelCodec } from './wire/model-log.ts';
 export { paperAttribute, paperContext } from './wire/naming.ts';
 export type { Batch } from './wire/one-shot/batch.ts';
-export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf, usedNameOf } from './wire/one-shot/batch.ts';
+export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf } from './wire/one-shot/batch.ts';
 export { batchProblem } from './wire/one-shot/batch-rules.ts';
 export type { AuthorityStanding, Beacon, Epoch, EpochBody, EpochName, Standings } from './wire/one-shot/epoch.ts';
 export {
@@ -161,7 +156,6 @@ export {
   standingsCodec,
 } from './wire/one-shot/epoch.ts';
 export type {
-  BatchVoteAnswer,
   BatchVoteRequest,
   GuardWords,
   InspectAnswer,
@@ -175,7 +169,6 @@ export type {
   WantedSum,
 } from './wire/one-shot/messages.ts';
 export {
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   EPOCHS_AT_ONCE,
   inspectAnswerCodec,

@@ -34,7 +34,7 @@ export { watchProcess } from './metrics/process.ts';
 export { METRICS, type MetricName } from './metrics/table.ts';
 export type { LogLevel, LogOptions } from './process/logger.ts';
 export { type OnClose, opened } from './process/opened.ts';
-export { createQueue } from './process/queue.ts';
+export { createQueue, type Queue } from './process/queue.ts';
 export { type RunningService, type RunOptions, runIfProgram, runService } from './process/run-service.ts';
 export { EXIT, type ExitReason, StartError, wrongConfiguration } from './process/start-error.ts';
 export { isStorageFull } from './process/storage-full.ts';

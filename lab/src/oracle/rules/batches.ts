@@ -8,6 +8,7 @@ import { OracleDevice } from '../device.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
 const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
+const AUTHORITY = 'protocol/src/one-shot/authority.ts';
 const COUNCIL_FILE = 'protocol/src/wire/council.ts';
 
 export const BATCH_RULES: readonly Rule[] = [
@@ -23,9 +24,9 @@ export const BATCH_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/one-shot/judge.ts',
-        find: "return isElsewhere ? refused('upload-used') : undefined;",
-        replace: 'return isElsewhere ? undefined : undefined;',
+        file: AUTHORITY,
+        find: "if (elsewhere.length > 0) return refused('upload-used', { slots: elsewhere });",
+        replace: '',
       },
     ],
   },
@@ -61,9 +62,9 @@ export const BATCH_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/one-shot/vote.ts',
-        find: 'if (good.length < threshold) return',
-        replace: 'if (good.length < 0) return',
+        file: AUTHORITY,
+        find: 'if (!isVoted || votes.length < threshold)',
+        replace: 'if (votes.length < 0)',
       },
     ],
   },
@@ -131,9 +132,9 @@ export const BATCH_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/one-shot/judge.ts',
-        find: '[...used, ...given].some(',
-        replace: '[...used, ...given.slice(given.length)].some(',
+        file: AUTHORITY,
+        find: 'return givenNameOf(suite, task, header.entry, header.user);',
+        replace: 'return uploadNameOf(suite, { ...header, task });',
       },
     ],
   },
@@ -155,11 +156,6 @@ export const BATCH_RULES: readonly Rule[] = [
         file: COUNCIL_FILE,
         find: 'return statement.endorsements.length >= council.threshold && has',
         replace: 'return statement.endorsements.length >= 1 && has',
-      },
-      {
-        file: 'protocol/src/authority/one-shot/judge.ts',
-        find: "if (device === undefined && !isBacked) return refused('not-enrolled');",
-        replace: '',
       },
     ],
   },

@@ -4,7 +4,7 @@ import { guardWordsOf, isHolder, taskParts } from '@basa/protocol';
 import { type Adversary, type Colluder, withOtherTag } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
-const EXAMINE = 'protocol/src/authority/one-shot/examine.ts';
+const EXAMINE = 'protocol/src/one-shot/examine.ts';
 const SEALING = 'protocol/src/wire/one-shot/part-sealing.ts';
 const HYBRID = { sealing: 'x25519+mlkem768', tolerated: 1 } as const;
 

@@ -53,7 +53,7 @@ export const SUM_RULES: readonly Rule[] = [
     play: denoised,
     edits: [
       {
-        file: 'protocol/src/authority/one-shot/noise.ts',
+        file: 'protocol/src/one-shot/noise.ts',
         find: 'suite.hkdf({ secret, salt: ctx,',
         replace: 'suite.hkdf({ secret: secret.map(() => 0), salt: ctx,',
       },
@@ -103,7 +103,7 @@ async function denoised(adversary: Adversary): Promise<void> {
   if (first === undefined || second === undefined) return;
   const masks = adversary.sumOfMasks(names);
   const guessed = masks.slice();
-  addAuthorityNoise(guessed, { suite: nodeSuite, tools }, policy, new Uint8Array(32), adversary.ctxOf(names));
+  addAuthorityNoise(guessed, { suite: nodeSuite, tools }, policy, [new Uint8Array(32)], adversary.ctxOf(names));
   if (first.join() !== second.join()) trace.broken.add('the noise is drawn anew for every answer');
   if (guessed.join() === first.join()) trace.broken.add('the server computes the noise');
   if (masks.join() === first.join()) trace.broken.add('the sum has no noise');
@@ -145,7 +145,7 @@ function shiftSums({ authorities, wire }: World): void {
   wire.readers.push(({ host, path }, { body, status, headers }) => {
     if (liar === undefined || host !== liar.host || status !== 200 || !path.endsWith('/releases')) return undefined;
     const { header, bodyStart } = unframeHeader(body, 65_536);
-    const { sums, vote } = releaseAnswerCodec.decode(header);
+    const { sums } = releaseAnswerCodec.decode(header);
     const vectors = body.slice(bodyStart);
     const length = vectors.length / sums.length;
     const told = sums.map(({ signature: _, ...sum }, n) => {
@@ -157,7 +157,7 @@ function shiftSums({ authorities, wire }: World): void {
     return {
       status,
       headers,
-      body: concatBytes(frameHeader(releaseAnswerCodec.encode({ vote, sums: told })), vectors),
+      body: concatBytes(frameHeader(releaseAnswerCodec.encode({ sums: told })), vectors),
     };
   });
 }

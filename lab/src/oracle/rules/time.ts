@@ -26,9 +26,9 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/rollback.ts',
-        find: 'deadEpochs(state.epochs, state.epochs.all, now);',
-        replace: 'deadEpochs(state.epochs, [], now);',
+        file: 'authority/src/units/unit-file.ts',
+        find: 'first !== undefined && (await identityOf(file.#file)).equals(first.subarray(0, IDENTITY_BYTES));',
+        replace: 'first !== undefined;',
       },
     ],
   },
@@ -47,9 +47,9 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/one-shot/epochs.ts',
-        find: 'const isOver = oneShot !== undefined && at >= epochEnd(oneShot, live.epoch);',
-        replace: 'const isOver = oneShot !== undefined && at < 0;',
+        file: 'protocol/src/one-shot/epochs.ts',
+        find: 'return now >= epochEnd(oneShotOf(policy), epoch);',
+        replace: 'return now < 0;',
       },
     ],
   },
@@ -108,8 +108,8 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/one-shot/judge.ts',
-        find: "if (device?.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');",
+        file: 'protocol/src/one-shot/authority.ts',
+        find: "if (isRevoked(user)) return 'revoked';",
         replace: '',
       },
     ],

@@ -1,12 +1,12 @@
 /** The possible ends of an acknowledged update, and their sources. */
-import type { LoggedBatches } from '@basa/testkit/processes/authority-log.ts';
+import type { AuditedBatches } from '@basa/testkit/processes/audits.ts';
 
 /** `discarded`: in no sum, with the reason that the server recorded. */
 export type Ending = 'included' | 'quarantined' | 'discarded' | 'lost';
 
-/** The evidence of the logs and the models. */
+/** The evidence of the audit files and the models. */
 export interface Evidence {
-  readonly batches: LoggedBatches;
+  readonly final: AuditedBatches;
   /** By version, then by coordinate. */
   readonly counts: readonly Int32Array[];
   readonly versions: ReadonlyMap<string, number>;

@@ -2,7 +2,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskPolicy } from '@basa/protocol';
-import { batchesOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { CrashDatabase } from './crash-database.ts';
 import type { Acknowledged } from './fleet.ts';
@@ -40,15 +39,13 @@ function deadlinesMs({ oneShot }: TaskPolicy): number {
   return 1000 + (oneShot === undefined ? 0 : 2 * oneShot.epochMs);
 }
 
-/** Until no batch waits for its end, and what else waits has been the same for a while, because it is too few for a batch. */
+/** Until what waits has been the same for a while, because it is too few for a batch. */
 async function quiet(basa: TestProcesses, told: readonly Acknowledged[]): Promise<void> {
   let before = '';
   for (let look = 0, same = 0; look < LOOKS && same < QUIET_LOOKS; look++) {
     const waiting = await stuckUploads(basa, told);
     if (waiting.length === 0) return;
-    const listed = batchesOfLogs(await basa.authority.logs()).listed;
-    const isQuiet = waiting.join() === before && !waiting.some((name) => listed.has(name));
-    same = isQuiet ? same + 1 : 0;
+    same = waiting.join() === before ? same + 1 : 0;
     before = waiting.join();
     await sleep(LOOK_MS);
   }

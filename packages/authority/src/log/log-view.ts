@@ -24,13 +24,11 @@ export class LogView {
   readonly core: AttributeAuthority;
   readonly directory: Directory = new Directory();
   readonly #past = new LookedUpLog();
-  readonly #onRecord: (entry: AuthorityRecord) => void;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
 
-  constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord) => void) {
+  constructor(ports: AuthorityPorts) {
     this.core = new AttributeAuthority(ports, this.#past);
-    this.#onRecord = onRecord;
   }
 
   get sequence(): number {
@@ -59,7 +57,7 @@ export class LogView {
       sequence++;
       hash = nextLogHash(nodeSuite, hash, entry);
       await tables.append(sequence, { bytes: encodeAuthorityRecord(entry), hash });
-      await tables.name(sequence, recordNames(nodeSuite, entry));
+      await tables.name(sequence, recordNames(entry));
     }
     return { sequence, hash };
   }
@@ -68,7 +66,7 @@ export class LogView {
   apply(steps: readonly Pick<AuthorityStep<unknown>, 'records' | 'decidedAt'>[], end: LogEnd): void {
     for (const { records, decidedAt } of steps) {
       this.core.apply(records, decidedAt);
-      for (const entry of records) this.#note(entry);
+      for (const entry of records) this.directory.add(entry);
     }
     this.#sequence = end.sequence;
     this.#hash = end.hash;
@@ -85,14 +83,9 @@ export class LogView {
     const hash = nextLogHash(nodeSuite, this.#hash, entry);
     if (!equalBytes(hash, stored.hash)) throw damaged(this.#sequence + 1, 'its hash is another');
     this.core.apply([entry]);
-    this.#note(entry);
+    this.directory.add(entry);
     this.#sequence++;
     this.#hash = hash;
-  }
-
-  #note(entry: AuthorityRecord): void {
-    this.directory.add(entry);
-    this.#onRecord(entry);
   }
 }
 

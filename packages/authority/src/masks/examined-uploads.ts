@@ -1,5 +1,5 @@
 /**
- * Uploads that were found good since the start, by their names, so that a vote carries only names. Within each
+ * Uploads that were called good or used since the start, by their names, so that a vote carries only names. Within each
  * task the oldest make room for new ones: no server of another task can push them out.
  */
 import { toHex } from '@basa/masking';

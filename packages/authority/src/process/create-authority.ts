@@ -1,13 +1,14 @@
 /** The authority as a service: opens its database, unlocks its keys, reads its log, compares it with its witness, and listens. */
 import { constants, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { RandomBytes } from '@basa/masking';
 import { type BasaEvent, type Millis, millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
   type Address,
   countDatabase,
+  createQueue,
   createService,
   isStorageFull,
   logEvent,
@@ -23,23 +24,23 @@ import {
   watchProcess,
 } from '@basa/service';
 import { PaperKeys } from '../keys/paper-keys.ts';
-import { ShotSecrets } from '../keys/shot-secrets.ts';
 import { unlock } from '../keys/unlock.ts';
 import { ExaminedUploads } from '../masks/examined-uploads.ts';
 import { MaskThreads } from '../masks/mask-threads.ts';
 import { deviceRoutes } from '../routes/devices.ts';
 import { exchangeHeads } from '../routes/heads.ts';
-import { logRoutes } from '../routes/log.ts';
 import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
 import { taskRoutes } from '../routes/tasks.ts';
+import { AUDIT_FILE, Audit } from '../steps/audit.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
 import { settleEpochs, tick } from '../steps/shot-epochs.ts';
 import { SignedStandings } from '../steps/standings.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
 import { openStore } from '../store/store.ts';
-import type { VaultSecret } from '../store/vault.ts';
+import { olderVault, type VaultSecret } from '../store/vault.ts';
 import { fileWitness, type Witness } from '../store/witness.ts';
+import { Units } from '../units/units.ts';
 import { isInside } from './inside.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
@@ -64,10 +65,13 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
 export interface Authority extends RunningService {
   readonly app: ServiceApp;
   readonly publicKey: Uint8Array;
-  /** The periodic work: opens and ends epochs, and destroys the secrets of ended epochs. */
+  /** The periodic work: opens epochs, and destroys the units of those that are over. */
   tick(): Promise<void>;
   drain(): Promise<void>;
 }
+
+/** The folder of the units, in the data folder. */
+const UNITS = 'units';
 
 export const AUTHORITY_DEFAULTS = {
   listen: { host: '127.0.0.1', port: 0 },
@@ -98,8 +102,11 @@ async function open(
   onClose(() => store.close());
   const { vault, signer } = await unlock(store, witness, settings);
   onClose(() => vault.wipe());
-  const shotSecrets = new ShotSecrets({ vault, randomBytes });
-  onClose(() => shotSecrets.wipe());
+  const keys = await store.transaction((tables) => tables.olderKeys());
+  const older = keys.flatMap((sealed) => olderVault(vault, sealed, randomBytes) ?? []);
+  const units = await Units.open({ folder: join(dataFolder, UNITS), vault, older });
+  onClose(() => units.close());
+  for (const one of older) one.wipe();
   const threads = new MaskThreads(settings.workers);
   onClose(() => threads.close());
   const title = 'BASA attribute authority';
@@ -112,14 +119,17 @@ async function open(
     watch.note(event);
     settings.onEvent(event);
   };
-  const authority = await DurableAuthority.open({ ...settings, store, signer, shotSecrets, witness, onEvent });
+  const authority = await DurableAuthority.open({ ...settings, store, signer, witness, onEvent });
   if (typeof kept === 'string') warnOfWitness(app, dataFolder, kept);
   if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
   await meetWitness(authority);
 
   const now = (): Millis => millis(clock());
-  const enrolment = { store, authority, randomBytes };
-  const shots = { authority, store, shotSecrets, examined: new ExaminedUploads(), threads, signer, randomBytes };
+  const audit = new Audit(join(dataFolder, AUDIT_FILE), clock);
+  const enrolment = { store, authority, audit, randomBytes };
+  const queue = createQueue();
+  const examined = new ExaminedUploads();
+  const shots = { authority, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };
   const standings = new SignedStandings(shots, clock);
   const keyLimits = new TokenBuckets(settings.keyLimit);
   const tools = {
@@ -135,7 +145,7 @@ async function open(
     now,
   };
   exchangeHeads(tools);
-  for (const mount of [taskRoutes, deviceRoutes, shotRoutes, logRoutes]) mount(tools);
+  for (const mount of [taskRoutes, deviceRoutes, shotRoutes]) mount(tools);
   if (settings.unsafePaperMode) {
     const paperKeys = await PaperKeys.open({ store, vault, randomBytes });
     onClose(() => paperKeys.wipe());
@@ -146,6 +156,8 @@ async function open(
     metrics.count('basa_troubles_total', {});
     app.log.error({ err: error }, 'the tick failed; it is tried again');
   };
+  if (units.gone > 0)
+    app.log.warn({ units: units.gone }, 'units were copied or torn, and are gone: uploads that name them are lost');
   watch.read(authority);
   service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
   if (typeof kept === 'string')

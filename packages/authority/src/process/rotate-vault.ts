@@ -1,15 +1,17 @@
-/** Changes the passphrase or key file of an authority: everything that is sealed is sealed again, in one transaction. */
+/**
+ * Changes the passphrase or key file of an authority: everything that is sealed in its database is sealed again, in one transaction. The
+ * old key of the vault is sealed by the new one, until the units of the epochs that are live now have ended.
+ */
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type ConfigPlaces, StartError } from '@basa/service';
 import { paperKeyName } from '../keys/paper-keys.ts';
-import { shotSecretName } from '../keys/shot-secrets.ts';
 import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
 import { type AuthorityStore, openStore } from '../store/store.ts';
-import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
+import { freshParameters, olderVault, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
 import { readAuthorityConfig } from './config.ts';
 
 export interface Rotated {
-  /** The number of epoch secrets, and master keys of `paper` mode, that were sealed again. */
+  /** The number of master keys of `paper` mode that were sealed again. */
   readonly sealedKeys: number;
 }
 
@@ -37,13 +39,14 @@ async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: Vaul
   try {
     const signingKey = after.seal(SIGNING_KEY, seed);
     return await store.transaction(async (tables) => {
-      const [paperKeys, shotSecrets] = [await tables.paperKeys(), await tables.shotSecrets()];
+      const paperKeys = await tables.paperKeys();
+      const older = (await tables.olderKeys()).flatMap((sealed) => olderVault(before, sealed, nodeRandomBytes) ?? []);
       await tables.replaceVault({ parameters, signingKey });
       for (const one of paperKeys)
         await tables.resealPaperKey({ ...one, sealed: resealed(paperKeyName(one), one.sealed, before, after) });
-      for (const one of shotSecrets)
-        await tables.resealShotSecret({ ...one, sealed: resealed(shotSecretName(one), one.sealed, before, after) });
-      return { sealedKeys: paperKeys.length + shotSecrets.length };
+      await tables.replaceOlderKeys([...older, before].map((vault) => vault.keyFor(after)));
+      for (const vault of older) vault.wipe();
+      return { sealedKeys: paperKeys.length };
     });
   } finally {
     seed.fill(0);

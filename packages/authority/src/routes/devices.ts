@@ -156,6 +156,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     async (request) => {
       const user = fromHex(request.body.user) as UserId;
       granted(await authority.step((core, now) => core.revoke(user, now)));
+      await enrolment.audit.write({ kind: 'revoked', user });
       return { revoked: true as const };
     },
   );

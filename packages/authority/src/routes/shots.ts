@@ -4,7 +4,6 @@ import {
   AUTHORITY_PATH,
   type Batch,
   batchCtxOf,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   frameHeader,
   inspectAnswerCodec,
@@ -14,6 +13,7 @@ import {
   releaseAnswerCodec,
   releaseRequestCodec,
   type TaskPolicy,
+  voteCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import {
@@ -100,8 +100,7 @@ export function shotRoutes({ service, authority, shots, standings, watch }: Rout
       },
     },
     async (request, reply) => {
-      const { task } = await shotTask(request.params);
-      return sendBytes(reply, granted(await standings.of(task)));
+      return sendBytes(reply, granted(await standings.of(await shotTask(request.params))));
     },
   );
 
@@ -119,13 +118,13 @@ export function shotRoutes({ service, authority, shots, standings, watch }: Rout
 
   app.post(
     AUTHORITY_PATH.batchVotes(':task'),
-    ofServer('vote', 'Votes for a batch of uploads that were inspected', ['batchVoteRequest', 'batchVoteAnswer']),
+    ofServer('vote', 'Votes for a batch of uploads that were inspected', ['batchVoteRequest', 'vote']),
     async (request, reply) => {
       const asked = batchVoteRequestCodec.decode(bytesOf(request));
       ofPathTask('batchVoteRequest.batch', asked.batch, request.params);
       const known = await shotTask(request.params);
       const answer = await traced('vote', request, asked.batch, () => voteForBatch(shots, known, asked));
-      return sendBytes(reply, batchVoteAnswerCodec.encode(answer));
+      return sendBytes(reply, voteCodec.encode(answer));
     },
   );
 

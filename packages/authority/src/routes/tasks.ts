@@ -47,7 +47,7 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
       if (!isOffered(policy))
         fail('policy-invalid', { detail: 'the task is not of the one-shot mode (paper mode needs unsafePaperMode)' });
       const { task } = granted(await authority.step((core) => core.createTask(policy)));
-      if (policy.oneShot !== undefined) await openEpochIfDue(shots, task);
+      if (policy.oneShot !== undefined) await openEpochIfDue(shots, taskOf(authority, { task: toHex(task) }));
       return { task: toHex(task) };
     },
   );

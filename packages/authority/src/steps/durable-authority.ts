@@ -16,7 +16,6 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue } from '@basa/service';
-import type { ShotSecrets } from '../keys/shot-secrets.ts';
 import type { Directory } from '../log/directory.ts';
 import { LogView } from '../log/log-view.ts';
 import type { AuthorityStore } from '../store/store.ts';
@@ -27,7 +26,6 @@ import { type Step, type Taken, tried, WaitingSteps } from './waiting-steps.ts';
 export interface DurableAuthorityTools {
   readonly store: AuthorityStore;
   readonly signer: Signer;
-  readonly shotSecrets: ShotSecrets;
   readonly witness: Witness;
   readonly randomBytes: RandomBytes;
   onEvent(event: BasaEvent): void;
@@ -60,10 +58,7 @@ export class DurableAuthority {
 
   private constructor(tools: DurableAuthorityTools) {
     this.#tools = tools;
-    const { signer, shotSecrets } = tools;
-    this.#view = new LogView({ suite: nodeSuite, signer }, ({ kind }) => {
-      if (kind === 'epoch-opened' || kind === 'epoch-ended') shotSecrets.expectChange();
-    });
+    this.#view = new LogView({ suite: nodeSuite, signer: tools.signer });
   }
 
   /** Reads the log and checks its hash chain. Nothing is written. */
@@ -91,14 +86,10 @@ export class DurableAuthority {
    * Without a witness, only a log without records has nothing to compare.
    */
   async start(): Promise<void> {
-    const { witness, randomBytes, shotSecrets } = this.#tools;
+    const { witness, randomBytes } = this.#tools;
     const kept = witness.read();
     if (kept === undefined && this.#view.sequence === 0) await this.#witness();
-    else await this.step((core, now) => core.start(kept, randomBytes(16), now));
-    // Secrets of epochs are in no backup: a missing one shows that the database was restored, even if the witness
-    // agrees.
-    const isRestored = await this.look((core) => !shotSecrets.hasAll(core.liveEpochs));
-    if (isRestored) await this.step((core, now) => core.start(undefined, randomBytes(16), now));
+    else await this.step((core) => core.start(kept, randomBytes(16)));
   }
 
   /** Takes a step: makes it durable, then true; returns its answer. */
@@ -139,7 +130,7 @@ export class DurableAuthority {
   async meet(seen: Head): Promise<void> {
     if (this.#view.isRecent(seen, this.#currentHead().head.branch)) return;
     const branch = this.#tools.randomBytes(16);
-    await this.ask((core, now) => core.meetHead(seen, branch, now));
+    await this.ask((core) => core.meetHead(seen, branch));
   }
 
   #takenTogether(steps: readonly Step<unknown>[]): Promise<readonly Taken[]> {
@@ -203,7 +194,6 @@ export class DurableAuthority {
   async #begin(tables: AuthorityTables): Promise<LogTransaction> {
     const { core, directory } = this.#view;
     await this.#view.follow(tables, await tables.end());
-    await this.#tools.shotSecrets.follow(tables);
     const now = millis(await tables.now());
     return { tables, core, directory, now, compute: (compute, names) => this.#view.compute(tables, compute, names) };
   }

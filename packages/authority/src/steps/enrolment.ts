@@ -6,11 +6,13 @@ import { fail, granted, type SigningDevice } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { AuthorityTables } from '../store/tables.ts';
+import type { Audit } from './audit.ts';
 import type { DurableAuthority } from './durable-authority.ts';
 
 export interface EnrolmentTools {
   readonly store: AuthorityStore;
   readonly authority: DurableAuthority;
+  readonly audit: Audit;
   readonly randomBytes: RandomBytes;
 }
 
@@ -43,7 +45,7 @@ export async function makeTokens(
  * token. A token is used up only if the enrolment succeeds.
  */
 export async function enrol(
-  { authority }: Pick<EnrolmentTools, 'authority'>,
+  { authority, audit }: Pick<EnrolmentTools, 'authority' | 'audit'>,
   task: TaskId,
   device: SigningDevice,
   token: string | undefined,
@@ -55,6 +57,7 @@ export async function enrol(
     if (known !== undefined) return { records: [], answer: known, events: [] };
     const step = core.enrol({ task, deviceKey });
     if (!(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
+    await audit.write({ kind: 'enrolled', task, user });
     return step;
   });
   return granted(answer);

@@ -1,31 +1,28 @@
-/** Inspects uploads of the one-shot mode and votes for them. Slow work runs in threads, outside any step. */
+/** Inspects uploads of the one-shot mode and votes for them. Slow work runs in threads, before anything is decided. */
 import {
-  type BatchVoteAnswer,
   type BatchVoteRequest,
-  batchCtxOf,
-  batchVoteRequestCodec,
-  type Ctx,
   type ExaminedUpload,
-  givenNameOf,
   type InspectAnswer,
   type InspectRequest,
+  inspect,
   inspectRequestCodec,
   isRefused,
   isSigned,
   MAX_INSPECTED,
   type Refused,
   refused,
-  type ShotHeader,
   type ShownUpload,
+  signVote,
   uploadNameOf,
-  usedNameOf,
+  type Vote,
+  vote,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { KnownTask } from '../log/directory.ts';
 import type { Examination } from '../masks/work/tasks.ts';
-import { meetEpochs, type ShotTools, uploadsWork } from './shot-work.ts';
+import { record, type ShotTools, uploadsWork, viewOf } from './shot-work.ts';
 
-/** `bytes` is the encoded request. Nothing is recorded; good uploads are remembered for the vote. */
+/** `bytes` is the encoded request. Nothing is recorded; uploads that may be voted for are remembered. */
 export async function inspectUploads(
   tools: ShotTools,
   known: KnownTask,
@@ -34,13 +31,18 @@ export async function inspectUploads(
 ): Promise<InspectAnswer | Refused> {
   // Before any work is done for it.
   if (!isSigned(nodeSuite, inspectRequestCodec, request, known.policy.serverKey)) return refused('server-unknown');
-  await meetEpochs(tools, request.epochs);
   const { uploads } = request;
-  const results = await tools.threads.examine(await uploadsWork(tools, known, bytes, uploads.length));
+  const results = await tools.threads.examine(uploadsWork(tools, known, bytes, uploads.length));
   const examined = uploads.map((shown, n) => judged(shown, results[n] as Examination));
-  for (const upload of examined) if (!isRefused(upload)) tools.examined.add(upload, mostOf(known));
-  const headers = uploads.map(({ header }) => header);
-  return tools.authority.look((core, now) => core.inspect(request, examined, now), pastNames(known, headers));
+  const users = uploads.map(({ header }) => header.user);
+  const answer = inspect(await viewOf(tools, known, users), request, examined);
+  if (isRefused(answer)) return answer;
+  for (const [n, { verdict }] of answer.verdicts.entries()) {
+    const upload = examined[n] as ExaminedUpload | Refused;
+    const mayBeVoted = verdict === 'good' || verdict === 'used';
+    if (mayBeVoted && !isRefused(upload)) tools.examined.add(upload, mostOf(known));
+  }
+  return answer;
 }
 
 /** Room for two batches, and for pieces that are under way. */
@@ -48,30 +50,18 @@ function mostOf({ policy }: KnownTask): number {
   return 2 * policy.bufferSize + 4 * MAX_INSPECTED;
 }
 
-/** The vote is durable before it leaves. */
-export async function voteForBatch(
-  { authority, examined }: ShotTools,
-  known: KnownTask,
-  request: BatchVoteRequest,
-): Promise<BatchVoteAnswer | Refused> {
-  // Before any name is looked up for it.
-  if (!isSigned(nodeSuite, batchVoteRequestCodec, request, known.policy.serverKey)) return refused('server-unknown');
-  const { batch } = request;
-  const examinedOf = (name: Ctx): ExaminedUpload | undefined => examined.get(known.task, name);
-  const headers = batch.uploads.flatMap((name) => examinedOf(name)?.header ?? []);
-  const names = [batchCtxOf(nodeSuite, batch), ...pastNames(known, headers)];
-  return authority.take(({ compute, core, now }) => compute(() => core.voteForBatch(request, examinedOf, now), names));
+/** The vote is on the disk before it is signed. */
+export function voteForBatch(tools: ShotTools, known: KnownTask, request: BatchVoteRequest): Promise<Vote | Refused> {
+  return tools.queue(async () => {
+    const view = await viewOf(tools, known);
+    const decision = vote(view, request, (name) => tools.examined.get(known.task, name)?.header);
+    if (isRefused(decision)) return decision;
+    await record(tools, known, decision);
+    return signVote(view, decision.ctx);
+  });
 }
 
 function judged({ header }: ShownUpload, found: Examination): ExaminedUpload | Refused {
   if ('kind' in found) return found;
   return { kind: 'examined', name: uploadNameOf(nodeSuite, header), header, guards: found };
-}
-
-/** The names that the core will look up in its log for these uploads. */
-function pastNames({ task }: KnownTask, headers: readonly ShotHeader[]): readonly Uint8Array[] {
-  return [
-    ...headers.map((header) => usedNameOf(nodeSuite, task, header)),
-    ...headers.map(({ entry, user }) => givenNameOf(nodeSuite, task, entry, user)),
-  ];
 }

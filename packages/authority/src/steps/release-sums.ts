@@ -1,8 +1,8 @@
 /** The sums of the masks of a batch of the one-shot mode: the batch is made final and durable first, then they are summed in threads. */
-import { toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import {
-  batchCtxOf,
   type Ctx,
+  type Decision,
   isHolder,
   isRefused,
   type MaskSum,
@@ -12,13 +12,13 @@ import {
   type ReleaseAnswer,
   type ReleaseRequest,
   refused,
+  release,
   taskParts,
   type WantedSum,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
 import type { KnownTask } from '../log/directory.ts';
 import type { NoiseSource } from '../masks/work/tasks.ts';
-import { meetEpochs, ownIndex, type ShotTools, uploadsWork } from './shot-work.ts';
+import { ownIndex, record, type ShotTools, uploadsWork, viewOf } from './shot-work.ts';
 
 export interface Released {
   readonly answer: ReleaseAnswer;
@@ -33,43 +33,51 @@ export async function releaseSums(
   request: ReleaseRequest,
   bytes: Uint8Array,
 ): Promise<Released | Refused> {
-  const { wanted, batch, uploads } = request;
+  const { wanted, uploads } = request;
   const problem = wantedProblem(ownIndex(tools, known), known, wanted);
   if (problem !== undefined) return problem;
-  const released = await tools.authority.take(({ compute, core, now }) =>
-    compute(() => core.releaseBatch(request, now), [batchCtxOf(nodeSuite, batch)]),
-  );
-  if (isRefused(released)) {
-    if (released.reason === 'epoch-over') await meetEpochs(tools, request.epochs);
-    return released;
-  }
-  const { ctx, vote } = released;
+  const decision = await final(tools, known, request);
+  if (isRefused(decision)) return decision;
+  const { ctx } = decision;
   const parts = wanted.map(({ part }) => part);
-  const noise = await noiseSource(tools, known, request, ctx);
-  const work = await uploadsWork(tools, known, bytes, parts.length === 0 ? 0 : uploads.length);
-  const sums = await tools.threads.sum(known.task, work, parts, noise).finally(() => noise?.secret.fill(0));
+  const noise = noiseSource(tools, known, request, ctx);
+  const work = uploadsWork(tools, known, bytes, parts.length === 0 ? 0 : uploads.length);
+  const sums = await tools.threads.sum(known.task, work, parts, noise).finally(() => {
+    for (const secret of noise?.secrets ?? []) secret.fill(0);
+  });
   if ('kind' in sums) return sums;
   const named = sums.map(({ hash }, n) => ({ task: known.task, ctx, part: parts[n] as number, hash }));
   const vectors = sums.flatMap(({ packed }, n) => (wanted[n]?.vector === true ? [packed] : []));
-  return { answer: { vote, sums: named.map((body) => signed(tools, body)) }, vectors };
+  return { answer: { sums: named.map((body) => signed(tools, body)) }, vectors };
 }
 
-/** In a task whose only authority adds the noise: the secret of the newest of its epochs that the uploads name. */
-async function noiseSource(
-  tools: ShotTools,
+/** The batch is final on the disk when this returns. */
+function final(tools: ShotTools, known: KnownTask, request: ReleaseRequest): Promise<Decision | Refused> {
+  return tools.queue(async () => {
+    const decision = release(await viewOf(tools, known), request);
+    if (isRefused(decision)) return decision;
+    const { ctx, users, writes } = decision;
+    const isNew = writes.length > 0;
+    const { batch, uploads } = request;
+    if (isNew) await tools.audit.write({ kind: 'final', ctx, batch, headers: uploads.map(({ header }) => header) });
+    await record(tools, known, decision);
+    if (isNew) tools.onEvent({ kind: 'buffer-closed', ctx, accepted: users.length, dropped: 0 });
+    return decision;
+  });
+}
+
+/** In a task whose only authority adds the noise: the secrets of all epochs that the uploads name, by ascending statement. */
+function noiseSource(
+  { units }: ShotTools,
   known: KnownTask,
   { uploads }: ReleaseRequest,
   ctx: Ctx,
-): Promise<NoiseSource | undefined> {
+): NoiseSource | undefined {
   if (known.policy.oneShot?.authorityNoise !== true) return undefined;
   const named = new Set(uploads.flatMap(({ header }) => header.epochs.map(({ statement }) => toHex(statement))));
-  const live = await tools.authority.look((core) => core.liveEpochs);
-  const [newest] = live
-    .filter(({ statement }) => named.has(toHex(statement)))
-    .sort((a, b) => b.epoch.number - a.epoch.number);
-  const secret = newest && tools.shotSecrets.copyOf(newest.epoch.key);
-  if (secret === undefined) throw new Error('the secret of the newest epoch that the batch names is not there');
-  return { secret, ctx };
+  const secrets = [...named].sort().flatMap((statement) => units.secretOf(fromHex(statement) as Uint8Array) ?? []);
+  if (secrets.length < named.size) throw new Error('the secret of an epoch that the batch names is not there');
+  return { secrets, ctx };
 }
 
 /** Allows only parts that this authority holds, each once. */

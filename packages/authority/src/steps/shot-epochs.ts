@@ -1,50 +1,69 @@
-/** The periodic work of an authority: epochs open when they are due and end in time, and secrets of ended epochs are destroyed. */
-import { toHex } from '@basa/masking';
-import type { EpochKeys, TaskId } from '@basa/protocol';
-import type { ShotSecrets } from '../keys/shot-secrets.ts';
-import type { ExaminedUploads } from '../masks/examined-uploads.ts';
-import type { AuthorityStore } from '../store/store.ts';
-import type { DurableAuthority } from './durable-authority.ts';
+/** The periodic work of an authority: epochs open when they are due, and the units of those that are over are destroyed. */
+import { equalBytes } from '@basa/masking';
+import {
+  type EpochKeys,
+  epochKeysOf,
+  epochStatement,
+  isEpochDue,
+  isEpochOver,
+  millis,
+  oneShotOf,
+} from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
+import { nodeSuite } from '@basa/runtime/node';
+import type { KnownTask } from '../log/directory.ts';
+import type { ShotTools } from './shot-work.ts';
 
-export interface ShotEpochTools {
-  readonly authority: DurableAuthority;
-  readonly store: AuthorityStore;
-  readonly shotSecrets: ShotSecrets;
-  readonly examined: ExaminedUploads;
-}
+const suite = withKem(nodeSuite);
 
-/** Nothing is done with them: no epoch is due. */
-const NO_KEYS: EpochKeys = { key: new Uint8Array(32), kemKey: undefined };
+export type ShotEpochTools = Pick<
+  ShotTools,
+  'authority' | 'store' | 'units' | 'queue' | 'examined' | 'signer' | 'randomBytes'
+>;
 
-/** Opens an epoch of the task if one is due; the secret and the record of its statement are durable together. */
-export async function openEpochIfDue({ authority, shotSecrets }: ShotEpochTools, task: TaskId): Promise<void> {
-  if (!(await authority.look((core, now) => core.isEpochDue(task, now)))) return;
-  await authority.take(async ({ tables, core, now, compute }) => {
-    // Another request may have opened an epoch in the meantime.
-    const isDue = core.isEpochDue(task, now);
-    const sealing = authority.directory.task(task)?.policy.oneShot?.sealing ?? 'x25519';
-    const keys = isDue ? await shotSecrets.make(tables, task, sealing) : NO_KEYS;
-    return compute(() => core.openEpoch(task, keys, now));
+/** Opens an epoch of the task if one is due: its unit is on the disk before anybody sees the statement. */
+export async function openEpochIfDue(tools: ShotEpochTools, { task, policy }: KnownTask): Promise<void> {
+  const { units, store, queue, signer, randomBytes } = tools;
+  const now = millis(await store.transaction((tables) => tables.now()));
+  const isDue = (): boolean => isEpochDue(policy, units.of(task), now);
+  if (!isDue()) return;
+  await queue(async () => {
+    if (!isDue()) return; // another request was first
+    const secret = randomBytes(32);
+    const keys: EpochKeys = epochKeysOf(suite, oneShotOf(policy).sealing, secret);
+    await units.create(epochStatement(signer, { task, policy }, keys, now), secret);
+    secret.fill(0);
   });
-  await authority.look(() => undefined); // unlocks the secret
 }
 
-/** Ends overdue epochs, forgets expired tokens, and does the work that follows. */
 export async function tick(tools: ShotEpochTools): Promise<void> {
-  const { authority, store } = tools;
-  await authority.step((core, now) => core.tick(now));
+  const { store } = tools;
   await store.transaction(async (tables) => tables.forgetTokens(await tables.now()));
   await settleEpochs(tools);
 }
 
-/** After the start and on every tick, once the records that end epochs are durable. */
+/** After the start and on every tick. */
 export async function settleEpochs(tools: ShotEpochTools): Promise<void> {
-  const { authority, store, shotSecrets, examined } = tools;
-  const tasks = authority.directory.tasks().filter(({ policy }) => policy.oneShot !== undefined);
-  if (tasks.length === 0) return;
-  const destroyed = await authority.locked(({ tables, core }) => shotSecrets.destroyAllBut(tables, core.liveEpochs));
-  if (destroyed > 0) await store.purge();
-  for (const { task } of tasks) await openEpochIfDue(tools, task);
-  const live = new Set((await authority.look((core) => core.liveEpochs)).map(({ statement }) => toHex(statement)));
-  examined.keepOnly((statement) => live.has(toHex(statement)));
+  const { authority, store, units, queue, examined } = tools;
+  const now = millis(await store.transaction((tables) => tables.now()));
+  await queue(async () => {
+    await units.destroy((epoch) => {
+      const policy = authority.directory.task(epoch.task)?.policy;
+      return policy === undefined || isEpochOver(policy, epoch, now);
+    });
+    if (!units.needOlder) await forgetOlderKeys(tools);
+  });
+  for (const known of authority.directory.tasks())
+    if (known.policy.oneShot !== undefined) await openEpochIfDue(tools, known);
+  examined.keepOnly((statement) => units.all.some((unit) => equalBytes(unit.statement, statement)));
+}
+
+/** No unit is left that an earlier key of the vault sealed. */
+async function forgetOlderKeys({ store }: ShotEpochTools): Promise<void> {
+  const had = await store.transaction(async (tables) => {
+    const { length } = await tables.olderKeys();
+    if (length > 0) await tables.replaceOlderKeys([]);
+    return length > 0;
+  });
+  if (had) await store.purge();
 }

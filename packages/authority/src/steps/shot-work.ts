@@ -1,47 +1,71 @@
-/** The common parts of inspections and releases in the one-shot mode: the work for the threads, and epochs that prove a roll-back. */
+/** What inspections, votes and releases of the one-shot mode share: the view of the authority, its records, and the work for the threads. */
 import { type RandomBytes, type Signer, toHex } from '@basa/masking';
-import { type Epoch, encodePolicy, epochCodec, indexOf } from '@basa/protocol';
+import { type Authority, type BasaEvent, type Decision, encodePolicy, indexOf, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { Queue } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
+import type { ExaminedUploads } from '../masks/examined-uploads.ts';
 import type { MaskThreads, UploadsWork } from '../masks/mask-threads.ts';
-import type { ShotEpochTools } from './shot-epochs.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { Units } from '../units/units.ts';
+import type { Audit } from './audit.ts';
+import type { DurableAuthority } from './durable-authority.ts';
 
-export interface ShotTools extends ShotEpochTools {
+export interface ShotTools {
+  readonly authority: DurableAuthority;
+  readonly store: AuthorityStore;
+  readonly units: Units;
+  /** Votes, releases, and the beginning and end of epochs: one at a time. */
+  readonly queue: Queue;
+  readonly examined: ExaminedUploads;
   readonly threads: MaskThreads;
+  readonly audit: Audit;
   readonly signer: Signer;
   readonly randomBytes: RandomBytes;
+  onEvent(event: BasaEvent): void;
 }
 
-export function ownIndex({ signer }: ShotTools, { policy }: KnownTask): number {
+export function ownIndex({ signer }: Pick<ShotTools, 'signer'>, { policy }: KnownTask): number {
   return indexOf(policy, signer.publicKey) as number;
 }
 
-/** The uploads of an encoded request, with the secrets of the live epochs of its task. */
-export async function uploadsWork(
-  tools: ShotTools,
+/** The authority as the functions of the protocol see it. `users` are those whose participations they may ask for. */
+export async function viewOf(
+  tools: Pick<ShotTools, 'authority' | 'store' | 'units' | 'signer'>,
   known: KnownTask,
-  request: Uint8Array,
-  count: number,
-): Promise<UploadsWork> {
-  const { authority, shotSecrets } = tools;
-  const live = await authority.look((core) => core.liveEpochs);
-  const secrets = live.flatMap(({ epoch, statement }) => {
-    const secret = toHex(epoch.task) === toHex(known.task) ? shotSecrets.openingOf(epoch) : undefined;
-    return secret === undefined ? [] : [{ statement, ...secret }];
-  });
-  return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
+  users: readonly UserId[] = [],
+): Promise<Authority> {
+  const { authority, store, units, signer } = tools;
+  const { task, policy } = known;
+  const batches = new Map<string, number>();
+  if (policy.privacy !== undefined)
+    await store.transaction(async (tables) => {
+      for (const user of users) batches.set(toHex(user), await tables.batchesOf(task, user));
+    });
+  return {
+    suite: nodeSuite,
+    signer,
+    task,
+    policy,
+    index: ownIndex(tools, known),
+    units: units.of(task),
+    isRevoked: (user) => authority.directory.isRevoked(user),
+    batchesOf: (user) => batches.get(toHex(user)) ?? 0,
+  };
 }
 
-/** An epoch that this authority signed but that is not in its log shows that the log was rolled back: then every epoch is dead. */
-export async function meetEpochs(
-  { authority, signer, randomBytes }: ShotTools,
-  shown: readonly Epoch[],
+/** Everything of the decision is on the disk when this returns: then a signature may leave. */
+export async function record(
+  { store, units }: Pick<ShotTools, 'store' | 'units'>,
+  { task, policy }: KnownTask,
+  { ctx, users, writes }: Decision,
 ): Promise<void> {
-  const live = new Set(authority.core.liveEpochs.map(({ statement }) => toHex(statement)));
-  for (const epoch of shown) {
-    const isLive = live.has(toHex(epochCodec.statementHash(nodeSuite, epoch)));
-    const policy = authority.directory.task(epoch.task)?.policy;
-    const isOurs = policy !== undefined && indexOf(policy, signer.publicKey) === epoch.authority;
-    if (isOurs && !isLive) await authority.ask((core, now) => core.meetEpoch(epoch, randomBytes(16), now));
-  }
+  if (policy.privacy !== undefined) await store.transaction((tables) => tables.countBatch(task, ctx, users));
+  await units.write(writes);
+}
+
+/** The uploads of an encoded request, with the secrets of the live epochs of its task. */
+export function uploadsWork(tools: ShotTools, known: KnownTask, request: Uint8Array, count: number): UploadsWork {
+  const secrets = tools.units.openingsOf(known.task);
+  return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
 }

@@ -1,8 +1,5 @@
 /** The tables of an authority. */
 
-/** Tables that no backup contains: the secrets of epochs, which are destroyed when an epoch ends. */
-export const IN_NO_BACKUP: readonly string[] = ['shot_secrets'];
-
 export const TABLES = `
   CREATE TABLE vault (
     id INTEGER PRIMARY KEY CHECK (id = 1), kind TEXT NOT NULL, salt BLOB NOT NULL,
@@ -10,7 +7,9 @@ export const TABLES = `
   CREATE TABLE records (sequence INTEGER PRIMARY KEY, bytes BLOB NOT NULL, hash BLOB NOT NULL);
   CREATE TABLE names (
     name BLOB NOT NULL, sequence INTEGER NOT NULL REFERENCES records, PRIMARY KEY (name, sequence)) WITHOUT ROWID;
-  CREATE TABLE shot_secrets (public_key BLOB PRIMARY KEY, task BLOB NOT NULL, sealed BLOB NOT NULL);
+  CREATE TABLE older_keys (sealed BLOB NOT NULL);
+  CREATE TABLE participations (
+    task BLOB NOT NULL, user BLOB NOT NULL, ctx BLOB NOT NULL, PRIMARY KEY (task, user, ctx)) WITHOUT ROWID;
   CREATE TABLE paper_keys (task BLOB PRIMARY KEY, sealed BLOB NOT NULL);
   CREATE TABLE tokens (hash BLOB PRIMARY KEY, task BLOB NOT NULL, ends_at INTEGER NOT NULL, used_by BLOB);
   CREATE TABLE allowed (task BLOB NOT NULL, device_key BLOB NOT NULL, PRIMARY KEY (task, device_key));`;

@@ -1,6 +1,6 @@
 /** The authority's reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
 import { equalBytes } from '@basa/masking';
-import { EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
+import { type Ctx, EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
 import { column, type Row, type SqlSession } from '@basa/service';
 import { atOnce } from './at-once.ts';
 import type { VaultParameters } from './vault.ts';
@@ -25,13 +25,6 @@ export interface LogEnd {
 /** The master key of a task of `paper` mode. */
 export interface StoredPaperKey {
   readonly task: TaskId;
-  readonly sealed: Uint8Array;
-}
-
-/** The secret of one epoch of the one-shot mode. */
-export interface StoredShotSecret {
-  readonly task: TaskId;
-  readonly publicKey: Uint8Array;
   readonly sealed: Uint8Array;
 }
 
@@ -145,31 +138,26 @@ export class AuthorityTables {
     await this.#session.query('UPDATE paper_keys SET sealed = ? WHERE task = ?', sealed, task);
   }
 
-  async shotSecrets(): Promise<readonly StoredShotSecret[]> {
-    return (await this.#session.query('SELECT * FROM shot_secrets')).map((row) => ({
-      task: column.bytes(row, 'task') as TaskId,
-      publicKey: column.bytes(row, 'public_key'),
-      sealed: column.bytes(row, 'sealed'),
-    }));
+  /** Keys of earlier vaults, sealed by this one. */
+  async olderKeys(): Promise<readonly Uint8Array[]> {
+    return (await this.#session.query('SELECT sealed FROM older_keys')).map((row) => column.bytes(row, 'sealed'));
   }
 
-  async addShotSecret({ publicKey, task, sealed }: StoredShotSecret): Promise<void> {
-    await this.#session.query(
-      'INSERT INTO shot_secrets (public_key, task, sealed) VALUES (?, ?, ?)',
-      publicKey,
-      task,
-      sealed,
-    );
+  async replaceOlderKeys(sealed: readonly Uint8Array[]): Promise<void> {
+    await this.#session.query('DELETE FROM older_keys');
+    for (const one of sealed) await this.#session.query('INSERT INTO older_keys (sealed) VALUES (?)', one);
   }
 
-  async resealShotSecret({ publicKey, sealed }: StoredShotSecret): Promise<void> {
-    await this.#session.query('UPDATE shot_secrets SET sealed = ? WHERE public_key = ?', sealed, publicKey);
+  /** Each device takes part in a batch once, however often that is written. */
+  async countBatch(task: TaskId, ctx: Ctx, users: readonly UserId[]): Promise<void> {
+    const insert = 'INSERT INTO participations (task, user, ctx) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+    for (const user of users) await this.#session.query(insert, task, user, ctx);
   }
 
-  /** Overwrites it, then deletes it; the store's `purge` does the part that must follow the transaction. */
-  async destroyShotSecret({ publicKey, sealed, task }: StoredShotSecret): Promise<void> {
-    await this.resealShotSecret({ publicKey, task, sealed: new Uint8Array(sealed.length) });
-    await this.#session.query('DELETE FROM shot_secrets WHERE public_key = ?', publicKey);
+  async batchesOf(task: TaskId, user: UserId): Promise<number> {
+    const count = 'SELECT count(*) AS n FROM participations WHERE task = ? AND user = ?';
+    const [row] = await this.#session.query(count, task, user);
+    return row === undefined ? 0 : column.number(row, 'n');
   }
 
   async addToken(hash: Uint8Array, task: TaskId, endsAt: number): Promise<void> {

@@ -25,6 +25,8 @@ export interface Vault {
   seal(name: string, secret: Uint8Array): Uint8Array;
   /** Returns undefined if this vault did not seal it under this name. */
   open(name: string, sealed: Uint8Array): Uint8Array | undefined;
+  /** Its own key, sealed by another vault (`olderVault`). */
+  keyFor(other: Vault): Uint8Array;
   wipe(): void;
 }
 
@@ -44,7 +46,19 @@ export function freshParameters(secret: VaultSecret, randomBytes: RandomBytes): 
 }
 
 export function openVault(secret: VaultSecret, parameters: VaultParameters, randomBytes: RandomBytes): Vault {
-  const key = new Secret(vaultKey(secret, parameters));
+  return vaultOf(new Secret(vaultKey(secret, parameters)), randomBytes);
+}
+
+/** The name under which a vault seals the key of an older one, which stays until the units that it sealed have ended. */
+const OLDER_KEY = 'older key';
+
+/** Undefined if `vault` did not seal it. */
+export function olderVault(vault: Vault, sealed: Uint8Array, randomBytes: RandomBytes): Vault | undefined {
+  const key = vault.open(OLDER_KEY, sealed);
+  return key && vaultOf(new Secret(key), randomBytes);
+}
+
+function vaultOf(key: Secret, randomBytes: RandomBytes): Vault {
   const aead = (name: string, salt: Uint8Array) => {
     const info = ascii(`basa-authority-v1 ${name}`);
     const sealingKey = nodeSuite.hkdf({ secret: key.reveal(), salt, info, length: KEY_BYTES });
@@ -65,6 +79,7 @@ export function openVault(secret: VaultSecret, parameters: VaultParameters, rand
       input.key.fill(0);
       return opened;
     },
+    keyFor: (other) => other.seal(OLDER_KEY, key.reveal()),
     wipe: () => key.wipe(),
   };
 }

@@ -2,20 +2,12 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type Head, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Authority } from '../../src/index.ts';
 import { AuthorityTables } from '../../src/store/tables.ts';
-import { type Answer, ask, askAs, newDevice } from '../asking.ts';
+import { ask, askAs, newDevice } from '../asking.ts';
 import { CuttingWitness } from '../cutting-witness.ts';
 import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
-import { shotScene, shotStage } from '../one-shot/shot-world.ts';
-
-/** A vote that can be asked for. */
-async function pendingVote(authority: Authority): Promise<() => Promise<Answer>> {
-  const { world, epochs, uploads } = await shotScene(authority, 2);
-  await world.inspected(authority, uploads, epochs);
-  const request = world.voteRequest(world.batchOf(uploads));
-  return () => world.vote(authority, request);
-}
+import { shotStage } from '../one-shot/shot-world.ts';
+import { TestServer } from '../parties.ts';
 
 export function testFailures(freshHome: NewHome): void {
   afterEach(async () => {
@@ -27,15 +19,16 @@ export function testFailures(freshHome: NewHome): void {
     it('holds every answer back until it can', async () => {
       const witness = new CuttingWitness();
       const authority = await start(await freshHome(), { witness });
-      const vote = await pendingVote(authority);
+      const server = new TestServer({ authorities: [authority.publicKey] });
+      const create = () => server.createTask(authority);
       const fails = () => {
         witness.onWrite = fails;
         throw new Error('the other disk is gone');
       };
       witness.onWrite = fails;
-      for (let n = 0; n < 2; n++) expect((await vote()).status).toBe(500);
+      for (let n = 0; n < 2; n++) expect((await create()).status).toBe(500);
       witness.onWrite = undefined;
-      const answer = await vote();
+      const answer = await create();
       expect([answer.status, toHex(headCodec.encode(witness.head as Head))]).toEqual([200, answer.head]);
     });
   });
@@ -43,17 +36,18 @@ export function testFailures(freshHome: NewHome): void {
   describe('a disk that fails', () => {
     it('changes nothing: the request is refused, and served when there is space again', async () => {
       const authority = await start(await freshHome());
-      const vote = await pendingVote(authority);
+      const server = new TestServer({ authorities: [authority.publicKey] });
+      const create = () => server.createTask(authority);
       const before = (await ask(authority, '/v1/health')).head;
       const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
       vi.spyOn(AuthorityTables.prototype, 'append').mockImplementation(() => {
         throw full;
       });
-      for (let n = 0; n < 2; n++) expect((await vote()).code).toBe('storage-full');
+      for (let n = 0; n < 2; n++) expect((await create()).code).toBe('storage-full');
       const answer = await ask(authority, '/v1/health');
       expect([answer.status, answer.head]).toEqual([200, before]);
       vi.restoreAllMocks();
-      expect((await vote()).status).toBe(200);
+      expect((await create()).status).toBe(200);
     });
 
     it('cannot use up a token without the enrolment', async () => {

@@ -4,7 +4,7 @@ import { AUTHORITY_PATH, type Ctx, encodePolicy, revocationRequestCodec } from '
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, askAs, newDevice, userOf } from '../asking.ts';
-import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
+import { AUDITOR, cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
 import { type ShotScene, shotScene, shotStage } from '../one-shot/shot-world.ts';
 import { TestServer } from '../parties.ts';
 
@@ -33,7 +33,6 @@ export function testRefusals(freshHome: NewHome): void {
         ['task-unknown', new TestServer().appendModel(authority, { version: 0, sums: [] })],
         ['server-unknown', new TestServer(server.policy).appendModel(authority, { version: 0, sums: [] })],
         ['wrong-version', server.appendModel(authority, { version: 5, sums: [nowhere as Ctx] })],
-        ['buffer-unknown', server.appendModel(authority, { version: 1, sums: [nowhere as Ctx] })],
         ['model-not-logged', ask(authority, AUTHORITY_PATH.modelEntry(server.task, 7))],
         ['malformed', ask(authority, AUTHORITY_PATH.newestModel(server.task, 'short'))],
         ['enrolment-token-invalid', scene.world.enrolment(stranger, authority)],
@@ -43,8 +42,8 @@ export function testRefusals(freshHome: NewHome): void {
         ],
         ['unsigned', ask(authority, path, { body: {} })],
         ['clock-skew', askAs(device, authority, path, {}, { at: time.now - 400_000 })],
-        ['operator-token-missing', ask(authority, AUTHORITY_PATH.log)],
-        ['role-missing', ask(authority, AUTHORITY_PATH.log, { token: OPERATOR })],
+        ['operator-token-missing', ask(authority, AUTHORITY_PATH.tasks)],
+        ['role-missing', ask(authority, AUTHORITY_PATH.tasks, { token: AUDITOR })],
         ['malformed', ask(authority, '/v1/health', { headers: { 'basa-head': 'zz' } })],
       ];
       for (const [code, answer] of cases) expect((await answer).code).toBe(code);

@@ -5,7 +5,6 @@ import {
   type AuthorityStanding,
   type Batch,
   batchCtxOf,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   type Certificate,
   type Ctx,
@@ -28,6 +27,7 @@ import {
   unframeHeader,
   uploadNameOf,
   type Vote,
+  voteCodec,
   type WantedSum,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -74,12 +74,13 @@ export class ShotWorld {
     return this.enrolled.slice(0, count).map((one, n) => {
       const input = new Uint32Array(shotLayout(this.policy, names).elements).fill(n + 1);
       input.set([1, 0, 0, 0]);
+      input.fill(0, -4);
       return maskedUpload(one, on, input);
     });
   }
 
   inspectRequest(uploads: readonly ShownUpload[], epochs: readonly Epoch[], signer = this.server.signer): Uint8Array {
-    const body = { task: this.task, epochs, models: [], uploads };
+    const body = { task: this.task, epochs, uploads };
     return inspectRequestCodec.encode({ ...body, signature: signer.sign(inspectRequestCodec.statement(body)) });
   }
 
@@ -108,8 +109,8 @@ export class ShotWorld {
     return { task: this.task, number, uploads: uploads.map(({ shown }) => uploadNameOf(nodeSuite, shown.header)) };
   }
 
-  voteRequest(batch: Batch, votes: readonly Endorsement[] = [], signer = this.server.signer): Uint8Array {
-    const body = { batch, votes, models: [] };
+  voteRequest(batch: Batch, signer = this.server.signer): Uint8Array {
+    const body = { batch };
     return batchVoteRequestCodec.encode({ ...body, signature: signer.sign(batchVoteRequestCodec.statement(body)) });
   }
 
@@ -117,11 +118,10 @@ export class ShotWorld {
     return this.asked(authority, AUTHORITY_PATH.batchVotes(this.task), request);
   }
 
-  async voted(authority: Authority, batch: Batch, votes: readonly Endorsement[] = []): Promise<Vote> {
-    const answer = await this.vote(authority, this.voteRequest(batch, votes));
-    const vote = answer.status === 200 ? batchVoteAnswerCodec.decode(answer.bytes).vote : undefined;
-    if (vote === undefined) throw new Error(`no vote: ${answer.code}`);
-    return vote;
+  async voted(authority: Authority, batch: Batch): Promise<Vote> {
+    const answer = await this.vote(authority, this.voteRequest(batch));
+    if (answer.status !== 200) throw new Error(`no vote: ${answer.code}`);
+    return voteCodec.decode(answer.bytes);
   }
 
   releaseRequest(asked: ReleaseAsked, signer = this.server.signer): Uint8Array {

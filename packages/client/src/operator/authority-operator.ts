@@ -3,7 +3,7 @@ import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
-import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
+import { ask, type OperatorOptions } from './ask.ts';
 
 /** A task as the authority lists it. */
 export interface AuthorityTask {
@@ -120,13 +120,6 @@ export class AuthorityOperator {
       (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ head: string }>().head;
     return Promise.all(this.#all.map(about));
   }
-  /** Returns the log of each authority. */
-  async logs(): Promise<readonly Uint8Array[]> {
-    const log = async (one: OperatorOptions): Promise<Uint8Array> =>
-      (await ask(one, 'GET', AUTHORITY_PATH.log, undefined, LONG_BYTES)).bytes;
-    return Promise.all(this.#all.map(log));
-  }
-
   /** Sends the request to all, even if one of them fails. If none of them carried it out, that is an error. */
   async #each<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<readonly Answer[]> {
     const settled = await Promise.allSettled(this.#all.map(work));

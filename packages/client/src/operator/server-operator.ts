@@ -43,6 +43,8 @@ export interface BatchState {
   readonly minimum: number;
   /** SHA-256 of the key of each device whose update is in it. */
   readonly users: readonly string[];
+  /** The version that it is a part of. */
+  readonly includedIn?: number;
 }
 
 /** One-shot: the status of an upload; `ctx` is its batch, and `version` the version made from it. */

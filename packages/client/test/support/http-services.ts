@@ -117,7 +117,7 @@ export class HttpServices {
     const seen = asked.headers[HEADER.head];
     if (seen !== undefined) {
       const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
-      authority.persist(authority.core.meetHead(head, nodeRandomBytes(16), world.now));
+      authority.persist(authority.core.meetHead(head, nodeRandomBytes(16)));
     }
     const [kind, name = '', room, last] = asked.path.split('/').slice(2);
     if (kind === 'authority') {

@@ -1,12 +1,6 @@
 /** An authority for client tests: the real core of the protocol, with its log in memory. */
 import type { Signer } from '@basa/masking';
-import {
-  AttributeAuthority,
-  type AuthorityRecord,
-  type AuthorityStep,
-  type Millis,
-  type Refused,
-} from '@basa/protocol';
+import { AttributeAuthority, type AuthorityRecord, type AuthorityStep, type Refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
 export class TestAuthority {
@@ -31,9 +25,9 @@ export class TestAuthority {
   }
 
   /** Starts again from its log, without the head that a witness would keep. */
-  restart(now: Millis): void {
+  restart(): void {
     this.core = AttributeAuthority.restore(this.#ports, this.log);
-    this.persist({ ...this.core.start(undefined, nodeRandomBytes(16), now), answer: undefined });
+    this.persist({ ...this.core.start(undefined, nodeRandomBytes(16)), answer: undefined });
   }
 
   get #ports() {

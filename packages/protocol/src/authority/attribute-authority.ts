@@ -1,6 +1,5 @@
 /**
- * An authority as one restorable state machine: tasks, devices, epochs, votes and model logs. It votes for each upload in one batch and never
- * takes an update.
+ * The tasks, devices and model logs of an authority as one restorable state machine. Epochs, votes and sums are in `one-shot/authority.ts`.
  *
  * A step reads the state and returns records with its answer; it changes nothing. Once the records are durable, `apply` makes
  * them true, and only then may the answer leave. Records of a step that was decided before others became true are rejected. After
@@ -8,32 +7,21 @@
  * others saw of its log (`start`, `meetHead`) reveal it.
  */
 import type { ModelAppend, RevocationRequest, Revocations } from '../wire/authority-messages.ts';
-import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
+import type { Millis, TaskId, UserId } from '../wire/brands.ts';
 import { type Certificate, type CertificateBody, userIdOf } from '../wire/certificate.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
-import type { AuthorityStanding, Epoch } from '../wire/one-shot/epoch.ts';
-import type {
-  BatchVoteAnswer,
-  BatchVoteRequest,
-  InspectAnswer,
-  InspectRequest,
-  ReleaseRequest,
-} from '../wire/one-shot/messages.ts';
+import { type AuthorityStanding, beaconCodec, type Epoch } from '../wire/one-shot/epoch.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
+import { signStatement } from '../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
 import { signHead, signNewest } from './head.ts';
-import type { LiveEpoch } from './one-shot/epoch-book.ts';
-import type { EpochKeys } from './one-shot/epoch-keys.ts';
-import { isEpochDue, openEpoch, overdueEpochs, standingOf } from './one-shot/epochs.ts';
-import type { ExaminedUpload } from './one-shot/examine.ts';
-import { inspectUploads, type ReleasedBatch, releaseBatch, voteForBatch } from './one-shot/vote.ts';
 import { LogInMemory, modelHashName, type PastLog } from './past-log.ts';
 import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
-import { meetEpoch, meetHead, meetWitness } from './rollback.ts';
+import { meetHead, meetWitness } from './rollback.ts';
 import { AuthorityState } from './state.ts';
 import { type AuthorityTask, adoptModel, appendModel, createTask } from './task.ts';
 
@@ -47,7 +35,7 @@ export class AttributeAuthority {
   #state: AuthorityState;
 
   /** `past` is the log on disk; without one, the authority keeps its log in memory. */
-  constructor(ports: AuthorityPorts, past: PastLog = new LogInMemory(ports.suite)) {
+  constructor(ports: AuthorityPorts, past: PastLog = new LogInMemory()) {
     this.#ports = ports;
     this.#state = new AuthorityState(ports.suite, past);
   }
@@ -111,6 +99,10 @@ export class AttributeAuthority {
     return this.#decided(revokeDevice(this.#state.device(user), user, this.#state.tasks, now));
   }
 
+  isRevoked(user: UserId): boolean {
+    return this.#state.device(user)?.revoked === true;
+  }
+
   /** The revoked devices of a task, for its server: the head gives their number. */
   revocations(request: RevocationRequest): AuthorityStep<Revocations> {
     return this.#withTask(request.task, (task) => tellRevocations(this.#ports, task, this.#state, request));
@@ -119,7 +111,6 @@ export class AttributeAuthority {
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
     return this.#withTask(append.task, (task) => {
       const found = {
-        sum: (ctx: Ctx) => this.#state.sum(ctx),
         logged: this.model(append.task, append.version),
         hasModel: (hash: Uint8Array) => this.#state.past.named(modelHashName(append.task, hash)).length > 0,
       };
@@ -127,71 +118,19 @@ export class AttributeAuthority {
     });
   }
 
-  /** True if the task needs a new epoch key. */
-  isEpochDue(task: TaskId, now: Millis): boolean {
-    const known = this.#state.task(task);
-    return known !== undefined && isEpochDue(this.#state.epochs, known, now);
-  }
-
-  /** The keys are new. Their secret must be durable no later than the record of this step. */
-  openEpoch(task: TaskId, keys: EpochKeys, now: Millis): AuthorityStep<{ readonly kind: 'opened' | 'not-due' }> {
-    return this.#withTask(task, (known) => openEpoch(this.#ports.signer, this.#state.epochs, known, keys, now));
-  }
-
-  /** The statements of the epochs whose secrets are needed. */
-  get liveEpochs(): readonly LiveEpoch[] {
-    return this.#state.epochs.all;
-  }
-
-  /** The epoch that devices of the task seal to, with the newest model and the time. */
-  standing(task: TaskId, now: Millis): AuthorityStanding | Refused {
-    const known = this.#state.task(task);
-    if (known === undefined) return refused('task-unknown');
-    return standingOf(this.#ports.signer, this.#state.epochs, known, this.head(), now);
-  }
-
-  /** `examined` has the result of `examineUpload` for each upload of the request. Nothing is recorded. */
-  inspect(
-    request: InspectRequest,
-    examined: readonly (ExaminedUpload | Refused)[],
-    now: Millis,
-  ): InspectAnswer | Refused {
-    const task = this.#state.task(request.task);
-    if (task === undefined) return refused('task-unknown');
-    return inspectUploads({ ports: this.#ports, state: this.#state, task, now }, request, examined);
-  }
-
-  voteForBatch(
-    request: BatchVoteRequest,
-    examinedOf: (upload: Ctx) => ExaminedUpload | undefined,
-    now: Millis,
-  ): AuthorityStep<BatchVoteAnswer> {
-    return this.#withTask(request.batch.task, (task) =>
-      voteForBatch({ ports: this.#ports, state: this.#state, task, now }, request, examinedOf),
-    );
-  }
-
-  /** The batch is final once this is durable; then the sums of its masks may leave. */
-  releaseBatch(request: ReleaseRequest, now: Millis): AuthorityStep<ReleasedBatch> {
-    return this.#withTask(request.batch.task, (task) =>
-      releaseBatch({ ports: this.#ports, state: this.#state, task, now }, request),
-    );
-  }
-
-  /** An epoch of this authority that is missing in its log proves a rollback. */
-  meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
-    return this.#decided(meetEpoch({ ports: this.#ports, state: this.#state, freshBranch, now }, epoch));
+  /** This epoch, to which devices of the task seal, with the newest model and the time. */
+  standing(epoch: Epoch, now: Millis): AuthorityStanding | Refused {
+    const entry = this.#state.task(epoch.task)?.newest;
+    if (entry === undefined || now >= epoch.closes)
+      return refused('epoch-over', { detail: 'there is no open epoch, or no model yet' });
+    const { authority } = epoch;
+    const beacon = signStatement(beaconCodec, this.#ports.signer, { authority, entry, head: this.head(), at: now });
+    return { authority, epoch, beacon };
   }
 
   /** A party shows an entry that enough authorities signed. */
   adoptModel(entry: ModelEntry): AuthorityStep<ModelEntry> {
     return this.#withTask(entry.task, (task) => adoptModel(this.#ports, task, entry));
-  }
-
-  /** Ends overdue epochs. */
-  tick(now: Millis): AuthorityStep<{ readonly kind: 'ticked' }> {
-    const records = overdueEpochs(this.#state.epochs, ({ epoch }) => this.#state.task(epoch.task)?.policy, now);
-    return this.#decided({ state: undefined, records, answer: { kind: 'ticked' }, events: [] });
   }
 
   /** The position of the durable log; others keep it and show it back. */
@@ -200,17 +139,13 @@ export class AttributeAuthority {
   }
 
   /** A head of this authority that contradicts its log proves a rollback. */
-  meetHead(seen: Head, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
-    return this.#decided(meetHead({ ports: this.#ports, state: this.#state, freshBranch, now }, seen));
+  meetHead(seen: Head, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+    return this.#decided(meetHead({ ports: this.#ports, state: this.#state, freshBranch }, seen));
   }
 
   /** After a restart: the witness is the last head kept elsewhere. */
-  start(
-    witness: Head | undefined,
-    freshBranch: Uint8Array,
-    now: Millis,
-  ): AuthorityStep<{ readonly rolledBack: boolean }> {
-    return this.#decided(meetWitness({ ports: this.#ports, state: this.#state, freshBranch, now }, witness));
+  start(witness: Head | undefined, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+    return this.#decided(meetWitness({ ports: this.#ports, state: this.#state, freshBranch }, witness));
   }
 
   #withTask<State, Answer>(

@@ -1,20 +1,14 @@
-/**
- * The state of an authority, as its records give it: tasks, devices, live epochs, and the position of its log. Batches are read from the log
- * (`PastLog`) on demand, so they take no memory but are never forgotten.
- */
+/** The state of an authority, as its records give it: tasks, devices, and the position of its log. */
 import { type Suite, toHex } from '@basa/masking';
-import { type Ctx, type Millis, millis, type TaskId, type UserId } from '../wire/brands.ts';
+import type { TaskId, UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
 import type { ModelEntry } from '../wire/model-log.ts';
 import { taskIdOf } from '../wire/policy.ts';
 import { admitsByOthers, type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
-import { Inclusions } from './inclusions.ts';
-import { type AuthorityBatch, batchOf } from './one-shot/batches.ts';
-import { EpochBook } from './one-shot/epoch-book.ts';
 import { DraftLog, modelName, type PastLog } from './past-log.ts';
 import { type AuthorityRecord, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
-import { type AuthorityTask, inNewBranch, type KnownSum, withNewest } from './task.ts';
+import { type AuthorityTask, inNewBranch, withNewest } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
 
@@ -26,25 +20,20 @@ export class AuthorityState {
   #devices: DeviceMap = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
   readonly #revoked: EnrolledDevice[] = [];
-  #inclusions = new Inclusions();
-  #epochs: EpochBook;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
-  /** The time of the last of these records that has one. */
-  #branchedAt = millis(0);
   /** Branches of lost lives of the log that were met: each causes everything open to be given up once. */
   readonly #retired: Uint8Array[] = [];
 
   constructor(suite: Suite, past: PastLog) {
     this.#suite = suite;
     this.past = past;
-    this.#epochs = new EpochBook(suite);
   }
 
   /** Returns a copy: records applied to it change nothing here. */
   draft(): AuthorityState {
-    const draft = new AuthorityState(this.#suite, new DraftLog(this.#suite, this.past, this.#sequence));
+    const draft = new AuthorityState(this.#suite, new DraftLog(this.past, this.#sequence));
     const [known, changed] = [this.#devices, new Map<string, EnrolledDevice>()];
     draft.#devices = {
       get: (name) => changed.get(name) ?? known.get(name),
@@ -52,10 +41,7 @@ export class AuthorityState {
     };
     for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
     for (const device of this.#revoked) draft.#revoked.push(device);
-    draft.#inclusions = new Inclusions(this.#inclusions);
-    draft.#epochs = this.#epochs.draft();
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
-    draft.#branchedAt = this.#branchedAt;
     draft.#retired.push(...this.#retired);
     draft.#sequence = this.#sequence;
     draft.#hash = this.#hash;
@@ -67,14 +53,6 @@ export class AuthorityState {
     return this.#sequence;
   }
 
-  get epochs(): EpochBook {
-    return this.#epochs;
-  }
-
-  get inclusions(): Inclusions {
-    return this.#inclusions;
-  }
-
   /** In the order of the log. */
   get revoked(): readonly EnrolledDevice[] {
     return this.#revoked;
@@ -83,14 +61,6 @@ export class AuthorityState {
   /** The current life of the log. */
   get branch(): Uint8Array {
     return this.#branches.at(-1) ?? FIRST_BRANCH;
-  }
-
-  /**
-   * The current branch began at this time or later; 0 if the log was never rolled back. Usually it is the time at which the branch began,
-   * because open epochs are recorded as dead then. If none was open, a lost epoch may begin another branch, which records the time.
-   */
-  get branchedAt(): Millis {
-    return this.#branchedAt;
   }
 
   get position(): LogPosition {
@@ -113,22 +83,6 @@ export class AuthorityState {
 
   device(user: UserId): EnrolledDevice | undefined {
     return this.#devices.get(toHex(user));
-  }
-
-  /** The known state of a batch. */
-  batch(ctx: Ctx): AuthorityBatch | undefined {
-    return batchOf(this.past.named(ctx));
-  }
-
-  /** A sum that a version of the model may be made of. */
-  sum(ctx: Ctx): KnownSum | undefined {
-    const records = this.past.named(ctx);
-    const used = records.find((entry) => entry.kind === 'model-appended')?.entry;
-    const batch = batchOf(records);
-    const task = batch?.list.batch.task ?? used?.task;
-    if (task === undefined) return undefined;
-    const voted = batch?.isVoted ? ctx : undefined;
-    return { task, voted, isClosed: batch?.isFinal === true, version: used?.version };
   }
 
   model(task: TaskId, version: number): ModelEntry | undefined {
@@ -176,20 +130,8 @@ export class AuthorityState {
         if (before !== undefined) this.#tasks.set(name, { ...before, signed: entry.entry });
         return;
       }
-      case 'epoch-opened':
-      case 'epoch-ended':
-        this.#epochs.apply(entry);
-        return;
-      case 'batch-voted':
-      case 'batch-final': {
-        this.#epochs.apply(entry);
-        const task = entry.list && this.#tasks.get(toHex(entry.list.batch.task));
-        if (task !== undefined && entry.list !== undefined) this.#inclusions.noteBatch(task, entry.list.members);
-        return;
-      }
       case 'branch-begun':
         this.#branches.push(entry.branch);
-        this.#branchedAt = this.#epochs.at(millis(0));
         for (const [name, task] of this.#tasks) this.#tasks.set(name, inNewBranch(task));
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;

@@ -1,15 +1,14 @@
 /** A task at the authority: its policy and the append-only log of its models. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import { type ModelAppend, modelAppendCodec } from '../wire/authority-messages.ts';
-import type { Ctx, TaskId } from '../wire/brands.ts';
-import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
+import type { TaskId } from '../wire/brands.ts';
+import { endorse, indexOf, isEndorsed } from '../wire/council.ts';
 import { type ModelEntry, type ModelEntryBody, modelEntryCodec } from '../wire/model-log.ts';
 import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { policyProblem } from '../wire/policy-problem.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
-import { voteCodec } from '../wire/vote.ts';
 import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityRecord } from './records.ts';
 
@@ -130,7 +129,7 @@ export function appendModel(
   const isPast = task.signed !== undefined && append.version < task.signed.version;
   if (isPast || append.version !== (newest === undefined ? 0 : newest.version + 1))
     return refuse(refused('wrong-version'));
-  const sourceProblem = newest === undefined ? firstProblem(append) : sumsProblem(ports, task, appendTo, append);
+  const sourceProblem = newest === undefined ? firstProblem(append) : sumsProblem(task, appendTo, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
@@ -156,18 +155,7 @@ function isSameAppend(append: ModelAppend, known: ModelEntry): boolean {
   return equalBytes(append.modelHash, known.modelHash) && asked?.join(';') === logged?.join(';');
 }
 
-/** This authority's knowledge of a batch. */
-export interface KnownSum {
-  readonly task: TaskId;
-  /** The hash that this authority voted for. */
-  readonly voted: Uint8Array | undefined;
-  readonly isClosed: boolean;
-  /** The version that includes it, or leaves it out. */
-  readonly version: number | undefined;
-}
-
 interface AppendTo {
-  readonly sum: (ctx: Ctx) => KnownSum | undefined;
   /** Its own entry of this version. */
   readonly logged: ModelEntry | undefined;
   /** True if a version in the log of this authority has this model. */
@@ -175,54 +163,21 @@ interface AppendTo {
 }
 
 /**
- * Every sum is named once, is closed, and is in this version and no other. A version whose sums are all spoilt repeats the model.
+ * Every sum is named once. A version whose sums are all spoilt repeats the model.
  *
- * If the task has one authority, the first version of a branch of its log may name no sum. Everything open was given up before it, and all
- * devices may have given their updates on the newest version. It repeats any model in the log, because a thief of the server's key may have
- * appended a hash that no model has.
+ * If the task has one authority, the first version of a branch of its log may name no sum, and repeats any model in the log.
  */
 function sumsProblem(
-  ports: AuthorityPorts,
-  task: AuthorityTask,
-  { sum, hasModel }: AppendTo,
+  { newest, repeatable }: AuthorityTask,
+  { hasModel }: AppendTo,
   append: ModelAppend,
 ): Refused | undefined {
   const named = [...append.sums, ...append.spoilt];
-  const { newest, repeatable } = task;
   const isRepeat = named.length === 0;
   if (isRepeat && newest?.version !== repeatable)
     return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
   const isNewest = equalBytes(append.modelHash, newest?.modelHash ?? new Uint8Array());
   if (append.sums.length === 0 && !isNewest && !(isRepeat && hasModel(append.modelHash)))
     return refused('other-model', { detail: 'a version without a good sum must be the same as the one before it' });
-  if (new Set(named.map(toHex)).size < named.length) return refused('buffer-used');
-  for (const ctx of named) {
-    const problem = sumProblem(ports, task, sum(ctx), ctx, append);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-/**
- * Needs its own record of the close, or the votes of enough authorities for it. Its own vote counts only with its
- * record: without one, it lost its memory of the sum, and gave it up.
- */
-function sumProblem(
-  { suite, signer }: AuthorityPorts,
-  { id, policy }: AuthorityTask,
-  known: KnownSum | undefined,
-  ctx: Ctx,
-  { closed }: ModelAppend,
-): Refused | undefined {
-  const vote = closed.find((one) => equalBytes(one.ctx, ctx));
-  const isVoted =
-    vote !== undefined &&
-    equalBytes(vote.task, id) &&
-    isEndorsed(suite, voteCodec, policy, vote) &&
-    (othersOf(policy, signer, vote) >= policy.threshold ||
-      (known?.voted !== undefined && equalBytes(known.voted, vote.closing)));
-  if (known === undefined) return isVoted ? undefined : refused('buffer-unknown');
-  if (!equalBytes(known.task, id)) return refused('buffer-unknown');
-  if (known.version !== undefined) return refused('buffer-used');
-  return known.isClosed || isVoted ? undefined : refused('buffer-not-closed');
+  return new Set(named.map(toHex)).size < named.length ? refused('buffer-used') : undefined;
 }

@@ -37,7 +37,6 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'other-model':
     'The server has a different model than the log of the authority. Restore the newest backup of the server.',
   'buffer-used': BETWEEN_SERVICES,
-  'buffer-not-closed': BETWEEN_SERVICES,
   'lease-taken': ODD,
   'epoch-invalid': ODD,
   'part-invalid': ODD,

@@ -57,7 +57,6 @@ export const AUTHORITY_PATH = {
   inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
   batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
   releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,
-  log: '/v1/log',
   unsafePaperSealingKey: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/sealing-key`,
   unsafePaperKeys: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/keys`,
 } as const;

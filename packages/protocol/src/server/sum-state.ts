@@ -23,6 +23,8 @@ export interface SumState {
   readonly users: readonly UserId[];
   /** Once granted. */
   readonly votes: readonly Endorsement[];
+  /** Once included: the version. */
+  readonly includedIn?: number;
 }
 
 /** The facts that decide about a frozen sum. */
@@ -40,7 +42,8 @@ export type SumStep<Sum, Answer> = Transition<Sum, SumFact, Answer>;
 
 /** The sum after one of its facts. */
 export function evolveSum<Sum extends SumState>(sum: Sum, entry: SumFact): Sum {
-  return entry.kind === 'granted' ? { ...sum, status: 'granted', votes: entry.votes } : { ...sum, status: entry.kind };
+  if (entry.kind === 'granted') return { ...sum, status: 'granted', votes: entry.votes };
+  return { ...sum, status: entry.kind, ...(entry.kind === 'included' && { includedIn: entry.version }) };
 }
 
 /** Enough authorities voted for this very set of updates. Their releases are requested again after a crash. */

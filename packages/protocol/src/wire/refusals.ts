@@ -75,7 +75,6 @@ export const REFUSALS = {
   'wrong-version': { sentence: 'The model does not follow the newest version in the log.', status: 409 },
   'other-model': { sentence: 'The log has another hash for this version of the model.', status: 409 },
   'buffer-used': { sentence: 'The sum of this batch is already part of another version.', status: 409 },
-  'buffer-not-closed': { sentence: 'The batch is not final.', status: 409 },
   'lease-taken': { sentence: 'Another user has this position.', status: 409 },
   // Its content is wrong.
   'epoch-invalid': {

@@ -57,7 +57,7 @@ describe('revocations', () => {
     revoke(services, device);
     authorityOf(services).core = AttributeAuthority.restore(authorityOf(services).ports, authorityOf(services).records);
     expect(told(services, 0)).toMatchObject({ upTo: 1, users: [device.own.user] });
-    authorityOf(services).persist(authorityOf(services).core.start(undefined, services.randomBytes(16), services.now));
+    authorityOf(services).persist(authorityOf(services).core.start(undefined, services.randomBytes(16)));
     expect(told(services, 0)).toMatchObject({
       branch: authorityOf(services).core.head().branch,
       upTo: 1,

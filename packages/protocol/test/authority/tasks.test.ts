@@ -1,5 +1,5 @@
 /** Tasks, devices and models at an authority: one policy, one certificate and one model for each name, each written once. */
-import { ascii, DecodeError } from '@basa/masking';
+import { DecodeError } from '@basa/masking';
 import {
   AttributeAuthority,
   type CertificateBody,
@@ -44,8 +44,6 @@ describe('an authority', () => {
     expect([reasonOf(step.answer), step.records]).toEqual(['policy-invalid', []]);
     const { endorsements: _, ...body } = world.device().own.certificate;
     expect(reasonOf(stranger.enrol(body).answer)).toBe('task-unknown');
-    expect(reasonOf(stranger.standing(world.task, world.now))).toBe('task-unknown');
-    expect(stranger.isEpochDue(world.task, world.now)).toBe(false);
   });
 
   it('knows no certificate, model or device of an unknown name', () => {
@@ -97,19 +95,6 @@ describe('a task', () => {
     expect(decodePolicy(encodePolicy(changed))).toEqual(changed);
     expect(taskIdOf(suite, changed)).not.toEqual(taskIdOf(suite, policy));
   });
-
-  it('starts its log from no batch: neither version 0 nor version 1 uses up the sum of another task', () => {
-    const { world, batch, votes } = voted({ count: 1 });
-    granted(world.server.releaseBy(0, batch, { votes }));
-    const { base } = world.authority(0);
-    const { task } = granted(base.persist(base.core.createTask({ ...world.policy, name: ascii('other') })));
-    const { ctx } = world.server.closing(batch);
-    const appended = (version: number, sums: readonly (typeof ctx)[]) =>
-      base.core.appendModel(append(world, { task, version, modelHash: NOBODY, sums }));
-    expect(reasonOf(appended(0, [ctx]).answer)).toBe('buffer-unknown');
-    granted(base.persist(appended(0, [])));
-    expect(reasonOf(appended(1, [ctx]).answer)).toBe('buffer-unknown');
-  });
 });
 
 describe('the model log', () => {
@@ -123,12 +108,10 @@ describe('the model log', () => {
     const reason = (answer: object) => (isRefused(answer) ? answer.reason : 'logged');
     granted(world.server.releaseBy(0, batch, { votes }));
     expect(reason(asked({ version: 2 }))).toBe('wrong-version');
-    expect(reason(asked({ sums: [NOBODY as never] }))).toBe('buffer-unknown');
     expect(reason(asked({}, world.signer()))).toBe('server-unknown');
     const entry = granted(asked());
     expect(asked()).toEqual(entry);
     expect(reason(asked({ modelHash: new Uint8Array(32) }))).toBe('other-model');
-    expect(reason(asked({ version: 2 }))).toBe('buffer-used');
   });
 
   it('of an authority that was away takes the entry that three others signed, and no other', () => {
@@ -201,7 +184,7 @@ describe('the model log', () => {
     let version = 0;
     expect(logged(1)).toBe('buffer-unknown');
     for (const _ of ['a rollback', 'another one']) {
-      base.persist(base.core.start(undefined, world.randomBytes(16), world.now));
+      base.persist(base.core.start(undefined, world.randomBytes(16)));
       expect(logged(version + 1, NOBODY)).toBe('other-model');
       base.restart();
       expect(logged(version + 1)).toBe('logged');

@@ -1,10 +1,25 @@
 /** The rules of a batch, its votes, and the point at which it is final. */
-import { type Batch, batchProblem, isRefused, oneShotOf, type ShotHeader, type UserId } from '@basa/protocol';
+
+import { toHex } from '@basa/masking';
+import {
+  type Batch,
+  batchProblem,
+  epochNameOf,
+  isRefused,
+  oneShotOf,
+  releaseRequestCodec,
+  type ShotHeader,
+  type UserId,
+} from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { Crash, granted, reasonOf } from '@basa/simulator';
 import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { forged, inspected, takenForGood, voted } from './scene.ts';
+import { forged, inspected, takenForGood, verdicts, voted } from './scene.ts';
+
+const HOUR = 3_600_000;
 
 const headersOf = (shots: readonly StoredShot[]): readonly ShotHeader[] => shots.map(({ upload }) => upload.header);
 
@@ -74,24 +89,27 @@ describe('a batch', () => {
 });
 
 describe('an authority', () => {
-  it('votes for an upload once: the second batch is told the first, also after a restart [S2]', () => {
+  it('votes for an upload once, also after a restart, and repeats its vote for the same batch [S2]', () => {
     const { world, shots, batch } = inspected({}, 4);
     const { server } = world;
-    expect(granted(server.voteBy(0, batch)).vote?.endorsements).toHaveLength(1);
+    const vote = granted(server.voteBy(0, batch));
     const other = server.batch(shots.slice(1));
-    expect(server.voteBy(0, other)).toEqual({ vote: undefined, held: batch });
-    reloaded(world.authority(0));
-    server.inspectBy(0, shots);
-    expect(server.voteBy(0, other)).toEqual({ vote: undefined, held: batch });
-    expect(granted(server.voteBy(0, batch)).vote?.endorsements).toHaveLength(1);
+    const held = { reason: 'upload-used', slots: [0, 1, 2] };
+    expect(server.voteBy(0, other)).toMatchObject(held);
+    world.authority(0).restart();
+    expect(granted(server.inspectBy(0, shots)).verdicts.map(({ verdict, used }) => [verdict, used])).toEqual(
+      Array(4).fill(['used', server.closing(batch).ctx]),
+    );
+    expect(server.voteBy(0, other)).toMatchObject(held);
+    expect(server.voteBy(0, batch)).toEqual(vote);
   });
 
   it('votes for a list, not for a set: no other order, and no other number [S3]', () => {
     const { world, batch } = inspected();
     const { server } = world;
     server.voteBy(0, batch);
-    expect(server.voteBy(0, { ...batch, uploads: [...batch.uploads].reverse() })).toMatchObject({ held: batch });
-    expect(server.voteBy(0, { ...batch, number: 7 })).toMatchObject({ vote: undefined, held: batch });
+    expect(reasonOf(server.voteBy(0, { ...batch, uploads: [...batch.uploads].reverse() }))).toBe('upload-used');
+    expect(reasonOf(server.voteBy(0, { ...batch, number: 7 }))).toBe('upload-used');
   });
 
   it('that knows a batch as final votes for no other with one of its uploads [S2]', () => {
@@ -100,14 +118,19 @@ describe('an authority', () => {
     const first = { ...batch, uploads: batch.uploads.slice(0, 3) };
     const votes = server.votes(first, [0, 1, 2]);
     expect(isRefused(server.releaseBy(3, first, { votes }))).toBe(false);
-    expect(server.voteBy(3, server.batch(shots.slice(1)))).toMatchObject({ vote: undefined, held: first });
+    expect(server.voteBy(3, server.batch(shots.slice(1)))).toMatchObject({ reason: 'upload-used', slots: [0, 1] });
   });
 
-  it('takes one update per device and version, whatever its tag [S17]', () => {
+  it('takes one update per device and model, whatever its tag and epoch [S17]', () => {
     const { world, shots, devices } = voted();
     const { server } = world;
+    world.pass((3 * HOUR) / 4);
+    world.openEpochs();
+    const [{ epoch }] = world.standings() as [ReturnType<typeof world.standings>[number]];
+    const [{ upload }] = shots as [StoredShot];
     const second = forged(devices[0] as ShotDevice, shots[0] as StoredShot, {
       joinTag: world.randomBytes(16) as never,
+      epochs: [epochNameOf(plainTools().suite, epoch), ...upload.header.epochs.slice(1)],
     });
     // Its parts are sealed under another tag, so this authority would find them bad; the rule holds without that.
     takenForGood(world, 0, second);
@@ -117,12 +140,74 @@ describe('an authority', () => {
     expect(server.voteBy(0, server.batch([second, ...fresh]))).toMatchObject({ reason: 'upload-used', slots: [0] });
   });
 
-  it('votes for nothing that it has not examined since it started, and says which', () => {
+  it('records each upload in the unit of its own epoch, and completes what a crash left out [S2]', () => {
+    const world = new ShotWorld();
+    const { server } = world;
+    const authority = world.authority(0);
+    world.contributed(1);
+    world.pass((3 * HOUR) / 4);
+    world.openEpochs();
+    world.contributed(2);
+    server.inspect();
+    const batch = server.batch();
+    const counts = () =>
+      authority.view.units.map(({ statement }) => authority.units.get(toHex(statement))?.writes.length);
+    const names = () =>
+      authority.view.units.map(({ statement }) => authority.units.get(toHex(statement))?.writes[0]?.names.length);
+    // It crashes between the two records: nothing was signed.
+    world.federation.crashIn = 1;
+    expect(() => server.voteBy(0, batch)).toThrow(Crash);
+    expect(counts()).toEqual([1, 0]);
+    authority.restart();
+    granted(server.inspectBy(0, server.shots));
+    expect(reasonOf(server.voteBy(0, { ...batch, number: 9 }))).toBe('upload-used');
+    const vote = granted(server.voteBy(0, batch));
+    expect([counts(), names()]).toEqual([
+      [1, 1],
+      [1, 2],
+    ]);
+    expect(server.voteBy(0, batch)).toEqual(vote);
+    expect(counts()).toEqual([1, 1]);
+  });
+
+  it('votes for nothing that it has not inspected since it started, and says which', () => {
     const { world, shots, batch } = inspected();
     const { server } = world;
-    reloaded(world.authority(0));
+    world.authority(0).restart();
     server.inspectBy(0, [shots[1] as StoredShot]);
     expect(server.voteBy(0, batch)).toMatchObject({ reason: 'not-inspected', slots: [0, 2] });
+  });
+
+  it('votes for no upload that it did not call good', () => {
+    const { world, devices } = inspected();
+    const { server } = world;
+    const { base } = world.authority(0);
+    world.contributed(3);
+    const fresh = server.shots.slice(-3);
+    const user = fresh[1]?.upload.header.user as (typeof devices)[number]['own']['user'];
+    base.persist(base.core.revoke(user, world.now));
+    expect(verdicts(server.inspectBy(0, fresh))).toEqual(['good', 'bad: revoked', 'good']);
+    expect(server.voteBy(0, server.batch(fresh))).toMatchObject({ reason: 'not-inspected', slots: [1] });
+  });
+
+  it('checks revocations at the inspection and not again: a batch of uploads that were good gets every vote', () => {
+    const { world, batch, devices } = inspected();
+    for (const index of world.indices) {
+      const { base } = world.authority(index);
+      base.persist(base.core.revoke((devices[1] as ShotDevice).own.user, world.now));
+    }
+    expect(world.server.votes(batch)).toHaveLength(4);
+  });
+
+  it('judges a device that others enrolled by its certificate alone', () => {
+    const world = new ShotWorld();
+    world.contributed(3);
+    const authority = world.authority(3);
+    reloaded(
+      authority,
+      authority.base.log.filter(({ kind }) => kind !== 'device-enrolled'),
+    );
+    expect(verdicts(world.server.inspectBy(3, world.server.shots))).toEqual(Array(3).fill('good'));
   });
 
   it('votes and releases only for the server of the task', () => {
@@ -147,8 +232,6 @@ describe('a release', () => {
     const reversed = [...shots].reverse().map((shot) => server.shown(shot));
     expect(reasonOf(server.releaseBy(0, permuted, { votes, uploads: reversed }))).toBe('too-few-votes');
     expect(isRefused(release({ votes: votes.slice(1) }))).toBe(false);
-    // From now on it is final, and asked again the answer is the same.
-    expect(isRefused(release({}))).toBe(false);
   });
 
   it('shows the uploads of the batch, in its order', () => {
@@ -159,22 +242,36 @@ describe('a release', () => {
       expect(reasonOf(server.releaseBy(0, batch, { votes, uploads: wrong }))).toBe('batch-invalid');
   });
 
+  it('counts the votes of distinct authorities: one signature twice is one vote [S16]', () => {
+    const { world, batch, votes } = voted();
+    const [first, second] = votes as [(typeof votes)[number], (typeof votes)[number]];
+    const twice = { batch: world.server.batch(), votes: [first, second, { ...second, authority: 2 }] };
+    expect(reasonOf(world.server.releaseBy(0, batch, { votes: twice.votes }))).toBe('too-few-votes');
+    const names = (): Uint8Array =>
+      releaseRequestCodec.encode(world.server.releaseRequest(batch, { votes: [first, second, second] }));
+    expect(() => releaseRequestCodec.decode(names())).toThrow('not by rising index');
+  });
+
   it('of a batch that an authority did not vote for is final there as well, and marks its uploads', () => {
     const { world, batch } = inspected();
     const { server } = world;
     const votes = server.votes(batch, [0, 1, 2]);
     expect(isRefused(server.releaseBy(3, batch, { votes }))).toBe(false);
     const other = { ...batch, number: batch.number + 1 };
-    expect(server.voteBy(3, other)).toEqual({ vote: undefined, held: batch });
-    reloaded(world.authority(3));
+    expect(reasonOf(server.voteBy(3, other))).toBe('upload-used');
+    world.authority(3).restart();
     granted(server.inspectBy(3, server.shots));
-    expect(server.voteBy(3, other)).toEqual({ vote: undefined, held: batch });
+    expect(reasonOf(server.voteBy(3, other))).toBe('upload-used');
   });
 
-  it('with one authority is part of the vote, so the batch is final immediately', () => {
-    const { world, batch } = inspected({ count: 1 });
-    expect(world.server.votes(batch)).toHaveLength(1);
-    expect(world.authority(0).base.log.at(-1)).toMatchObject({ kind: 'batch-final' });
-    expect(isRefused(world.server.releaseBy(0, batch, { votes: [] }))).toBe(false);
+  it('is the same whenever it is asked for, and is recorded once', () => {
+    const { world, batch, votes } = voted();
+    const wanted = [{ part: 2, vector: true }];
+    const [unit] = world.authority(0).units.values();
+    const first = granted(world.server.releaseBy(0, batch, { votes, wanted }));
+    expect(unit?.writes.map(({ kind }) => kind)).toEqual(['voted', 'final']);
+    world.authority(0).restart();
+    expect(world.server.releaseBy(0, batch, { votes, wanted })).toEqual(first);
+    expect(unit?.writes).toHaveLength(2);
   });
 });

@@ -146,7 +146,7 @@ describe('standings', () => {
   it('never lead back to an earlier epoch of an authority, also after a restart of the device', () => {
     const { world, device } = scene();
     const before = world.standings();
-    world.pass(30 * 60_000);
+    world.pass(45 * 60_000);
     world.openEpochs();
     const after = world.standings();
     granted(device.receive(after));

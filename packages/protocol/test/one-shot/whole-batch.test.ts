@@ -1,5 +1,5 @@
 /** A batch of the one-shot mode from the epoch keys to the sum: real cores, real masks. */
-import { isRefused, judgeSum, sumRules } from '@basa/protocol';
+import { judgeSum, sumRules } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -53,18 +53,5 @@ describe('with 3 of 4 authorities', () => {
     world.away.add(silent);
     const total = server.release(batch, votes);
     expect(updatesOf(world, total, 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
-  });
-
-  it('the next version names the batch, once', () => {
-    const world = new ShotWorld();
-    world.contributed(3);
-    const { server } = world;
-    server.inspect();
-    const batch = server.batch();
-    const votes = server.votes(batch);
-    for (const index of world.indices) expect(isRefused(server.releaseBy(index, batch, { votes }))).toBe(false);
-    const { ctx } = server.closing(batch);
-    expect(world.append({ sums: [ctx], spoilt: [] })).toMatchObject({ version: 1, sums: [ctx] });
-    expect(() => world.append({ sums: [ctx], spoilt: [] })).toThrow('buffer-used');
   });
 });

@@ -12,7 +12,9 @@ describe('an update', () => {
 
   it('is weighted only by its examples, and has no word for its age', () => {
     const built = build([1, -1, 0, 0], { exampleWeight: 0.5 });
-    expect(built.kind === 'input' && [...built.vector]).toEqual([1, 0, 0, 0, 32_768, 1, 4_294_967_295, 0, 0]);
+    expect(built.kind === 'input' && [...built.vector]).toEqual([
+      1, 0, 0, 0, 32_768, 1, 4_294_967_295, 0, 0, 0, 0, 0, 0,
+    ]);
   });
 
   it('that is too short or not finite is refused', () => {

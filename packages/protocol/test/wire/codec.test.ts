@@ -21,7 +21,6 @@ describe('every message', () => {
       KIND.pieceStatement,
       KIND.partContext,
       KIND.partHashes,
-      KIND.usedUpload,
       KIND.givenVersion,
     ]);
     const missing = Object.entries(KIND).filter(([, kind]) => !sampled.has(kind) && !hashedOnly.has(kind));

@@ -3,9 +3,7 @@ import { equalBytes, type Signer } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type AuthorityStanding,
-  type BatchVoteAnswer,
   type BatchVoteRequest,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   type Codec,
   decodePolicy,
@@ -28,6 +26,8 @@ import {
   standingCodec,
   type TaskId,
   type TaskPolicy,
+  type Vote,
+  voteCodec,
 } from '@basa/protocol';
 import { AuthorityHttp, type AuthorityHttpOptions, AuthorityUnreachable, type Question } from './authority-http.ts';
 import { type ReleaseLimits, readRelease, type TakeRelease } from './read-release.ts';
@@ -109,12 +109,12 @@ export class AuthorityLink {
     throw new AuthorityUnreachable('it did not sign its verdicts, or they belong to another task');
   }
 
-  async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<BatchVoteAnswer> {
+  async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<Vote> {
     const { task, uploads } = body.batch;
     const signature = this.#sign(batchVoteRequestCodec.statement(body));
     const bytes = batchVoteRequestCodec.encode({ ...body, signature });
     const path = AUTHORITY_PATH.batchVotes(task);
-    return this.#postLong('vote', path, bytes, batchVoteAnswerCodec, uploads.length);
+    return this.#postLong('vote', path, bytes, voteCodec, uploads.length);
   }
 
   /**

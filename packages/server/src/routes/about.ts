@@ -17,11 +17,21 @@ const batchState = Type.Object({
   bufferSize: Type.Integer(),
   minimum: Type.Integer(),
   users: Type.Array(hexText(32)),
+  includedIn: Type.Optional(Type.Integer({ description: 'the version that it is a part of' })),
 });
 
-function stateOf({ ctx, task, status, rules, users }: ShotBatch) {
+function stateOf({ ctx, task, status, rules, users, includedIn }: ShotBatch) {
   const { version, bufferSize, minimum } = rules;
-  return { ctx: toHex(ctx), task: toHex(task), status, version, bufferSize, minimum, users: users.map(toHex) };
+  return {
+    ctx: toHex(ctx),
+    task: toHex(task),
+    status,
+    version,
+    bufferSize,
+    minimum,
+    users: users.map(toHex),
+    ...(includedIn !== undefined && { includedIn }),
+  };
 }
 
 export function mountAbout(context: RouteContext): void {

@@ -21,7 +21,7 @@ import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import { endShots } from './end-shots.ts';
 import type { KnownVoters } from './known-voters.ts';
-import { guardWords, type ShownTools, shownUploads, statementsOf } from './shown.ts';
+import { epochsOf, guardWords, type ShownTools, shownUploads } from './shown.ts';
 
 export interface InspectorOptions extends ShownTools {
   readonly store: Store;
@@ -38,8 +38,6 @@ interface VerdictOf extends Verdict {
 
 /** The time for which the others are awaited once enough of them answered. */
 const GRACE_MS = 500;
-/** The largest number of versions whose entries are shown to an authority in one request. */
-const MAX_VERSIONS = 64;
 /** The number of waiting uploads whose names are read to find some that are due; the next look continues after them. */
 const LOOKED_AT = 16 * MAX_INSPECTED;
 
@@ -79,9 +77,7 @@ export class Inspector {
   }
 
   async #decide(found: readonly StoredShot[], fence: Fence): Promise<void> {
-    const waiting = found.filter(({ status }) => status === 'waiting');
-    const versions = [...new Set(waiting.map(({ upload }) => upload.header.version))].slice(0, MAX_VERSIONS);
-    const some = waiting.filter(({ upload }) => versions.includes(upload.header.version));
+    const some = found.filter(({ status }) => status === 'waiting');
     if (some.length === 0) return;
     const verdicts = await this.#inspect(some);
     const about = some.map(({ name }) => verdicts.filter(({ upload }) => equalBytes(upload, name)));
@@ -102,8 +98,8 @@ export class Inspector {
 
   async #request(shots: readonly StoredShot[]): Promise<Unsigned<InspectRequest>> {
     const { task } = this.#options;
-    const statements = await statementsOf(this.#options, shots);
-    return { task, ...statements, uploads: await shownUploads(this.#options, shots) };
+    const epochs = await epochsOf(this.#options, shots);
+    return { task, epochs, uploads: await shownUploads(this.#options, shots) };
   }
 
   /** The verdicts of the authorities that answered, at most one of each about an upload. */

@@ -7,7 +7,6 @@
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type BasaEvent,
-  type Batch,
   type ClosingBatch,
   type Ctx,
   epochEnd,
@@ -26,22 +25,24 @@ import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { bodiesOf } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import { granted } from '../closing/granted.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
 import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../closing/opening.ts';
 import { isStalled } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
 import { isAsKept } from '../uploads/kept-hash.ts';
-import { askForVotes, heldBatch, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
+import { askForVotes, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
 import type { Coming } from './batcher.ts';
 import type { Inspector } from './inspector.ts';
 import { shotKey } from './intake.ts';
 import { BatchLost, MaskSums } from './mask-sums.ts';
-import { type ShownTools, shownUploads, statementsOf } from './shown.ts';
+import { epochsOf, type ShownTools, shownUploads } from './shown.ts';
 
 /** Of a sum with a body that is no longer the one that was accepted. Its devices did nothing wrong. */
 const CHANGED = 'a stored body was changed after it was accepted';
 
 export interface ShotGathererOptions extends OpeningTools, ShownTools {
+  readonly models: ModelKeeper;
   readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
   readonly batches: BatchKeeper;
   readonly authorities: TaskAuthorities;
@@ -81,19 +82,18 @@ export class ShotGatherer {
   }
 
   async #masks(voted: VotedBatch, votes: ShotBatch['votes']): Promise<readonly string[]> {
-    const { epochs } = await statementsOf(this.#options, voted.shots);
+    const epochs = await epochsOf(this.#options, voted.shots);
     const uploads = await shownUploads(this.#options, voted.shots);
     return new MaskSums(this.#options, voted, { batch: voted.sum.batch, epochs, uploads }).collect(votes);
   }
 
   async #voted(sum: ShotBatch): Promise<VotedBatch> {
-    const { store, ports, policy, models } = this.#options;
-    const { ctx, task, rules } = sum;
+    const { store, ports, policy } = this.#options;
+    const { ctx, task } = sum;
     const shots = await store.batchShots(ctx);
     const headers = shots.map(({ upload }) => upload.header);
     const closing: ClosingBatch = { suite: ports.suite, task, policy, ctx, headers };
-    const entry = (await models.stored(rules.version))?.entry;
-    return { sum, closing, shots, models: entry === undefined ? [] : [entry] };
+    return { sum, closing, shots };
   }
 
   /** Returns the durable votes. */
@@ -112,12 +112,10 @@ export class ShotGatherer {
     const { policy } = this.#options;
     const { votes } = voting;
     if (votes.length === 0) {
-      const held = heldBatch(voting, voted);
       const bad = refusedUploads(voting, voted).map(({ name, code = '' }): RefusedShot => {
         return { name, reason: isRefusalReason(code) ? code : 'batch-invalid' };
       });
-      if (held !== undefined) await this.#recover(voted, held, fence);
-      else if (bad.length > 0) await this.#dissolve(voted, bad, fence);
+      if (bad.length > 0) await this.#dissolve(voted, bad, fence);
     } else if (await this.#isTooLate(voted)) await this.#lose(voted.sum.ctx, 'unknown', fence);
     throw new AuthorityUnreachable(`${votes.length} of ${policy.threshold} voted for a batch`);
   }
@@ -128,19 +126,6 @@ export class ShotGatherer {
     const names = new Set(bad.map(({ name }) => toHex(name)));
     const gone = shots.filter(({ name }) => names.has(toHex(name)));
     await blobs.removeBelow(...gone.map(({ name }) => bodiesOf(name)));
-  }
-
-  /**
-   * This server was restored, and uploads of the batch are in an earlier batch that it no longer knows. It resumes the earlier batch if it
-   * has all its uploads. Otherwise the uploads that it has can never be in another batch.
-   */
-  async #recover(voted: VotedBatch, held: Batch, fence: Fence | undefined): Promise<void> {
-    await this.#lose(voted.sum.ctx, 'aborted', fence, []);
-    if ((await this.keeper.add(held, fence)) !== undefined) return;
-    const lost = new Set(held.uploads.map(toHex));
-    const own = voted.shots.filter(({ name }) => lost.has(toHex(name)));
-    const { inspector } = this.#options;
-    for (const shot of own) await inspector.refuse({ ...shot, status: 'waiting' }, 'upload-used', fence);
   }
 
   async #lose(
@@ -182,7 +167,7 @@ export class ShotGatherer {
 
   /** The votes that closed it. */
   votesFor({ task, ctx, votes }: ShotBatch): readonly Vote[] {
-    return [{ task, ctx, closing: ctx, endorsements: votes }];
+    return [{ task, ctx, endorsements: votes }];
   }
 
   countsOf({ users }: ShotBatch): { readonly accepted: number; readonly dropped: number } {

@@ -1,18 +1,16 @@
-/** Uploads as they are shown to authorities: without their vectors, with the statements that they name. */
+/** Uploads as they are shown to authorities: without their vectors, with the epochs that they name. */
 import { elementBits, toHex, unpackVector } from '@basa/masking';
 import {
   distinctEpochs,
+  type Epoch,
   GUARD_WORDS,
   guardWordsOf,
-  type InspectRequest,
-  type ModelEntry,
   type ShownUpload,
   shotLayout,
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
 import { type BlobStore, collect } from '../blobs/blob-store.ts';
-import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { StoredShot } from '../store/shots.ts';
 import { shotKey } from './intake.ts';
 import type { Standings } from './standings.ts';
@@ -21,29 +19,15 @@ export interface ShownTools {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
   readonly blobs: BlobStore;
-  readonly models: ModelKeeper;
   readonly standings: Standings;
 }
 
-type Statements = Pick<InspectRequest, 'epochs' | 'models'>;
-
-/** The statements that these uploads name, each once. */
-export async function statementsOf(
-  { standings, models }: ShownTools,
-  shots: readonly StoredShot[],
-): Promise<Statements> {
+/** The epochs that these uploads name, each once. */
+export async function epochsOf({ standings }: ShownTools, shots: readonly StoredShot[]): Promise<readonly Epoch[]> {
   const headers = shots.map(({ upload }) => upload.header);
   const named = headers.flatMap(({ epochs }) => epochs.map(({ statement }) => statement));
   const known = await standings.epochs(named);
-  const entries = new Map<number, ModelEntry>();
-  for (const version of new Set(headers.map((header) => header.version))) {
-    const entry = (await models.stored(version))?.entry;
-    if (entry !== undefined) entries.set(version, entry);
-  }
-  return {
-    epochs: distinctEpochs({ epoch: (statement) => known.get(toHex(statement)) }, headers),
-    models: [...entries.values()],
-  };
+  return distinctEpochs({ epoch: (statement) => known.get(toHex(statement)) }, headers);
 }
 
 export function shownUploads(tools: ShownTools, shots: readonly StoredShot[]): Promise<readonly ShownUpload[]> {

@@ -71,7 +71,16 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     await store.decideShots(task, [name], { from: 'waiting', to: 'good' });
     const header = { user: bytes(givers.get(n) ?? n) };
     const hear = voters.inspect([{ name, upload: { header } as never }]);
-    hear(sure.map((authority) => ({ upload: name, authority, verdict: 'good', reason: undefined, guards: [] })));
+    hear(
+      sure.map((authority) => ({
+        upload: name,
+        authority,
+        verdict: 'good',
+        reason: undefined,
+        used: undefined,
+        guards: [],
+      })),
+    );
   };
   const give = async (
     n: number,

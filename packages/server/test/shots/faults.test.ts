@@ -1,7 +1,3 @@
-/** Servers that stop at any point, authorities that are silent or lie, and servers that were restored. */
-
-import { type Ctx, uploadNameOf } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
 import type { Asking } from '@basa/testkit/services/core-authorities.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -55,31 +51,6 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
   });
 
-  it('may include a liar that reports a batch that no other authority has, while the others are down', async () => {
-    const four = await shots(4, { count: 4 });
-    const { all, asked, away, blocked } = scene.authorities;
-    blocked.add('batch-votes');
-    await sendAll(four);
-    await until(() => asked.includes('3 batch-votes'));
-    const [liar] = all as [(typeof all)[number]];
-    const honest = liar.vote.bind(liar);
-    const names = four.map(({ upload }) => uploadNameOf(nodeSuite, upload.header));
-    const held = { task: scene.task, number: 99, uploads: [...names, new Uint8Array(32) as Ctx] };
-    liar.vote = () => ({ vote: undefined, held });
-    for (const index of [1, 2, 3]) away.add(index);
-    const before = asked.length;
-    blocked.clear();
-    const tries = (): number => asked.slice(before).filter((one) => one === '0 batch-votes').length;
-    for (const count of [1, 2]) {
-      await scene.retry();
-      await until(() => tries() >= count);
-    }
-    for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
-    liar.vote = honest;
-    await scene.answerAgain();
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
-  });
-
   it('that have forgotten inspected uploads get them again', async () => {
     const four = await shots(4, { count: 4 });
     scene.authorities.blocked.add('batch-votes');
@@ -110,7 +81,7 @@ describe('authorities', () => {
     await sendAll(four);
     await until(() => scene.authorities.asked.includes('0 batch-votes'));
     const [authority] = scene.authorities.all;
-    authority?.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    authority?.restore(authority.base.log.length);
     authority?.examined.clear();
     await scene.answerAgain();
     for (const shot of four)
@@ -135,7 +106,7 @@ describe('authorities', () => {
   it('that were rolled back have the newest model repeated once, for devices that gave their updates on it', async () => {
     const [shot] = await shots(1);
     const { base } = scene.authorities.all[0] as (typeof scene.authorities.all)[0];
-    base.persist(base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    base.persist(base.core.start(undefined, new Uint8Array(16).fill(3)));
     await scene.send(shot as SentShot); // the next answer to the server shows the branch
     expect([...(await scene.reached(1))]).toEqual(stepOf([]));
     await scene.restart();
@@ -178,7 +149,7 @@ describe('authorities', () => {
     await sendAll(four);
     await until(() => scene.authorities.asked.includes('0 releases'));
     const [authority] = scene.authorities.all;
-    authority?.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    authority?.restore(authority.base.log.length);
     await scene.answerAgain();
     for (const shot of four) expect(await scene.fateIs(shot, 'quarantined')).toHaveProperty('ctx');
     expect([...(await scene.reached(1))]).toEqual(stepOf([]));

@@ -10,7 +10,7 @@ function scene() {
   const inspect = (n: number, user: number) => {
     const hear = known.inspect([{ name: bytes(n) as Ctx, upload: { header: { user: bytes(user) } } as never }]);
     return (authority: number, of = n) =>
-      hear([{ upload: bytes(of) as Ctx, authority, verdict: 'good', reason: undefined, guards: [] }]);
+      hear([{ upload: bytes(of) as Ctx, authority, verdict: 'good', reason: undefined, used: undefined, guards: [] }]);
   };
   const sureOf = (...some: readonly number[]) => some.map((n) => known.of(bytes(n) as Ctx)?.sure);
   return { now, known, inspect, sureOf };

@@ -160,7 +160,8 @@ describe('a version', () => {
     const copy = [...authority.base.log];
     const forgotten = await batch();
     reloaded(authority, copy);
-    authority.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    authority.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3)));
+    authority.units.clear();
     scene.elapse(ONE_SHOT_DEFAULTS.freshMs);
     await until(async () => (await scene.standings())[0]?.epoch.number !== old?.epoch.number);
     expect([...(await scene.reached(1))]).toEqual(stepOf([]).map((value) => Math.abs(value))); // the model again, after the rollback

@@ -25,7 +25,7 @@ import { ShotGatherer, type ShotGathererOptions } from '../../src/shots/shot-gat
 import type { ShotGroup } from '../../src/store/pending-shots.ts';
 import { bytes } from '../support/store-samples.ts';
 
-type Answer = 'vote' | 'held' | readonly [ProblemCode, ...number[]];
+type Answer = 'vote' | readonly [ProblemCode, ...number[]];
 
 /** Four authorities, of which three must vote and one may lie; a batch of three uploads. */
 function scene(answers: readonly Answer[], { releases = 'too-few-votes' as ProblemCode } = {}) {
@@ -39,20 +39,17 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const named = epochs.map((epoch) => ({ authority: epoch.authority, statement: statementOf(epoch) }));
   const names = [1, 2, 3].map((n) => bytes(n) as Ctx);
   const batch: Batch = { task, number: 0, uploads: names };
-  const held: Batch = { ...batch, number: 7, uploads: names.slice(1) };
   const users = names as readonly Uint8Array[] as readonly UserId[];
   const ctx = batchCtxOf(suite, batch);
   const sum = openShotBatch(policy, { ctx, batch, version: 0, users });
-  const shown: (readonly unknown[])[] = [];
+  const _shown: (readonly unknown[])[] = [];
   const members = answers.map((answer, authority) => ({
     authority,
     link: {
-      voteForBatch: async (request: { readonly models: readonly unknown[] }) => {
-        shown.push(request.models);
-        if (answer === 'held') return { vote: undefined, held };
+      voteForBatch: async () => {
         if (answer !== 'vote') throw new AuthorityRefusal(answer[0], 'no', answer.slice(1) as number[]);
         const { signer } = world.authority(authority).base.ports;
-        return { vote: endorse(voteCodec, policy, signer, { task, ctx, closing: ctx }) };
+        return endorse(voteCodec, policy, signer, { task, ctx });
       },
       release: async () => {
         throw new AuthorityRefusal(releases, 'no');
@@ -61,18 +58,11 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   }));
   const seen = {
     now: world.now as number,
-    isHeldHere: true,
     made: undefined as object | undefined,
     isRefused: false,
     kept: undefined as Uint8Array | undefined,
   };
-  const [steps, removed, refused, added, discarded]: [[string, unknown][], string[], unknown[], Batch[], object[]] = [
-    [],
-    [],
-    [],
-    [],
-    [],
-  ];
+  const [steps, removed, discarded]: [[string, unknown][], string[], object[]] = [[], [], []];
   const keeper = {
     living: [] as ShotBatch[],
     step: async (
@@ -83,10 +73,6 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
       const { state } = step(sum);
       steps.push([state.status, more?.freed]);
       return seen.isRefused ? { kind: 'refused' } : { kind: state.status };
-    },
-    add: async (one: Batch) => {
-      added.push(one);
-      return seen.isHeldHere ? sum : undefined;
     },
   };
   const groups: ShotGroup[] = [];
@@ -113,10 +99,6 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
       discard: async (one: object) => void discarded.push(one),
     },
     standings: { epochs: async () => known },
-    inspector: {
-      refuse: async (shot: { name: Ctx; status: string }, why: string) =>
-        void refused.push([shot.name, shot.status, why]),
-    },
     watch: { traces: { step: (_: string, __: object, work: () => unknown) => work() } },
     coming: { quietMs: () => 0 },
   };
@@ -131,15 +113,11 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     policy,
     world,
     known,
-    shown,
     sum,
     ctx,
-    held,
     seen,
     steps,
     removed,
-    refused,
-    added,
     discarded,
     keeper,
     groups,
@@ -194,21 +172,11 @@ describe('a batch', () => {
 
   it('with a vote, or with one refusal, keeps its uploads', async () => {
     const bad: Answer = ['certificate-invalid', 1];
-    const scenes = [scene(['vote', bad, bad, bad]), scene([bad, NO, NO, NO]), scene(['held', NO, NO, NO])];
+    const scenes = [scene(['vote', bad, bad, bad]), scene([bad, NO, NO, NO])];
     for (const { open, steps } of scenes) {
       expect(await open()).toContain('of 3 voted for a batch');
       expect(steps).toEqual([]);
     }
-  });
-
-  it('gives way to an earlier one that authorities hold; without all of its uploads, those can never be used', async () => {
-    const here = scene(['held', 'held', NO, NO]);
-    await here.open();
-    expect([here.steps, here.added, here.refused]).toEqual([[['aborted', []]], [here.held], []]);
-    const lost = scene(['held', 'held', NO, NO]);
-    lost.seen.isHeldHere = false;
-    await lost.open();
-    expect(lost.refused).toEqual(lost.names.slice(1).map((name) => [name, 'waiting', 'upload-used']));
   });
 
   it('with too few votes has an unknown outcome once its last epoch is given up', async () => {
@@ -227,19 +195,9 @@ describe('a batch', () => {
   });
 
   it('that is granted is not voted for again', async () => {
-    const { gatherer, sum, shown } = scene([NO, NO, NO, NO]);
+    const { gatherer, sum } = scene([NO, NO, NO, NO]);
     const granted = { ...sum, status: 'granted' } as ShotBatch;
     await expect(gatherer().open(granted, undefined)).rejects.toThrow('too few authorities sum the masks');
-    expect(shown).toEqual([]);
-  });
-
-  it('is voted for with the entry of its version, as far as it is known', async () => {
-    const { open, shown } = scene([NO, NO, NO, NO]);
-    await open();
-    expect(shown.splice(0)).toEqual([[], [], [], []]);
-    const entry = { version: 0 };
-    await open({ models: { stored: async () => ({ entry }), of: async () => undefined } });
-    expect(shown).toEqual([[entry], [entry], [entry], [entry]]);
   });
 
   it('is lost in time although the server forgot one of its epochs', async () => {

@@ -1,3 +1,3 @@
 /** `@basa/service/durable-names`: makes files durable, for threads that load nothing else of a service. */
 export { groupFlush } from './group-flush.ts';
-export { flushNames } from './private-files.ts';
+export { flushNames, makePrivateFolder } from './private-files.ts';

@@ -75,7 +75,7 @@ export class FederationAuthority {
 
   restart(): void {
     this.core = AttributeAuthority.restore(this.ports, this.records);
-    const { records } = this.core.start(this.witness, this.world.randomBytes(16), this.world.now);
+    const { records } = this.core.start(this.witness, this.world.randomBytes(16));
     this.log.push(...records);
     this.core.apply(records);
     if (records.length > 0) this.witness = this.core.head();
@@ -84,7 +84,7 @@ export class FederationAuthority {
   /** Returns another life of the log in its current state: restored elsewhere and started without a witness, as in a drill. */
   lostLife(): AttributeAuthority {
     const copy = AttributeAuthority.restore(this.ports, this.records);
-    copy.apply(copy.start(undefined, this.world.randomBytes(16), this.world.now).records);
+    copy.apply(copy.start(undefined, this.world.randomBytes(16)).records);
     return copy;
   }
 

@@ -1,31 +1,38 @@
 /**
- * An authority of a one-shot federation: the real state machine of its log, the secrets of its epochs, and the uploads
- * it examined since it started.
+ * An authority of a one-shot federation: the real state machine of its log, its units, and the uploads it examined
+ * since it started.
  */
-import { type HolderSecret, toHex } from '@basa/masking';
+import { equalBytes, fromHex, type HolderSecret, toHex } from '@basa/masking';
 import {
+  type Authority,
   type AuthorityStanding,
   addAuthorityNoise,
   addMasksInPlace,
-  type BatchVoteAnswer,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   type Ctx,
+  type Decision,
+  type Epoch,
   type ExaminedUpload,
   type ExaminePorts,
+  epochCodec,
   epochKeysOf,
   epochSecretOf,
+  epochStatement,
   examineUpload,
   type InspectAnswer,
   inputElements,
+  inspect,
   inspectAnswerCodec,
   inspectRequestCodec,
+  isEpochDue,
+  isEpochOver,
   isRefused,
   type MaskedUpload,
   type MaskSum,
   type Millis,
   maskSumCodec,
   millis,
+  newestEpoch,
   type OpenedPart,
   oneShotOf,
   openParts,
@@ -35,12 +42,19 @@ import {
   type ReleaseAnswer,
   type ReleaseRequest,
   refused,
+  release,
   releaseAnswerCodec,
   releaseRequestCodec,
   type ShotHeader,
   shownEpochs,
   signStatement,
+  signVote,
   standingCodec,
+  type Unit,
+  type UnitWrite,
+  type Vote,
+  vote,
+  voteCodec,
 } from '@basa/protocol';
 import { type FederationAuthority, viaBytes } from './authority.ts';
 import type { Environment } from './world.ts';
@@ -54,13 +68,22 @@ export interface ReleasedSums {
 /** Observes the uploads that are expanded for one sum. */
 type SumWatcher = (ctx: Ctx, part: Part, uploads: readonly MaskedUpload[]) => void;
 
+/** A unit on disk: never in a restored copy. */
+interface DiskUnit {
+  readonly epoch: Epoch;
+  readonly secret: Uint8Array;
+  readonly writes: Omit<UnitWrite, 'statement'>[];
+}
+
 export class ShotAuthority {
   readonly base: FederationAuthority;
   /** The offset of its clock from the time of the world. */
   clockMs = 0;
   onSum: SumWatcher | undefined;
-  /** On disk, by public key; never in a restored copy. */
-  readonly secrets = new Map<string, Uint8Array>();
+  /** On disk, by the hexadecimal of the statement. */
+  readonly units = new Map<string, DiskUnit>();
+  /** On disk: the batches of each device, by the hexadecimal of its name. */
+  readonly participations = new Map<string, Set<string>>();
   readonly #guardTools: Environment['tools'];
   /** In memory. */
   readonly examined = new Map<string, ExaminedUpload>();
@@ -71,9 +94,10 @@ export class ShotAuthority {
   }
 
   /** Takes over the state of the same authority in another federation. */
-  continue({ clockMs, secrets, examined }: ShotAuthority): void {
+  continue({ clockMs, units, participations, examined }: ShotAuthority): void {
     this.clockMs = clockMs;
-    for (const [key, secret] of secrets) this.secrets.set(key, secret);
+    for (const [name, unit] of units) this.units.set(name, { ...unit, writes: [...unit.writes] });
+    for (const [user, batches] of participations) this.participations.set(user, new Set(batches));
     for (const [name, upload] of examined) this.examined.set(name, upload);
   }
 
@@ -81,18 +105,37 @@ export class ShotAuthority {
     return millis(this.base.world.now + this.clockMs);
   }
 
-  /** The secret is durable before the statement that names its key. */
+  /** What the functions of an authority see. */
+  get view(): Authority {
+    const { task, policy } = this.base.world;
+    return {
+      ...this.base.ports,
+      task,
+      policy,
+      index: this.base.index,
+      units: [...this.units].map(([name, unit]) => unitOf(name, unit)),
+      isRevoked: (user) => this.base.core.isRevoked(user),
+      batchesOf: (user) => this.participations.get(toHex(user))?.size ?? 0,
+    };
+  }
+
+  /** The unit is durable before its statement leaves. */
   openEpoch(): void {
     const { task, policy, randomBytes, environment } = this.base.world;
-    if (!this.base.core.isEpochDue(task, this.now)) return;
+    if (!isEpochDue(policy, this.view.units, this.now)) return;
+    const { suite } = environment.tools;
     const secret = randomBytes(32);
-    const keys = epochKeysOf(environment.tools.suite, oneShotOf(policy).sealing, secret);
-    this.secrets.set(toHex(keys.key), secret);
-    this.base.persist(this.base.core.draft().openEpoch(task, keys, this.now));
+    const keys = epochKeysOf(suite, oneShotOf(policy).sealing, secret);
+    const epoch = epochStatement(this.base.ports.signer, { task, policy }, keys, this.now);
+    this.units.set(toHex(epochCodec.statementHash(suite, epoch)), { epoch, secret, writes: [] });
+    this.base.world.persisted('authority');
   }
 
   standing(): AuthorityStanding | Refused {
-    return viaBytes(standingCodec, this.base.core.standing(this.base.world.task, this.now));
+    const epoch = newestEpoch(this.view.units);
+    return epoch === undefined
+      ? refused('epoch-over')
+      : viaBytes(standingCodec, this.base.core.standing(epoch, this.now));
   }
 
   inspect(bytes: Uint8Array): InspectAnswer | Refused {
@@ -100,39 +143,59 @@ export class ShotAuthority {
     const { task, policy, environment } = this.base.world;
     const epochs = shownEpochs(environment.tools.suite, { id: task, policy }, request.epochs);
     const found = request.uploads.map((shown) => examineUpload(this.#ports, { id: task, policy }, shown, epochs));
-    for (const one of found) if (!isRefused(one)) this.examined.set(toHex(one.name), one);
-    return viaBytes(inspectAnswerCodec, this.base.core.inspect(request, found, this.now));
+    const answer = inspect(this.view, request, found);
+    if (!isRefused(answer))
+      for (const [n, { verdict }] of answer.verdicts.entries()) {
+        const one = found[n];
+        if ((verdict === 'good' || verdict === 'used') && one?.kind === 'examined')
+          this.examined.set(toHex(one.name), one);
+      }
+    return viaBytes(inspectAnswerCodec, answer);
   }
 
-  vote(bytes: Uint8Array): BatchVoteAnswer | Refused {
+  vote(bytes: Uint8Array): Vote | Refused {
     const request = batchVoteRequestCodec.decode(bytes);
-    const examinedOf = (upload: Ctx): ExaminedUpload | undefined => this.examined.get(toHex(upload));
-    const step = this.base.core.draft().voteForBatch(request, examinedOf, this.now);
-    return viaBytes(batchVoteAnswerCodec, this.base.persist(step));
+    const decision = vote(this.view, request, (upload) => this.examined.get(toHex(upload))?.header);
+    if (isRefused(decision)) return decision;
+    this.#persist(decision);
+    return viaBytes(voteCodec, signVote(this.view, decision.ctx));
   }
 
   release(bytes: Uint8Array): ReleasedSums | Refused {
     const request = releaseRequestCodec.decode(bytes);
-    const released = this.base.persist(this.base.core.draft().releaseBatch(request, this.now));
-    if (isRefused(released)) return released;
+    const decision = release(this.view, request);
+    if (isRefused(decision)) return decision;
     const opened = this.#open(request);
     if ('kind' in opened) return opened;
+    this.#persist(decision);
+    const { ctx } = decision;
     const vectors: Uint8Array[] = [];
     const sums: MaskSum[] = [];
     for (const { part, vector } of request.wanted) {
-      const packed = this.#sum(released.ctx, part, opened);
+      const packed = this.#sum(ctx, part, opened);
       if (packed === undefined) return refused('part-invalid');
-      sums.push(this.#signedSum(released.ctx, part, packed));
+      sums.push(this.#signedSum(ctx, part, packed));
       if (vector) vectors.push(packed);
     }
-    return { answer: viaBytes(releaseAnswerCodec, { vote: released.vote, sums }) as ReleaseAnswer, vectors };
+    return { answer: viaBytes(releaseAnswerCodec, { sums }) as ReleaseAnswer, vectors };
   }
 
-  /** The caller has checked that the request comes from the device of the upload. */
-  /** Ends epochs that are over, and destroys their secrets. */
+  /** Counts, then records: each write may be the last thing that it does. */
+  #persist({ ctx, users, writes }: Decision): void {
+    for (const user of users.map(toHex)) {
+      const batches = this.participations.get(user) ?? new Set();
+      this.participations.set(user, batches.add(toHex(ctx)));
+    }
+    for (const { statement, ...write } of writes) {
+      this.units.get(toHex(statement))?.writes.push(write);
+      this.base.world.persisted('authority');
+    }
+  }
+
+  /** Destroys the units of epochs that are over. */
   tick(): void {
-    this.base.persist(this.base.core.draft().tick(this.now));
-    this.#forget();
+    for (const [name, { epoch }] of this.units)
+      if (isEpochOver(this.base.world.policy, epoch, this.now)) this.units.delete(name);
     this.openEpoch();
   }
 
@@ -140,12 +203,12 @@ export class ShotAuthority {
   restart(): void {
     this.examined.clear();
     this.base.restart();
-    this.#forget();
   }
 
-  /** Replaces its log with an old copy of this many records; the witness of its head is not affected. */
+  /** It is restored from a copy with this many records of its log, without units. */
   restore(records: number): void {
     this.base.log = this.base.log.slice(0, records);
+    this.units.clear();
     this.restart();
   }
 
@@ -155,10 +218,9 @@ export class ShotAuthority {
     return { suite: tools.suite, authority: this.base.index, epochSecret, tools };
   }
 
-  /** Returns the secret that opens parts sealed to this epoch, if it is alive. */
+  /** Returns the secret that opens parts sealed to this epoch, if its unit lives. */
   epochSecret(statement: Uint8Array): HolderSecret | undefined {
-    const live = this.base.core.liveEpochs.find((one) => toHex(one.statement) === toHex(statement));
-    const secret = live && this.secrets.get(toHex(live.epoch.key));
+    const secret = this.units.get(toHex(statement))?.secret;
     return secret && epochSecretOf(this.#guardTools.suite, oneShotOf(this.base.world.policy).sealing, secret);
   }
 
@@ -186,17 +248,14 @@ export class ShotAuthority {
     const sum = new Uint32Array(inputElements(policy));
     const ports = { suite: environment.tools.suite, tools: environment.tools };
     addMasksInPlace(sum, ports, policy, part, masked);
-    const secret = this.#newestSecret(opened.map(([header]) => header));
-    if (secret !== undefined) addAuthorityNoise(sum, ports, policy, secret, ctx);
+    addAuthorityNoise(sum, ports, policy, this.#namedSecrets(opened.map(([header]) => header)), ctx);
     return packSum(sum, policy, environment.tools);
   }
 
-  /** Returns the secret of the newest epoch of this authority that the batch names. */
-  #newestSecret(headers: readonly ShotHeader[]): Uint8Array | undefined {
+  /** The secrets of all epochs of this authority that the batch names, by ascending statement. */
+  #namedSecrets(headers: readonly ShotHeader[]): readonly Uint8Array[] {
     const named = new Set(headers.flatMap(({ epochs }) => epochs.map(({ statement }) => toHex(statement))));
-    const live = this.base.core.liveEpochs.filter(({ statement }) => named.has(toHex(statement)));
-    const [newest] = live.sort((a, b) => b.epoch.number - a.epoch.number);
-    return newest && this.secrets.get(toHex(newest.epoch.key));
+    return [...named].sort().flatMap((statement) => this.units.get(statement)?.secret ?? []);
   }
 
   #signedSum(ctx: Ctx, part: Part, packed: Uint8Array): MaskSum {
@@ -204,10 +263,15 @@ export class ShotAuthority {
     const body = { task: this.base.world.task, ctx, part, hash: suite.sha256(packed) };
     return signStatement(maskSumCodec, signer, body);
   }
+}
 
-  /** Destroys the secrets of epochs that ended. */
-  #forget(): void {
-    const live = new Set(this.base.core.liveEpochs.map(({ epoch }) => toHex(epoch.key)));
-    for (const key of this.secrets.keys()) if (!live.has(key)) this.secrets.delete(key);
-  }
+function unitOf(name: string, { epoch, writes }: DiskUnit): Unit {
+  const statement = fromHex(name) as Uint8Array;
+  const found = (used: Uint8Array) => writes.filter(({ names }) => names.some((one) => equalBytes(one, used)));
+  return {
+    epoch,
+    statement,
+    ctxOf: (used) => found(used).at(-1)?.ctx,
+    isFinal: (ctx) => writes.some((write) => write.kind === 'final' && equalBytes(write.ctx, ctx)),
+  };
 }

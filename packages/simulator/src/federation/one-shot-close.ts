@@ -1,5 +1,5 @@
 /** A batch at the server of a one-shot federation: votes, sums of masks, the opened sum and the next version of the model. */
-import { addInPlace, equalBytes, subtractInPlace, toHex, unpackVector } from '@basa/masking';
+import { addInPlace, equalBytes, subtractInPlace, unpackVector } from '@basa/masking';
 import {
   agreedSum,
   type Batch,
@@ -22,7 +22,6 @@ import {
   sumPlan,
   sumRules,
   taskParts,
-  type Vote,
   type WantedSum,
 } from '@basa/protocol';
 import type { ShotAuthority } from './one-shot-authority.ts';
@@ -44,18 +43,15 @@ function closingOf(server: ClosingStore, { ctx, batch }: StoredBatch): ClosingBa
   return { suite, task, policy, ctx, headers: headersOf(shotsOf(server, batch)) };
 }
 
-/** Asks all authorities, then all again with the votes so far, so that races between honest requests do not block a batch. */
+/** Asks all authorities. */
 function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { threshold } = server.world.policy;
   let stored = start;
   const refusals = new Map<ShotAuthority, Refused>();
-  for (let turn = 0; turn < 2 && stored.votes.length < threshold; turn++) {
-    for (const keeper of present(server)) {
-      const answer = voteOf(server, keeper, stored);
-      if (isRefused(answer)) refusals.set(keeper, answer);
-      else if ('held' in answer) return adopted(server, answer.held);
-      else stored = server.keepBatch({ ...stored, votes: joined([...stored.votes, ...answer.endorsements]) });
-    }
+  for (const keeper of stored.votes.length < threshold ? present(server) : []) {
+    const answer = voteOf(server, keeper, stored);
+    if (isRefused(answer)) refusals.set(keeper, answer);
+    else stored = server.keepBatch({ ...stored, votes: joined([...stored.votes, ...answer.endorsements]) });
   }
   if (stored.votes.length >= threshold) return stored;
   if (stored.votes.length === 0) dissolve(server, stored, [...refusals.values()]);
@@ -76,8 +72,8 @@ function voteOf(
   server: ClosingStore,
   keeper: ShotAuthority,
   stored: StoredBatch,
-): { readonly endorsements: StoredBatch['votes'] } | { readonly held: Batch } | Refused {
-  const bytes = batchVoteRequestCodec.encode(voteRequest(server, stored.batch, { votes: stored.votes }));
+): { readonly endorsements: StoredBatch['votes'] } | Refused {
+  const bytes = batchVoteRequestCodec.encode(voteRequest(server, stored.batch));
   const ask = () => server.world.call('vote', () => keeper.vote(bytes));
   let answer = ask();
   if (isRefused(answer) && answer.reason === 'not-inspected') {
@@ -85,17 +81,7 @@ function voteOf(
     server.world.call('inspect', () => keeper.inspect(inspectRequestCodec.encode(inspectRequest(server, shots))));
     answer = ask();
   }
-  if (isRefused(answer)) return answer;
-  if (answer.held !== undefined) return { held: answer.held };
-  const vote = answer.vote as Vote;
-  return { endorsements: batchVote(closingOf(server, stored), keeper.base.index, vote) };
-}
-
-/** Continues with a batch that an authority voted for in a life that this server lost. */
-function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
-  const ctx = batchCtxOf(server.view.suite, batch);
-  const known = server.batches.get(toHex(ctx)) ?? server.keepBatch(newBatch(ctx, batch));
-  return gatherVotes(server, known);
+  return isRefused(answer) ? answer : { endorsements: batchVote(closingOf(server, stored), keeper.base.index, answer) };
 }
 
 /** Plans again without the authorities that failed, until every part has a sum on which enough holders agree. */

@@ -20,13 +20,12 @@ export type Changed<Request> = Partial<Omit<Request, 'signature'>> & { readonly 
 export function inspectRequest(
   server: ClosingStore,
   shots: readonly StoredShot[],
-  { signer, models, ...change }: Changed<InspectRequest> = {},
+  { signer, ...change }: Changed<InspectRequest> = {},
 ): InspectRequest {
   const headers = headersOf(shots);
   const body = {
     task: server.world.task,
     epochs: distinctEpochs(server.view, headers),
-    models: models ?? server.modelsOf(headers),
     uploads: shots.map((shot) => server.shown(shot)),
     ...change,
   };
@@ -36,10 +35,9 @@ export function inspectRequest(
 export function voteRequest(
   server: ClosingStore,
   batch: Batch,
-  { signer, models, ...change }: Changed<BatchVoteRequest> = {},
+  { signer, ...change }: Changed<BatchVoteRequest> = {},
 ): BatchVoteRequest {
-  const shown = models ?? server.modelsOf(headersOf(shotsOf(server, batch))).slice(0, 1);
-  const body = { batch, votes: [], models: shown, ...change };
+  const body = { batch, ...change };
   return { ...body, signature: signerOf(server, signer).sign(batchVoteRequestCodec.statement(body)) };
 }
 

@@ -15,7 +15,6 @@ import {
   inspectRequestCodec,
   isRefused,
   MAX_INSPECTED,
-  type ModelEntry,
   partsHashOf,
   pickBatch,
   type Refused,
@@ -194,12 +193,6 @@ export class ShotServer implements ShotPeer, ClosingStore {
       const verdicts = answers.flatMap((answer) => (isRefused(answer) ? [] : answer.verdicts));
       return new Map(verdicts.map((verdict) => [toHex(verdict.upload), { ...verdict, authority: keeper.base.index }]));
     });
-  }
-
-  /** Returns each entry of the model log that they name, once. */
-  modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[] {
-    const versions = new Set(headers.map(({ version }) => version));
-    return [...versions].map((version) => this.world.server.entry(version));
   }
 
   /** Forms a batch of at most K good uploads of one version that are in no other batch; undefined if there are too few. */

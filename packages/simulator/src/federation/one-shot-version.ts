@@ -48,6 +48,6 @@ function log(server: ClosingStore, members: readonly StoredBatch[], version: num
   const { task } = world;
   const named = (kind: StoredBatch['opened']) => members.filter(({ opened }) => opened === kind).map(({ ctx }) => ctx);
   const modelHash = view.suite.sha256(world.server.modelBytes(version));
-  const closed = members.map(({ ctx, votes }) => ({ task, ctx, closing: ctx, endorsements: votes }));
+  const closed = members.map(({ ctx, votes }) => ({ task, ctx, endorsements: votes }));
   return world.server.tryLogModel({ task, version, modelHash, sums: named('good'), spoilt: named('spoilt'), closed });
 }

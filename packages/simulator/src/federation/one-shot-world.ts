@@ -1,6 +1,6 @@
 /** The interfaces through which the parties of a federation see each other. */
 
-import type { Batch, Ctx, IntakeView, ModelEntry, Refused, ShotHeader, ShownUpload } from '@basa/protocol';
+import type { Batch, Ctx, IntakeView, Refused, ShownUpload } from '@basa/protocol';
 import type { FederationLog } from './model-log.ts';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import type { StoredBatch, StoredShot } from './one-shot-store.ts';
@@ -35,7 +35,6 @@ export interface ClosingStore {
   keep(shot: StoredShot): void;
   shown(shot: StoredShot): ShownUpload;
   vector(shot: StoredShot): Uint32Array;
-  modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[];
 }
 
 /** Returns the uploads of a batch from the store. */

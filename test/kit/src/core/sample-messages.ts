@@ -37,7 +37,7 @@ export function sampleMessages(): readonly SampleMessage[] {
   const { base } = world.authority(0);
   world.server.inspect();
   const batch = world.server.batch();
-  const vote = granted(world.server.voteBy(0, batch)).vote;
+  const vote = granted(world.server.voteBy(0, batch));
   const entry = base.core.newestModel(world.task) as ModelEntry;
   const head = base.core.head();
   const { ctx } = world.server.closing(batch);

@@ -2,7 +2,6 @@
 import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  batchVoteAnswerCodec,
   encodePolicy,
   frameHeader,
   HEADER,
@@ -15,6 +14,7 @@ import {
   type Refused,
   releaseAnswerCodec,
   standingCodec,
+  voteCodec,
 } from '@basa/protocol';
 import type { AuthorityWorld, ReleasedSums, ShotAuthority } from '@basa/simulator';
 
@@ -71,7 +71,7 @@ export class CoreAuthorities {
       case AUTHORITY_PATH.inspections(task):
         return answered(authority.inspect(body), inspectAnswerCodec.encode);
       case AUTHORITY_PATH.batchVotes(task):
-        return answered(authority.vote(body), batchVoteAnswerCodec.encode);
+        return answered(authority.vote(body), voteCodec.encode);
       case AUTHORITY_PATH.releases(task):
         return answered(authority.release(body), (released) => framed(this.#told(authority, released)));
       default:

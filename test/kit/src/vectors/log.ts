@@ -13,7 +13,7 @@ export function logVector(): object {
   const plan = sumPlan(server.closing(batch), batch.number) ?? [];
   for (const { wanted } of plan) granted(server.releaseBy(0, batch, { votes: server.votes(batch), wanted }));
   for (const { own } of devices) granted(base.persist(base.core.revoke(own.user, world.now)));
-  granted(base.persist(base.core.meetHead(base.lostLife().head(), world.randomBytes(16), world.now)));
+  granted(base.persist(base.core.meetHead(base.lostLife().head(), world.randomBytes(16))));
   const asked = { task, after: 1 };
   const { signer } = federation.server.ports;
   const request = { ...asked, signature: signer.sign(revocationRequestCodec.statement(asked)) };

@@ -3,9 +3,7 @@ import { toHex } from '@basa/masking';
 import {
   batchCodec,
   batchCtxOf,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
-  encodeAuthorityRecord,
   encodePolicy,
   givenNameOf,
   inspectAnswerCodec,
@@ -19,21 +17,18 @@ import {
   standingsCodec,
   sumPlan,
   sumRules,
-  usedNameOf,
+  voteCodec,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
-
-/** The records that only this mode has. */
-const RECORDS: readonly string[] = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final'];
 
 export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x25519'): object {
   const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45, shot: { sealing } });
   const { server, policy, task, environment } = world;
   const { suite } = environment.tools;
   const standings = standingsCodec.encode({ standings: world.standings() });
-  const secrets = world.authorities.map(({ secrets: own }) => toHex([...own.values()][0] as Uint8Array));
+  const secrets = world.authorities.map(({ units }) => toHex([...units.values()][0]?.secret as Uint8Array));
   const users = [0, 1].map((n) => {
     const device = world.device();
     let seeds: readonly string[] = [];
@@ -77,14 +72,12 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
     inspectAnswers: inspected.map((answer) => toHex(inspectAnswerCodec.encode(answer))),
     batch: toHex(batchCodec.encode(batch)),
     ctx: toHex(batchCtxOf(suite, batch)),
-    used: toHex(usedNameOf(suite, task, header)),
     given: toHex(givenNameOf(suite, task, header.entry, header.user)),
     voteRequest: toHex(voteRequest),
-    voteAnswers: voted.map((answer) => toHex(batchVoteAnswerCodec.encode(answer))),
+    votes: voted.map((vote) => toHex(voteCodec.encode(vote))),
     releases,
     sum: [...verdict.sum],
     weightSum: verdict.weightSum,
-    ...endOf(world),
   };
 }
 
@@ -96,13 +89,4 @@ function userVector(device: ShotDevice, seeds: readonly string[], { upload, body
     upload: toHex(shotUploadCodec.encode(upload)),
     body: toHex(body),
   };
-}
-
-/** The records of authority 0, whose epoch is given up at the end. */
-function endOf(world: ShotWorld): object {
-  const authority = world.authority(0);
-  world.pass(4 * 3_600_000);
-  authority.base.persist(authority.base.core.tick(world.now));
-  const records = authority.base.log.filter(({ kind }) => RECORDS.includes(kind));
-  return { records: records.map((entry) => toHex(encodeAuthorityRecord(entry))) };
 }

@@ -75,8 +75,8 @@ function pack({ policy: bytes, shards, noise }: Of<'pack'>, tools: Tools): MaskR
   const policy = decodePolicy(bytes);
   for (const shard of others) addInPlace(total, shard, policy.modulus, kernel);
   if (noise !== undefined) {
-    addAuthorityNoise(total, { suite, tools }, policy, noise.secret, noise.ctx);
-    noise.secret.fill(0);
+    addAuthorityNoise(total, { suite, tools }, policy, noise.secrets, noise.ctx);
+    for (const secret of noise.secrets) secret.fill(0);
   }
   const packed = packSum(total, policy, { kernel });
   return { kind: 'packed', packed, hash: suite.sha256(packed) };

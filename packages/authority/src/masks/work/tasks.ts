@@ -28,8 +28,8 @@ export interface UploadsTask {
 
 /** The inputs of the noise of a sum, in a task whose authority adds it. */
 export interface NoiseSource {
-  /** Of the newest epoch that the batch names. Overwritten by the thread. */
-  readonly secret: Uint8Array;
+  /** Of all epochs that the batch names, by ascending statement. Overwritten by the thread. */
+  readonly secrets: readonly Uint8Array[];
   readonly ctx: Ctx;
 }
 

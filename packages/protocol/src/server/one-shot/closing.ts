@@ -28,7 +28,6 @@ export function batchVote(
   const isOurs =
     equalBytes(vote.task, task) &&
     equalBytes(vote.ctx, ctx) &&
-    equalBytes(vote.closing, ctx) &&
     isEndorsedByOne(suite, voteCodec, policy, vote, authority);
   return isOurs ? vote.endorsements : [];
 }

@@ -80,6 +80,8 @@ export function guardVerdict(policy: TaskPolicy, guardWords: Uint32Array, verdic
   const oneShot = oneShotOf(policy);
   const bad = verdicts.filter(({ verdict }) => verdict === 'bad');
   const [worst] = bad;
+  const used = verdicts.filter(({ verdict }) => verdict === 'used');
+  if (used.length > oneShot.tolerated) return { kind: 'bad', reason: 'upload-used' };
   if (worst !== undefined && bad.length > oneShot.tolerated)
     return { kind: 'bad', reason: worst.reason ?? 'part-invalid' };
   // Only these would vote for its batch. With too few votes, it would hold up the other uploads.

@@ -70,9 +70,9 @@ function hasGoodKeys({ sealing }: Pick<OneShotPolicy, 'sealing'>, { key, kemKey 
   return isAgreementKey(key) && (isHybrid(sealing) ? kemKey !== undefined && isKemKey(kemKey) : kemKey === undefined);
 }
 
-/** The time at which its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
+/** The time at which its unit is destroyed: an epoch after it closed, so that a batch has time to be voted for and released. */
 export function epochEnd({ epochMs }: Pick<OneShotPolicy, 'epochMs'>, { closes }: Pick<EpochBody, 'closes'>): Millis {
-  return millis(closes + 2 * epochMs);
+  return millis(closes + epochMs);
 }
 
 /** The newest entry of the model log that this authority knew at this time, by its own clock. */

@@ -7,12 +7,10 @@ import { type Field, flag, list, long, oneOf, optional, record, times, u16, u32 
 import { GUARD_WORDS } from '../input-words.ts';
 import { KIND } from '../kinds.ts';
 import { MAX_BATCH } from '../limits.ts';
-import { MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { reasonField } from '../reason-field.ts';
 import type { RefusalReason } from '../refusals.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
-import { type Vote, voteCodec } from '../vote.ts';
 import { BATCH_BYTES, type Batch, batchCodec } from './batch.ts';
 import { EPOCH_BYTES, type Epoch, epochCodec } from './epoch.ts';
 import type { Part } from './parts.ts';
@@ -36,25 +34,17 @@ const shownField: Field<ShownUpload> = record({
 /** At most this many uploads are inspected by one request. */
 export const MAX_INSPECTED = 256;
 
-/** The epochs that the uploads name, and the entries of the model log, once for all of them. */
-interface ShownStatements {
-  readonly epochs: readonly Epoch[];
-  readonly models: readonly ModelEntry[];
-}
-
 /** More than the number of epochs of one authority at a time that are not given up. */
 export const EPOCHS_AT_ONCE = 16;
 const MAX_EPOCHS = EPOCHS_AT_ONCE * MAX_AUTHORITIES;
-const MAX_MODELS = 64;
 
-const statementFields = {
-  epochs: list(MAX_EPOCHS, nested(epochCodec, EPOCH_BYTES)),
-  models: list(MAX_MODELS, nested(modelEntryCodec, MODEL_ENTRY_BYTES)),
-};
+const epochsField = list(MAX_EPOCHS, nested(epochCodec, EPOCH_BYTES));
 
 /** server -> authority: asks for a verdict on these uploads. */
-export interface InspectRequestBody extends ShownStatements {
+export interface InspectRequestBody {
   readonly task: TaskId;
+  /** The epochs that the uploads name, once for all of them. */
+  readonly epochs: readonly Epoch[];
   readonly uploads: readonly ShownUpload[];
 }
 export type InspectRequest = InspectRequestBody & Signature;
@@ -62,7 +52,7 @@ export type InspectRequest = InspectRequestBody & Signature;
 export const inspectRequestCodec: SignedCodec<InspectRequestBody> = signedMessage(
   KIND.inspectRequest,
   'inspectRequest',
-  { task: field.task, ...statementFields, uploads: list(MAX_INSPECTED, shownField) },
+  { task: field.task, epochs: epochsField, uploads: list(MAX_INSPECTED, shownField) },
 );
 
 /** The mask words of the eight guard positions of one part. */
@@ -71,15 +61,17 @@ export interface GuardWords {
   readonly words: readonly number[];
 }
 
-/** `abstain`: this authority cannot judge the upload, because its epoch has ended or it does not know the device. */
-const VERDICTS = ['good', 'bad', 'abstain'] as const;
+/** `used`: the name of the upload is in a batch. `abstain`: its epoch has ended here, so it is not for this authority to say. */
+const VERDICTS = ['good', 'bad', 'used', 'abstain'] as const;
 
 export interface Verdict {
   /** The name of the upload. */
   readonly upload: Ctx;
   readonly verdict: (typeof VERDICTS)[number];
-  /** The reason why it is not good. */
+  /** The reason why it is bad. */
   readonly reason: RefusalReason | undefined;
+  /** The batch in which its name was used. */
+  readonly used: Ctx | undefined;
   /** For the parts that this authority holds, if the upload is good. */
   readonly guards: readonly GuardWords[];
 }
@@ -98,6 +90,7 @@ export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(
       upload: field.ctx,
       verdict: oneOf(VERDICTS),
       reason: optional(reasonField),
+      used: optional(field.ctx),
       guards: list(MAX_PARTS, record<GuardWords>({ part: u16, words: times(GUARD_WORDS, u32) })),
     }),
   ),
@@ -106,9 +99,6 @@ export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(
 /** server -> authority: asks for a vote for this batch, whose uploads it has inspected. */
 export interface BatchVoteRequestBody {
   readonly batch: Batch;
-  readonly votes: readonly Endorsement[];
-  /** The entry that all uploads name, for an authority that was down. At most one. */
-  readonly models: readonly ModelEntry[];
 }
 export type BatchVoteRequest = BatchVoteRequestBody & Signature;
 
@@ -117,19 +107,7 @@ const batchField = nestedLong(batchCodec, BATCH_BYTES);
 export const batchVoteRequestCodec: SignedCodec<BatchVoteRequestBody> = signedMessage(
   KIND.batchVoteRequest,
   'batchVoteRequest',
-  { batch: batchField, votes: endorsementsField, models: list(1, nested(modelEntryCodec, MODEL_ENTRY_BYTES)) },
-);
-
-/** authority -> server: its vote, or the batch that already holds one of the uploads, so that a restored server recovers. */
-export interface BatchVoteAnswer {
-  readonly vote: Vote | undefined;
-  readonly held: Batch | undefined;
-}
-
-export const batchVoteAnswerCodec: Codec<BatchVoteAnswer> = message<BatchVoteAnswer>(
-  KIND.batchVoteAnswer,
-  'batchVoteAnswer',
-  { vote: optional(nested(voteCodec, STATEMENT_BYTES)), held: optional(batchField) },
+  { batch: batchField },
 );
 
 /** A requested sum of masks: the vector, or only its signed hash. */
@@ -155,7 +133,7 @@ export const releaseRequestCodec: SignedCodec<ReleaseRequestBody> = signedMessag
   {
     batch: batchField,
     votes: endorsementsField,
-    epochs: statementFields.epochs,
+    epochs: epochsField,
     uploads: list(MAX_BATCH, shownField),
     wanted: list(MAX_PARTS, record<WantedSum>({ part: u16, vector: flag })),
   },
@@ -179,11 +157,9 @@ export const maskSumCodec: SignedCodec<MaskSumBody> = signedMessage(KIND.maskSum
 
 /** authority -> server, before the requested vectors, in the same order. */
 export interface ReleaseAnswer {
-  readonly vote: Vote;
   readonly sums: readonly MaskSum[];
 }
 
 export const releaseAnswerCodec: Codec<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
-  vote: nested(voteCodec, STATEMENT_BYTES),
   sums: list(MAX_PARTS, nested(maskSumCodec, STATEMENT_BYTES)),
 });

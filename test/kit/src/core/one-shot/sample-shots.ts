@@ -1,14 +1,11 @@
 /** One real message and record of every kind of the one-shot mode. */
 import {
   batchCodec,
-  batchVoteAnswerCodec,
   batchVoteRequestCodec,
   beaconCodec,
-  decodeAuthorityRecord,
   decodePolicy,
   deviceRecordCodec,
   type Epoch,
-  encodeAuthorityRecord,
   encodePolicy,
   epochCodec,
   inspectAnswerCodec,
@@ -20,6 +17,7 @@ import {
   shotUploadCodec,
   standingCodec,
   standingsCodec,
+  voteCodec,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -35,7 +33,7 @@ export function shotSamples(): readonly SampleMessage[] {
   const answer = granted(server.inspectBy(0, server.shots));
   server.inspect();
   const batch = server.batch();
-  const voteAnswer = granted(server.voteBy(0, batch));
+  const vote = granted(server.voteBy(0, batch));
   const votes = server.votes(batch);
   const wanted = [
     { part: 2, vector: true },
@@ -57,13 +55,11 @@ export function shotSamples(): readonly SampleMessage[] {
     sample(inspectAnswerCodec, answer),
     sample({ ...inspectAnswerCodec, name: 'inspectAnswer bad' }, badAnswer(world)),
     sample(batchCodec, batch),
-    sample(batchVoteRequestCodec, server.voteRequest(batch, { votes, models: server.models.slice(0, 1) })),
-    sample(batchVoteAnswerCodec, voteAnswer),
-    sample({ ...batchVoteAnswerCodec, name: 'batchVoteAnswer held' }, { vote: undefined, held: batch }),
+    sample(batchVoteRequestCodec, server.voteRequest(batch)),
+    sample(voteCodec, vote),
     sample(releaseRequestCodec, release),
     sample(releaseAnswerCodec, released),
     sample(maskSumCodec, released.sums[0] as (typeof released.sums)[number]),
-    ...recordSamples(world),
     ...[...device.own.ledgerRecords, ...device.own.records].map((entry) =>
       sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry),
     ),
@@ -75,31 +71,13 @@ function hybridEpoch(): Epoch {
   return granted(world.authority(0).standing()).epoch;
 }
 
-/** The answer of an authority that has no secret any more. */
+/** The answer of an authority that has no unit any more. */
 function badAnswer(world: ShotWorld) {
   const { server } = world;
-  const { secrets } = world.authority(3);
-  const kept = [...secrets];
-  secrets.clear();
+  const { units } = world.authority(3);
+  const kept = [...units];
+  units.clear();
   const answer = granted(server.inspectBy(3, server.shots));
-  for (const [name, secret] of kept) secrets.set(name, secret);
+  for (const [name, unit] of kept) units.set(name, unit);
   return answer;
-}
-
-/** The epochs are given up at the end. */
-function recordSamples(world: ShotWorld): readonly SampleMessage[] {
-  const authority = world.authority(0);
-  world.pass(4 * 3_600_000);
-  authority.tick();
-  const name = (kind: string) => ({
-    name: `record ${kind}`,
-    encode: encodeAuthorityRecord,
-    decode: decodeAuthorityRecord,
-  });
-  const kinds = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final'];
-  return kinds.map((kind) => {
-    const entry = authority.base.log.find((one) => one.kind === kind);
-    if (entry === undefined) throw new Error(`no record ${kind}`);
-    return sample(name(kind), entry);
-  });
 }

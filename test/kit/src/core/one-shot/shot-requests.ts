@@ -4,7 +4,6 @@ import {
   AttributeAuthority,
   type AuthorityRecord,
   type Batch,
-  type BatchVoteAnswer,
   type BatchVoteRequest,
   batchCtxOf,
   batchProblem,
@@ -28,6 +27,7 @@ import {
   releaseRequestCodec,
   type ShotHeader,
   type ShownUpload,
+  type Vote,
 } from '@basa/protocol';
 import {
   type Changed,
@@ -95,7 +95,7 @@ export class ShotRequests {
   }
 
   inspectRequest(shots: readonly StoredShot[], change: Changed<InspectRequest> = {}): InspectRequest {
-    return inspectRequest(this.#world.shots, shots, { models: this.models, ...change });
+    return inspectRequest(this.#world.shots, shots, change);
   }
 
   inspectBy(index: number, shots: readonly StoredShot[], change?: Changed<InspectRequest>): InspectAnswer | Refused {
@@ -116,10 +116,10 @@ export class ShotRequests {
   }
 
   voteRequest(batch: Batch, change: Changed<BatchVoteRequest> = {}): BatchVoteRequest {
-    return voteRequest(this.#world.shots, batch, { models: [], ...change });
+    return voteRequest(this.#world.shots, batch, change);
   }
 
-  voteBy(index: number, batch: Batch, change?: Changed<BatchVoteRequest>): BatchVoteAnswer | Refused {
+  voteBy(index: number, batch: Batch, change?: Changed<BatchVoteRequest>): Vote | Refused {
     return this.authority(index).vote(batchVoteRequestCodec.encode(this.voteRequest(batch, change)));
   }
 
@@ -132,8 +132,7 @@ export class ShotRequests {
   votes(batch: Batch, indices: readonly number[] = this.indices): readonly Endorsement[] {
     const closing = this.closing(batch);
     const votes = indices.flatMap((index) => {
-      const { vote } = granted(this.voteBy(index, batch));
-      return vote === undefined ? [] : batchVote(closing, index, vote);
+      return batchVote(closing, index, granted(this.voteBy(index, batch)));
     });
     return joined(votes);
   }

@@ -7,9 +7,9 @@ import {
   packVector,
   type Suite,
 } from '@basa/masking';
-import { partTerm, type ShotName } from '../../wire/one-shot/part-sealing.ts';
-import type { Part } from '../../wire/one-shot/parts.ts';
-import type { TaskPolicy } from '../../wire/policy.ts';
+import { partTerm, type ShotName } from '../wire/one-shot/part-sealing.ts';
+import type { Part } from '../wire/one-shot/parts.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
 
 /** An upload with the seed of the part. The seed is overwritten. */
 export interface MaskedUpload {

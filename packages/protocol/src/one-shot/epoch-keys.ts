@@ -1,7 +1,7 @@
 /** The keys of an epoch, all made of one secret of 32 random bytes. */
 import { AGREEMENT_KEY_BYTES, ascii, type HolderSecret, KEM_SEED_BYTES, type Kem, type Suite } from '@basa/masking';
-import type { EpochBody } from '../../wire/one-shot/epoch.ts';
-import { isHybrid, type Sealing } from '../../wire/one-shot/sealings.ts';
+import type { EpochBody } from '../wire/one-shot/epoch.ts';
+import { isHybrid, type Sealing } from '../wire/one-shot/sealings.ts';
 
 export type EpochKeys = Pick<EpochBody, 'key' | 'kemKey'>;
 

@@ -1,6 +1,6 @@
 /**
  * Examines a single upload: signatures, statements and sealed parts. It does not need the state of the authority, so it can run on any
- * thread. Checks that need this state are in `judge.ts`.
+ * thread. Checks that need this state are in `authority.ts`.
  */
 import {
   applyMasksInPlace,
@@ -11,13 +11,13 @@ import {
   type Suite,
   toHex,
 } from '@basa/masking';
-import type { Ctx, TaskId } from '../../wire/brands.ts';
-import { isCertified, userIdOf } from '../../wire/certificate.ts';
-import { GUARD_WORDS, guardWordsOf, inputElements } from '../../wire/input-words.ts';
-import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
-import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
-import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
-import { isHolder, oneShotOf, type Part } from '../../wire/one-shot/parts.ts';
+import type { Ctx, TaskId } from '../wire/brands.ts';
+import { isCertified, userIdOf } from '../wire/certificate.ts';
+import { GUARD_WORDS, guardWordsOf, inputElements } from '../wire/input-words.ts';
+import { type Epoch, epochCodec, isEpochOf } from '../wire/one-shot/epoch.ts';
+import type { GuardWords, ShownUpload } from '../wire/one-shot/messages.ts';
+import { openPart, partBinding, partTerm } from '../wire/one-shot/part-sealing.ts';
+import { isHolder, oneShotOf, type Part } from '../wire/one-shot/parts.ts';
 import {
   heldParts,
   partsHashOf,
@@ -25,10 +25,10 @@ import {
   shotHeaderCodec,
   splitParts,
   uploadNameOf,
-} from '../../wire/one-shot/upload.ts';
-import type { TaskPolicy } from '../../wire/policy.ts';
-import { type Refused, refused } from '../../wire/refusals.ts';
-import { isSigned } from '../../wire/signed.ts';
+} from '../wire/one-shot/upload.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
+import { isSigned } from '../wire/signed.ts';
 
 export interface ExaminePorts {
   readonly suite: Suite;

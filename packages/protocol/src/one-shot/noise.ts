@@ -1,12 +1,13 @@
 /**
  * The noise of a private task with a single authority, which adds it: an exact discrete Gaussian for every coordinate of the sum. The seed
- * is derived from the secret of an epoch and from the batch, so the noise is the same for every request. It cannot be computed again after
- * the epoch's secret is destroyed.
+ * is derived from the secrets of all epochs that the batch names and from the batch, so the noise is the same for every request. It cannot be computed again after
+ * one of the secrets is destroyed.
  */
 import {
   addNoiseInPlace,
   applyMasksInPlace,
   ascii,
+  concatBytes,
   type Keystream,
   type MaskTools,
   noiseTable,
@@ -16,10 +17,10 @@ import {
   Secret,
   type Suite,
 } from '@basa/masking';
-import type { Ctx } from '../../wire/brands.ts';
-import { updateWords } from '../../wire/input-words.ts';
-import type { TaskPolicy } from '../../wire/policy.ts';
-import { taskNoise } from '../../wire/privacy.ts';
+import type { Ctx } from '../wire/brands.ts';
+import { updateWords } from '../wire/input-words.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
+import { taskNoise } from '../wire/privacy.ts';
 
 const NOISE = ascii('noise');
 
@@ -28,17 +29,19 @@ interface NoisePorts {
   readonly tools: MaskTools<Keystream>;
 }
 
-/** `secret` belongs to the newest epoch that the batch names. Does nothing if the devices add the noise, or if the task has no noise. */
+/** `secrets` are those of all epochs that the batch names, by ascending statement. Does nothing if the devices add the noise, or if the task has no noise. */
 export function addAuthorityNoise(
   sum: Uint32Array,
   { suite, tools }: NoisePorts,
   policy: TaskPolicy,
-  secret: Uint8Array,
+  secrets: readonly Uint8Array[],
   ctx: Ctx,
 ): void {
   const noise = taskNoise(policy);
   if (noise === undefined || !noise.isCentral) return;
+  const secret = concatBytes(...secrets);
   const seed = new Secret(suite.hkdf({ secret, salt: ctx, info: NOISE, length: SEED_BYTES }));
+  secret.fill(0);
   const words = wordsOf({ suite, tools }, seed, ctx);
   addNoiseInPlace(updateWords(policy, sum).update, noiseTable(noise.variance), policy.modulus, words);
   seed.wipe();
