@@ -361,11 +361,15 @@ export class Adversary {
   #released(names: readonly Ctx[], number: number): void {
     const all = names.map((name) => this.upload(name));
     const users = new Set(all.map(({ header }) => toHex(header.user)));
-    const models = new Set(all.map(({ header }) => toHex(header.entry)));
+    const { versionMinimum = this.policy.minimum } = oneShotOf(this.policy);
+    const models = all.map(({ header }) => toHex(header.entry));
+    const least = Math.min(...models.map((model) => models.filter((one) => one === model).length));
+    const isMixed = new Set(models).size > 1;
+    const areEnough = !isMixed || (versionMinimum < this.policy.minimum && least >= versionMinimum);
     this.trace.released({
       name: toHex(this.ctxOf(names, number)),
       inputs: all.flatMap(({ input }) => input ?? []),
-      isAllowed: users.size >= this.policy.minimum && models.size === 1,
+      isAllowed: users.size >= this.policy.minimum && areEnough,
     });
   }
 

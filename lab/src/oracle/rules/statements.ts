@@ -4,6 +4,7 @@ import type { Adversary } from '../adversary.ts';
 import { withEpochs } from '../standings.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
+const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
 const EPOCH = 'protocol/src/wire/one-shot/epoch.ts';
 /** A key with coefficients beyond the prime. All implementations of ML-KEM refuse it, but with different errors. */
 const USELESS = new Uint8Array(1184).fill(0xff);
@@ -45,12 +46,22 @@ export const STATEMENT_RULES: readonly Rule[] = [
       await adversary.close([behind, ahead]);
     },
     edits: [
-      {
-        file: 'protocol/src/wire/one-shot/batch-rules.ts',
-        find: 'if (others.length > 0)',
-        replace: 'if (others.length < 0)',
-      },
+      { file: FORM, find: 'if (others.length > 0 && versionMinimum >= minimum)', replace: 'if (others.length < 0)' },
+      { file: FORM, find: 'if (few.length > 0)', replace: 'if (few.length < 0)' },
     ],
+  },
+  {
+    id: 'enough-on-a-model',
+    attack: 'a batch that may mix models has a single update on one of them',
+    without: 'models that fewer devices than the policy says are on',
+    learned: ['x of U0 + x of U1 + x of U2 + x of U7'],
+    world: { policy: { bufferSize: 4, minimum: 4 }, oneShot: { versionMinimum: 2, stepUpdates: 4 } },
+    async play(adversary) {
+      const behind = await adversary.honestUploads(3);
+      await adversary.makeVersion();
+      await adversary.close([...behind, ...(await adversary.honestUploads(1))]);
+    },
+    edits: [{ file: FORM, find: 'if (few.length > 0)', replace: 'if (few.length < 0)' }],
   },
   {
     id: 'known-councils',
