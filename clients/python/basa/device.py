@@ -136,7 +136,7 @@ class Device:
             return finished  # the interrupted session gave the one update of this version
         check_budget(self._state, self.policy)
         check_version_free(self._state, model.version)
-        self._freeze(model, update)
+        self._keep(model, update)
         return self._finish()
 
     def _await_place(self) -> None:
@@ -152,7 +152,7 @@ class Device:
                 self._progress.tell("place", wait_s=wait_s)
                 self._progress.sleep(wait_s)
 
-    def _freeze(self, trained_on: Model, update: Update) -> None:
+    def _keep(self, trained_on: Model, update: Update) -> None:
         """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
         policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
         if gathered.entry.version - trained_on.version > policy.max_staleness:

@@ -248,7 +248,7 @@ class _Contributing(Device):
         self.trained_on += 1
         return Update(np.full(1, model.version, np.float32))
 
-    def _freeze(self, trained_on: Model, update: Update) -> None:
+    def _keep(self, trained_on: Model, update: Update) -> None:
         if trained_on.version < self._over:
             raise Problem(410, {"type": "urn:basa:problem:version-over"}, {})
 
