@@ -144,7 +144,7 @@ export { headCodec, modelEntryCodec, newestModelCodec } from './wire/model-log.t
 export { paperAttribute, paperContext } from './wire/naming.ts';
 export type { Batch } from './wire/one-shot/batch.ts';
 export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf } from './wire/one-shot/batch.ts';
-export { batchProblem } from './wire/one-shot/batch-rules.ts';
+export { batchProblem, leastOfVersion } from './wire/one-shot/batch-rules.ts';
 export type { AuthorityStanding, Beacon, Epoch, EpochBody, EpochName, Standings } from './wire/one-shot/epoch.ts';
 export {
   beaconCodec,

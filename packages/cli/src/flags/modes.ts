@@ -21,6 +21,11 @@ export const VERSION_FLAGS = {
     min: 1,
     without: 'K',
   }),
+  'version-minimum': whole({
+    help: 'let a batch mix versions of the model if each is named by at least this many of its updates',
+    min: 1,
+    without: 'one version in a batch',
+  }),
   combine: choice(COMBINATIONS, {
     value: 'how',
     help: 'how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs --step-updates of at least 5 K',
@@ -31,17 +36,24 @@ export const VERSION_FLAGS = {
 export interface VersionSettings {
   /** K by default. */
   readonly stepUpdates?: number;
+  readonly versionMinimum?: number;
   readonly combine: (typeof COMBINATIONS)[number];
 }
 
 export function versionSettings({
   'step-updates': stepUpdates,
+  'version-minimum': versionMinimum,
   combine,
 }: {
   readonly 'step-updates': number | undefined;
+  readonly 'version-minimum': number | undefined;
   readonly combine: VersionSettings['combine'];
 }): VersionSettings {
-  return { combine, ...(stepUpdates !== undefined && { stepUpdates }) };
+  return {
+    combine,
+    ...(stepUpdates !== undefined && { stepUpdates }),
+    ...(versionMinimum !== undefined && { versionMinimum }),
+  };
 }
 
 const SEALINGS = ['x25519', 'x25519+mlkem768'] as const;

@@ -166,6 +166,7 @@ async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request
 /** The flags that paper mode does not have, with the values that they have by default. */
 const ONLY_ONE_SHOT = {
   'step-updates': undefined,
+  'version-minimum': undefined,
   combine: 'mean',
   sealing: 'x25519',
   noise: undefined,

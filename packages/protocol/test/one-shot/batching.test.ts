@@ -2,6 +2,7 @@
 import {
   type Ctx,
   loseBatch,
+  oneShotOf,
   openShotBatch,
   pickBatch,
   refusedSlots,
@@ -36,6 +37,19 @@ describe('a batch', () => {
   it('is not made of fewer than Kmin', () => {
     expect(pickBatch(policy, [shotOf(1), shotOf(2)])).toEqual([]);
     expect(pickBatch(policy, [shotOf(1), shotOf(2), shotOf(3)])).toHaveLength(3);
+  });
+
+  it('mixes versions with enough uploads each, if the policy lets it, and otherwise takes the version with the most', () => {
+    const shots = [2, 2, 2, 1, 1, 3].map((entry, at) => shotOf(at, { entry: bytes(entry) }));
+    expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([0, 1, 2]);
+    const mixing = (versionMinimum: number, bufferSize = 5) => {
+      const oneShot = { ...oneShotOf(policy), versionMinimum };
+      return pickBatch({ ...policy, bufferSize, oneShot }, shots).map(({ at }) => at);
+    };
+    expect(mixing(2)).toEqual([0, 1, 2, 3, 4]);
+    expect(mixing(1, 6)).toEqual([0, 1, 2, 3, 4, 5]);
+    // Cut at K, a version would have too few: it is left out.
+    expect(mixing(2, 4)).toEqual([0, 1, 2]);
   });
 
   it('leaves out uploads without which enough authorities are named by all', () => {

@@ -27,6 +27,8 @@ export interface TaskAdmissionOptions {
   readonly uploadLeaseMs: number;
   /** Kmin. */
   readonly minimum: number;
+  /** The updates that a version needs to be in a batch. */
+  readonly leastOfVersion: number;
   /** Set in a private task: places are given only if Kmin devices that can contribute asked within this time. */
   readonly privateWithinMs?: number;
 }
@@ -84,16 +86,16 @@ export class TaskAdmission {
 
   /**
    * Returns the reason why an update on this version can no longer be in a sum: no device begins on an older version any
-   * more, so that with the uploads that wait and the devices under way it must reach the minimum. Without places nothing
+   * more, so that with the uploads that wait and the devices under way it must have enough updates. Without places nothing
    * is known about coming devices, so all are admitted.
    */
   async versionOver(user: UserId, version: number): Promise<Refused | undefined> {
     if (!this.#isUsed || version >= this.#newestVersion) return undefined;
-    const { placeTable, store, task, minimum } = this.#options;
+    const { placeTable, store, task, leastOfVersion } = this.#options;
     this.#underWay = await placeTable.underWay(task);
     const own = (await placeTable.has(task, user)) ? 1 : 0;
     const others = Math.max(0, this.#comingOn(version) - own) + (await store.othersOn(task, version, user));
-    if (others + 1 >= minimum) return undefined;
+    if (others + 1 >= leastOfVersion) return undefined;
     return refused('version-over', { detail: `version ${version}; version ${this.#newestVersion} is the newest` });
   }
 

@@ -6,7 +6,7 @@ import type { ShotGroup } from '../store/pending-shots.ts';
 /** A batch accepts no more devices, so it does not expire. */
 export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
   const { version, bufferSize, minimum } = rules;
-  return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length };
+  return { ctx: toHex(ctx), status, version: Math.floor(version), bufferSize, minimum, accepted: users.length };
 }
 
 /** Uploads on one version that wait for enough others: the batch that they will be in. */

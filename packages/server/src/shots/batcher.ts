@@ -1,6 +1,13 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { equalBytes, toHex } from '@basa/masking';
-import { type OneShotPolicy, pickBatch, type ShotBatch, type TaskPolicy, type Voters } from '@basa/protocol';
+import {
+  leastOfVersion,
+  type OneShotPolicy,
+  pickBatch,
+  type ShotBatch,
+  type TaskPolicy,
+  type Voters,
+} from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Pace } from '../closing/when-to-end.ts';
@@ -54,8 +61,8 @@ export class Batcher {
     this.#forgetVoting();
     let isChanged = await this.#endHopeless(found, now, fence);
     let isOutdated = false;
-    for (const group of found) {
-      const done = await this.#batch(group, now, fence);
+    for (const groups of this.#together(found)) {
+      const done = await this.#batch(groups, now, fence);
       if (done !== 'nothing') isChanged = true;
       if (done === 'outdated') isOutdated = true;
     }
@@ -65,12 +72,15 @@ export class Batcher {
   }
 
   /** `made`: some are in batches from now on. `outdated`: nobody knows any more which authorities would vote for some of them. */
-  async #batch(group: ShotGroup, now: number, fence: Fence): Promise<'made' | 'outdated' | 'nothing'> {
+  async #batch(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<'made' | 'outdated' | 'nothing'> {
     const { task, policy, store, voters } = this.#options;
     const marginMs = Math.min(MARGIN_MS, policy.oneShot.epochMs / 2);
-    const pace = this.#pace(group, now);
-    if (!isBatchDue(policy, group.good, { pace, leftMs: group.votesFirst - now, marginMs })) return 'nothing';
-    const free = this.#free(await store.goodShots(task, group.entry, MOST));
+    const pace = this.#pace(groups, now);
+    const good = groups.reduce((sum, group) => sum + group.good, 0);
+    const firstMs = earliest(groups.map(({ votesFirst }) => votesFirst)) - now;
+    if (!isBatchDue(policy, good, { pace, leftMs: firstMs, marginMs })) return 'nothing';
+    const stored = await Promise.all(groups.map(({ entry }) => store.goodShots(task, entry, MOST)));
+    const free = this.#free(stored.flat());
     const outdated = free.filter(({ name }) => voters.of(name) === undefined).map(({ name }) => name);
     if (outdated.length > 0) {
       await store.decideShots(task, outdated, { from: 'good', to: 'waiting' }, fence);
@@ -111,9 +121,21 @@ export class Batcher {
     this.#voting = batches.living.filter((sum) => sum.status === 'frozen' && equalBytes(sum.task, task));
   }
 
-  #pace({ version, lastAt, arriving, waiting }: ShotGroup, now: number): Pace {
+  /** The uploads that may be in one batch: those of one version, or all if batches mix versions. */
+  #together(groups: readonly ShotGroup[]): readonly (readonly ShotGroup[])[] {
+    const { policy } = this.#options;
+    if (leastOfVersion(policy) === policy.minimum) return groups.map((group) => [group]);
+    return groups.length === 0 ? [] : [groups];
+  }
+
+  #pace(groups: readonly ShotGroup[], now: number): Pace {
     const { coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
-    return { quietMs: coming.quietMs(version), idleMs: now - lastAt, stallMs, isAwaited: arriving + waiting > 0 };
+    return {
+      quietMs: earliest(groups.map(({ version }) => coming.quietMs(version))),
+      idleMs: now - Math.max(...groups.map(({ lastAt }) => lastAt)),
+      stallMs,
+      isAwaited: groups.some(({ arriving, waiting }) => arriving + waiting > 0),
+    };
   }
 
   /**
@@ -143,7 +165,7 @@ export class Batcher {
     const { coming, policy, models } = this.#options;
     const newest = models.newest?.version ?? 0;
     const own = arriving + waiting + good;
-    const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < policy.minimum;
+    const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < leastOfVersion(policy);
     return newest - version > policy.maxStaleness || (version < newest && isShort);
   }
 }

@@ -1,7 +1,7 @@
 /** A task as its operator specifies it (docs/http.md), checked line by line before anything is made of it. */
 import { type Model, manifestText, readModelJson, type ServerStepOptions } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
-import { decodePolicy, defaultPlaces, ENGINE, type TaskPolicy, versionRule } from '@basa/protocol';
+import { decodePolicy, defaultPlaces, ENGINE, leastOfVersion, type TaskPolicy, versionRule } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
 import type { TaskAdmissionOptions } from '../admission/task-admission.ts';
@@ -86,7 +86,10 @@ export interface ReadTask {
   readonly mode: 'one-shot' | 'paper';
   readonly model: Model | undefined;
   readonly serverStep: ServerStepOptions;
-  readonly admission: Pick<TaskAdmissionOptions, 'places' | 'uploadLeaseMs' | 'minimum' | 'privateWithinMs'>;
+  readonly admission: Pick<
+    TaskAdmissionOptions,
+    'places' | 'uploadLeaseMs' | 'minimum' | 'leastOfVersion' | 'privateWithinMs'
+  >;
 }
 
 /** Throws a `RangeError` that names the line. */
@@ -124,6 +127,7 @@ function readAdmission(places: number | undefined, policy: TaskPolicy): ReadTask
   return {
     places: places ?? defaultPlaces(Math.max(bufferSize, versionRule(policy).stepUpdates)),
     minimum,
+    leastOfVersion: leastOfVersion(policy),
     uploadLeaseMs,
     ...(privacy !== undefined && oneShot !== undefined && { privateWithinMs: oneShot.epochMs }),
   };

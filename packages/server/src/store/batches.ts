@@ -63,7 +63,8 @@ export function batchTables(database: SqlDatabase) {
       ctx,
       policy: decodePolicy(column.bytes(row, 'policy')),
       batch,
-      version: column.number(members[0] ?? { version: 0 }, 'version'),
+      // The mean, if the batch mixes versions.
+      version: members.reduce((sum, member) => sum + column.number(member, 'version') / members.length, 0),
       users: members.map((member) => column.bytes(member, 'usr') as UserId),
     };
   };

@@ -15,7 +15,17 @@ async function scene(change: Partial<TaskAdmissionOptions> = {}) {
   const waiting = new Map<number, number>();
   const store = { othersOn: async (_: typeof task, version: number) => waiting.get(version) ?? 0 };
   const admission = new TaskAdmission({
-    ...{ task, store, placeTable, clock, jitter: () => 0, places: 1, minimum: 2, uploadLeaseMs: 600_000 },
+    ...{
+      task,
+      store,
+      placeTable,
+      clock,
+      jitter: () => 0,
+      places: 1,
+      minimum: 2,
+      leastOfVersion: 2,
+      uploadLeaseMs: 600_000,
+    },
     ...change,
   });
   const batch = (status: ShotBatch['status'], n = 9) => admission.trackBatch({ ctx: bytes(n) as Ctx, status });

@@ -152,6 +152,20 @@ describe('a batch', () => {
     },
   );
 
+  it('takes what is left over of several versions, if the policy lets batches mix them', async () => {
+    for (const [versionMinimum, expected] of [
+      [undefined, []],
+      [2, [[1, 2, 3, 4]]],
+    ] as const) {
+      const { give, look, made, seen } = await scene({ versionMinimum });
+      for (const n of [1, 2]) await give(n);
+      for (const n of [3, 4]) await give(n, { version: 1 });
+      [seen.newest, seen.coming] = [1, 0];
+      await look();
+      expect(made).toEqual(expected);
+    }
+  });
+
   it('does not hurry for an upload that cannot be in it', async () => {
     const { give, look, made, now } = await scene({}, { authorities: [6, 7, 8].map((n) => bytes(n)), threshold: 2 });
     await give(1, { votes: { first: 2000, last: FAR }, named: [0] });

@@ -12,7 +12,7 @@ export interface StoredBatch {
   /** Its name. It cannot be computed later, because a batch that is dissolved loses its uploads. */
   readonly ctx: Ctx;
   readonly batch: Batch;
-  /** The version that all its uploads were trained on. */
+  /** The version that its uploads were trained on; their mean if they mix versions. */
   readonly version: number;
   /** In the order of its uploads. */
   readonly users: readonly UserId[];

@@ -1,5 +1,6 @@
 /** The choice of the uploads of a batch, and the time in which authorities vote for them. */
 import { toHex } from '@basa/masking';
+import { byVersion, leastOfVersion, MAX_VERSIONS } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
 import { oneShotOf } from '../../wire/one-shot/parts.ts';
 import type { ShotHeader, ShotUpload } from '../../wire/one-shot/upload.ts';
@@ -16,12 +17,33 @@ interface Good {
 const MAX_TRIED = 32;
 
 /**
+ * Takes a batch in which each version of the model has enough uploads, if the policy lets batches mix versions: without
+ * the versions of which too few are left, others are tried.
+ */
+export function pickBatch<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
+  const least = leastOfVersion(policy);
+  const versions = [...byVersion(shots.map(({ upload }) => upload.header))].sort((a, b) => b.length - a.length);
+  const most = least < policy.minimum ? MAX_VERSIONS : 1;
+  const usable = versions.filter(({ length }, n) => length >= least && n < most).flat();
+  const pool = usable.sort((a, b) => a - b).map((n) => shots[n] as Shot);
+  const picked = pickVoted(policy, pool);
+  const counts = byVersion(picked.map(({ upload }) => upload.header));
+  const few = counts.length < 2 ? [] : counts.filter(({ length }) => length < least);
+  if (few.length === 0) return picked;
+  const left = new Set(few.map(([n = 0]) => toHex((picked[n] as Shot).upload.header.entry)));
+  return pickBatch(
+    policy,
+    pool.filter(({ upload }) => !left.has(toHex(upload.header.entry))),
+  );
+}
+
+/**
  * Takes at most K uploads of distinct devices such that enough authorities would vote for all of them, in their order; those that an
  * authority would refuse come last. Returns none if they are too few for a batch. A device chooses the authorities that its upload names, and
  * can make some of them refuse it, so the sets that vote for most devices count first, and the largest batch is taken: few uploads with other
  * authorities keep no others out, however early they come.
  */
-export function pickBatch<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
+function pickVoted<Shot extends Good>(policy: TaskPolicy, shots: readonly Shot[]): readonly Shot[] {
   const inTurn = [...shots].sort((a, b) => Number(a.voters.isDoubted) - Number(b.voters.isDoubted));
   const groups = groupsOf(inTurn);
   let best: readonly Shot[] = [];

@@ -5,7 +5,7 @@ import { type Refused, refused } from '../refusals.ts';
 import type { ShotHeaderBody } from './upload.ts';
 
 /** A batch that may mix versions of the model has at most this many. */
-const MAX_VERSIONS = 8;
+export const MAX_VERSIONS = 8;
 
 /** The authorities that every upload names: only they can sum the masks of the batch. */
 export function namedByAll(headers: readonly ShotHeaderBody[]): readonly number[] {
@@ -24,7 +24,7 @@ export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBod
   if (headers.length > bufferSize) return invalid(`${headers.length} uploads exceed ${bufferSize}`);
   const repeated = repeats(headers.map(({ user }) => user));
   if (repeated.length > 0) return refused('duplicate-user', { slots: repeated });
-  const { versionMinimum = minimum } = oneShot;
+  const versionMinimum = leastOfVersion(policy);
   const [first = [], ...others] = byVersion(headers);
   if (others.length > 0 && versionMinimum >= minimum)
     return invalid('the uploads are of different versions of the model', others.flat());
@@ -39,12 +39,19 @@ export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBod
   return invalid(`only ${length} authorities can vote for all uploads, ${policy.threshold} are needed`);
 }
 
+/** m: the uploads that name each version in a batch. Kmin, if all uploads of a batch name the same one. */
+export function leastOfVersion({ oneShot, minimum }: Pick<TaskPolicy, 'oneShot' | 'minimum'>): number {
+  return oneShot?.versionMinimum ?? minimum;
+}
+
 /** The positions of the uploads on each version of the model. */
-function byVersion(headers: readonly ShotHeaderBody[]): readonly (readonly number[])[] {
+export function byVersion(headers: readonly ShotHeaderBody[]): readonly (readonly number[])[] {
   const versions = new Map<string, number[]>();
   for (const [n, { entry }] of headers.entries()) {
     const name = toHex(entry);
-    versions.set(name, [...(versions.get(name) ?? []), n]);
+    const known = versions.get(name);
+    if (known === undefined) versions.set(name, [n]);
+    else known.push(n);
   }
   return [...versions.values()];
 }
