@@ -187,13 +187,3 @@ export function joined(endorsements: readonly Endorsement[]): readonly Endorseme
   const byAuthority = new Map(endorsements.map((one) => [one.authority, one]));
   return [...byAuthority.values()].sort((a, b) => a.authority - b.authority);
 }
-
-/** The number of authorities besides this one that signed it. */
-export function othersOf(
-  council: Pick<Council, 'authorities'>,
-  { publicKey }: Pick<Signer, 'publicKey'>,
-  { endorsements }: Endorsed,
-): number {
-  const own = indexOf(council, publicKey);
-  return endorsements.filter(({ authority }) => authority !== own).length;
-}

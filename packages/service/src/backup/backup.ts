@@ -16,8 +16,6 @@ export interface BackupOptions {
   readonly named?: { readonly folder: string; readonly changing: string };
   /** Other files of the data folder. */
   readonly files?: readonly string[];
-  /** Tables whose rows are not copied, because deleted data must not survive in a backup. */
-  readonly withoutRows?: readonly string[];
   /** True if the copy has everything that its database names. */
   isWhole?(copy: string): Promise<boolean>;
 }
@@ -25,14 +23,14 @@ export interface BackupOptions {
 const MAX_TRIES = 5;
 
 export async function backupFolder(options: BackupOptions): Promise<Manifest> {
-  const { dataFolder, to, database, files = [], withoutRows = [], isWhole } = options;
+  const { dataFolder, to, database, files = [], isWhole } = options;
   await needEmpty(to);
   await mkdir(to, { recursive: true, mode: 0o700 });
   const path = join(to, DATABASE_FILE);
   for (let tries = 1; ; tries++) {
     await rm(path, { force: true });
     await copyNamed(options, 'before');
-    copyDatabase(dataFolder, database, path, withoutRows);
+    copyDatabase(dataFolder, database, path);
     await flush(path);
     await copyNamed(options, 'after');
     if (isWhole === undefined || (await isWhole(to))) break;

@@ -82,53 +82,14 @@ export function readDatabase(folder: string, options: DatabaseOptions): OpenData
   return { db: opened, file, close: () => opened.close() };
 }
 
-/**
- * Writes the database in its current state to a new file, while its service continues. The tables `without` are empty in the copy: their
- * rows are never written there, so that a copy that is interrupted has none of them either.
- */
-export function copyDatabase(
-  folder: string,
-  options: DatabaseOptions,
-  path: string,
-  without: readonly string[] = [],
-): void {
-  const { db, file, close } = readDatabase(folder, options);
+/** Writes the database in its current state to a new file, while its service continues. */
+export function copyDatabase(folder: string, options: DatabaseOptions, path: string): void {
+  const { db, close } = readDatabase(folder, options);
   try {
     makePrivateFile(path); // SQLite treats an empty file like a missing one
-    if (without.length === 0) db.prepare('VACUUM INTO ?').run(path);
-    else copyTables(file, path, without);
+    db.prepare('VACUUM INTO ?').run(path);
   } finally {
     close();
-  }
-}
-
-function copyTables(from: string, to: string, without: readonly string[]): void {
-  const db = new DatabaseSync(to);
-  try {
-    // The copy counts only once it is complete, and is flushed by the caller.
-    db.exec(
-      'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 5000',
-    );
-    db.prepare('ATTACH ? AS origin').run(from);
-    db.exec('BEGIN'); // one state of the origin for all tables
-    const named = "FROM origin.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
-    const schema = db.prepare(`SELECT type, name, sql ${named}`).all() as readonly Record<
-      'type' | 'name' | 'sql',
-      string
-    >[];
-    const tables = schema.filter(({ type }) => type === 'table');
-    const missing = without.find((table) => !tables.some(({ name }) => name === table));
-    if (missing !== undefined) throw new Error(`there is no table ${missing}`);
-    for (const { name, sql } of tables) {
-      db.exec(sql);
-      if (!without.includes(name)) db.exec(`INSERT INTO main."${name}" SELECT * FROM origin."${name}"`);
-    }
-    for (const { sql } of schema.filter(({ type }) => type !== 'table')) db.exec(sql);
-    for (const name of ['application_id', 'user_version'] as const)
-      db.exec(`PRAGMA main.${name} = ${pragma(db, name, 'origin')}`);
-    db.exec('COMMIT');
-  } finally {
-    db.close();
   }
 }
 
@@ -202,6 +163,6 @@ function createTables(db: Database, { application, format, tables }: DatabaseOpt
   });
 }
 
-function pragma(db: Database, name: 'application_id' | 'user_version', of = 'main'): number {
-  return (db.prepare(`PRAGMA ${of}.${name}`).get() as Record<string, number>)[name] ?? 0;
+function pragma(db: Database, name: 'application_id' | 'user_version'): number {
+  return (db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
 }
