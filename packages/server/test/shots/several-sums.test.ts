@@ -4,7 +4,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { type ModelEntry, ONE_SHOT_DEFAULTS, type OneShotPolicy, SERVER_PATH } from '@basa/protocol';
-import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -150,26 +149,6 @@ describe('a version', () => {
     await expectIncluded(good);
     for (const shot of lied) await scene.fateIs(shot, 'quarantined');
     expect(newest()).toMatchObject({ sums: { length: 1 }, spoilt: { length: 1 } });
-  });
-
-  it('continues without a batch that its authority has forgotten', async () => {
-    scene = await open({ stepUpdates: 8 });
-    const { all } = scene.authorities;
-    const [authority] = all as [(typeof all)[number]];
-    const [old] = await scene.standings();
-    const copy = [...authority.base.log];
-    const forgotten = await batch();
-    reloaded(authority, copy);
-    authority.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3)));
-    authority.units.clear();
-    scene.elapse(ONE_SHOT_DEFAULTS.freshMs);
-    await until(async () => (await scene.standings())[0]?.epoch.number !== old?.epoch.number);
-    expect([...(await scene.reached(1))]).toEqual(stepOf([]).map((value) => Math.abs(value))); // the model again, after the rollback
-    const second = await fourSent(); // with it the forgotten batch is refused, so that the number of opened sums stays
-    for (const shot of forgotten) await scene.fateIs(shot, 'unknown');
-    const good = [...second, ...(await batch())];
-    expect([...(await scene.reached(2))]).toEqual(stepOf(good));
-    await expectIncluded(good, 2);
   });
 
   it('with a trimmed mean ignores the values of a single extreme batch, and waits for five batches', async () => {
