@@ -6,7 +6,10 @@ export const A1: Attack = {
   id: 'A1',
   schedule: 'U0 and U1 upload; Eve takes k = 2 and SK_2 and goes silent; U2 gets k = 2',
   inOneShot: 'Eve uploads with U0 and U1; the server puts U2 in her place and asks for the sum again',
-  stoppedBy: [{ by: 'authority', reason: 'too-few-votes' }],
+  stoppedBy: [
+    { by: 'authority', reason: 'upload-used' },
+    { by: 'authority', reason: 'too-few-votes' },
+  ],
   paper: (setting) => inTurns(setting, 'U0', 'U1', 'Eve', 'U2'),
 };
 

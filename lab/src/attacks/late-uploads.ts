@@ -8,7 +8,10 @@ export const B1: Attack = {
   schedule: 'Ua at k = 2 is late, but its bytes arrive; Ub is accepted at k = 2; nobody colludes',
   inOneShot:
     'U0, U1 and Ub are in a batch; the upload of Ua arrives late, and the server asks for the sum with Ua in the place of Ub',
-  stoppedBy: [{ by: 'authority', reason: 'too-few-votes' }],
+  stoppedBy: [
+    { by: 'authority', reason: 'upload-used' },
+    { by: 'authority', reason: 'too-few-votes' },
+  ],
   paper(setting) {
     const scene = new PaperScene(setting);
     lateAtTwo(scene, DIMENSION);
@@ -24,6 +27,7 @@ export const B2: Attack = {
     'the masked half of the upload of Ua arrives without its sealed seeds; the server shows seeds of its own in their place',
   stoppedBy: [
     { by: 'authority', reason: 'body-mismatch' },
+    { by: 'authority', reason: 'upload-used' },
     { by: 'authority', reason: 'too-few-votes' },
   ],
   paper(setting) {

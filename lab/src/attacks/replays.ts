@@ -6,7 +6,10 @@ export const E1: Attack = {
   id: 'E1',
   schedule: 'Eve uploads at k = 2 and keeps SK_2; the next buffer, of U0, U1 and U2, has the same attributes',
   inOneShot: 'Eve uploads with V0 and V1; the server uses her old upload again in the next batch, with U0 and U1',
-  stoppedBy: [{ by: 'authority', reason: 'too-few-votes' }],
+  stoppedBy: [
+    { by: 'authority', reason: 'upload-used' },
+    { by: 'authority', reason: 'too-few-votes' },
+  ],
   paper(setting) {
     const scene = new PaperScene(setting);
     scene.contribute('V0');

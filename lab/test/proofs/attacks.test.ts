@@ -56,6 +56,7 @@ it('is printed in the words of the page Sees, and refusals as sentences', async 
     `    in one-shot mode: ${attack.inOneShot}`,
     '    The paper’s protocol: the server learns the update of U2.',
     '    One-shot mode: the server learns only the sum of a whole group.',
+    `      The authority refuses: ${REFUSALS['upload-used'].sentence}`,
     `      The authority refuses: ${REFUSALS['too-few-votes'].sentence}`,
   ]);
 });

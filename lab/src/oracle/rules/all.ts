@@ -5,5 +5,13 @@ import type { Rule } from './rule.ts';
 import { STATEMENT_RULES } from './statements.ts';
 import { SUM_RULES } from './sums.ts';
 import { TIME_RULES } from './time.ts';
+import { UNIT_RULES } from './units.ts';
 
-export const RULES: readonly Rule[] = [...PART_RULES, ...BATCH_RULES, ...STATEMENT_RULES, ...TIME_RULES, ...SUM_RULES];
+export const RULES: readonly Rule[] = [
+  ...PART_RULES,
+  ...BATCH_RULES,
+  ...STATEMENT_RULES,
+  ...TIME_RULES,
+  ...UNIT_RULES,
+  ...SUM_RULES,
+];
