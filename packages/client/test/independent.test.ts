@@ -10,8 +10,8 @@ import { connect } from '../src/connect.ts';
 import { inMemoryStoreForTests, nodeOutside } from '../src/node/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { problem } from './support/http-replies.ts';
-import { HttpServices } from './support/http-services.ts';
-import { TestWorld } from './support/test-world.ts';
+import type { HttpServices } from './support/http-services.ts';
+import { startServices } from './support/setup.ts';
 
 /** A stream of its own for every length: the draws that round an update have another than seeds, tags and nonces. */
 function coins(): (length: number) => Uint8Array {
@@ -30,8 +30,10 @@ function coins(): (length: number) => Uint8Array {
 }
 
 /** Everything that one run tells the authority, and its upload as the authority would see it; and the body. */
-async function run(world: TestWorld, now: number, update: Float32Array) {
-  const services = await new HttpServices(world).start();
+async function run(services: HttpServices, now: number, update: Float32Array) {
+  const { policy } = services.world;
+  services.asked.length = 0;
+  services.nonces.clear(); // the same coins give the same nonces
   services.mischief = {
     before: ({ path, method }) => (path.includes('/shots/') && method === 'PUT' ? problem('task-paused') : undefined),
   };
@@ -43,12 +45,11 @@ async function run(world: TestWorld, now: number, update: Float32Array) {
     expect(await client.contribute(update, { trainedOn: 0 })).toMatchObject({ reason: 'task-paused', update: 'given' });
   } finally {
     await client.close();
-    await services.stop();
   }
   const asked = services.asked.filter(({ service }) => service === 'authority');
   const put = services.asked.find(({ path, method }) => path.includes('/shots/') && method === 'PUT');
   const upload = shotUploadCodec.decode(fromHex(String(put?.headers[HEADER.upload])) ?? new Uint8Array());
-  const { vectorBytes } = shotLayout(world.policy, upload.header.epochs);
+  const { vectorBytes } = shotLayout(policy, upload.header.epochs);
   const body = put?.body ?? new Uint8Array();
   const shown = [
     certificateCodec.encode(upload.certificate),
@@ -65,13 +66,13 @@ async function run(world: TestWorld, now: number, update: Float32Array) {
 afterEach(() => void vi.restoreAllMocks());
 
 it('two updates of a device tell the authority the same bytes, and the server another body', async () => {
-  const [world, now] = [new TestWorld(), Date.now()];
+  const [services, now] = [await startServices(), Date.now()];
   vi.spyOn(Date, 'now').mockReturnValue(now); // of the services
-  await run(world, now, deltaOf(3)); // from now on the authority knows the device
+  await run(services, now, deltaOf(3)); // from now on the authority knows the device
   const [first, second] = [
-    await run(world, now, deltaOf(1)),
+    await run(services, now, deltaOf(1)),
     await run(
-      world,
+      services,
       now,
       deltaOf(2).map((value) => 3 * value),
     ),

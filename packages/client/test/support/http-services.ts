@@ -29,7 +29,8 @@ export class HttpServices {
   /** With it, the task runs in paper mode. */
   paper: PaperService | undefined;
   readonly shots: ShotService;
-  readonly #nonces = new Set<string>();
+  /** Of the signed requests so far. */
+  readonly nonces = new Set<string>();
   readonly #servers: Server[] = [];
   serverUrl = '';
   authorityUrl = '';
@@ -173,8 +174,8 @@ export class HttpServices {
     ) {
       return problem('digest-mismatch');
     }
-    if (this.#nonces.has(toHex(nonce))) return problem('replayed');
-    this.#nonces.add(toHex(nonce));
+    if (this.nonces.has(toHex(nonce))) return problem('replayed');
+    this.nonces.add(toHex(nonce));
     return publicKey;
   }
 }
