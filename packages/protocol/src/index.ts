@@ -1,6 +1,6 @@
 /** The protocol core: `one-shot` mode by default, `paper` mode behind names that say it is unsafe. */
-export type { AdmissionView, Admitted, Asked } from './admission.ts';
-export { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from './admission.ts';
+export type { AdmissionView, Admitted, Asked } from './admission/admission.ts';
+export { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from './admission/admission.ts';
 export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
 export { FIRST_BRANCH } from './authority/head.ts';

@@ -1,6 +1,6 @@
 /** The public view of a running task: counts and times, and nothing about its participants. */
 
-import type { AdmissionView } from '../admission.ts';
+import type { AdmissionView } from '../admission/admission.ts';
 import type { SumState } from '../server/sum-state.ts';
 import type { Loss } from '../wire/training.ts';
 

@@ -10,27 +10,19 @@ import {
   type TaskId,
   type UserId,
 } from '@basa/protocol';
+import type { AdmissionNumbers } from '../specification/task-specification.ts';
 import type { StoredModel } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
 import { Pace } from './pace.ts';
 import type { PlaceCount, Places } from './places.ts';
 
-export interface TaskAdmissionOptions {
+export interface TaskAdmissionOptions extends AdmissionNumbers {
   readonly task: TaskId;
   readonly store: Pick<Store, 'othersOn'>;
   readonly placeTable: Places;
   readonly clock: () => number;
   /** In [0, 1): spreads devices that were told to come back. */
   jitter(): number;
-  readonly places: number;
-  /** No place lasts longer before its update. */
-  readonly uploadLeaseMs: number;
-  /** Kmin. */
-  readonly minimum: number;
-  /** The updates that a version needs to be in a batch. */
-  readonly leastOfVersion: number;
-  /** Set in a private task: places are given only if Kmin devices that can contribute asked within this time. */
-  readonly privateWithinMs?: number;
 }
 
 interface Later {

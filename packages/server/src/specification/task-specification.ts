@@ -4,7 +4,6 @@ import { ascii, equalBytes, fromHex } from '@basa/masking';
 import { decodePolicy, defaultPlaces, ENGINE, leastOfVersion, type TaskPolicy, versionRule } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
-import type { TaskAdmissionOptions } from '../admission/task-admission.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
 /** p of (1 + mean age)^-p, the factor of the rate. */
@@ -79,6 +78,19 @@ export const taskSpecificationSchema = Type.Object(
 
 export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
 
+/** The numbers of a task's admission. */
+export interface AdmissionNumbers {
+  readonly places: number;
+  /** No place lasts longer before its update. */
+  readonly uploadLeaseMs: number;
+  /** Kmin. */
+  readonly minimum: number;
+  /** The updates that a version needs to be in a batch. */
+  readonly leastOfVersion: number;
+  /** Set in a private task: places are given only if Kmin devices that can contribute asked within this time. */
+  readonly privateWithinMs?: number;
+}
+
 /** The meaning of a specification. */
 export interface ReadTask {
   readonly policy: TaskPolicy;
@@ -86,10 +98,7 @@ export interface ReadTask {
   readonly mode: 'one-shot' | 'paper';
   readonly model: Model | undefined;
   readonly serverStep: ServerStepOptions;
-  readonly admission: Pick<
-    TaskAdmissionOptions,
-    'places' | 'uploadLeaseMs' | 'minimum' | 'leastOfVersion' | 'privateWithinMs'
-  >;
+  readonly admission: AdmissionNumbers;
 }
 
 /** Throws a `RangeError` that names the line. */

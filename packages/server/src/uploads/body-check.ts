@@ -3,14 +3,7 @@ import { elementBits, firstNonCanonical, type Modulus } from '@basa/masking';
 import { nodeCrc32 } from '@basa/runtime/node';
 import { collect, type Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
-import type { Body } from './body.ts';
-
-/** The position of the vector in a body. */
-export interface BodyLayout {
-  readonly elements: number;
-  readonly vectorBytes: number;
-  readonly bodyBytes: number;
-}
+import type { Body, BodyLayout } from './body.ts';
 
 /** What a body must be. */
 export type ExpectedBody = Pick<Body, 'crc' | 'hasParts' | 'layout' | 'modulus'>;

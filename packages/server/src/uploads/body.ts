@@ -2,7 +2,13 @@
 import type { Modulus } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import { bodyKey, isRowKey } from '../blobs/body-key.ts';
-import type { BodyLayout } from './body-check.ts';
+
+/** The position of the vector in a body. */
+export interface BodyLayout {
+  readonly elements: number;
+  readonly vectorBytes: number;
+  readonly bodyBytes: number;
+}
 
 /** A body by the name of its upload, with its requirements. */
 export interface Body {
