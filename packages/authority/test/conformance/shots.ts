@@ -100,7 +100,7 @@ export function testShots(freshHome: NewHome): void {
     });
 
     it('of a request longer than small bodies are, which threads share, and of vectors beyond four mebibytes', async () => {
-      const many = await stand(130, { bufferSize: 130 }, { workers: 3 });
+      const many = await stand(180, { bufferSize: 180 }, { workers: 3 });
       const { authority } = many;
       const long = { world: many.world, epochs: many.epochs, uploads: many.uploads };
       const world = await shotStage([authority], 2, { dimension: 1_100_000 });
