@@ -98,7 +98,7 @@ describe('batches in one line', () => {
 });
 
 describe('places and batches', () => {
-  const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBuffers: 0, targetAge: 1 };
+  const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBuffers: 0 };
   const buffers = [{ bufferSize: 10 } as LiveBuffer];
 
   it('are two limits, and the page says what each is for', () => {

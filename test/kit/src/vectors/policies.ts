@@ -58,7 +58,7 @@ export interface PolicyVectors {
 }
 
 /** A one-shot policy that can be used: the others differ from it as their names say. */
-export const GOOD_POLICY: TaskPolicy = {
+const GOOD_POLICY: TaskPolicy = {
   ...POLICY_DEFAULTS,
   name: ascii('a policy'),
   authorities: [new Uint8Array(32).fill(1)],
