@@ -41,7 +41,7 @@ const UPLOADS = 'SELECT 1 AS found FROM shots s LEFT JOIN batches b ON b.ctx = s
 const COUNT = `SELECT
   (SELECT COUNT(*) FROM places p WHERE p.task = ? AND p.ends_at > ?
     AND (p.has_given = 0 OR EXISTS (${UPLOADS} s.task = p.task AND s.usr = p.usr AND s.version >= p.version AND ${IS_OPEN}))) AS used,
-  (SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE task = ? AND ends_at IS NULL AND asked_at > ? LIMIT ${MOST_WAITING}) AS some) AS waiting`;
+  (SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE task = ? AND ends_at IS NULL AND asked_at > ? LIMIT ${MOST_WAITING}) AS counted) AS waiting`;
 const HAS_GIVEN = `${UPLOADS} s.task = ? AND s.usr = ? AND s.version >= ? AND (s.version >= ? OR ${IS_OPEN}) LIMIT 1`;
 const FRESH = `SELECT COUNT(*) AS found FROM places p WHERE p.task = ? AND p.asked_at > ?
   AND NOT EXISTS (SELECT 1 FROM shots s WHERE s.task = p.task AND s.usr = p.usr AND s.version = ?)`;

@@ -153,7 +153,7 @@ describe('updates that no batch can be made of', () => {
     const [shot] = (await shots(1)) as [SentShot];
     await scene.send(shot);
     await until(() => scene.authorities.asked.includes('0 inspections'));
-    scene.elapse(3_600_000 + 900_000 + 1000);
+    scene.elapse(2 * 3_600_000 + 1000);
     expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
   });
 });
