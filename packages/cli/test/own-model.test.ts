@@ -343,7 +343,7 @@ describe('with `basa dev` in one terminal, another', () => {
       expect.stringMatching(/nothing new to contribute on version 0: its update is zero/),
     ]);
     expect(lastLine(out)).toMatchObject({ accepted: 0, rejected: 0, idle: 1, ended: 'rounds' });
-    expect((await type('task', 'show', task)).out).toMatch(/places +0 of 6 taken/);
+    await expect.poll(async () => (await type('task', 'show', task)).out).toMatch(/places +0 of 6 taken/);
   });
 
   it('ends with an error and a sentence if its own trainer returns no number', async () => {
