@@ -68,8 +68,6 @@ it.each([
   ['the vote is recorded, and the masks not asked for', askedAuthority(/\/releases$/, 'before')],
   ['the authority has released the masks, and its answer is lost', askedAuthority(/\/releases$/, 'after')],
   ['the sum is opened and the model stored, but not recorded', wroteBlob(() => `models/${services.task}`)],
-  ['the model is recorded, but not logged', askedAuthority(/\/model-log$/, 'before')],
-  ['the model is logged, but the batch not included', askedAuthority(/\/model-log$/, 'after')],
 ])('%s: the next start ends it', async (_, makeBoundary) => {
   await services.createTask();
   const boundary = makeBoundary();
