@@ -147,7 +147,7 @@ describe('the trace of a batch', () => {
       ofBatch()
         .filter((span) => partyOf(span) === party)
         .map(pathOf);
-    const steps = ['close', 'close', 'sum-shard', 'model-step'];
+    const steps = ['close', 'close', 'sum-shard', 'model-step', 'log'];
     expect(paths('server').sort()).toEqual(
       ['task', 'task > buffer', ...steps.map((step) => `task > buffer > ${step}`)].sort(),
     );

@@ -5,6 +5,7 @@ import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
 import { DEFAULT_FLOOR, type Floor, floorProblem } from './device/floor.ts';
+import { ForeignHead, Heads } from './device/heads.ts';
 import { RefusedError } from './errors.ts';
 import type { Outside } from './outside.ts';
 import { askSeveral, SILENCE_MS } from './services/ask-several.ts';
@@ -16,7 +17,7 @@ import { type LinkOptions, ServiceLink } from './services/service-link.ts';
 import { Emitter } from './session/client-events.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
-import { ShownModels } from './session/shown-models.ts';
+import { Standings } from './session/standings.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -78,21 +79,28 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   };
 
   const known = places.map(({ url, key }): KnownAuthority => {
-    return { key, client: new AuthorityClient(link('authority', url, () => key)) };
+    const heads = new Heads(given.suite, key, state.heads);
+    return {
+      key,
+      client: new AuthorityClient(
+        link('authority', url, () => key),
+        heads,
+      ),
+    };
   });
   const found = state.policy ?? (await policyOf(given, known, task, signal));
   const policy = checkedPolicy(found, { ...DEFAULT_FLOOR, ...options.floor });
   const outside = await equipped(given, policy);
-  const authorities = new Authorities(membersOf(policy, known), policy);
+  const authorities = new Authorities(membersOf(policy, known), policy, outside);
   const server = new ServerClient(link('server', options.server, () => policy.serverKey));
   if (!equalBytes(await server.publicKey(signal), policy.serverKey)) throw new RefusedError('wrong-server');
-  const models = new ShownModels({ outside, server, policy, task });
+  const standings = new Standings({ outside, server, authorities, state, policy, task, retry });
   const context: DeviceContext = {
     outside,
     server,
     authorities,
     state,
-    models,
+    standings,
     events,
     policy,
     task,
@@ -144,6 +152,7 @@ function authorityPlaces(options: ConnectOptions): readonly AuthorityPlace[] {
 
 /**
  * Asks all authorities in parallel. The name of the task is the hash of its policy, so a different policy does not count as an answer.
+ * Authorities that answer soon also tell the time. The others are contacted when they are needed.
  */
 async function policyOf(
   { suite }: Outside,
@@ -152,7 +161,9 @@ async function policyOf(
   signal: AbortSignal,
 ): Promise<TaskPolicy> {
   const ask = async ({ key, client }: KnownAuthority, both: AbortSignal): Promise<TaskPolicy> => {
-    const { publicKey } = await client.about(both);
+    const { publicKey } = await client.about(both).catch((error: unknown) => {
+      throw error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
+    });
     if (!equalBytes(publicKey, key)) throw new RefusedError('wrong-authority');
     const policy = await client.policy(task, both);
     if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');

@@ -71,7 +71,7 @@ describe('an upload', () => {
 });
 
 describe('a model', () => {
-  const isModel = ({ path }: Asked): boolean => /\/models\/\d/.test(path);
+  const isModel = ({ path }: Asked): boolean => path.includes('/models/');
 
   it('continues from the position at which the connection broke', async () => {
     const services = await startServices();

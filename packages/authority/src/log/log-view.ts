@@ -10,6 +10,7 @@ import {
   encodeAuthorityRecord,
   type Head,
   nextLogHash,
+  recordNames,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
@@ -56,6 +57,7 @@ export class LogView {
       sequence++;
       hash = nextLogHash(nodeSuite, hash, entry);
       await tables.append(sequence, { bytes: encodeAuthorityRecord(entry), hash });
+      await tables.name(sequence, recordNames(entry));
     }
     return { sequence, hash };
   }

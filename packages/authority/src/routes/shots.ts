@@ -1,4 +1,4 @@
-/** The one-shot mode: epochs for anyone, inspections, votes and sums for the server. */
+/** The one-shot mode: standings for anyone, inspections, votes and sums for the server. */
 import { Readable } from 'node:stream';
 import {
   AUTHORITY_PATH,
@@ -8,8 +8,6 @@ import {
   frameHeader,
   inspectAnswerCodec,
   inspectRequestCodec,
-  liveEpochsCodec,
-  openEpochs,
   type Refused,
   type ReleaseRequest,
   releaseAnswerCodec,
@@ -35,7 +33,6 @@ import {
 import type { KnownTask } from '../log/directory.ts';
 import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
 import { type Released, releaseSums } from '../steps/release-sums.ts';
-import { openEpochIfDue } from '../steps/shot-epochs.ts';
 import { BytesUnderWay } from './bytes-under-way.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
@@ -43,7 +40,7 @@ import { SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 
-export function shotRoutes({ service, authority, now, shots, watch }: RouteTools): void {
+export function shotRoutes({ service, authority, shots, standings, watch }: RouteTools): void {
   const { app } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
     const known = taskOf(authority, params);
@@ -94,19 +91,16 @@ export function shotRoutes({ service, authority, now, shots, watch }: RouteTools
   });
 
   app.get(
-    AUTHORITY_PATH.epochs(':task'),
+    AUTHORITY_PATH.standing(':task'),
     {
       schema: {
-        summary: 'The epochs that uploads may name now (one-shot)',
+        summary: 'The open epoch, the newest model and the time, signed (one-shot)',
         params: taskParams,
-        response: answers(wireBytes('liveEpochs')),
+        response: answers(wireBytes('standing')),
       },
     },
     async (request, reply) => {
-      const known = await shotTask(request.params);
-      await openEpochIfDue(shots, known);
-      const epochs = openEpochs(shots.units.of(known.task), now());
-      return sendBytes(reply, liveEpochsCodec.encode({ epochs }));
+      return sendBytes(reply, granted(await standings.of(await shotTask(request.params))));
     },
   );
 

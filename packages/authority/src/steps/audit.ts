@@ -35,7 +35,8 @@ function readable(line: AuditLine): object {
     name: toHex(uploadNameOf(nodeSuite, header)),
     user: toHex(header.user),
     joinTag: toHex(header.joinTag),
-    model: toHex(header.model),
+    model: toHex(header.entry),
+    version: header.version,
   }));
   return { task: toHex(line.batch.task), ctx: toHex(line.ctx), uploads };
 }

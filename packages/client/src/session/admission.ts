@@ -12,10 +12,10 @@ export interface Place {
 
 /** A place, or a rejection that says when to ask again. */
 export function askForPlace(context: DeviceContext, signal: AbortSignal): Promise<Place | Rejection> {
-  const { server, models, task } = context;
+  const { server, standings, task } = context;
   return withCertificate(context, signal, async (certificate): Promise<Place> => {
     const place = await server.admission(task, certificate, signal);
-    models.handed(place.model);
+    standings.handed(place.standings);
     return { kind: 'place', endsInMs: place.endsInMs };
   });
 }

@@ -5,14 +5,14 @@ import type { Outside } from '../outside.ts';
 import type { Authorities } from '../services/authorities.ts';
 import type { ServerClient } from '../services/server-client.ts';
 import type { Emitter } from './client-events.ts';
-import type { ShownModels } from './shown-models.ts';
+import type { Standings } from './standings.ts';
 
 export interface DeviceContext {
   readonly outside: Outside;
   readonly server: ServerClient;
   readonly authorities: Authorities;
   readonly state: DeviceState;
-  readonly models: ShownModels;
+  readonly standings: Standings;
   readonly events: Emitter;
   /** The pinned policy of the task. */
   readonly policy: TaskPolicy;

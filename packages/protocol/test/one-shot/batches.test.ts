@@ -4,10 +4,8 @@ import { toHex } from '@basa/masking';
 import {
   type Batch,
   batchProblem,
-  type Epoch,
   epochNameOf,
   isRefused,
-  newestEpoch,
   oneShotOf,
   releaseRequestCodec,
   type ShotHeader,
@@ -44,10 +42,10 @@ describe('a batch', () => {
     expect(isRefused(vote(shots))).toBe(false);
   });
 
-  it('of two models is refused [S7]', () => {
+  it('of two entries of the model log is refused, even if they have the same number [S7]', () => {
     const { world, shots } = inspected({}, 3);
     const [first, ...rest] = headersOf(shots) as [ShotHeader];
-    const rewritten = { ...first, model: new Uint8Array(32).fill(4) };
+    const rewritten = { ...first, entry: new Uint8Array(32).fill(4) };
     expect(batchProblem(world.policy, [...rest, rewritten])).toMatchObject({ reason: 'batch-invalid', slots: [2] });
     expect(batchProblem(world.policy, [first, ...rest])).toBeUndefined();
   });
@@ -60,7 +58,7 @@ describe('a batch', () => {
       const headers = versions.map((version, n) => ({
         ...header,
         user: new Uint8Array(32).fill(n) as UserId,
-        model: new Uint8Array(32).fill(version),
+        entry: new Uint8Array(32).fill(version),
       }));
       const oneShot = { ...oneShotOf(world.policy), versionMinimum };
       return batchProblem({ ...world.policy, bufferSize: 40, minimum: 8, oneShot }, headers);
@@ -128,7 +126,7 @@ describe('an authority', () => {
     const { server } = world;
     world.pass((3 * HOUR) / 4);
     world.openEpochs();
-    const epoch = newestEpoch(world.authority(0).view.units) as Epoch;
+    const [{ epoch }] = world.standings() as [ReturnType<typeof world.standings>[number]];
     const [{ upload }] = shots as [StoredShot];
     const second = forged(devices[0] as ShotDevice, shots[0] as StoredShot, {
       joinTag: world.randomBytes(16) as never,

@@ -24,10 +24,10 @@ import { bytes, policy as sample, task } from '../support/store-samples.ts';
 /** The inspector reads this many names at a time. */
 const PAGE = 16 * MAX_INSPECTED;
 
-function uploadOf(n: number): ShotUpload {
+function uploadOf(n: number, version: number): ShotUpload {
   const user = new Uint8Array([...bytes(2, 30), n >> 8, n & 255]);
   const certificate = { task, deviceKey: user, endorsements: [] };
-  const named = { task, joinTag: user.slice(16) as JoinTag, user: user as UserId, model: bytes(5) };
+  const named = { task, joinTag: user.slice(16) as JoinTag, user: user as UserId, version, entry: bytes(5) };
   const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
   const header = { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes };
   return { certificate, header, bodyBytes: 9, bodyCrc: 7 };
@@ -83,18 +83,18 @@ function scene({
     onEvent: (event: BasaEvent) => events.push(event),
     policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
     blobs: { read, removeBelow: async () => undefined },
-    epochs: { named: async () => new Map() },
+    models: { stored: async () => undefined },
+    standings: { epochs: async () => new Map() },
     authorities: { members },
   } as unknown as InspectorOptions);
   /** Uploads come one after the other. */
-  const give = (count: number): void => {
+  const give = (count: number, versionOf: (n: number) => number = () => 0): void => {
     for (let n = shots.length, end = n + count; n < end; n++) {
-      const upload = uploadOf(n);
+      const upload = uploadOf(n, versionOf(n));
       const name = uploadNameOf(nodeSuite, upload.header);
       shots.push({
         name,
         upload,
-        version: 0,
         status: 'waiting',
         reason: undefined,
         ctx: undefined,

@@ -1,6 +1,7 @@
 /** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
 import { crc32, equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
+  type AuthorityStanding,
   type Batch,
   batchCtxOf,
   type Ctx,
@@ -26,7 +27,7 @@ import {
   shotLayout,
   shotProblem,
   shotUploadCodec,
-  shownModelCodec,
+  standingsCodec,
   uploadNameOf,
   type Verdict,
   votersOf,
@@ -60,7 +61,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
       uploads: [...this.uploads.values()],
       batches: [...this.batches.values()],
       epochs: [...this.epochs],
-      models: [...this.world.server.statements],
+      models: [...this.world.server.modelLog],
     };
   }
 
@@ -70,31 +71,33 @@ export class ShotServer implements ShotPeer, ClosingStore {
     for (const shot of uploads) this.#file(shot);
     for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
     for (const [statement, epoch] of epochs) this.epochs.set(statement, epoch);
-    this.world.server.statements.splice(0, Number.POSITIVE_INFINITY, ...models);
+    this.world.server.modelLog.splice(0, Number.POSITIVE_INFINITY, ...models);
   }
 
   get view(): IntakeView {
     const { environment, task, policy, now, server } = this.world;
+    const newest = server.entry().version;
     return {
       suite: environment.tools.suite,
       task,
       policy,
       now,
-      newest: server.newest.version,
+      newest,
       epoch: (statement) => this.epochs.get(toHex(statement)),
-      versionOf: (model) => server.versionOf(model),
+      entry: (version) => (version <= newest ? server.entry(version) : undefined),
     };
   }
 
-  /** Returns the newest model, and the epochs of all authorities that are present. The epochs are kept, because uploads name them. */
-  newestModel(): Uint8Array {
-    const { keepers, isAway, environment, server } = this.world;
-    const epochs = keepers.flatMap((keeper): readonly Epoch[] => {
-      const listed = isAway(keeper.base.index) ? refused('epoch-over') : keeper.epochs();
-      return isRefused(listed) ? [] : listed.epochs;
+  /** Returns the statements of all authorities that are present. The epochs are kept, because uploads name them. */
+  standings(): Uint8Array {
+    const { keepers, isAway, environment } = this.world;
+    const standings = keepers.flatMap((keeper): AuthorityStanding[] => {
+      const standing = isAway(keeper.base.index) ? refused('epoch-over') : keeper.standing();
+      return isRefused(standing) ? [] : [standing];
     });
-    for (const epoch of epochs) this.epochs.set(toHex(epochCodec.statementHash(environment.tools.suite, epoch)), epoch);
-    return shownModelCodec.encode({ statement: server.newest, epochs });
+    for (const { epoch } of standings)
+      this.epochs.set(toHex(epochCodec.statementHash(environment.tools.suite, epoch)), epoch);
+    return standingsCodec.encode({ standings });
   }
 
   /**
@@ -197,11 +200,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const { policy, task } = this.world;
     this.#endLate();
     const free = this.#free().flatMap((shot) => (shot.voters === undefined ? [] : [{ ...shot, voters: shot.voters }]));
-    const models = [...new Set(free.map(({ upload }) => toHex(upload.header.model)))];
-    for (const model of models) {
+    const entries = [...new Set(free.map(({ upload }) => toHex(upload.header.entry)))];
+    for (const entry of entries) {
       const chosen = pickBatch(
         policy,
-        free.filter(({ upload }) => toHex(upload.header.model) === model),
+        free.filter(({ upload }) => toHex(upload.header.entry) === entry),
       );
       if (chosen.length === 0) continue;
       const batch = { task, number: this.batches.size, uploads: chosen.map(({ name }) => name) };

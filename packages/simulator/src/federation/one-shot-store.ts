@@ -4,7 +4,7 @@ import type {
   Ctx,
   Endorsement,
   Epoch,
-  ModelStatement,
+  ModelEntry,
   Part,
   RefusalReason,
   ShotUpload,
@@ -42,7 +42,7 @@ export interface ShotDisk {
   readonly batches: readonly StoredBatch[];
   /** By the hash of the statement. */
   readonly epochs: readonly (readonly [string, Epoch])[];
-  readonly models: readonly ModelStatement[];
+  readonly models: readonly ModelEntry[];
 }
 
 /** A batch that does not exist yet. */

@@ -15,8 +15,9 @@ interface AuditedUpload {
   readonly name: string;
   readonly user: string;
   readonly joinTag: string;
-  /** The name of the model that it was trained on. */
+  /** The model that it was trained on, and its version. */
   readonly model: string;
+  readonly version: number;
 }
 
 export type AuditedBatches = ReadonlyMap<string, AuditedBatch>;

@@ -14,12 +14,3 @@ export async function countsByVersion({ server, task }: TestProcesses): Promise<
   }
   return counts;
 }
-
-/** The versions that batches were made of, by the name of the batch. */
-export async function versionsOfBatches({
-  server,
-  task,
-}: Pick<TestProcesses, 'server' | 'task'>): Promise<ReadonlyMap<string, number>> {
-  const versions = await server.versions(task);
-  return new Map(versions.flatMap(({ version, sums }) => sums.map((ctx) => [ctx, version] as const)));
-}

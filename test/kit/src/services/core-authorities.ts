@@ -8,17 +8,18 @@ import {
   headCodec,
   inspectAnswerCodec,
   isRefused,
-  liveEpochsCodec,
   maskSumCodec,
+  modelEntryCodec,
   problemOfRefusal,
   type Refused,
   releaseAnswerCodec,
+  standingCodec,
   voteCodec,
 } from '@basa/protocol';
 import type { AuthorityWorld, ReleasedSums, ShotAuthority } from '@basa/simulator';
 
 /** The requests of a server to an authority. */
-export type Asking = 'epochs' | 'inspections' | 'batch-votes' | 'releases';
+export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
 
 export class CoreAuthorities {
   readonly #world: AuthorityWorld;
@@ -60,9 +61,13 @@ export class CoreAuthorities {
     switch (path) {
       case AUTHORITY_PATH.policy(task):
         return bytesOf(encodePolicy(policy));
-      case AUTHORITY_PATH.epochs(task):
+      case AUTHORITY_PATH.modelLog(task):
+        return answered(authority.base.appendModel(body), modelEntryCodec.encode);
+      case AUTHORITY_PATH.adoptedModel(task):
+        return answered(authority.base.adoptModel(body), modelEntryCodec.encode);
+      case AUTHORITY_PATH.standing(task):
         authority.openEpoch();
-        return answered(authority.epochs(), liveEpochsCodec.encode);
+        return answered(authority.standing(), standingCodec.encode);
       case AUTHORITY_PATH.inspections(task):
         return answered(authority.inspect(body), inspectAnswerCodec.encode);
       case AUTHORITY_PATH.batchVotes(task):

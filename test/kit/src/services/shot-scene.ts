@@ -7,6 +7,7 @@ import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import {
+  type AuthorityStanding,
   buildInput,
   type Certificate,
   ENGINE,
@@ -19,15 +20,15 @@ import {
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   partsHashOf,
-  receiveModel,
+  receiveStandings,
+  restoreDevice,
   SERVER_PATH,
   type ShotHeaderBody,
   type ShotUpload,
-  type ShownModel,
   shotHeaderCodec,
   shotLayout,
   shotUploadCodec,
-  shownModelCodec,
+  standingsCodec,
   sumRules,
   type TaskId,
   type TaskPolicy,
@@ -49,6 +50,9 @@ const LONGEST_PAUSE_MS = 15_000;
 
 const TOKEN = 'operator-of-the-tests';
 const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
+
+/** A device that has given nothing yet. */
+const NOBODY = restoreDevice(nodeSuite, []);
 
 export interface SceneOptions {
   readonly count?: 1 | 4;
@@ -226,28 +230,28 @@ export class ShotScene {
     return { device, certificate: { ...(signed[0] as Certificate), endorsements } };
   }
 
-  /** Returns the newest model, with the epochs of all authorities that are present. */
-  async shown(): Promise<ShownModel> {
-    let shown: ShownModel | undefined;
+  /** Returns the statements of all authorities that are present. */
+  async standings(): Promise<readonly AuthorityStanding[]> {
+    let standings: readonly AuthorityStanding[] = [];
     const count = this.authorities.all.length - this.authorities.away.size;
     await until(async () => {
-      const response = await fetch(new URL(SERVER_PATH.newestModel(this.task), this.server.url));
-      if (response.ok) shown = shownModelCodec.decode(new Uint8Array(await response.arrayBuffer()));
-      return new Set(shown?.epochs.map(({ authority }) => authority)).size === count;
+      const response = await fetch(new URL(SERVER_PATH.standings(this.task), this.server.url));
+      if (response.ok) ({ standings } = standingsCodec.decode(new Uint8Array(await response.arrayBuffer())));
+      return standings.length === count;
     });
-    return shown as ShownModel;
+    return standings;
   }
 
-  /** Masks on the model and epochs that the server shows, without sending. The update has a one at its own place. */
+  /** Masks on the statements that the server shows, without sending. The update has a one at its own place. */
   async shot(): Promise<SentShot> {
     const enrolled = this.device();
     const { policy, task, now } = this;
-    const question = { suite: nodeEnvironment.tools.suite, policy, task, now };
-    const gathered = granted(receiveModel(question, await this.shown()));
+    const question = { suite: nodeEnvironment.tools.suite, policy, task, now, isPast: () => false };
+    const gathered = granted(receiveStandings(question, NOBODY, await this.standings()).answer);
     const index = this.#devices++;
     const delta = new Float32Array(policy.dimension);
     delta[index] = 1;
-    const { version } = gathered.statement;
+    const { version } = gathered.entry;
     const update = { delta, trainedOn: version, randomWords: nodeEnvironment.randomWords(index) };
     const { vector } = granted(buildInput(sumRules(policy, version), update));
     const { shown, body } = maskedUpload(enrolled, { policy, ...gathered }, vector);

@@ -21,7 +21,7 @@ import {
   type IntakeView,
   inspectRequestCodec,
   joined,
-  type ModelStatement,
+  type ModelEntry,
   type Refused,
   type ReleaseRequest,
   releaseRequestCodec,
@@ -57,8 +57,8 @@ export class ShotRequests {
     return [...this.#world.shots.uploads.values()];
   }
 
-  get models(): readonly ModelStatement[] {
-    return this.#world.server.statements;
+  get models(): readonly ModelEntry[] {
+    return this.#world.server.modelLog;
   }
 
   get view(): IntakeView {

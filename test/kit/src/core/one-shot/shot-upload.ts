@@ -7,8 +7,8 @@ import {
   epochNameOf,
   heldParts,
   type JoinTag,
-  type ModelStatement,
-  modelNameOf,
+  type ModelEntry,
+  modelEntryCodec,
   oneShotOf,
   partBinding,
   partsHashOf,
@@ -44,13 +44,13 @@ export interface TestUpload {
 
 export interface ShotOn {
   readonly policy: TaskPolicy;
-  readonly statement: ModelStatement;
+  readonly entry: ModelEntry;
   readonly epochs: readonly Epoch[];
 }
 
 export function maskedUpload(
   { device, certificate }: Enrolled,
-  { policy, statement, epochs }: ShotOn,
+  { policy, entry, epochs }: ShotOn,
   input: Uint32Array,
 ): TestUpload {
   const user = userIdOf(nodeSuite, device.deviceKey);
@@ -71,7 +71,8 @@ export function maskedUpload(
   const body = concatBytes(packVector(masked, policy.modulus, kernel), sealed);
   const unsigned: ShotHeaderBody = {
     ...name,
-    model: modelNameOf(nodeSuite, statement),
+    version: entry.version,
+    entry: modelEntryCodec.statementHash(nodeSuite, entry),
     epochs: names,
     partsHash: partsHashOf(nodeSuite, held, sealed) as Uint8Array,
   };

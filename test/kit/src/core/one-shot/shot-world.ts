@@ -1,14 +1,15 @@
 /** A one-shot federation for tests: its devices contribute by default, and its server makes any request of authorities. */
 import { ascii } from '@basa/masking';
 import {
+  type AuthorityStanding,
+  type Ctx,
   isRefused,
   type Millis,
-  type ModelStatement,
+  type ModelEntry,
   millis,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
-  type ShownModel,
-  shownModelCodec,
+  standingsCodec,
   type TaskPolicy,
 } from '@basa/protocol';
 import { OneShotFederation, type ShotAuthority, type ShotDevice } from '@basa/simulator';
@@ -82,13 +83,16 @@ export class ShotWorld {
     for (const index of this.indices) this.authority(index).openEpoch();
   }
 
-  shown(): ShownModel {
-    return shownModelCodec.decode(this.federation.shots.newestModel());
+  standings(): readonly AuthorityStanding[] {
+    return standingsCodec.decode(this.federation.shots.standings()).standings;
   }
 
-  /** Makes the next version of the model. */
-  nextVersion(): ModelStatement {
-    return this.federation.server.add();
+  /** Appends the next version of the model, at the authorities that are present. */
+  append({ sums, spoilt }: { readonly sums: readonly Ctx[]; readonly spoilt: readonly Ctx[] }): ModelEntry {
+    const { server, task } = this.federation;
+    const version = server.modelLog.length;
+    const modelHash = this.environment.tools.suite.sha256(server.modelBytes(version));
+    return server.logModel({ task, version, modelHash, sums, spoilt, closed: [] });
   }
 
   device(): ShotDevice {
