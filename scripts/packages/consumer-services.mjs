@@ -15,7 +15,9 @@ import { pagesFolder } from '@basa/web';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-consumer-data-'));
 const token = 'operator';
-const operators = [{ tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(token))), roles: ['operator'] }];
+const operators = [
+  { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(token))), roles: ['operator', 'tasks', 'enrol'] },
+];
 const listen = { host: '127.0.0.1', port: 0 };
 const secret = { passphrase: 'for this run' };
 const authority = await createAuthority({ dataFolder: join(folder, 'authority'), secret, listen, operators });

@@ -1,14 +1,19 @@
-/** Every route of both services, by what their own descriptions say of who may ask: nobody else gets past the door. */
+/** Every route of both services, and who may ask it: nobody else gets past the door. */
+import { readAuthorityConfig } from '@basa/authority';
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
+import { AUTHORITY_ROLES, type Role, SERVER_ROLES } from '@basa/service';
 import { OPERATORS, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const tokenOf = (role: 'operator' | 'auditor' | 'metrics') => ({
+const ROLES = { server: SERVER_ROLES, authority: AUTHORITY_ROLES } as const;
+const tokenOf = (role: Role) => ({
   tokenHash: toHex(nodeSuite.sha256(Buffer.from(`a-token-of-${role}`))),
   roles: [role],
 });
-const operators = [...OPERATORS, tokenOf('operator'), tokenOf('auditor'), tokenOf('metrics')];
+const operators = [...OPERATORS, ...new Set<Role>([...SERVER_ROLES, ...AUTHORITY_ROLES])].map((one) =>
+  typeof one === 'string' ? tokenOf(one) : one,
+);
 let services: TestServices;
 beforeAll(async () => {
   services = await TestServices.open({
@@ -21,7 +26,7 @@ afterAll(() => services.close());
 interface Route {
   readonly method: string;
   readonly path: string;
-  readonly who: 'operator' | 'auditor' | 'device' | 'anybody';
+  readonly who: 'token' | 'device' | 'anybody';
 }
 
 /** Those that anybody may ask; a new one has to be put here by hand. What servers ask is signed in its body. */
@@ -58,19 +63,39 @@ const FOR_ANYBODY = {
   ],
 } as const;
 
+/** Each route that needs a token, and the only roles that open it. */
+const FOR_ROLES: Readonly<Record<'server' | 'authority', Readonly<Record<string, readonly Role[]>>>> = {
+  server: {
+    'GET /v1/roles': SERVER_ROLES,
+    'POST /v1/tasks': ['operator'],
+    'DELETE /v1/tasks/{task}': ['operator'],
+    'PUT /v1/tasks/{task}/state': ['operator'],
+    'PUT /v1/tasks/{task}/evaluation-set': ['operator'],
+    'GET /v1/buffers/{ctx}': ['operator'],
+  },
+  authority: {
+    'GET /v1/roles': AUTHORITY_ROLES,
+    'POST /v1/tasks': ['tasks'],
+    'GET /v1/tasks': ['enrol', 'revoke', 'admin'],
+    'POST /v1/tasks/{task}/enrolment-tokens': ['enrol'],
+    'PUT /v1/tasks/{task}/allow-list': ['enrol'],
+    'GET /v1/tasks/{task}/devices': ['enrol', 'revoke', 'admin'],
+    'POST /v1/revocations': ['revoke'],
+  },
+};
+
 interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly summary?: string }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
 async function routesOf(service: 'server' | 'authority'): Promise<readonly Route[]> {
   const { paths } = (await (await fetch(`${services[service].url}/v1/openapi.json`)).json()) as Description;
   const open: ReadonlySet<string> = new Set(FOR_ANYBODY[service]);
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([name, { summary = '' }]) => {
-      const method = name.toUpperCase();
-      const [, role] = /\((operator|auditor)\)/.exec(summary) ?? [];
-      const who = open.has(`${method} ${path}`) ? 'anybody' : ((role ?? 'device') as Route['who']);
-      return { method, path, who };
+    Object.keys(methods).map((name): Route => {
+      const route = { method: name.toUpperCase(), path };
+      const named = `${route.method} ${path}`;
+      return { ...route, who: open.has(named) ? 'anybody' : named in FOR_ROLES[service] ? 'token' : 'device' };
     }),
   );
 }
@@ -85,6 +110,16 @@ const codeOf = async (answer: Response): Promise<string> =>
   answer.headers.get('content-type')?.startsWith('application/problem+json')
     ? ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '')
     : String(answer.status);
+
+it('a configuration gives a token only roles that its service has', () => {
+  const tokens = (role: Role) => ({
+    environment: { BASA_AUTHORITY_PASSPHRASE: 'secret' },
+    overrides: { dataFolder: 'data', port: 0, operators: [tokenOf(role)] },
+  });
+  expect(readAuthorityConfig(tokens('enrol')).operators).toEqual([tokenOf('enrol')]);
+  for (const role of ['operator', 'auditor'] as const)
+    expect(() => readAuthorityConfig(tokens(role))).toThrow('operators.0.roles.0');
+});
 
 describe.each(['server', 'authority'] as const)('the %s', (service) => {
   it('has the routes for anybody that are listed here, and no others', async () => {
@@ -106,21 +141,26 @@ describe.each(['server', 'authority'] as const)('the %s', (service) => {
     }
   });
 
-  it('asks the right token for every route of operators and auditors', async () => {
-    const routes = (await routesOf(service)).filter(({ who }) => who === 'operator' || who === 'auditor');
-    expect(routes.length).toBeGreaterThan(4);
+  it('opens the routes of a role to tokens with this role, and to no other token', async () => {
+    const routes = (await routesOf(service)).filter(({ who }) => who === 'token');
+    expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      Object.keys(FOR_ROLES[service]).sort(),
+    );
     for (const route of routes) {
-      const other = route.who === 'operator' ? 'auditor' : 'operator';
-      const codes = [undefined, 'guessed', 'a-token-of-metrics', `a-token-of-${other}`].map(async (token) =>
-        codeOf(await ask(service, route, token)),
-      );
-      expect([route.path, ...(await Promise.all(codes))]).toEqual([
-        route.path,
-        'operator-token-missing',
-        'operator-token-missing',
-        'role-missing',
-        'role-missing',
-      ]);
+      const name = `${route.method} ${route.path}`;
+      for (const token of [undefined, 'guessed'])
+        expect([name, await codeOf(await ask(service, route, token))]).toEqual([name, 'operator-token-missing']);
+      const isRefused = async (role: Role) =>
+        (await codeOf(await ask(service, route, `a-token-of-${role}`))) === 'role-missing';
+      const opened = await Promise.all(ROLES[service].map(async (role) => ((await isRefused(role)) ? [] : [role])));
+      expect([name, opened.flat()]).toEqual([name, FOR_ROLES[service][name]]);
     }
+  });
+
+  it('tells a refused token the role that it needs, and those that it has', async () => {
+    const route = { method: 'POST', path: '/v1/tasks', who: 'token' } as const;
+    const answer = await ask(service, route, 'a-token-of-metrics');
+    const needed = service === 'server' ? 'operator' : 'tasks';
+    expect(await answer.json()).toMatchObject({ detail: `the role ${needed} is needed; this token has metrics` });
   });
 });

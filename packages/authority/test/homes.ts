@@ -10,9 +10,9 @@ export const OPERATOR = 'operator-token';
 export const AUDITOR = 'auditor-token';
 const tokenHash = (token: string): string => toHex(nodeSuite.sha256(Buffer.from(token)));
 export const OPERATORS = [
-  { tokenHash: tokenHash(OPERATOR), roles: ['operator' as const] },
-  { tokenHash: tokenHash(AUDITOR), roles: ['auditor' as const] },
-];
+  { tokenHash: tokenHash(OPERATOR), roles: ['tasks', 'enrol', 'revoke', 'admin'] },
+  { tokenHash: tokenHash(AUDITOR), roles: ['metrics'] },
+] as const;
 
 /** The hand of the clock in these tests. */
 export const time = { now: 1_800_000_000_000 };

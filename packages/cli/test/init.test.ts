@@ -1,5 +1,5 @@
 /** `basa init`, and what it says comes next. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@basa/service/free-port';
@@ -9,50 +9,66 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-init-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const KEY = 'ab'.repeat(32);
+const AUTHORITY = ['--authority', 'http://127.0.0.1:7801', '--authority-key', KEY];
+
+const tokenIn = (made: string, name: string): string => readFileSync(join(made, `${name}.token`), 'utf8').trim();
 
 describe('basa init', () => {
-  it('writes the files that both services need, and the printed commands work', async () => {
-    const made = join(folder, 'made');
+  it('writes the files of one side only, and the printed commands work', async () => {
+    const [mine, theirs] = [join(folder, 'mine-to-run'), join(folder, 'theirs-to-run')];
     const ports = [await freePort(), await freePort()].map(String);
-    const flags = ['--server-port', ports[0] ?? '', '--authority-port', ports[1] ?? ''];
-    const { code, out, errors } = await basaHere(['init', made, ...flags, '--json']);
-    expect(code).toBe(0);
-    for (const file of ['authority.key', 'authority.token', 'server.token', 'server.json', 'authority.json'])
-      expect(statSync(join(made, file)).mode & 0o077).toBe(0);
-    const services = ['authority', 'server'].map((name) => {
-      expect(errors).toContain(`basa ${name} --config ${join(made, `${name}.json`)}`);
-      return start([name, '--config', join(made, `${name}.json`)]);
-    });
+    const authority = await basaHere(['init', 'authority', theirs, '--port', ports[0] ?? '', '--json']);
+    expect(authority.code).toBe(0);
+    const { authority: authorityUrl = '', authorityKey = '' } = lastLine(authority.out) as Record<string, string>;
+    const at = ['--authority', authorityUrl, '--authority-key', authorityKey];
+    const server = await basaHere(['init', 'server', mine, '--port', ports[1] ?? '', ...at, '--json']);
+    expect(server.code).toBe(0);
+    for (const file of ['authority.json', 'authority.key', 'owner.token', 'tasks.token'])
+      expect([statSync(join(theirs, file)).mode & 0o077, existsSync(join(mine, file))]).toEqual([0, false]);
+    for (const file of ['server.json', 'operator.token'])
+      expect([statSync(join(mine, file)).mode & 0o077, existsSync(join(theirs, file))]).toEqual([0, false]);
+    expect(authority.errors).toContain('Never hand out owner.token, authority.key or authority-data');
+    expect(server.errors).toContain('Never hand out operator.token');
+    const services = [
+      ['authority', theirs],
+      ['server', mine],
+    ].map(([name = '', made = '']) => start([name, '--config', join(made, `${name}.json`)]));
     try {
       await Promise.all(services.map(({ said }) => said('listening at')));
-      const { server, authority } = lastLine(out) as Record<string, string>;
-      const [serverToken = '', authorityToken = ''] = ['server', 'authority'].map((name) => {
-        expect(errors).toContain(`_TOKEN=$(cat ${join(made, `${name}.token`)})`);
-        return readFileSync(join(made, `${name}.token`), 'utf8').trim();
-      });
       const environment = {
-        BASA_SERVER: server ?? '',
-        BASA_AUTHORITY: authority ?? '',
-        BASA_OPERATOR_TOKEN: serverToken,
-        BASA_AUTHORITY_TOKEN: authorityToken,
+        BASA_SERVER: (lastLine(server.out) as Record<string, string>)['server'] ?? '',
+        BASA_AUTHORITY: authorityUrl,
+        BASA_OPERATOR_TOKEN: tokenIn(mine, 'operator'),
       };
-      // A server that sees its operator's token could otherwise enrol devices of its own.
-      const stolen = { ...environment, BASA_AUTHORITY_TOKEN: serverToken };
-      expect((await basaHere(['task', 'create', '--name', 'stolen', '--buffer', '3'], stolen)).code).not.toBe(0);
-      const created = await basaHere(['task', 'create', '--name', 'first', '--buffer', '3', '--json'], environment);
-      expect(created.code).toBe(0);
-      const enrolled = await basaHere(['keys', 'enroll', '--task', 'first', '--count', '3', '--json'], environment);
-      expect(lastLine(enrolled.out)['tokens']).toHaveLength(3);
-      expect((await basaHere(['device', 'list'], environment)).out).toContain('no device is enrolled');
+      const asOperator = { ...environment, BASA_AUTHORITY_TOKEN: tokenIn(theirs, 'tasks') };
+      const asOwner = { ...environment, BASA_AUTHORITY_TOKEN: tokenIn(theirs, 'owner') };
+      // A server that sees its operator's token cannot use it at the authority.
+      const stolen = { ...environment, BASA_AUTHORITY_TOKEN: tokenIn(mine, 'operator') };
+      const create = ['task', 'create', '--name', 'first', '--buffer', '3', '--json'];
+      for (const wrong of [stolen, asOwner]) expect((await basaHere(create, wrong)).code).not.toBe(0);
+      expect((await basaHere(create, asOperator)).code).toBe(0);
+      expect((await basaHere(['device', 'list'], asOwner)).out).toContain('no device is enrolled');
     } finally {
       for (const { child } of services) child.kill('SIGTERM');
       await Promise.all(services.map(({ ended }) => ended));
     }
   });
 
+  it('names the side that is missing, and what a server needs', async () => {
+    const neither = await basaHere(['init', join(folder, 'neither')]);
+    expect([neither.code, neither.errors]).toEqual([2, expect.stringContaining('choose server or authority')]);
+    const alone = await basaHere(['init', 'server', join(folder, 'alone')]);
+    expect([alone.code, alone.errors]).toEqual([
+      2,
+      expect.stringContaining('a server needs --authority and --authority-key'),
+    ]);
+    expect(existsSync(join(folder, 'alone'))).toBe(false);
+  });
+
   it('does not change a folder that is not empty', async () => {
     writeFileSync(join(folder, 'mine'), '');
-    const { code, errors } = await basaHere(['init', folder]);
+    const { code, errors } = await basaHere(['init', 'authority', folder]);
     expect([code, errors]).toEqual([
       2,
       expect.stringContaining('is not empty; name a folder that is empty or does not exist yet'),
@@ -62,21 +78,23 @@ describe('basa init', () => {
   it('writes valid addresses for an IPv6 host', async () => {
     for (const [n, host] of ['::1', '[::1]'].entries()) {
       const made = join(folder, `v6-${n}`);
-      const { out } = await basaHere(['init', made, '--host', host, '--json']);
-      expect(lastLine(out)).toMatchObject({ server: 'http://[::1]:7800', authority: 'http://[::1]:7801' });
+      const { out } = await basaHere(['init', 'server', made, '--host', host, ...AUTHORITY, '--json']);
+      expect(lastLine(out)).toMatchObject({ server: 'http://[::1]:7800' });
       expect(JSON.parse(readFileSync(join(made, 'server.json'), 'utf8'))).toMatchObject({ host: '::1' });
     }
   });
 
   it('explains how to use your own certificate, but only with TLS', async () => {
     const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
-    const tls = await basaHere(['init', join(folder, 'tls'), '--host', 'a.test', '--tls-cert', cert, '--tls-key', key]);
+    const flags = ['--host', 'a.test', '--tls-cert', cert, '--tls-key', key];
+    const tls = await basaHere(['init', 'server', join(folder, 'tls'), ...AUTHORITY, ...flags]);
     expect([tls.code, tls.out]).toEqual([0, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
-    expect((await basaHere(['init', join(folder, 'plain')])).out).not.toContain('NODE_EXTRA_CA_CERTS');
+    const plain = await basaHere(['init', 'server', join(folder, 'plain'), ...AUTHORITY]);
+    expect(plain.out).not.toContain('NODE_EXTRA_CA_CERTS');
   });
 
   it('writes no configuration with which keys could be read on the way', async () => {
-    const { code, errors } = await basaHere(['init', join(folder, 'open'), '--host', 'basa.example.org']);
+    const { code, errors } = await basaHere(['init', 'authority', join(folder, 'open'), '--host', 'basa.example.org']);
     expect([code, errors]).toEqual([2, expect.stringContaining('add --tls-cert and --tls-key')]);
   });
 });

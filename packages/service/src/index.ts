@@ -21,7 +21,7 @@ export {
 export type { Address } from './http/listen.ts';
 export { logEvent } from './http/log-event.ts';
 export { networkOf } from './http/network.ts';
-export type { Operator, Role } from './http/operators.ts';
+export { AUTHORITY_ROLES, type Operator, type Role, SERVER_ROLES } from './http/operators.ts';
 export { answerRefusal, fail, granted, ServiceError } from './http/problem.ts';
 export { answers, closed, exchange, hexText, wireBytes } from './http/schemas.ts';
 export type { ServiceApp } from './http/service-app.ts';

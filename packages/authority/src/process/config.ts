@@ -1,6 +1,7 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
 import {
+  AUTHORITY_ROLES,
   type CheckedConfig,
   type ConfigPlaces,
   configSchema,
@@ -15,7 +16,7 @@ import { AUTHORITY_DEFAULTS, type AuthorityOptions, witnessOf } from './create-a
 import { isInside } from './inside.ts';
 
 /** `basa config print` and the page of all keys on the site are written from this. */
-export const authorityConfigSchema = configSchema({
+export const authorityConfigSchema = configSchema(AUTHORITY_ROLES, {
   passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
   keyFile: Type.Optional(
     Type.String({

@@ -1,4 +1,4 @@
-/** Devices: tokens and lists for operators, enrolment for devices, revocation. */
+/** Devices: tokens and lists for the owner, enrolment for devices, revocation. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, type UserId } from '@basa/protocol';
 import {
@@ -15,6 +15,7 @@ import {
 } from '@basa/service';
 import { enrol, makeTokens } from '../steps/enrolment.ts';
 import { taskOf, taskParams } from './names.ts';
+import { ROLES, rolesIn } from './roles.ts';
 import type { RouteTools } from './route-tools.ts';
 
 const MAX_AT_ONCE = 1000;
@@ -25,9 +26,9 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   app.post(
     AUTHORITY_PATH.tokens(':task'),
     {
-      onRequest: requireRole('operator'),
+      onRequest: requireRole(...ROLES.makeTokens),
       schema: {
-        summary: 'Creates enrolment tokens, each for one device (operator)',
+        summary: `Creates enrolment tokens, each for one device ${rolesIn(ROLES.makeTokens)}`,
         params: taskParams,
         body: Type.Object(
           {
@@ -57,10 +58,10 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   app.put(
     AUTHORITY_PATH.allowList(':task'),
     {
-      onRequest: requireRole('operator'),
+      onRequest: requireRole(...ROLES.allowDevices),
       bodyLimit: 100 * MAX_AT_ONCE,
       schema: {
-        summary: 'Adds devices to the allow-list (operator)',
+        summary: `Adds devices to the allow-list ${rolesIn(ROLES.allowDevices)}`,
         params: taskParams,
         body: Type.Object({ deviceKeys: Type.Array(hexText(32), { maxItems: MAX_AT_ONCE }) }, closed),
         response: answers(Type.Object({ allowed: Type.Integer({ description: 'number of devices on the list' }) })),
@@ -108,9 +109,9 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   app.get(
     AUTHORITY_PATH.devices(':task'),
     {
-      onRequest: requireRole('operator'),
+      onRequest: requireRole(...ROLES.listDevices),
       schema: {
-        summary: 'The enrolled devices of a task, in the order of their names (operator)',
+        summary: `The enrolled devices of a task, in the order of their names ${rolesIn(ROLES.listDevices)}`,
         params: taskParams,
         querystring: Type.Object({
           from: Type.Optional(Type.String({ pattern: '^[0-9a-f]{0,64}$', description: 'the first name to list' })),
@@ -146,9 +147,9 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   app.post(
     AUTHORITY_PATH.revocations,
     {
-      onRequest: requireRole('operator'),
+      onRequest: requireRole(...ROLES.revoke),
       schema: {
-        summary: 'Revokes a device: its uploads are refused, and servers are informed (operator)',
+        summary: `Revokes a device: its uploads are refused, and servers are informed ${rolesIn(ROLES.revoke)}`,
         body: Type.Object({ user: hexText(32, 'SHA-256 of the device key') }, closed),
         response: answers(Type.Object({ revoked: Type.Literal(true) })),
       },

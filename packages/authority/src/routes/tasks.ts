@@ -16,6 +16,7 @@ import {
 import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { openEpochIfDue } from '../steps/shot-epochs.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
+import { ROLES, rolesIn } from './roles.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function taskRoutes({ service, authority, shots, unsafePaperMode, now, watch }: RouteTools): void {
@@ -35,9 +36,9 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
   app.post(
     AUTHORITY_PATH.tasks,
     {
-      onRequest: requireRole('operator'),
+      onRequest: requireRole(...ROLES.createTask),
       schema: {
-        summary: 'Creates a task (operator)',
+        summary: `Creates a task ${rolesIn(ROLES.createTask)}`,
         body: wireBytes('policy'),
         response: answers(Type.Object({ task: hexText(32) })),
       },
@@ -61,8 +62,11 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
   app.get(
     AUTHORITY_PATH.tasks,
     {
-      onRequest: requireRole('operator'),
-      schema: { summary: 'All tasks (operator)', response: answers(Type.Object({ tasks: Type.Array(listed) })) },
+      onRequest: requireRole(...ROLES.listTasks),
+      schema: {
+        summary: `All tasks ${rolesIn(ROLES.listTasks)}`,
+        response: answers(Type.Object({ tasks: Type.Array(listed) })),
+      },
     },
     async () => {
       const { core, directory } = authority;

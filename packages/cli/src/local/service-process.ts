@@ -74,6 +74,8 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
 
 export type Role = 'authority' | 'server';
 
+const ROLES = { authority: ['tasks', 'enrol', 'revoke', 'admin'], server: ['operator', 'auditor'] } as const;
+
 /** The start options of a service. */
 export interface Launch {
   readonly role: Role;
@@ -103,7 +105,7 @@ export class ServiceProcesses {
   /** Returns the address on which the process reports to listen. The process is added to the children immediately. */
   start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
     const { folder, signal, command } = this.#options;
-    const file = this.configure(name, config);
+    const file = this.configure(name, role, config);
     return startProcess({
       name,
       command: [...preloads.flatMap((path) => ['--import', path]), ...command(role, file)],
@@ -114,11 +116,11 @@ export class ServiceProcesses {
     });
   }
 
-  /** Writes the file of a configuration, with the operator in it. */
-  configure(name: string, config: object): string {
+  /** Writes the file of a configuration, with one token that has every role. */
+  configure(name: string, role: Role, config: object): string {
     const { folder, operatorToken } = this.#options;
     const tokenHash = hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken);
-    const operators = [{ tokenHash, roles: ['operator', 'auditor'] }];
+    const operators = [{ tokenHash, roles: ROLES[role] }];
     const file = join(folder, `${name}.json`);
     writeFileSync(file, `${JSON.stringify({ operators, ...config }, null, 2)}\n`, { mode: 0o600 });
     return file;

@@ -1,90 +1,141 @@
-/** `basa init`: creates a folder with the configurations, keys and operator token that both services need to start. */
+/** `basa init`: creates a folder with the configuration, keys and tokens of one side: a server, or an authority. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { type ServiceName, serviceOf } from '../flags/places.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
 import { text, whole } from '../shell/flag.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
+const PORTS = { server: 7800, authority: 7801 } as const;
 
-const port = (help: string, usual: number) => whole({ help, min: 1, max: 65_535, default: usual });
 const FLAGS = {
-  host: text({
-    value: 'name',
-    help: 'name or address at which devices reach both services',
-    default: '127.0.0.1',
-  }),
-  'server-port': port('port of the server', 7800),
-  'authority-port': port('port of the authority', 7801),
+  host: text({ value: 'name', help: 'name or address at which others reach the service', default: '127.0.0.1' }),
+  port: whole({ help: 'port of the service', min: 1, max: 65_535, without: 'server 7800, authority 7801' }),
   'tls-cert': text({
     value: 'file',
     help: 'PEM file with the certificate; needed, with --tls-key, if --host is not this machine',
   }),
   'tls-key': text({ value: 'file', help: 'PEM file with the private key of the certificate' }),
+  authority: text({
+    value: 'url',
+    help: 'server: address of the authority, or several separated by commas',
+    variable: 'BASA_AUTHORITY',
+  }),
+  'authority-key': text({
+    value: 'hex',
+    help: 'server: public key of the authority, or several in the order of --authority',
+    variable: 'BASA_AUTHORITY_KEY',
+  }),
 };
 
 export const init: Command = command({
   name: 'init',
-  summary: 'write configurations, keys and operator tokens for both services, and print the next steps',
-  takes: { '<folder>': 'folder for the files; it must be empty or not exist yet (default: basa)' },
+  summary: 'write the configuration, keys and tokens of a server or of an authority, and print the next steps',
+  takes: {
+    'server | authority': 'the side that you run',
+    '<folder>': 'folder for the files; it must be empty or not exist yet (default: basa-server, basa-authority)',
+  },
   flags: FLAGS,
   notes: [
-    'Run both services yourself only to try things out: an operator of both can read every update. If the data belong to others, let an independent party run the authority with authority.json, authority.key and authority-data.',
+    'A party that runs both sides can read every update: let independent parties run them, each with its own `basa init`.',
   ],
   opening: 'creating keys',
   async run(input) {
     const { terminal } = input;
-    const places = await placesOf(input);
-    const { folder, server, authority } = places;
-    await makeFolder(folder);
-    const { hashOfToken } = await import('@basa/client/operator');
-    const { toHex } = await import('@basa/masking');
-    const { nodeRandomBytes, nodeSuite } = await import('@basa/runtime/node');
-    // One for each service: with the token of the authority, the server could enrol devices.
-    const newOperators = async (service: string): Promise<readonly object[]> => {
-      const token = toHex(nodeRandomBytes(16));
-      await writeFile(join(folder, `${service}.token`), `${token}\n`, PRIVATE);
-      return [{ tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] }];
-    };
-    const keyFile = join(folder, 'authority.key');
-    const dataFolder = join(folder, 'authority-data');
-    await writeFile(keyFile, nodeRandomBytes(32), PRIVATE);
-    const { createAuthority } = await import('@basa/authority');
-    // The authority makes its signing key at its first start.
-    const made = await createAuthority({ dataFolder, secret: { keyFile } });
-    await made.close();
-    const authorityKey = toHex(made.publicKey);
-    await writeConfig(folder, 'authority', {
-      ...authority,
-      dataFolder,
-      keyFile,
-      operators: await newOperators('authority'),
-    });
-    const authorityUrl = places.authorityUrl;
-    await writeConfig(folder, 'server', {
-      ...server,
-      dataFolder: join(folder, 'server-data'),
-      authorityUrl,
-      authorityKey,
-      operators: await newOperators('server'),
-    });
-    for (const line of nextSteps(places, authorityKey)) terminal.line(line);
-    return { json: { folder, server: places.serverUrl, authority: authorityUrl, authorityKey } };
+    const place = await placeOf(input);
+    const { said, json } = await (place.service === 'server' ? initServer(input, place) : initAuthority(place));
+    for (const line of [...said, ...caLines(place)]) terminal.line(line);
+    return { json: { folder: place.folder, ...json } };
   },
 });
 
-interface InitPlaces {
+interface Place {
+  readonly service: ServiceName;
   readonly folder: string;
-  readonly serverUrl: string;
-  readonly authorityUrl: string;
-  /** The address of each service. */
-  readonly server: object;
-  readonly authority: object;
+  readonly url: string;
+  /** The keys of the configuration about the address. */
+  readonly listen: object;
 }
 
-async function placesOf({ flags, positionals }: CommandInput<typeof FLAGS>): Promise<InitPlaces> {
+interface Made {
+  readonly said: readonly string[];
+  readonly json: Readonly<Record<string, string>>;
+}
+
+async function initServer({ flags }: CommandInput<typeof FLAGS>, { folder, url, listen }: Place): Promise<Made> {
+  const { authority: authorityUrl, 'authority-key': authorityKey } = flags;
+  if (authorityUrl === undefined || authorityKey === undefined)
+    throw new CommandError(
+      'a server needs --authority and --authority-key; the owner of the authority runs `basa init authority`, which prints both',
+    );
+  await makeFolder(folder);
+  const operators = [await newToken(folder, 'operator', ['operator', 'auditor'])];
+  const config = { ...listen, dataFolder: join(folder, 'server-data'), authorityUrl, authorityKey, operators };
+  await writeConfig(folder, 'server', config);
+  return {
+    said: [
+      `wrote server.json and operator.token into ${folder}`,
+      '',
+      'Start the server:',
+      `  \`basa server --config ${join(folder, 'server.json')}\``,
+      '',
+      "In another terminal, with the token for tasks of each authority's owner:",
+      `  export BASA_SERVER=${url} BASA_AUTHORITY=${authorityUrl} BASA_AUTHORITY_KEY=${authorityKey}`,
+      `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')}) BASA_AUTHORITY_TOKEN=<the token for tasks>`,
+      '  `basa task create --name first --buffer 3` prints the 64 digits of the task, which owners and devices need',
+      '',
+      'Never hand out operator.token or server-data. Never take an owner.token: who holds it and the server can let in devices of',
+      'its own beside a victim. The owner of each authority lets devices in.',
+    ],
+    json: { server: url, authority: authorityUrl, authorityKey },
+  };
+}
+
+async function initAuthority({ folder, url, listen }: Place): Promise<Made> {
+  await makeFolder(folder);
+  const { toHex } = await import('@basa/masking');
+  const { nodeRandomBytes } = await import('@basa/runtime/node');
+  const keyFile = join(folder, 'authority.key');
+  const dataFolder = join(folder, 'authority-data');
+  await writeFile(keyFile, nodeRandomBytes(32), PRIVATE);
+  const { createAuthority } = await import('@basa/authority');
+  // The authority makes its signing key at its first start.
+  const made = await createAuthority({ dataFolder, secret: { keyFile } });
+  await made.close();
+  const authorityKey = toHex(made.publicKey);
+  const operators = [
+    await newToken(folder, 'tasks', ['tasks']),
+    await newToken(folder, 'owner', ['enrol', 'revoke', 'admin']),
+  ];
+  await writeConfig(folder, 'authority', { ...listen, dataFolder, keyFile, operators });
+  return {
+    said: [
+      `wrote authority.json, authority.key, owner.token and tasks.token into ${folder}`,
+      '',
+      'Start the authority:',
+      `  \`basa authority --config ${join(folder, 'authority.json')}\``,
+      '',
+      'Publish the address and the public key:',
+      `  export BASA_AUTHORITY=${url} BASA_AUTHORITY_KEY=${authorityKey}`,
+      `Give the operator of the task tasks.token: it creates tasks, and can do nothing else.`,
+      '',
+      'Never hand out owner.token, authority.key or authority-data, to nobody, and least of all to the operator of the server: who',
+      'holds owner.token decides which devices are in a sum. You let devices in yourself:',
+      `  export BASA_AUTHORITY_TOKEN=$(cat ${join(folder, 'owner.token')})`,
+      '  `basa keys enroll --help` and `basa device list --help` explain how',
+      '',
+      'Back up authority.key separately from authority-data: without this key, nobody can read the data of the authority.',
+    ],
+    json: { authority: url, authorityKey },
+  };
+}
+
+async function placeOf(input: CommandInput<typeof FLAGS>): Promise<Place> {
   const { isLoopback } = await import('@basa/protocol');
-  const folder = resolve(positionals[0] ?? 'basa');
+  const { flags, positionals } = input;
+  const service = serviceOf(input);
+  const folder = resolve(positionals[1] ?? `basa-${service}`);
   const host = flags.host.replace(/^\[(.*)\]$/, '$1');
   const [cert, key] = [flags['tls-cert'], flags['tls-key']];
   if ((cert === undefined) !== (key === undefined))
@@ -94,20 +145,13 @@ async function placesOf({ flags, positionals }: CommandInput<typeof FLAGS>): Pro
       `devices would send their keys to ${host} over plain http, which others on the network can read; add --tls-cert and --tls-key`,
     );
   const tls = cert === undefined || key === undefined ? {} : { tlsCertFile: resolve(cert), tlsKeyFile: resolve(key) };
-  const listen = (at: number): object => ({
-    ...(isLoopback(host) ? { host } : { host: '0.0.0.0', hosts: [host] }),
-    port: at,
-    ...tls,
-  });
-  const { 'server-port': serverPort, 'authority-port': authorityPort } = flags;
+  const port = flags.port ?? PORTS[service];
   const named = isIPv6(host) ? `[${host}]` : host;
-  const url = (at: number): string => `${cert === undefined ? 'http' : 'https'}://${named}:${at}`;
   return {
+    service,
     folder,
-    serverUrl: url(serverPort),
-    authorityUrl: url(authorityPort),
-    server: listen(serverPort),
-    authority: listen(authorityPort),
+    url: `${cert === undefined ? 'http' : 'https'}://${named}:${port}`,
+    listen: { ...(isLoopback(host) ? { host } : { host: '0.0.0.0', hosts: [host] }), port, ...tls },
   };
 }
 
@@ -117,36 +161,25 @@ async function makeFolder(folder: string): Promise<void> {
     throw new CommandError(`${folder} is not empty; name a folder that is empty or does not exist yet`);
 }
 
+/** Writes a token into a file of its own. Returns the entry of the configuration, which has only its hash. */
+async function newToken(folder: string, name: string, roles: readonly string[]): Promise<object> {
+  const { hashOfToken } = await import('@basa/client/operator');
+  const { toHex } = await import('@basa/masking');
+  const { nodeRandomBytes, nodeSuite } = await import('@basa/runtime/node');
+  const token = toHex(nodeRandomBytes(16));
+  await writeFile(join(folder, `${name}.token`), `${token}\n`, PRIVATE);
+  return { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles };
+}
+
 function writeConfig(folder: string, name: string, config: object): Promise<void> {
   return writeFile(join(folder, `${name}.json`), `${JSON.stringify(config, null, 2)}\n`, PRIVATE);
 }
 
-function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey: string): readonly string[] {
+function caLines({ url }: Place): readonly string[] {
+  if (!url.startsWith('https:')) return [];
   return [
-    `wrote authority.json, authority.key, authority.token, server.json and server.token into ${folder}`,
     '',
-    'Start the authority, then the server, each in its own terminal:',
-    `  \`basa authority --config ${join(folder, 'authority.json')}\``,
-    `  \`basa server --config ${join(folder, 'server.json')}\``,
-    '',
-    'In a third terminal, as the operator:',
-    `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
-    `  export BASA_AUTHORITY_KEY=${authorityKey}`,
-    `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'server.token')})`,
-    `  export BASA_AUTHORITY_TOKEN=$(cat ${join(folder, 'authority.token')})`,
-    '  `basa task create --name first --buffer 3` prints the 64 digits of the task, which devices need',
-    '  `basa keys enroll --task first --count 3` prints a token for each device',
-    '',
-    'On each device, set BASA_SERVER, BASA_AUTHORITY and BASA_AUTHORITY_KEY as above, then run:',
-    '  `basa client --identity my-device --task <the 64 digits> --enrol <token>`',
-    '',
-    ...(serverUrl.startsWith('https:')
-      ? [
-          'If the certificate is not signed by a public CA, set NODE_EXTRA_CA_CERTS to the PEM file of its CA in the terminal of the',
-          'server and on every device and operator machine.',
-          '',
-        ]
-      : []),
-    'Back up authority.key separately from authority-data: without this key, nobody can read the data of the authority.',
+    'If the certificate is not signed by a public CA, set NODE_EXTRA_CA_CERTS to the PEM file of its CA in the terminal of the',
+    'server and on every device and operator machine.',
   ];
 }

@@ -7,6 +7,7 @@ import {
   type ConfigPlaces,
   configSchema,
   rateLimit,
+  SERVER_ROLES,
   secretText,
   serviceConfig,
   Type,
@@ -23,7 +24,7 @@ const whole = (minimum: number, fallback: number, description: string) =>
   Type.Integer({ minimum, default: fallback, description });
 
 /** `basa config print` and the page of all keys on the site are written from this. */
-export const serverConfigSchema = configSchema({
+export const serverConfigSchema = configSchema(SERVER_ROLES, {
   authorityUrl: Type.String({
     ...address,
     description: 'address of the authority, or several separated by commas, in the order of authorityKey',

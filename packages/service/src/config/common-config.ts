@@ -1,6 +1,7 @@
 /** The configuration keys of both services, and their meanings. */
 import { type TObject, type TProperties, Type } from 'typebox';
 import type { Address } from '../http/listen.ts';
+import type { Role } from '../http/operators.ts';
 import { closed, hexText } from '../http/schemas.ts';
 import { METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
 import type { RateLimit } from '../http/token-buckets.ts';
@@ -53,26 +54,12 @@ export const commonKeys = {
     LOG_LEVELS.map((level) => Type.Literal(level)),
     { default: 'info', description: 'amount of logging, from nothing to everything' },
   ),
-  operators: Type.Array(
-    Type.Object(
-      {
-        tokenHash: hexText(32),
-        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor'), Type.Literal('metrics')])),
-      },
-      closed,
-    ),
-    {
-      default: [],
-      description:
-        'list of `{ tokenHash, roles }`: the SHA-256 of a token in hexadecimal digits, and its roles (`operator`, `auditor`, `metrics`)',
-    },
-  ),
   metrics: Type.Union(
     METRICS_ACCESS.map((access) => Type.Literal(access)),
     {
       default: 'token',
       description:
-        'access to `/metrics`: for nobody, for tokens with the role `metrics` or `operator`, or for everybody',
+        'access to `/metrics`: for nobody, for tokens with the role `metrics`, `operator` or `admin`, or for everybody',
     },
   ),
   drainMs: Type.Integer({
@@ -92,12 +79,23 @@ export const commonKeys = {
   }),
 } as const;
 
-/** The schema of a service's configuration: the keys of both services, and its own. */
-export function configSchema<Own extends TProperties>(own: Own): TObject<typeof commonKeys & Own> {
-  return Type.Object({ ...commonKeys, ...own }, closed);
+/** The tokens of a service with their roles. */
+function operatorKey(roles: readonly Role[]) {
+  const role = Type.Union(roles.map((one) => Type.Literal(one)));
+  return Type.Array(Type.Object({ tokenHash: hexText(32), roles: Type.Array(role) }, closed), {
+    default: [],
+    description: `list of \`{ tokenHash, roles }\`: the SHA-256 of a token in hexadecimal digits, and its roles (${roles.map((one) => `\`${one}\``).join(', ')})`,
+  });
 }
 
-export type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
+type CommonKeys = typeof commonKeys & { readonly operators: ReturnType<typeof operatorKey> };
+
+/** The schema of a service's configuration: the keys of both services with the roles of this one, and its own keys. */
+export function configSchema<Own extends TProperties>(roles: readonly Role[], own: Own): TObject<CommonKeys & Own> {
+  return Type.Object({ ...commonKeys, operators: operatorKey(roles), ...own }, closed);
+}
+
+export type CommonConfig = Type.Static<ReturnType<typeof Type.Object<CommonKeys>>>;
 
 export function commonOptions(config: CommonConfig): Omit<
   ServiceOptions,

@@ -103,7 +103,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     status: 'ok' as const,
   }));
   typed.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  const requireRole = operatorRequests(settings.operators ?? []);
+  const { requireRole, rolesOf } = operatorRequests(settings.operators ?? []);
+  const roles = answers(Type.Object({ roles: Type.Array(Type.String()) }));
+  typed.get(
+    '/v1/roles',
+    { schema: { summary: 'The roles of the token (any role)', response: roles } },
+    async (request) => ({
+      roles: [...rolesOf(request)],
+    }),
+  );
   mountProbes(typed, checks, () => isDraining);
   mountMetrics(typed, settings, requireRole);
   settings.metrics?.gauge('basa_draining', () => [[{}, Number(isDraining)]]);

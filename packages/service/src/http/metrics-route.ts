@@ -11,7 +11,7 @@ export function mountMetrics(
   requireRole: RequireRole,
 ): void {
   if (metrics === undefined || metricsAccess === 'off') return;
-  const onRequest = metricsAccess === 'token' ? requireRole('metrics', 'operator') : [];
+  const onRequest = metricsAccess === 'token' ? requireRole('metrics', 'operator', 'admin') : [];
   app.get('/metrics', { onRequest, schema: { hide: true } }, async (_, reply) =>
     reply
       .type(METRICS_MEDIA_TYPE)

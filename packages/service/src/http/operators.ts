@@ -5,7 +5,10 @@ import type { FastifyRequest } from 'fastify';
 import { fail } from './problem.ts';
 
 /** `metrics` reads `/metrics` and nothing else. */
-export type Role = 'operator' | 'auditor' | 'metrics';
+export const SERVER_ROLES = ['operator', 'auditor', 'metrics'] as const;
+/** `tasks` creates tasks, and is the only one that its owner hands out; `enrol` and `revoke` decide about devices; `admin` looks at everything. */
+export const AUTHORITY_ROLES = ['tasks', 'enrol', 'revoke', 'admin', 'metrics'] as const;
+export type Role = (typeof SERVER_ROLES)[number] | (typeof AUTHORITY_ROLES)[number];
 
 export interface Operator {
   /** SHA-256 of the token, in hexadecimal. */
@@ -15,22 +18,37 @@ export interface Operator {
 
 export type RequireRole = (...roles: readonly [Role, ...Role[]]) => (request: FastifyRequest) => Promise<void>;
 
-/** Returns the `onRequest` hook of routes that need a role. */
-export function operatorRequests(operators: readonly Operator[]): RequireRole {
+export interface OperatorRequests {
+  /** Returns the `onRequest` hook of routes that need one of these roles. */
+  readonly requireRole: RequireRole;
+  /** Returns the roles of the token that the request shows. */
+  rolesOf(request: FastifyRequest): readonly Role[];
+}
+
+export function operatorRequests(operators: readonly Operator[]): OperatorRequests {
   const known = operators.map(({ tokenHash, roles }) => {
     const hash = fromHex(tokenHash);
     if (hash?.length !== 32) throw new RangeError('tokenHash must be SHA-256 in lower-case hexadecimal');
     return { hash, roles };
   });
-  return (...wanted) =>
-    async (request) => {
-      const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-      if (token === undefined) fail('operator-token-missing', { detail: 'send Authorization: Bearer <token>' });
-      const hash = nodeSuite.sha256(Buffer.from(token, 'utf8'));
-      // Compares every operator, each in constant time.
-      const [operator] = known.filter((candidate) => equalBytes(candidate.hash, hash));
-      if (operator === undefined) fail('operator-token-missing', { detail: 'this token is unknown here' });
-      if (!operator.roles.some((role) => wanted.includes(role)))
-        fail('role-missing', { detail: `the role ${wanted.join(' or ')} is needed` });
-    };
+  const rolesOf = (request: FastifyRequest): readonly Role[] => {
+    const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) fail('operator-token-missing', { detail: 'send Authorization: Bearer <token>' });
+    const hash = nodeSuite.sha256(Buffer.from(token, 'utf8'));
+    // Compares every operator, each in constant time.
+    const [operator] = known.filter((candidate) => equalBytes(candidate.hash, hash));
+    if (operator === undefined) fail('operator-token-missing', { detail: 'this token is unknown here' });
+    return operator.roles;
+  };
+  return {
+    rolesOf,
+    requireRole:
+      (...wanted) =>
+      async (request) => {
+        const roles = rolesOf(request);
+        if (roles.some((role) => wanted.includes(role))) return;
+        const has = roles.length === 0 ? 'none' : roles.join(', ');
+        fail('role-missing', { detail: `the role ${wanted.join(' or ')} is needed; this token has ${has}` });
+      },
+  };
 }

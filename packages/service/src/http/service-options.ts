@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly clock: () => number;
   /** The metrics of the service, served at `/metrics`. */
   readonly metrics?: Metrics;
-  /** Access to the metrics: no access, operators with the role `metrics` or `operator`, or every client that can reach the port. */
+  /** Access to the metrics: no access, tokens with the role `metrics`, `operator` or `admin`, or every client that can reach the port. */
   readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
   readonly log?: LogOptions;

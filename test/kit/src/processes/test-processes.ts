@@ -184,7 +184,7 @@ export class TestProcesses {
 
   /** Writes the configuration that a process would be started with: for commands about its service. */
   placesOf(name: ProcessName): { readonly file: string; readonly environment: NodeJS.ProcessEnv } {
-    const file = this.#processes.configure(name, this.#config(name));
+    const file = this.#processes.configure(name, roleOf(name), this.#config(name));
     return { file, environment: { ...process.env, ...this.#secrets } };
   }
 

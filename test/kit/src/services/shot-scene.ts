@@ -49,7 +49,9 @@ const TICK_MS = 30;
 const LONGEST_PAUSE_MS = 15_000;
 
 const TOKEN = 'operator-of-the-tests';
-const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
+const OPERATORS = [
+  { tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator', 'tasks', 'enrol'] },
+] as const;
 
 /** A device that has given nothing yet. */
 const NOBODY = restoreDevice(nodeSuite, []);

@@ -17,8 +17,12 @@ import { type RunningServer, type ServerOptions, startServer } from '@basa/serve
 export { until };
 
 export const OPERATOR_TOKEN = 'operator-of-the-tests';
+/** One token with every role of both services, which no real party may have. */
 export const OPERATORS = [
-  { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
+  {
+    tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))),
+    roles: ['operator', 'auditor', 'tasks', 'enrol', 'revoke', 'admin'],
+  },
 ] as const satisfies NonNullable<ServerOptions['operators']>;
 
 /** Tests move the services' clocks, and devices keep theirs. */

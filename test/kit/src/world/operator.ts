@@ -7,9 +7,9 @@ const OPERATOR_TOKEN = 'operator-of-the-tests';
 export const OPERATORS = [
   {
     tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))),
-    roles: ['operator' as const, 'auditor' as const],
+    roles: ['operator', 'auditor', 'tasks', 'enrol', 'revoke', 'admin'],
   },
-];
+] as const;
 
 /** Sends a request of the operator. */
 export function asOperator(send: typeof fetch, method: string, url: URL, body?: object): Promise<Response> {
