@@ -5,27 +5,23 @@
  */
 import { type Signer, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
-  beaconCodec,
   type Certificate,
   certificateCodec,
   decodePolicy,
   type Endorsement,
+  type Epoch,
   encodePolicy,
   epochCodec,
-  HEADER,
-  modelEntryCodec,
+  modelStatementCodec,
   PROBLEM_MEDIA_TYPE,
   problemDocument,
-  type Standings,
-  standingsCodec,
+  type ShownModel,
+  shownModelCodec,
   type TaskPolicy,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { oneShotPolicy } from './kit-policy.ts';
 import { isUpload, Scene } from './scene.ts';
 import type { Answer, Asked, ServiceProxy } from './service-proxy.ts';
-import { until } from './until.ts';
 
 export interface Lie {
   readonly name: string;
@@ -48,10 +44,6 @@ const STRANGER = createNodeSigner(nodeRandomBytes(32));
 const COUNCIL_SIZE = 4;
 /** The authorities whose word is forged: the other two are too few. */
 const FORGED = [0, 2];
-const DAY_MS = 86_400_000;
-const FRESH_MS = 10_000;
-/** The next epoch opens when half of it is over, and until its end no statement of it is too old. */
-const EPOCH_MS = 40_000;
 /** The participant whose update is the client's second one. */
 const SECOND = 4;
 export const LIES: readonly Lie[] = [
@@ -74,24 +66,6 @@ export const LIES: readonly Lie[] = [
       changing(authority, /\/policy$/, (body) => encodePolicy({ ...decodePolicy(body), minimum: 3 })),
   },
   {
-    name: 'the time of an authority that is two days ahead',
-    refusal: 'wrong-clock',
-    tell: ({ authorities: [authority] }) =>
-      changing(authority, /\/v1\/authority$/, (body) => withJson(body, { time: Date.now() + 2 * DAY_MS })),
-  },
-  {
-    name: 'a head of its log that the authority did not sign',
-    refusal: 'wrong-authority',
-    tell: ({ authorities: [authority] }) => {
-      if (authority === undefined) return;
-      authority.onAnswer = (_, answer) => {
-        const { [HEADER.head]: head, ...headers } = answer.headers;
-        const forged = String(head).replace(/.{128}$/, toHex(nodeRandomBytes(64)));
-        return { ...answer, headers: { ...headers, [HEADER.head]: forged } };
-      };
-    },
-  },
-  {
     name: 'a certificate that the authority did not sign',
     refusal: 'wrong-certificate',
     tell: ({ authorities: [authority] }) => forgingCertificates(authority),
@@ -106,76 +80,62 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'an epoch that its authority did not sign, with a key of the server',
-    refusal: 'epoch-invalid',
-    tell: aboutEach(({ epoch, ...rest }) => {
+    refusal: 'epochs-missing',
+    tell: aboutEach((epoch) => {
       const own = { ...epoch, key: nodeSuite.x25519(nodeRandomBytes(32)).publicKey };
-      return { ...rest, epoch: { ...own, signature: STRANGER.sign(epochCodec.statement(own)) } };
+      return { ...own, signature: STRANGER.sign(epochCodec.statement(own)) };
     }),
   },
   {
     name: 'an epoch of another task',
-    refusal: 'epoch-invalid',
+    refusal: 'epochs-missing',
     tell: async (scene) => {
       const other = await Scene.open(scene.stage, () => ({ ended: Promise.reject(), kill: () => undefined }), {}, 1);
-      const [foreign] = (await other.standings()).standings;
+      const [foreign] = (await other.shown()).epochs;
       await other.close();
-      aboutEach((standing) => ({ ...standing, epoch: foreign?.epoch ?? standing.epoch }))(scene);
+      aboutEach((epoch) => foreign ?? epoch)(scene);
     },
   },
   {
-    name: 'a time and a model that no authority signed',
-    refusal: 'model-not-logged',
-    tell: aboutEach(({ beacon, ...rest }) => {
-      const entry = { ...beacon.entry, modelHash: nodeRandomBytes(32) };
-      const endorsements = [{ authority: 0, signature: STRANGER.sign(modelEntryCodec.statement(entry)) }];
-      const forged = { ...beacon, entry: { ...entry, endorsements } };
-      return { ...rest, beacon: { ...forged, signature: STRANGER.sign(beaconCodec.statement(forged)) } };
-    }),
+    name: 'epochs of too few of four authorities',
+    refusal: 'epochs-missing',
+    authorities: COUNCIL_SIZE,
+    tell: (scene) =>
+      showing(scene, ({ epochs, ...shown }) => ({ ...shown, epochs: epochs.filter(({ authority }) => authority < 2) })),
   },
   {
-    name: 'a model that is not the logged one',
-    refusal: 'model-not-logged',
+    name: 'a model that the server did not sign',
+    refusal: 'model-invalid',
+    tell: (scene) =>
+      showing(scene, ({ statement, ...shown }) => {
+        const forged = { ...statement, modelHash: nodeRandomBytes(32) };
+        return { ...shown, statement: { ...forged, signature: STRANGER.sign(modelStatementCodec.statement(forged)) } };
+      }),
+  },
+  {
+    name: 'a model of another task',
+    refusal: 'model-invalid',
+    tell: async (scene) => {
+      const other = await Scene.open(scene.stage, () => ({ ended: Promise.reject(), kill: () => undefined }), {}, 1);
+      const { statement } = await other.shown();
+      await other.close();
+      showing(scene, (shown) => ({ ...shown, statement }));
+    },
+  },
+  {
+    name: 'other parameters than the server signed',
+    refusal: 'model-invalid',
     tell: ({ server }) => changing(server, /\/models\/0$/, flipped),
   },
   {
-    name: 'statements of authorities that are old',
-    refusal: 'standings-stale',
-    policy: oneShotPolicy(1, { freshMs: FRESH_MS }),
+    name: 'a model again on which the client gave: another update of it is not given',
+    refusal: 'version-given',
+    participant: SECOND,
     tell: async (scene) => {
-      const old = await scene.standings();
-      scene.stage.elapse(2 * FRESH_MS);
-      showing(scene, () => old);
-    },
-  },
-  {
-    name: 'statements of too few of four authorities',
-    refusal: 'standings-stale',
-    authorities: COUNCIL_SIZE,
-    tell: (scene) => showing(scene, ({ standings }) => ({ standings: standings.slice(0, -2) })),
-  },
-  {
-    name: 'an epoch that is older than one that the client has seen',
-    refusal: 'standings-stale',
-    policy: oneShotPolicy(1, { epochMs: EPOCH_MS }),
-    tell: async (scene) => {
-      const [older] = (await scene.standings()).standings;
-      if (older === undefined) throw new Error('the server shows no standings');
-      scene.stage.elapse(EPOCH_MS / 2);
-      await until(async () =>
-        (await scene.standings()).standings.some(({ epoch }) => toHex(epoch.key) !== toHex(older.epoch.key)),
-      );
-      await sawStandings(scene);
-      aboutEach((standing) => ({ ...standing, epoch: older.epoch }))(scene);
-    },
-  },
-  {
-    name: 'a version that is older than one that the client has seen',
-    refusal: 'model-stale',
-    tell: async (scene) => {
-      const old = await scene.standings();
+      const old = await scene.shown();
+      await contributed(scene);
       for (const participant of [0, 2, 3]) await scene.peer(participant);
       await scene.summed();
-      await sawStandings(scene);
       showing(scene, () => old);
     },
   },
@@ -210,20 +170,18 @@ export function problemAnswer(code: 'epoch-invalid' | 'stopping', retryAfterMs?:
   return { status: document.status, headers, body: Buffer.from(JSON.stringify(document)) };
 }
 
-/** Shows other statements than the authorities', by themselves and with a place. */
-export function showing({ server }: Scene, change: (standings: Standings) => Standings): void {
-  const changed = (body: Uint8Array): Uint8Array => standingsCodec.encode(change(standingsCodec.decode(body)));
-  changing(server, /\/(standings|admissions)$/, (body, { path }) => {
-    if (path.endsWith('/standings')) return changed(body);
-    const { standings } = JSON.parse(new TextDecoder().decode(body)) as { readonly standings?: string };
-    return standings === undefined
-      ? body
-      : withJson(body, { standings: toHex(changed(Buffer.from(standings, 'hex'))) });
+/** Shows another model or other epochs, by themselves and with a place. */
+export function showing({ server }: Scene, change: (shown: ShownModel) => ShownModel): void {
+  const changed = (body: Uint8Array): Uint8Array => shownModelCodec.encode(change(shownModelCodec.decode(body)));
+  changing(server, /\/(models\/newest|admissions)$/, (body, { path }) => {
+    if (path.endsWith('/newest')) return changed(body);
+    const { model } = JSON.parse(new TextDecoder().decode(body)) as { readonly model?: string };
+    return model === undefined ? body : withJson(body, { model: toHex(changed(Buffer.from(model, 'hex'))) });
   });
 }
 
-function aboutEach(change: (standing: AuthorityStanding) => AuthorityStanding): (scene: Scene) => void {
-  return (scene) => showing(scene, ({ standings }) => ({ standings: standings.map(change) }));
+function aboutEach(change: (epoch: Epoch) => Epoch): (scene: Scene) => void {
+  return (scene) => showing(scene, ({ epochs, ...shown }) => ({ ...shown, epochs: epochs.map(change) }));
 }
 
 /** Changes the good answers of these paths. */
@@ -248,16 +206,7 @@ function signedBy(signer: Signer, certificate: Certificate, authority: number): 
   return [{ authority, signature: signer.sign(certificateCodec.statement(certificate)) }];
 }
 
-/** The client is told the truth, and then a model that is not the logged one: it has seen the statements, and gives nothing. */
-async function sawStandings(scene: Scene): Promise<void> {
-  changing(scene.server, /\/models\/\d+$/, flipped);
-  const { code } = await scene.run();
-  scene.server.behave();
-  if (code === 0 || scene.pieces.length > 0)
-    throw new Error('the client trained on a model that is not the logged one');
-}
-
-async function _contributed(scene: Scene): Promise<void> {
+async function contributed(scene: Scene): Promise<void> {
   const { code, output } = await scene.run();
   if (code !== 0) throw new Error(`the client did not contribute: ${output}`);
 }

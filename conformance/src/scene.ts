@@ -9,9 +9,9 @@ import {
   HEADER,
   SERVER_PATH,
   type ShotHeader,
-  type Standings,
+  type ShownModel,
   shotUploadCodec,
-  standingsCodec,
+  shownModelCodec,
   type TaskPolicy,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -147,11 +147,11 @@ export class Scene {
     return [...headers].map((hex) => shotUploadCodec.decode(fromHex(hex) ?? new Uint8Array()).header);
   }
 
-  /** The statements of the authorities that the server shows at this moment. */
-  async standings(): Promise<Standings> {
-    const response = await fetch(new URL(SERVER_PATH.standings(this.task), this.stage.serverUrl));
-    if (!response.ok) throw new Error(`the server shows no standings: ${response.status}`);
-    return standingsCodec.decode(new Uint8Array(await response.arrayBuffer()));
+  /** What the server shows at this moment. */
+  async shown(): Promise<ShownModel> {
+    const response = await fetch(new URL(SERVER_PATH.newestModel(this.task), this.stage.serverUrl));
+    if (!response.ok) throw new Error(`the server shows no model: ${response.status}`);
+    return shownModelCodec.decode(new Uint8Array(await response.arrayBuffer()));
   }
 
   /** A real device contributes its update past the proxies. */

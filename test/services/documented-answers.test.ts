@@ -3,21 +3,19 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  beaconCodec,
   certificateCodec,
   encodePolicy,
   HEADER,
   hasGoodEndorsements,
   headCodec,
-  isEndorsed,
   isEpochOf,
   isSigned,
-  modelEntryCodec,
+  modelStatementCodec,
   problemCodeOf,
   SERVER_PATH,
   type ShotUpload,
   shotUploadCodec,
-  standingsCodec,
+  shownModelCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { type HeldUpload, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';
@@ -106,20 +104,14 @@ describe('an authority', () => {
   });
 });
 
-it('the server hands on what the authorities signed, by itself and with a place', async () => {
+it('the server shows its newest model and the open epochs of the authorities, by itself and with a place', async () => {
   const { policy, task } = services;
   const isGood = (body: Uint8Array): boolean => {
-    const { standings } = standingsCodec.decode(body);
+    const { statement, epochs } = shownModelCodec.decode(body);
     return (
-      standings.length >= policy.threshold &&
-      standings.every(
-        ({ authority, epoch, beacon }) =>
-          [epoch.authority, beacon.authority].every((index) => index === authority) &&
-          toHex(epoch.task) === task &&
-          isEpochOf(nodeSuite, policy, epoch) &&
-          isSigned(nodeSuite, beaconCodec, beacon, policy.authorities[authority] as Uint8Array) &&
-          isEndorsed(nodeSuite, modelEntryCodec, policy, beacon.entry),
-      )
+      isSigned(nodeSuite, modelStatementCodec, statement, policy.serverKey) &&
+      epochs.length >= policy.threshold &&
+      epochs.every((epoch) => toHex(epoch.task) === task && isEpochOf(nodeSuite, policy, epoch))
     );
   };
   const device = signingDevice();
@@ -128,9 +120,9 @@ it('the server hands on what the authorities signed, by itself and with a place'
   const words = { audience: services.server.publicKey, method: 'POST', target, body, at: services.clock() };
   const headers = { ...device.headers(words), 'content-type': 'application/octet-stream' };
   const place = await fetch(services.server.url + target, { method: 'POST', headers, body: body.slice() });
-  const { standings } = (await place.json()) as { standings: string };
-  expect(isGood(fromHex(standings) ?? new Uint8Array())).toBe(true);
-  expect(isGood((await told(fetch(services.server.url + SERVER_PATH.standings(task)))).body)).toBe(true);
+  const { model } = (await place.json()) as { model: string };
+  expect(isGood(fromHex(model) ?? new Uint8Array())).toBe(true);
+  expect(isGood((await told(fetch(services.server.url + SERVER_PATH.newestModel(task)))).body)).toBe(true);
 });
 
 describe('the header of an upload', () => {
@@ -144,8 +136,7 @@ describe('the header of an upload', () => {
   const strange = new Uint8Array(32).fill(7);
 
   it.each([
-    ['a model that is not logged', 'model-not-logged', () => ({ entry: strange })],
-    ['a version that there is not', 'model-not-logged', () => ({ version: 999 })],
+    ['a model that the server did not sign', 'model-unknown', () => ({ model: strange })],
     ['an epoch of nobody', 'epoch-invalid', () => ({ epochs: [{ authority: 0, statement: strange }] })],
     ['no epoch', 'epoch-invalid', () => ({ epochs: [] })],
     ['another user', 'not-yours', () => ({ user: strange as never })],

@@ -15,13 +15,13 @@ beforeEach(async () => {
   proxy = await services.proxy();
 });
 
-it('a model that is not the one of the log is not trained on', async () => {
+it('a model that is not the one of the statement is not trained on', async () => {
   const victim = await services.client('victim', { server: proxy.url });
   proxy.onAnswer = (asked, answer) => {
     if (!/\/models\/0$/.test(asked.path)) return answer;
     return { ...answer, body: answer.body.map((byte, n) => (n === 3 ? byte ^ 1 : byte)) };
   };
-  await expect(victim.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+  await expect(victim.model()).rejects.toMatchObject({ reason: 'model-invalid' });
   proxy.behave();
   expect((await victim.model()).version).toBe(0);
 });

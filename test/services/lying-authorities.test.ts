@@ -157,24 +157,6 @@ it('the server asks less and less often while too few agree, and continues when 
   await services.reached(1, task);
 });
 
-it('the same holds if the first model cannot be logged', async () => {
-  let asked = 0;
-  const cut = ({ path }: Asked) => {
-    if (!path.includes('/model-log')) return undefined;
-    asked++;
-    return 'cut' as const;
-  };
-  liar.onAsk = cut;
-  slow.onAsk = (one) => (one.path.includes('/model-log') ? 'cut' : undefined);
-  await expect(create('unlogged')).rejects.toThrow(ProblemError);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  expect(asked).toBeLessThan(6); // at first, when the operator asks, and then as above
-  liar.behave();
-  slow.behave();
-  const { task } = await create('unlogged');
-  await services.reached(0, task);
-});
-
 it('a revocation and tokens reach the others if the first authority refuses', async () => {
   const { task, tokens } = await create('an operator');
   const [client] = (await devices(task, 'revoked', tokens.slice(0, 1))) as [BasaClient];

@@ -147,16 +147,12 @@ describe('the trace of a batch', () => {
       ofBatch()
         .filter((span) => partyOf(span) === party)
         .map(pathOf);
-    const steps = ['close', 'close', 'sum-shard', 'model-step', 'log'];
+    const steps = ['close', 'close', 'sum-shard', 'model-step'];
     expect(paths('server').sort()).toEqual(
       ['task', 'task > buffer', ...steps.map((step) => `task > buffer > ${step}`)].sort(),
     );
     // The server's requests are children of its own step.
-    expect(paths('authority').sort()).toEqual([
-      'task > buffer > close > release',
-      'task > buffer > close > vote',
-      'task > buffer > log > log',
-    ]);
+    expect(paths('authority').sort()).toEqual(['task > buffer > close > release', 'task > buffer > close > vote']);
   });
 
   it('holds only public names', () => {

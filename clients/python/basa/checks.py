@@ -34,21 +34,9 @@ def check_certificate(certificate: Message, council: Council, authority: int, ta
     return certificate
 
 
-def check_newest(entries: Sequence[Message], seen: Tuple[int, bytes]) -> Message:
-    """The newest entry of t authorities. It must not be older than a version that was seen before."""
-    entry = max(entries, key=lambda one: int(one.version))
-    if entry.version < seen[0]:
-        raise Refused("model-stale", "a replay, or authorities that were rolled back")
-    if entry.version == seen[0] and entry.model != seen[1]:
-        raise Refused("other-model", f"version {entry.version} has two hashes")
-    return entry
-
-
-def check_model(entry: Message, data: bytes) -> int:
-    """The version that the authority logged these parameters as."""
-    if entry.model != sha256(data):
-        raise Refused("model-not-logged")
-    return int(entry.version)
+def check_model(statement: Message, data: bytes) -> None:
+    if statement.model != sha256(data):
+        raise Refused("model-invalid", "its parameters")
 
 
 def check_blocks(x: npt.ArrayLike, policy: Message, blocks: Sequence[Block]) -> None:

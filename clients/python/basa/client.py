@@ -112,7 +112,7 @@ class Client:
             return device.network()
 
     def model(self) -> Model:
-        """The newest model of the authorities' log."""
+        """The newest model that the server signed."""
         with self._device() as device:
             return device.model()
 

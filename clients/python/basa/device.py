@@ -7,7 +7,7 @@ from typing import Optional
 from .errors import BasaError, Refused, SettingsError, Unreachable
 from .fields import Message
 from .given import check_budget, check_version_free
-from .link import Problem
+from .link import Problem, now_ms
 from .membership import Membership
 from .network import Network
 from .quantised import quantised
@@ -78,12 +78,13 @@ class Device:
         return None if self._state.session is None else self._finish()
 
     def _finish(self) -> Contribution:
-        place = self._session().finish(self._settings.piece_bytes, self._now_ms())
+        session = self._session()
+        place = session.finish(self._settings.piece_bytes, self._now_ms())
         self._progress.tell("accepted", detail=place)
-        return Contribution(place, self._state.given_version)
+        return Contribution(place, session.version)
 
     def _now_ms(self) -> int:
-        return self._member.authorities.now_ms()
+        return now_ms()
 
     def _finish_interrupted(self) -> _Finished:
         try:
@@ -118,7 +119,7 @@ class Device:
             self._await_place()
         model = self.model()
         if asks_place:
-            check_version_free(self._state, model.version)
+            check_version_free(self._state, model.serial)
         update = train(model)
         return self._offer(model, update, finished)
 
@@ -135,7 +136,7 @@ class Device:
         if finished is not None and finished.version == model.version:
             return finished  # the interrupted session gave the one update of this version
         check_budget(self._state, self.policy)
-        check_version_free(self._state, model.version)
+        check_version_free(self._state, model.serial)
         self._keep(model, update)
         return self._finish()
 
@@ -155,12 +156,12 @@ class Device:
     def _keep(self, trained_on: Model, update: Update) -> None:
         """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
         policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
-        if gathered.entry.version - trained_on.version > policy.max_staleness:
+        if gathered.statement.version - trained_on.version > policy.max_staleness:
             raise Refused("version-over")
         self._progress.tell("step", detail="mask")
         x = quantised(policy, update)
         keep_shot(
-            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.entry, x)
+            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.serial, trained_on.name, x)
         )
 
     def _session(self) -> Session:

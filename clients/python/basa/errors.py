@@ -27,10 +27,6 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "The certificate from the authorities is not valid for this device and task.",
         "Check the authorities, their keys and the task, and do not trust this authority.",
     ),
-    "wrong-clock": (
-        "The clock of this device differs by more than a day from the clocks of the authorities.",
-        "Correct it, then try again.",
-    ),
     "unusable-policy": (
         "The policy of the task is not valid for this client.",
         "Create the task again with a client of this version.",

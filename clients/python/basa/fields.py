@@ -192,7 +192,7 @@ METRICS = checked(many(group(name=short(32), low=FINITE, high=FINITE), MAX_METRI
 ONE_SHOT = optional(
     group(
         tolerated=U8, authority_noise=FLAG,
-        **{name: within(U32, 1, 2**32 - 1) for name in ("epoch_ms", "fresh_ms")},
+        epoch_ms=within(U32, 1, 2**32 - 1),
         step_updates=U32, step_window_ms=within(U32, 1, 2**32 - 1), version_minimum=optional(U16),
         min_interval_ms=within(U32, 1, 2**32 - 1), combine=unsigned(1, 2), sealing=unsigned(1, 2),
     )

@@ -1,4 +1,4 @@
-"""What this device gave: one update for each version of the model, whatever becomes of it, and in a private task no more than its budget."""
+"""What this device gave: one update for each model, whatever becomes of it, and in a private task no more than its budget."""
 from __future__ import annotations
 
 from .errors import Refused
@@ -6,10 +6,10 @@ from .fields import Message
 from .state import DeviceState
 
 
-def check_version_free(state: DeviceState, version: int) -> None:
+def check_version_free(state: DeviceState, serial: int) -> None:
     """Training is nearly deterministic: sums over overlapping groups on one model would give single updates by subtraction."""
-    if version <= state.given_version:
-        raise Refused("version-given", f"version {state.given_version}; train again on the next one")
+    if serial <= state.given_serial:
+        raise Refused("version-given", "train again on the next one")
 
 
 def check_budget(state: DeviceState, policy: Message) -> None:

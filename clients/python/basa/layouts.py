@@ -61,14 +61,11 @@ POLICY = Layout(
     staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32,
 )
-MODEL_ENTRY = Layout(15, endorsed=True, task=B32, version=U53, model=B32, sums=many(B32, MAX_SUMS), spoilt=many(B32, MAX_SUMS), previous=B32)
-_HEAD: Dict[str, Any] = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
-HEAD = Layout(16, signed=True, **_HEAD)
 EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, kem_key=optional(fixed(1184)), opens=U53, closes=U53)
-BEACON = Layout(41, signed=True, authority=U8, entry=MODEL_ENTRY.nested, head=group(**_HEAD), at=U53)
-STANDINGS = Layout(43, standings=by_authority(epoch=EPOCH.nested, beacon=BEACON.nested))
+MODEL_STATEMENT = Layout(41, signed=True, task=B32, version=U53, serial=U53, model=B32)
+SHOWN_MODEL = Layout(43, model=MODEL_STATEMENT.nested, epochs=many(EPOCH.nested, 4 * MAX_AUTHORITIES))
 SHOT_HEADER = Layout(
-    44, signed=True, task=B32, tag=B16, user=B32, version=U53, entry=B32, epochs=by_authority(epoch=B32), parts_hash=B32,
+    44, signed=True, task=B32, tag=B16, user=B32, model=B32, epochs=by_authority(epoch=B32), parts_hash=B32,
 )
 SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested, body_bytes=U53, body_crc=U32)
 PART_HASHES = Layout(76, hashes=many(B32, MAX_PARTS))

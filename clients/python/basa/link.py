@@ -13,7 +13,6 @@ import zlib
 from typing import Callable, Dict, Mapping, Optional, TypeVar
 from urllib.parse import urlsplit
 
-from .clock import is_possible
 from .errors import BasaError, SettingsError, Unreachable, row_of
 from .exchange import Answer, Request, exchange
 from .layouts import PIECE, REQUEST
@@ -23,10 +22,14 @@ from .suite import Signer, sha256
 ATTEMPTS = 6
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 15.0
 MAX_WAIT_S = 3600.0
-_LATEST_MS = 2**53
 _RETRYABLE_STATUS = {408, 425, 429, 500, 502, 503, 504}
 _PREFIX = "urn:basa:problem:"
 Result = TypeVar("Result")
+
+
+def now_ms() -> int:
+    """By the clock of this machine. No service corrects it."""
+    return int(time.time() * 1000)
 
 
 class Problem(BasaError):
@@ -91,18 +94,6 @@ class ServiceLink:
         if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:
             raise SettingsError(f"{url} is plain http to another machine; use https, or allow it if the way is yours")
         self._parts, self._signer, self._audience = parts, signer, audience
-        #: The service's clock minus the device's, as the service told it last. This is not signed.
-        self.offset_ms: Optional[int] = None
-
-    def note_clock(self, told: object) -> None:
-        """Notes the time that the service tells, if it is a possible number."""
-        if type(told) is int and 0 <= told < _LATEST_MS:
-            self.offset_ms = told - int(time.time() * 1000)
-
-    def now_ms(self) -> int:
-        """The time by the service's clock, if it told a possible time."""
-        offset = self.offset_ms or 0
-        return int(time.time() * 1000) + (offset if is_possible(offset) else 0)
 
     def call(
         self,
@@ -115,28 +106,9 @@ class ServiceLink:
         headers: Mapping[str, str] = {},
         most: int = 1 << 20,
         offset: Optional[int] = None,
-        seen: Callable[[Answer], None] = lambda answer: None,
     ) -> Answer:
-        """`seen` is shown every answer, also refusals. `offset` is that of a piece of an upload, which is signed as one."""
-
-        def attempt() -> Answer:
-            answer = self._send(method, target, body, signed, kind, headers, most, offset)
-            seen(answer)
-            return _checked(answer)
-
-        return self._retrying(lambda: self._with_right_clock(attempt))
-
-    def _with_right_clock(self, attempt: Callable[[], Result]) -> Result:
-        try:
-            return attempt()
-        except Problem as problem:
-            digits = re.search("[0-9]{10,16}", problem.detail)
-            if problem.code != "clock-skew" or digits is None:
-                raise
-            self.note_clock(int(digits.group()))
-            if self.offset_ms is None or not is_possible(self.offset_ms):
-                raise
-            return attempt()
+        """`offset` is that of a piece of an upload, which is signed as one."""
+        return self._retrying(lambda: _checked(self._send(method, target, body, signed, kind, headers, most, offset)))
 
     def _retrying(self, attempt: Callable[[], Result]) -> Result:
         for failures in range(1, ATTEMPTS + 1):
@@ -181,14 +153,14 @@ class ServiceLink:
         return exchange(self._parts, Request(method, target, headers, body, most))
 
     def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
-        at, nonce = self.now_ms(), os.urandom(16)
+        at, nonce = now_ms(), os.urandom(16)
         statement = REQUEST.statement(
             audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
         )
         return self._signed(at, nonce, statement)
 
     def _piece_signature(self, target: str, piece: bytes, offset: int) -> Dict[str, str]:
-        at, nonce, crc = self.now_ms(), os.urandom(16), zlib.crc32(piece)
+        at, nonce, crc = now_ms(), os.urandom(16), zlib.crc32(piece)
         statement = PIECE.statement(
             audience=self._audience, target=target.encode(), offset=offset, length=len(piece), crc=crc, at=at, nonce=nonce
         )

@@ -38,11 +38,11 @@ class Membership:
         self.server = Server(settings.server, state.signer, self.policy.server, settings.unsafe_allow_plain_http, settings.progress)
         if self.server.public_key() != self.policy.server:
             raise Refused("wrong-server", "it is not the one of the task's policy")
-        self.newest = Newest(self.policy, state, self.server, self.authorities)
+        self.newest = Newest(self.policy, state, self.server)
         self.certificate()
 
     def _authority(self, url: str, key: bytes) -> Authority:
-        return Authority(url, self._state, key, self._settings.unsafe_allow_plain_http, self._settings.progress)
+        return Authority(url, self._state.signer, key, self._settings.unsafe_allow_plain_http, self._settings.progress)
 
     def certificate(self) -> Message:
         kept = self._state.get("certificate")

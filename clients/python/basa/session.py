@@ -31,28 +31,29 @@ class Shot:
     certificate: Message
     #: The epochs that the upload names, already checked.
     epochs: Sequence[Message]
-    #: Of the model that the update was trained on, with the hash of its entry in the log.
+    #: Of the model that the update was trained on: version, serial, and the hash of its statement.
     version: int
-    entry: bytes
+    serial: int
+    model: bytes
     #: x'.
     x: Words
 
 
 def keep_shot(state: DeviceState, shot: Shot) -> None:
-    """Makes header and body durable together with the mark that the version is given. From then on the device has only these bytes."""
+    """Makes header and body durable together with the mark that the model is given. From then on the device has only these bytes."""
     policy, epochs = shot.policy, shot.epochs
-    check_version_free(state, shot.version)
+    check_version_free(state, shot.serial)
     name = ShotName(sha256(policy.raw), os.urandom(16), sha256(state.signer.public))
     seeds = [os.urandom(SEED_BYTES) for _ in task_parts(policy)]
     sealed = seal_parts(policy, name, epochs, seeds)
     body = shot_body(policy, name, shot.x, seeds, sealed)
-    statement = shot_statement(name, shot.version, shot.entry, epochs, sealed)
+    statement = shot_statement(name, shot.model, epochs, sealed)
     header = SHOT_HEADER.decode(statement + state.signer.sign(statement))
     upload = SHOT_UPLOAD.encode(
         certificate=shot.certificate, header=header, body_bytes=len(body), body_crc=zlib.crc32(body)
     )
     closes = max(epoch.closes for epoch in epochs)
-    state.begin(shot.version, {"upload": upload.raw.hex(), "closes": closes}, body)
+    state.begin(shot.serial, {"upload": upload.raw.hex(), "version": shot.version, "closes": closes}, body)
 
 
 class Session:
@@ -62,6 +63,11 @@ class Session:
         if state.session is None:
             raise ValueError("there is no session")
         self._state, self._server, self._kept = state, server, state.session
+
+    @property
+    def version(self) -> int:
+        """Of the model that its update was trained on."""
+        return int(self._kept["version"])
 
     def finish(self, piece_bytes: int, now_ms: int) -> str:
         """Returns the name of the upload once the server has it. Raises `Refused` if these bytes are not sent any more."""

@@ -40,11 +40,12 @@ class Model:
     """A version of the model. Copy the parameters before you change them."""
 
     version: int
-    #: As the authorities logged it.
+    #: As the server signed it.
     hash: bytes
     parameters: Floats
-    #: The hash of its entry in the log.
-    entry: bytes = bytes(32)
+    #: The hash of its statement.
+    name: bytes = bytes(32)
+    serial: int = 0
 
 
 @dataclass(frozen=True, repr=False)

@@ -48,15 +48,14 @@ def shot_body(policy: Message, name: ShotName, x: Words, seeds: Sequence[bytes],
 
 
 def shot_statement(
-    name: ShotName, version: int, entry: bytes, epochs: Sequence[Message], sealed: Sequence[bytes]
+    name: ShotName, model: bytes, epochs: Sequence[Message], sealed: Sequence[bytes]
 ) -> bytes:
-    """The header without its signature; the upload is named by its hash. Nothing in it depends on y. `entry` is the hash of the entry of the model log."""
+    """The header without its signature; the upload is named by its hash. Nothing in it depends on y. `model` is the hash of the statement of the model."""
     return SHOT_HEADER.statement(
         task=name.task,
         tag=name.tag,
         user=name.user,
-        version=version,
-        entry=entry,
+        model=model,
         epochs=[Message(authority=epoch.authority, epoch=sha256(epoch.statement)) for epoch in epochs],
         parts_hash=sha256(PART_HASHES.statement(hashes=[sha256(part) for part in sealed])),
     )

@@ -3,7 +3,7 @@
     identity.key  the Ed25519 secret key, 32 bytes
     body-...      the body of the upload under way, apart because it is large
     model-...     the newest model, as far as it has come
-    state.json    certificate, newest head of each authority's log, newest model and epochs seen, the uploads given, and the session under way
+    state.json    certificate, the uploads given, and the session under way
 
 A session is on disk before its bytes leave. Only the key is secret.
 """
@@ -12,9 +12,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import threading
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Optional
 
 from .errors import StateProblem
 from .suite import Secret, Signer
@@ -26,13 +25,11 @@ _FORMAT = 21
 
 
 class DeviceState:
-    """Holds the lock of its folder until `close`: two processes never give two updates on one version."""
+    """Holds the lock of its folder until `close`: two processes never give two updates on one model."""
 
     def __init__(self, folder: Path) -> None:
         _make_folder(folder)
         self.folder = folder
-        #: Authorities are asked at once, and each answer may bring a head.
-        self.lock = threading.RLock()
         self._folder_lock = open(folder / "lock", "w")
         try:
             fcntl.flock(self._folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -62,57 +59,18 @@ class DeviceState:
         return self._data.get("session")
 
     def get(self, name: str) -> Optional[bytes]:
-        """A certificate or head, as bytes."""
+        """A certificate, as bytes."""
         text = self._data.get(name)
         return None if text is None else bytes.fromhex(text)
 
-    def note(self, name: str, value: bytes) -> None:
-        """Goes to disk along with the next step, or when the device closes."""
-        self._data[name] = value.hex()
-
     def keep(self, name: str, value: bytes) -> None:
-        self.note(name, value)
+        self._data[name] = value.hex()
         self._write()
 
-    def is_past_branch(self, authority_key: bytes, branch: bytes) -> bool:
-        return branch.hex() in self._past(authority_key)
-
-    def note_past_branch(self, authority_key: bytes, branch: bytes) -> None:
-        """Like `note`."""
-        past = [*self._past(authority_key), branch.hex()]
-        self._data["past"] = {**self._data.get("past", {}), authority_key.hex(): past}
-
-    def _past(self, authority_key: bytes) -> List[str]:
-        """Every log starts in the branch of zeros: each authority has its own."""
-        found: List[str] = self._data.get("past", {}).get(authority_key.hex(), [])
-        return found
-
-    @property
-    def seen_model(self) -> Tuple[int, bytes]:
-        """The newest version that was seen signed, with its hash; -1 before the first."""
-        seen = self._data.get("seen", {"version": -1, "hash": ""})
-        return int(seen["version"]), bytes.fromhex(seen["hash"])
-
-    def see_model(self, version: int, model_hash: bytes) -> None:
-        """Durable: no older version is trained on after it."""
-        self._data["seen"] = {"version": version, "hash": model_hash.hex()}
-        self._write()
-
-    @property
-    def seen_epochs(self) -> Dict[int, int]:
-        """The newest epoch that was seen of each authority."""
-        return {int(index): number for index, number in self._data.get("epochs", {}).items()}
-
-    def see_epochs(self, numbers: Dict[int, int]) -> None:
-        """Durable: no older epoch is sealed to after it."""
-        newest = {**self.seen_epochs, **numbers}
-        self._data["epochs"] = {str(index): number for index, number in newest.items()}
-        self._write()
-
-    def begin(self, version: int, session: Json, body: bytes) -> None:
-        """The session with its body, and the mark that an update on this version is given, in one step."""
+    def begin(self, serial: int, session: Json, body: bytes) -> None:
+        """The session with its body, and the mark that an update on the model with this serial is given, in one step."""
         session = {**session, "body": self._keep_body(body)}
-        self._data["given"] = {"version": version, "uploads": self.given_uploads + 1}
+        self._data["given"] = {"serial": serial, "uploads": self.given_uploads + 1}
         self._data["session"], self.is_resumed = session, False
         self._write()
 
@@ -140,9 +98,9 @@ class DeviceState:
         self._remove_bodies()
 
     @property
-    def given_version(self) -> int:
-        """The newest version that an update was given on; -1 before the first."""
-        return int(self._data["given"]["version"])
+    def given_serial(self) -> int:
+        """The highest serial that an update was given on; -1 before the first."""
+        return int(self._data["given"]["serial"])
 
     @property
     def given_uploads(self) -> int:
@@ -174,18 +132,17 @@ class DeviceState:
     def _load(self) -> Json:
         path = self.folder / "state.json"
         if not path.exists():
-            return {"format": _FORMAT, "given": {"version": -1, "uploads": 0}}
+            return {"format": _FORMAT, "given": {"serial": -1, "uploads": 0}}
         data: Json = json.loads(path.read_text())
         if data.get("format") != _FORMAT:
             raise StateProblem("folder-of-another-version", str(self.folder))
         return data
 
     def _write(self) -> None:
-        with self.lock:
-            self._check_written()
-            self._has_failed = True
-            _replace(self.folder / "state.json", json.dumps(self._data).encode())
-            self._has_failed = False
+        self._check_written()
+        self._has_failed = True
+        _replace(self.folder / "state.json", json.dumps(self._data).encode())
+        self._has_failed = False
 
     def _check_written(self) -> None:
         if self._has_failed:

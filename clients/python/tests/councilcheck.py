@@ -17,15 +17,16 @@ Vector = Dict[str, Any]
 SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]
 COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
+SERVER = Signer(Secret(b"v" * 32))
 HOUR_MS = 3_600_000
 _PLAN: Dict[str, Any] = {
     "name": b"small", "engine": ONE_SHOT_ENGINE, "size": 3, "minimum": 2, "dimension": 4, "group": 32,
     "level": 8, "clip": 1.0, "block_floor": 0.0, "versions": 0, "staleness": (0,), "max_staleness": 4,
     "metrics": [], "privacy": None, "manifest": ZEROS,
-    "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": ZEROS, "upload_lease_ms": HOUR_MS,
+    "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": SERVER.public, "upload_lease_ms": HOUR_MS,
 }
 _ONE_SHOT: Dict[str, Any] = {
-    "authority_noise": 0, "epoch_ms": HOUR_MS, "fresh_ms": 300_000,
+    "authority_noise": 0, "epoch_ms": HOUR_MS,
     "step_updates": 1, "step_window_ms": HOUR_MS, "version_minimum": None, "min_interval_ms": 1_000, "combine": 0, "sealing": 0,
 }
 

@@ -2,21 +2,16 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 from basa.services import Authority
-from basa.state import DeviceState
 
 from .councilcheck import SIGNERS, ZEROS, small_policy
 
 HOUR_MS = 3_600_000
-TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS
 POLICY_BYTES = small_policy().raw
 #: A slow answer takes a minute: a test that waits for it fails, and does end.
 BYTE_EVERY_S, SLOW_BYTES = 0.02, 3000
@@ -41,9 +36,8 @@ def honest(path: str, place: int) -> Told:
     return Told(POLICY_BYTES)
 
 
-def about(place: int, ahead_ms: int = 0, **more: Any) -> Told:
-    said = {"publicKey": SIGNERS[place].public.hex(), "time": int(time.time() * 1000) + ahead_ms}
-    return Told(json.dumps({**said, **more}).encode())
+def about(place: int, **more: Any) -> Told:
+    return Told(json.dumps({"publicKey": SIGNERS[place].public.hex(), **more}).encode())
 
 
 def but(at: str, lie: Callable[[int], Told]) -> Says:
@@ -68,22 +62,14 @@ LIES: Dict[str, Says] = {
     "no JSON": but("/authority", lambda _: Told(b"{")),
     "a list": but("/authority", lambda _: Told(b"[]")),
     "a deep list": but("/authority", lambda _: Told(b"[" * 500_000)),
-    "a head that is none": but("/authority", lambda _: Told(b"{}", Basa_Head="head")),
     "headers byte by byte": but("/authority", lambda _: Told(b"{}", slow="headers")),
-    "ten years ahead": but("/authority", lambda place: about(place, TEN_YEARS_MS)),
-    "ten years behind": but("/authority", lambda place: about(place, -TEN_YEARS_MS)),
-    "an hour ahead": but("/authority", lambda place: about(place, HOUR_MS)),
-    "a time that is none": but("/authority", lambda place: about(place, time="now")),
-    "an endless time": but("/authority", lambda place: about(place, time=10**400)),
 }
 
 
 @contextmanager
 def authorities_that(says: List[Says]) -> Iterator[List[Authority]]:
-    with services_that(says) as urls, tempfile.TemporaryDirectory() as folder:
-        state = DeviceState(Path(folder))
-        yield [Authority(url, state, SIGNERS[place].public) for place, url in enumerate(urls)]
-        state.close()
+    with services_that(says) as urls:
+        yield [Authority(url, SIGNERS[0], SIGNERS[place].public) for place, url in enumerate(urls)]
 
 
 @contextmanager

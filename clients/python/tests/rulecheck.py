@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from basa.checks import check_blocks, check_newest
+from basa.checks import check_blocks
 from basa.errors import Refused
 from basa.fields import ENDORSEMENTS, Message
 from basa.layouts import Layout
@@ -26,13 +26,6 @@ def check_vanishing(v: Vector) -> None:
     policy = Message(level=4, group=32, block_floor=v["floor"])
     x = [v["value"] % 2**32 if n in range(*v["range"]) else 1 for n in range(200)]
     assert refusal(lambda: check_blocks(x, policy, v["blocks"])) == v["refused"]
-
-
-def check_replay(v: Vector) -> None:
-    """The newest of the entries that are shown counts, and goes back behind nothing."""
-    entries = [Message(version=version, model=bytes(32)) for version in v["versions"]]
-    seen = (v["seen"], bytes([v.get("hash", 0)]) * 32)
-    assert refusal(lambda: check_newest(entries, seen)) == v["refused"]
 
 
 def endorsed(signers: Sequence[Signer], layout: Layout, **fields: Any) -> Message:
@@ -66,13 +59,6 @@ RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
         {"value": 0, "range": (190, 200), "blocks": [(0, 190), (190, 10)], "floor": 0, "refused": None},
         {"value": 0, "range": (0, 190), "blocks": [(0, 190), (190, 10)], "floor": 0, "refused": "zero-block"},
         {"value": 0, "range": (0, 200), "blocks": [(0, 10)], "floor": 0, "refused": "zero-block"},
-    ]),
-    ("replays", check_replay, [
-        {"versions": [1], "seen": 1, "refused": None},
-        {"versions": [1], "seen": -1, "refused": None},
-        {"versions": [0, 1], "seen": 1, "refused": None},
-        {"versions": [0], "seen": 1, "refused": "model-stale"},
-        {"versions": [1], "seen": 1, "hash": 1, "refused": "other-model"},
     ]),
     ("waits", check_wait, [
         {"said": 250, "header": None, "seconds": 0.25},

@@ -29,7 +29,7 @@ class FailedWrites(unittest.TestCase):
                 self.assertEqual(no.exception.code, "folder-failed")
             state.close()
             again = DeviceState(Path(name))
-            self.assertEqual((again.session, again.given_version), (None, -1))
+            self.assertEqual((again.session, again.given_serial), (None, -1))
             again.close()
 
 

@@ -31,9 +31,6 @@ def check_log(v):
         elif record.layout == "device-revoked":
             agree("a device that was enrolled is revoked once", record.u in enrolled and record.u not in revoked)
             revoked.append(record.u)
-        elif record.layout == "model-appended":
-            agree("the task of the entry", record.entry.task, task)
-            check_alone(record.entry, authority)
         elif record.layout == "branch-begun":
             for met in (entry["head"] for entry in record.met):
                 check_signature(met, authority)

@@ -102,7 +102,7 @@ def private(r):
 def one_shot(r):
     """f, noise of the authority, then how long an epoch and a standing count, the updates and the time of a step, the least updates of a version, the time between updates, and how sums are combined (0 mean, 1 trimmed); how seeds
     are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), freshMs=U32(r), step=U32(r), window=U32(r), m=optional(U16)(r), interval=U32(r), combine=U8(r), sealing=U8(r)))(r)
+    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), step=U32(r), window=U32(r), m=optional(U16)(r), interval=U32(r), combine=U8(r), sealing=U8(r)))(r)
 
 
 def optional(field):
@@ -150,16 +150,16 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
         "staleness": staleness, "maxStaleness": U32, "metrics": metric_list, "privacy": private, "manifest": B32,
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32}),
-    "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "sums": names, "spoilt": names, "previous": B32}),
     "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
     "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
     "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32}),
     "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
-    "beacon": (41, ONE, {"authority": U8, "entry": nested("modelEntry"), "head": head_words, "at": U53}),
-    "standings": (43, None, {"standings": by_index(epoch=nested("epoch"), beacon=nested("beacon"))}),
+    "modelStatement": (41, ONE, {"task": B32, "version": U53, "serial": U53, "model": B32}),
+    "liveEpochs": (42, None, {"epochs": many(epoch=nested("epoch"))}),
+    "shownModel": (43, None, {"model": nested("modelStatement"), "epochs": many(epoch=nested("epoch"))}),
     "shotHeader": (44, ONE, {
-        "task": B32, "g": B16, "u": B32, "version": U53, "entry": B32, "epochs": by_index(statement=B32),
+        "task": B32, "g": B16, "u": B32, "model": B32, "epochs": by_index(statement=B32),
         "partsHash": B32}),
     "shotUpload": (45, None, {"certificate": nested("certificate"), "header": nested("shotHeader"), "bodyBytes": U53, "bodyCrc": U32}),
     "inspectRequest": (46, ONE, {
@@ -180,7 +180,6 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "task-created": (96, None, {"policy": nested("policy")}),
     "device-enrolled": (97, None, {"certificate": nested("certificate")}),
     "device-revoked": (98, None, {"u": B32, "at": U53}),
-    "model-appended": (104, None, {"entry": nested("modelEntry")}),
     "branch-begun": (105, None, {"branch": B16, "met": many(head=nested("head"))}),
     "paperTicket": (33, ONE, {"ctx": B32, "position": U16, "user": B32}),
     "paperUpload": (34, None, {"position": U16, "alpha": f64, "sealed": sealed_list}),

@@ -3,7 +3,7 @@ import zlib
 from types import SimpleNamespace
 
 from .agreement import agree, each_user, fields_of
-from .derived import ZEROS, column_sums, combine, prg, unpack
+from .derived import column_sums, combine, prg, unpack
 from .ed25519 import verifies
 from .layouts import ONE_SHOT, check_signature, read
 from .ml_kem import CIPHERTEXT_BYTES, combine as combined, decapsulate, encapsulate, is_key as is_kem_key, key_pair
@@ -44,24 +44,22 @@ def check_task(v):
     return b
 
 
-def check_standings(b, v):
-    b.entry = read("modelEntry", hexed(v, "entry"))
-    agree("the first version, of no sum", (b.entry.task, b.entry.version, b.entry.sums, b.entry.spoilt, b.entry.previous),
-          (b.task, 0, [], [], ZEROS))
-    check_endorsed(b, b.entry, b.all)
-    b.entry_hash = sha256(b.entry.unsigned)
-    standings = read("standings", hexed(v, "standings")).standings
-    agree("a standing of each authority", [s.authority for s in standings], b.all)
-    b.epochs, secrets = [s.epoch for s in standings], hexed(v, "secrets")
-    for a, (s, secret) in enumerate(zip(standings, secrets)):
-        agree("whose epoch and time it is", (s.epoch.authority, s.beacon.authority, s.epoch.task), (a, a, b.task))
-        agree("how long the epoch is", s.epoch.closes, s.epoch.opens + b.policy.oneShot.epochMs)
-        agree("the entry of the standing", s.beacon.entry.raw, b.entry.raw)
-        agree("the key of the epoch", x25519(branch(secret, b"x25519", 32), BASE) == s.epoch.key and is_key(s.epoch.key))
-        agree("its ML-KEM key", s.epoch.kemKey, kem_pair(secret)[0] if b.hybrid else None)
-        agree("a key that passes the check of FIPS 203", not b.hybrid or is_kem_key(s.epoch.kemKey))
-        check_signature(s.epoch, b.keys[a])
-        check_signature(s.beacon, b.keys[a])
+def check_shown_model(b, v):
+    shown = read("shownModel", hexed(v, "shown"))
+    model = shown.model
+    agree("the first version", (model.task, model.version), (b.task, 0))
+    check_signature(model, b.server)
+    b.model = sha256(model.unsigned)
+    agree("the name of the model", hexed(v, "model"), b.model)
+    b.epochs, secrets = [e["epoch"] for e in shown.epochs], hexed(v, "secrets")
+    agree("an epoch of each authority", [epoch.authority for epoch in b.epochs], b.all)
+    for a, (epoch, secret) in enumerate(zip(b.epochs, secrets)):
+        agree("whose epoch it is", epoch.task, b.task)
+        agree("how long the epoch is", epoch.closes, epoch.opens + b.policy.oneShot.epochMs)
+        agree("the key of the epoch", x25519(branch(secret, b"x25519", 32), BASE) == epoch.key and is_key(epoch.key))
+        agree("its ML-KEM key", epoch.kemKey, kem_pair(secret)[0] if b.hybrid else None)
+        agree("a key that passes the check of FIPS 203", not b.hybrid or is_kem_key(epoch.kemKey))
+        check_signature(epoch, b.keys[a])
     agree("a secret of 32 bytes for each", [len(secret) for secret in secrets], [32] * b.n)
     b.secrets, b.statements = secrets, [sha256(epoch.unsigned) for epoch in b.epochs]
     b.users = []
@@ -93,7 +91,7 @@ def check_user(b, user):
     s = SimpleNamespace(u=sha256(device), g=m.g, upload=upload, input=user["input"], name=sha256(m.unsigned), seeds=dict(zip(b.parts, seeds)))
     agree("the certificate", (upload.certificate.task, upload.certificate.device), (b.task, device))
     check_endorsed(b, upload.certificate, b.all)
-    agree("task, u and version of the header", (m.task, m.u, m.version, m.entry), (b.task, s.u, 0, b.entry_hash))
+    agree("task, u and model of the header", (m.task, m.u, m.model), (b.task, s.u, b.model))
     agree("the epochs of the header", [(e.authority, e.statement) for e in m.epochs], list(enumerate(b.statements)))
     check_signature(m, device)
     agree("a seed for each part", len(seeds), len(b.parts))
@@ -177,7 +175,7 @@ def check_votes(b, v):
     agree("task and uploads of the batch", (batch.task, batch.uploads), (b.task, [s.name for s in b.users]))
     agree("ctx", hexed(v, "ctx"), b.ctx)
     first = b.users[0]
-    agree("the name of an update on an entry", hexed(v, "given"), sha256(header(75), b.task, b.entry_hash, first.u))
+    agree("the name of an update on a model", hexed(v, "given"), sha256(header(75), b.task, b.model, first.u))
     q = read("batchVoteRequest", hexed(v, "voteRequest"))
     agree("the batch of the request", q.batch.raw, batch.raw)
     check_signature(q, b.server)
@@ -229,10 +227,10 @@ def check_sum(b, v, sums):
 
 
 def check_one_shot(v):
-    fields_of("the vector", v, "name policy task authorityKeys serverKey entry standings secrets users inspectRequest inspectAnswers batch "
+    fields_of("the vector", v, "name policy task authorityKeys serverKey model shown secrets users inspectRequest inspectAnswers batch "
               "ctx given voteRequest votes releases sum weightSum")
     b = check_task(v)
-    check_standings(b, v)
+    check_shown_model(b, v)
     each_user(v, lambda _, user: check_user(b, user))
     check_inspection(b, v)
     check_votes(b, v)

@@ -6,7 +6,7 @@ export const D1: Attack = {
   id: 'D1',
   schedule: 'the server tells every user "k = K-1" and sends forged ciphertexts',
   inOneShot: 'the server shows an epoch key of its own instead of the key of the authority',
-  stoppedBy: [{ by: 'user', reason: 'epoch-invalid' }],
+  stoppedBy: [{ by: 'user', reason: 'epochs-missing' }],
   paper(setting) {
     const scene = new PaperScene(setting);
     const last = scene.world.bufferSize - 1;

@@ -21,6 +21,7 @@ import {
   inspectRequestCodec,
   isHolder,
   joined,
+  liveEpochsCodec,
   oneShotOf,
   partBinding,
   partsHashOf,
@@ -37,7 +38,6 @@ import {
   shotHeaderCodec,
   shotLayout,
   shotUploadCodec,
-  standingCodec,
   type TaskPolicy,
   taskParts,
   unframeHeader,
@@ -102,9 +102,9 @@ export class Adversary {
   readonly votes = new Map<string, readonly Endorsement[]>();
   /** Masks of seeds that it drew itself. */
   readonly #own: Mask[] = [];
-  /** Statements that it showed, to show them again. */
+  /** Models that it showed, to show them again. */
   readonly kept: Uint8Array[] = [];
-  /** What devices are shown in place of the newest statements. */
+  /** What devices are shown in place of the newest model. */
   shown: Uint8Array | undefined;
   #devices = 0;
   /** The server does its work. */
@@ -148,13 +148,15 @@ export class Adversary {
     faults.push((asked) => {
       if (asked.host === 'server' && asked.method === 'PUT' && asked.headers[HEADER.upload] !== undefined)
         return this.#taken(asked);
-      if (asked.path.endsWith('/standings') && this.shown !== undefined) return answered(this.shown, 'octet-stream');
+      if (asked.path.endsWith('/models/newest') && this.shown !== undefined)
+        return answered(this.shown, 'octet-stream');
       return undefined;
     });
     readers.push((asked, { status, body }) => {
       if (status !== 200) return undefined;
-      if (asked.host === 'server' && asked.path.endsWith('/standings')) this.kept.push(body);
-      if (asked.path === AUTHORITY_PATH.standing(this.#task)) this.#note(standingCodec.decode(body).epoch);
+      if (asked.host === 'server' && asked.path.endsWith('/models/newest')) this.kept.push(body);
+      if (asked.path === AUTHORITY_PATH.epochs(this.#task))
+        for (const epoch of liveEpochsCodec.decode(body).epochs) this.#note(epoch);
       return undefined;
     });
   }
@@ -176,7 +178,7 @@ export class Adversary {
   async give(device: OracleDevice, { crashes = false } = {}): Promise<Ctx | undefined> {
     const giving: { device: OracleDevice; name?: Ctx; crashes: boolean } = { device, crashes };
     this.#giving = giving;
-    this.world.elapse(SOON_MS); // the server asks for new statements at most so often
+    this.world.elapse(SOON_MS); // the server asks for new epochs at most so often
     const refusal = await device.give();
     this.#giving = undefined;
     if (refusal !== undefined && refusal in REFUSALS) this.trace.refused('user', refusal);
@@ -196,9 +198,9 @@ export class Adversary {
   #keep(upload: ShotUpload, body: Uint8Array, device: OracleDevice): Ctx {
     const name = uploadNameOf(suite, upload.header);
     if (this.uploads.has(toHex(name))) return name;
-    if (!device.isColluder && device.given.has(toHex(upload.header.entry)))
+    if (!device.isColluder && device.given.has(toHex(upload.header.model)))
       this.trace.broken.add('a device gives twice on one model');
-    device.given.add(toHex(upload.header.entry));
+    device.given.add(toHex(upload.header.model));
     device.certificate = upload.certificate;
     const { vectorBytes } = shotLayout(this.policy, upload.header.epochs);
     const seeds = device.lastPlan().terms.map(({ seed }) => seed.reveal());
@@ -362,7 +364,7 @@ export class Adversary {
     const all = names.map((name) => this.upload(name));
     const users = new Set(all.map(({ header }) => toHex(header.user)));
     const { versionMinimum = this.policy.minimum } = oneShotOf(this.policy);
-    const models = all.map(({ header }) => toHex(header.entry));
+    const models = all.map(({ header }) => toHex(header.model));
     const least = Math.min(...models.map((model) => models.filter((one) => one === model).length));
     const isMixed = new Set(models).size > 1;
     const areEnough = !isMixed || (versionMinimum < this.policy.minimum && least >= versionMinimum);

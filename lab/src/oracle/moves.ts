@@ -82,7 +82,7 @@ function ignoreLoss(error: unknown): void {
   if (!(error instanceof TypeError)) throw error;
 }
 
-/** On the newest statements, or on some that were kept. */
+/** On the newest model, or on one that was kept. */
 async function give(scene: Scene): Promise<void> {
   const { adversary, dice, devices } = scene;
   adversary.shown = adversary.kept.length > 0 && dice.chance(0.2) ? dice.pick(adversary.kept) : undefined;

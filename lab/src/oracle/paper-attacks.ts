@@ -6,7 +6,7 @@ import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AttackResult } from '../attacks/attack.ts';
 import type { Adversary, Colluder } from './adversary.ts';
 import { playRule } from './rules/rule.ts';
-import { withEpochs } from './standings.ts';
+import { withEpochs } from './shown-models.ts';
 
 type Play = (adversary: Adversary) => Promise<unknown>;
 

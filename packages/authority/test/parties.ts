@@ -1,11 +1,9 @@
-/** The server of one task, as an authority knows it: its key, its policy, and the versions that it logs. */
+/** The server of one task, as an authority knows it: its key and its policy. */
 import { ascii, RING_32 } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  type Ctx,
   ENGINE,
   encodePolicy,
-  modelAppendCodec,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   type TaskPolicy,
@@ -15,13 +13,6 @@ import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node
 import type { Authority } from '../src/index.ts';
 import { type Answer, ask } from './asking.ts';
 import { OPERATOR } from './homes.ts';
-
-/** A version of a model and the sums that it is made of. */
-interface Version {
-  readonly version: number;
-  readonly sums: readonly Ctx[];
-  readonly modelHash?: Uint8Array;
-}
 
 export class TestServer {
   readonly signer = createNodeSigner(nodeRandomBytes(32));
@@ -55,16 +46,5 @@ export class TestServer {
 
   createTask(authority: Authority): Promise<Answer> {
     return ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(this.policy), token: OPERATOR });
-  }
-
-  /** `at`: the task of the address, if it is not its own. */
-  appendModel(
-    authority: Authority,
-    { version, sums, modelHash = new Uint8Array(32).fill(version) }: Version,
-    at = this.task,
-  ): Promise<Answer> {
-    const body = { task: this.task, version, modelHash, sums, spoilt: [], closed: [] };
-    const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
-    return ask(authority, AUTHORITY_PATH.modelLog(at), { body: modelAppendCodec.encode(append) });
   }
 }

@@ -67,7 +67,7 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => askForPlace(this.#context, both));
   }
 
-  /** The newest model that the authorities signed; its parameters are the client's own, not to be changed. */
+  /** The newest model; its parameters are the client's own, not to be changed. */
   model({ signal }: Abortable = {}): Promise<FetchedModel> {
     return this.#exclusively(signal, (both) => this.#newestModel(both));
   }
@@ -118,13 +118,12 @@ export class BasaClient {
     });
   }
 
-  /** Ends running calls, wipes secrets, keeps the head and releases the device's lock. */
+  /** Ends running calls, wipes secrets and releases the device's lock. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new Error('the client is closed; connect again'));
     await this.#busy;
-    const { authorities, outside, state } = this.#context;
-    state.noteHeads(authorities.heads);
+    const { outside, state } = this.#context;
     try {
       await state.close();
     } finally {
@@ -156,8 +155,6 @@ export class BasaClient {
     const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const mine = this.#busy.then(async () => {
       both.throwIfAborted();
-      const { authorities, state } = this.#context;
-      state.noteHeads(authorities.heads);
       return work(both);
     });
     this.#busy = mine.catch(() => undefined);

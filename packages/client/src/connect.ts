@@ -5,7 +5,6 @@ import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
 import { DEFAULT_FLOOR, type Floor, floorProblem } from './device/floor.ts';
-import { ForeignHead, Heads } from './device/heads.ts';
 import { RefusedError } from './errors.ts';
 import type { Outside } from './outside.ts';
 import { askSeveral, SILENCE_MS } from './services/ask-several.ts';
@@ -17,7 +16,7 @@ import { type LinkOptions, ServiceLink } from './services/service-link.ts';
 import { Emitter } from './session/client-events.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
-import { Standings } from './session/standings.ts';
+import { ShownModels } from './session/shown-models.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -79,28 +78,21 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   };
 
   const known = places.map(({ url, key }): KnownAuthority => {
-    const heads = new Heads(given.suite, key, state.heads);
-    return {
-      key,
-      client: new AuthorityClient(
-        link('authority', url, () => key),
-        heads,
-      ),
-    };
+    return { key, client: new AuthorityClient(link('authority', url, () => key)) };
   });
   const found = state.policy ?? (await policyOf(given, known, task, signal));
   const policy = checkedPolicy(found, { ...DEFAULT_FLOOR, ...options.floor });
   const outside = await equipped(given, policy);
-  const authorities = new Authorities(membersOf(policy, known), policy, outside);
+  const authorities = new Authorities(membersOf(policy, known), policy);
   const server = new ServerClient(link('server', options.server, () => policy.serverKey));
   if (!equalBytes(await server.publicKey(signal), policy.serverKey)) throw new RefusedError('wrong-server');
-  const standings = new Standings({ outside, server, authorities, state, policy, task, retry });
+  const models = new ShownModels({ outside, server, policy, task });
   const context: DeviceContext = {
     outside,
     server,
     authorities,
     state,
-    standings,
+    models,
     events,
     policy,
     task,
@@ -152,7 +144,6 @@ function authorityPlaces(options: ConnectOptions): readonly AuthorityPlace[] {
 
 /**
  * Asks all authorities in parallel. The name of the task is the hash of its policy, so a different policy does not count as an answer.
- * Authorities that answer soon also tell the time. The others are contacted when they are needed.
  */
 async function policyOf(
   { suite }: Outside,
@@ -161,9 +152,7 @@ async function policyOf(
   signal: AbortSignal,
 ): Promise<TaskPolicy> {
   const ask = async ({ key, client }: KnownAuthority, both: AbortSignal): Promise<TaskPolicy> => {
-    const { publicKey } = await client.about(both).catch((error: unknown) => {
-      throw error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
-    });
+    const { publicKey } = await client.about(both);
     if (!equalBytes(publicKey, key)) throw new RefusedError('wrong-authority');
     const policy = await client.policy(task, both);
     if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');

@@ -111,10 +111,6 @@ const OWN_REFUSALS = {
   'wrong-authority': ['The authority does not have the expected key', 'check its address and authorityKey'],
   'wrong-server': ['The server is not the server of this task', 'check its address and the task'],
   'wrong-policy': ['The policy does not belong to this task', 'check the task, and do not trust this authority'],
-  'wrong-clock': [
-    'The clock of this device differs by more than a day from the clocks of the authorities',
-    'correct it, then connect again',
-  ],
   'unusable-policy': [
     'The policy of the task is not valid for this client',
     'create the task again with a client of this version',

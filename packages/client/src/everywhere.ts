@@ -3,7 +3,6 @@ export { refusalText } from '@basa/protocol';
 export type { Abortable, ContributeOptions } from './basa-client.ts';
 export type { DeviceSigner, DeviceStore } from './device/device-store.ts';
 export { DEFAULT_FLOOR, type Floor, type PrivacyFloor } from './device/floor.ts';
-export { Heads } from './device/heads.ts';
 export { inMemoryStoreForTests } from './device/memory-store.ts';
 export {
   AnswerError,

@@ -1,12 +1,4 @@
-import {
-  type Certificate,
-  certificateCodec,
-  endorse,
-  hasGoodEndorsements,
-  millis,
-  refused,
-  type TaskId,
-} from '@basa/protocol';
+import { type Certificate, certificateCodec, endorse, hasGoodEndorsements, refused, type TaskId } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/errors.ts';
@@ -30,7 +22,7 @@ function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
     const client = { enrol: async () => certificate(authority), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
-  return new Authorities(members, council, { now: () => millis(0) });
+  return new Authorities(members, council);
 }
 
 function certificate(authority: number, signer = signers[authority] as (typeof signers)[0]) {

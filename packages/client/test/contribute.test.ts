@@ -66,7 +66,7 @@ describe('with one update a version', () => {
     const services = await startServices();
     const client = await startClient(services);
     expect(await client.contribute(deltaOf(1), { trainedOn: 5 })).toMatchObject({
-      reason: 'model-not-logged',
+      reason: 'model-unknown',
       detail: expect.stringContaining('fetch the newest version with model()'),
     });
   });

@@ -1,18 +1,15 @@
 /** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
 import { type Signer, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
-  type Beacon,
-  beaconCodec,
   certificateCodec,
-  type Endorsed,
-  type EndorsedCodec,
   encodePolicy,
   endorse,
   epochCodec,
+  type ModelStatement,
   millis,
-  modelEntryCodec,
-  standingsCodec,
+  modelStatementCodec,
+  type ShownModel,
+  shownModelCodec,
   type TaskId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -44,7 +41,6 @@ function forge(
 describe('connecting', () => {
   it('to an authority with another key is refused', async () => {
     const services = await startServices();
-    // The head it signs is the first thing that does not verify.
     const elsewhere = connectTo(services, { authorityKey: toHex(stranger.publicKey) });
     await expect(elsewhere).rejects.toMatchObject({ reason: 'wrong-authority' });
     forge(services, '/v1/authority', () => Buffer.from(JSON.stringify({ publicKey: toHex(stranger.publicKey) })));
@@ -97,11 +93,11 @@ describe('connecting', () => {
 });
 
 describe('a model', () => {
-  it('that is not the one of the log is refused', async () => {
+  it('of which the server signed other parameters is refused', async () => {
     const services = await startServices();
     const client = await startClient(services);
     forge(services, '/models/0', () => new Uint8Array(parametersOf(1).buffer));
-    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+    await expect(client.model()).rejects.toMatchObject({ reason: 'model-invalid' });
     forge(services, '/models/0', (body) => body.subarray(0, 8));
     await expect(client.model()).rejects.toThrow('8 bytes instead of 160');
     forge(services, '/models/0', (body) => Buffer.concat([body, body]));
@@ -109,43 +105,36 @@ describe('a model', () => {
   });
 });
 
-describe('statements of the authority that the server hands on are refused, and nothing of an update is sent, if', () => {
-  it.each<[string, string, (told: AuthorityStanding, own: Signer) => Partial<AuthorityStanding>]>([
-    ['a stranger signed the time', 'model-not-logged', ({ beacon }) => ({ beacon: beaconOf(stranger, beacon) })],
+describe('a model and epochs that the server shows are refused, and nothing of an update is sent, if', () => {
+  it.each<[string, string, (shown: ShownModel, server: Signer) => Partial<ShownModel>]>([
     [
       'a stranger signed the model',
-      'model-not-logged',
-      ({ beacon }, own) => ({
-        beacon: beaconOf(own, {
-          ...beacon,
-          entry: signedBy(stranger, modelEntryCodec, { ...beacon.entry, version: 99 }),
-        }),
-      }),
+      'model-invalid',
+      ({ statement }) => ({ statement: modelOf(stranger, { ...statement, version: 99 }) }),
     ],
     [
       'the model is one of another task',
-      'model-not-logged',
-      ({ beacon }, own) => {
-        const entry = { ...beacon.entry, task: new Uint8Array(32) as TaskId, version: 99 };
-        return { beacon: beaconOf(own, { ...beacon, entry: signedBy(own, modelEntryCodec, entry) }) };
-      },
+      'model-invalid',
+      ({ statement }, server) => ({ statement: modelOf(server, { ...statement, task: new Uint8Array(32) as TaskId }) }),
     ],
     [
       'a stranger signed the epoch',
-      'epoch-invalid',
-      ({ epoch }) => ({ epoch: { ...epoch, signature: stranger.sign(epochCodec.statement(epoch)) } }),
+      'epochs-missing',
+      ({ epochs }) => ({
+        epochs: epochs.map((epoch) => ({ ...epoch, signature: stranger.sign(epochCodec.statement(epoch)) })),
+      }),
     ],
     [
-      'the key of the epoch is another one',
-      'epoch-invalid',
-      ({ epoch }) => ({ epoch: { ...epoch, closes: millis(epoch.closes + 1) } }),
+      'the end of the epoch is another one',
+      'epochs-missing',
+      ({ epochs }) => ({ epochs: epochs.map((epoch) => ({ ...epoch, closes: millis(epoch.closes + 1) })) }),
     ],
   ])('%s', async (_, reason, lie) => {
     const services = await startServices();
     const client = await startClient(services);
-    forge(services, '/standings', () => {
-      const told = services.shots.standing();
-      return standingsCodec.encode({ standings: [{ ...told, ...lie(told, services.world.authority.signer) }] });
+    forge(services, '/models/newest', () => {
+      const shown = services.shots.newestModel();
+      return shownModelCodec.encode({ ...shown, ...lie(shown, services.world.serverSigner) });
     });
     await expect(client.model()).rejects.toMatchObject({ reason });
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason, update: 'free' });
@@ -156,11 +145,6 @@ describe('statements of the authority that the server hands on are refused, and 
   });
 });
 
-/** As the only authority would. */
-function signedBy<T>(signer: Signer, codec: EndorsedCodec<T>, body: T): T & Endorsed {
-  return { ...body, endorsements: [{ authority: 0, signature: signer.sign(codec.statement(body)) }] };
-}
-
-function beaconOf(signer: Signer, beacon: Beacon): Beacon {
-  return { ...beacon, signature: signer.sign(beaconCodec.statement(beacon)) };
+function modelOf(signer: Signer, statement: ModelStatement): ModelStatement {
+  return { ...statement, signature: signer.sign(modelStatementCodec.statement(statement)) };
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AuthorityOperator } from '@basa/client/operator';
 import { describe, expect, it } from 'vitest';
-import { ProblemError, UnreachableError } from '../src/node/index.ts';
+import { UnreachableError } from '../src/node/index.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
 import { problem } from './support/http-replies.ts';
@@ -70,13 +70,6 @@ describe('a request', () => {
       update: 'free',
       retryAfterMs: 9e5,
     });
-  });
-
-  it('for a model that the server has not recorded yet is sent again', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    services.mischief = { before: once(problem('not-found'), ({ path }) => path.includes('/models/')) };
-    expect(await client.model()).toMatchObject({ version: 0 });
   });
 
   it('that is refused at great length is not read to the end', async () => {
@@ -155,36 +148,20 @@ describe('a service', () => {
     );
   });
 
-  it('with a very different clock corrects the device once, and the work continues', async () => {
-    const services = await startServices();
-    services.world.aheadMs = 3_600_000;
-    const client = await startClient(services);
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(services.count('/shots/', 'PUT')).toBe(2);
-    expect(services.count('/enrolments')).toBe(1); // the authority told the time before
-  });
-
-  it.each([
-    [25, 'behind'],
-    [-25, 'ahead of'],
-  ])('whose clock is %d hours ahead is not followed: the device is told to set its own', async (hours, word) => {
-    const services = await startServices();
-    services.world.aheadMs = hours * 3_600_000;
-    await expect(connectTo(services)).rejects.toMatchObject({
-      name: 'RefusedError',
-      reason: 'wrong-clock',
-      message: expect.stringContaining(`about 25 hours ${word} the clocks`),
-    });
-    expect(services.count('/enrolments')).toBe(0);
-  });
-
-  it('that corrected the device is asked for the time again, if the clock of the device was set right since', async () => {
-    const services = await startServices();
-    services.world.aheadMs = 3_600_000;
-    const client = await startClient(services);
-    services.world.aheadMs = 0;
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-  });
+  it.each([3_600_000, -3_600_000])(
+    'whose clock differs by %d ms is not followed, and the message has its time',
+    async (ms) => {
+      const services = await startServices();
+      const client = await startClient(services);
+      services.world.aheadMs = ms;
+      const time = new Date(services.world.now).toISOString().slice(0, 13);
+      await expect(client.admission()).rejects.toMatchObject({
+        code: 'clock-skew',
+        message: expect.stringContaining(`its time is ${time}`),
+      });
+      expect(services.count('/admissions')).toBe(1);
+    },
+  );
 
   it('that sends its answer byte by byte is given up after the time-out', async () => {
     const services = await startServices();
@@ -201,26 +178,6 @@ describe('a service', () => {
     await expect(operator.tasks()).rejects.toBeInstanceOf(UnreachableError);
     drips.closeAllConnections();
     await new Promise((resolve) => drips.close(resolve));
-  });
-
-  it('that says it is tomorrow and an hour gets nothing signed for then', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    const detail = String(Date.now() + 25 * 3_600_000);
-    services.mischief = {
-      before: ({ path }) => (path.endsWith('/admissions') ? problem('clock-skew', { detail }) : undefined),
-    };
-    await expect(client.admission()).rejects.toBeInstanceOf(ProblemError);
-    expect(services.count('/admissions')).toBe(1);
-  });
-
-  it('that never agrees with any clock is given up', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    services.mischief = {
-      before: ({ path }) => (path.endsWith('/admissions') ? problem('clock-skew', { detail: '1' }) : undefined),
-    };
-    await expect(client.admission()).rejects.toBeInstanceOf(ProblemError);
   });
 });
 

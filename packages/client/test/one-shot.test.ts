@@ -179,8 +179,8 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
       if (!hasDied) break;
       steps = at + 1;
     }
-    // Body dropped at opening, certificate, policy, version and epoch seen, shot with its body, ended, body dropped.
-    expect(steps).toBe(7);
+    // Body dropped at opening, certificate, policy, shot with its body, ended, body dropped.
+    expect(steps).toBe(6);
   });
 });
 

@@ -1,10 +1,11 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
 import { allSamples } from '@basa/learning';
+import { shownModelCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { unsafePaperContribute, unsafePaperRun } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
-import { json } from './support/http-replies.ts';
+import { bytes } from './support/http-replies.ts';
 import { PaperService } from './support/paper-service.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
 import { PAPER, parametersOf } from './support/test-world.ts';
@@ -41,20 +42,18 @@ describe('unsafePaperContribute', () => {
   });
 });
 
-it('in paper mode, a device trains on the version that the server states, although no authority signed it', async () => {
+it('in paper mode, a device trains on the newest model that the server signed', async () => {
   const services = await startServices(PAPER);
   services.paper = new PaperService(services.world);
   const client = await startClient(services);
   expect((await client.model()).version).toBe(0);
-  services.mischief = {
-    before: ({ path }) => (/tasks\/[0-9a-f]{64}$/.test(path) ? json({ mode: 'paper', version: 3 }) : undefined),
-  };
+  services.world.nextVersion();
   const { version, parameters } = await client.model();
-  expect([version, parameters]).toEqual([3, parametersOf(3, client.policy.dimension)]);
-  services.mischief = {
-    before: ({ path }) => (/tasks\/[0-9a-f]{64}$/.test(path) ? json({ mode: 'paper' }) : undefined),
-  };
-  await expect(client.model()).rejects.toThrow('no version of the model');
+  expect([version, parameters]).toEqual([1, parametersOf(1, client.policy.dimension)]);
+  const { statement } = services.shots.newestModel();
+  const forged = shownModelCodec.encode({ statement: { ...statement, version: 2 }, epochs: [] });
+  services.mischief = { before: ({ path }) => (path.endsWith('/models/newest') ? bytes(forged) : undefined) };
+  await expect(client.model()).rejects.toMatchObject({ reason: 'model-invalid' });
 });
 
 it('unsafePaperRun trains and takes the position in turn, once in each buffer', async () => {

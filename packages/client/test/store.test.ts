@@ -155,9 +155,7 @@ describe('a folder store', () => {
     expect(readdirSync(identity).sort()).toEqual(['identity.key', 'journal']);
     const store = await openFolderStore(identity);
     const kinds = (await store.entries()).map((entry) => entry[2]);
-    expect(new Set(kinds)).toEqual(
-      new Set([KIND.certificate, KIND.policy, KIND.keptHead, KIND.ledgerGiven, KIND.ledgerSeen, KIND.ledgerEpoch]),
-    );
+    expect(new Set(kinds)).toEqual(new Set([KIND.certificate, KIND.policy, KIND.ledgerGiven]));
     await store.close();
   });
 });

@@ -5,7 +5,6 @@ export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
 export { FIRST_BRANCH } from './authority/head.ts';
 export type { PastLog } from './authority/past-log.ts';
-export { recordNames } from './authority/past-log.ts';
 export type { AuthorityPorts } from './authority/ports.ts';
 export type { AuthorityRecord, BranchBegun } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
@@ -32,7 +31,7 @@ export type { Authority, Decision, Unit, UnitWrite } from './one-shot/authority.
 export { inspect, release, signVote, vote } from './one-shot/authority.ts';
 export type { EpochKeys } from './one-shot/epoch-keys.ts';
 export { agreementKeyOf, epochKeysOf, epochSecretOf } from './one-shot/epoch-keys.ts';
-export { epochStatement, isEpochDue, isEpochOver, newestEpoch } from './one-shot/epochs.ts';
+export { epochStatement, isEpochDue, isEpochOver, newestEpoch, openEpochs } from './one-shot/epochs.ts';
 export type { ExaminedTask, ExaminedUpload, ExaminePorts, OpenedPart, ShownEpochs } from './one-shot/examine.ts';
 export { examineUpload, openParts, shownEpochs } from './one-shot/examine.ts';
 export type { MaskedUpload } from './one-shot/mask-sums.ts';
@@ -77,28 +76,20 @@ export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';
 export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
 export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts';
-export type { NewestOf, NewestQuestion } from './user/freshness.ts';
-export { newestProblem, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput } from './user/input.ts';
-export type { KeptHead } from './user/kept-head.ts';
-export { keptHeadCodec } from './user/kept-head.ts';
-export type { DeviceLedger, GivenUploads, LedgerRecord, SeenModel } from './user/ledger.ts';
+export type { DeviceLedger, GivenUploads, LedgerRecord } from './user/ledger.ts';
 export { EMPTY_LEDGER, versionProblem } from './user/ledger.ts';
-export type { Pins } from './user/logged-model.ts';
-export { loggedVersion } from './user/logged-model.ts';
 export type { ShotStart } from './user/one-shot/shot.ts';
 export { giveShot, resumeShot } from './user/one-shot/shot.ts';
-export type { Gathered, StandingsQuestion } from './user/one-shot/standings.ts';
-export { receiveStandings } from './user/one-shot/standings.ts';
+export type { Gathered, ModelQuestion } from './user/one-shot/shown-model.ts';
+export { receiveModel } from './user/one-shot/shown-model.ts';
 export { deviceRecordCodec } from './user/records.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
 export type { UserPorts, UserRecord, UserSession } from './user/session.ts';
-export type { ModelAppend, RevocationRequest, Revocations } from './wire/authority-messages.ts';
+export type { RevocationRequest, Revocations } from './wire/authority-messages.ts';
 export {
   MAX_REVOCATIONS,
-  MODEL_APPEND_BYTES,
-  modelAppendCodec,
   revocationRequestCodec,
   revocationsCodec,
 } from './wire/authority-messages.ts';
@@ -122,8 +113,9 @@ export {
   MAX_AUTHORITIES,
   mostTolerated,
 } from './wire/council.ts';
-export { councilClock, isPossibleOffset, MAX_CLOCK_ERROR_MS } from './wire/council-clock.ts';
 export type { BasaEvent } from './wire/events.ts';
+export type { Head } from './wire/head.ts';
+export { headCodec } from './wire/head.ts';
 export type { PrefixVerdict } from './wire/input-words.ts';
 export {
   GUARD_WORDS,
@@ -139,21 +131,24 @@ export { agreeOnKeys } from './wire/key-agreement.ts';
 export { KIND } from './wire/kinds.ts';
 export { MAX_BATCH, MAX_SLOTS, MAX_SUMS } from './wire/limits.ts';
 export type { MetricRange } from './wire/metrics.ts';
-export type { Head, HeadBody, ModelEntry, NewestModel } from './wire/model-log.ts';
-export { headCodec, modelEntryCodec, newestModelCodec } from './wire/model-log.ts';
+export type { LiveEpochs, ModelStatement, ModelStatementBody, ShownModel } from './wire/model.ts';
+export {
+  liveEpochsCodec,
+  modelNameOf,
+  modelStatementCodec,
+  SHOWN_MODEL_BYTES,
+  shownModelCodec,
+} from './wire/model.ts';
 export { paperAttribute, paperContext } from './wire/naming.ts';
 export type { Batch } from './wire/one-shot/batch.ts';
 export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf } from './wire/one-shot/batch.ts';
 export { batchProblem, leastOfVersion } from './wire/one-shot/batch-rules.ts';
-export type { AuthorityStanding, Beacon, Epoch, EpochBody, EpochName, Standings } from './wire/one-shot/epoch.ts';
+export type { Epoch, EpochBody, EpochName } from './wire/one-shot/epoch.ts';
 export {
-  beaconCodec,
   epochCodec,
   epochEnd,
   epochNameOf,
   isEpochOf,
-  standingCodec,
-  standingsCodec,
 } from './wire/one-shot/epoch.ts';
 export type {
   BatchVoteRequest,

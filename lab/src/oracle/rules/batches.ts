@@ -133,7 +133,7 @@ export const BATCH_RULES: readonly Rule[] = [
     edits: [
       {
         file: AUTHORITY,
-        find: 'return givenNameOf(suite, task, header.entry, header.user);',
+        find: 'return givenNameOf(suite, task, header.model, header.user);',
         replace: 'return uploadNameOf(suite, { ...header, task });',
       },
     ],

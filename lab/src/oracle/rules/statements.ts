@@ -1,7 +1,7 @@
 /** Rules for what a statement of an authority or of a server must be to count. */
-import type { Ctx, EpochBody } from '@basa/protocol';
+import { type Ctx, type EpochBody, modelStatementCodec, shownModelCodec } from '@basa/protocol';
 import type { Adversary } from '../adversary.ts';
-import { withEpochs } from '../standings.ts';
+import { withEpochs } from '../shown-models.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
 const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
@@ -31,6 +31,29 @@ export const STATEMENT_RULES: readonly Rule[] = [
         file: EPOCH,
         find: 'kemKey !== undefined && isKemKey(kemKey)',
         replace: 'kemKey !== undefined && (isKemKey(kemKey) || kemKey.length > 0)',
+      },
+    ],
+  },
+  {
+    id: 'signed-model',
+    attack: 'somebody else than the server makes up a model',
+    without: 'a model that the server did not sign',
+    learned: ['a device trains on a model that the server did not sign'],
+    async play(adversary) {
+      await adversary.honestUploads(1);
+      const { statement, epochs } = shownModelCodec.decode(adversary.kept.at(-1) as Uint8Array);
+      const { signer } = (await adversary.device(true)).store;
+      const body = { ...statement, serial: statement.serial + 1 };
+      const signature = await signer.sign(modelStatementCodec.statement(body));
+      adversary.shown = shownModelCodec.encode({ statement: { ...body, signature }, epochs });
+      if ((await adversary.give(await adversary.device())) !== undefined)
+        adversary.trace.broken.add('a device trains on a model that the server did not sign');
+    },
+    edits: [
+      {
+        file: 'protocol/src/user/one-shot/shown-model.ts',
+        find: '|| !isSigned(suite, modelStatementCodec, statement, policy.serverKey)',
+        replace: '',
       },
     ],
   },

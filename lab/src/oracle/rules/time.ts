@@ -85,8 +85,30 @@ export const TIME_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'protocol/src/user/ledger.ts',
-        find: 'if (given === undefined || version > given.version) return undefined;',
-        replace: 'if (given === undefined || version >= 0) return undefined;',
+        find: 'given === undefined || serial > given.serial ?',
+        replace: 'given === undefined || serial >= given.serial ?',
+      },
+    ],
+  },
+  {
+    id: 'no-older-model',
+    attack: 'a device is shown an older model than the one on which it gave',
+    without: 'a device that gives on an older model',
+    learned: ['a device gives on an older model'],
+    async play(adversary) {
+      const device = await adversary.device();
+      await adversary.honestUploads(1);
+      const old = adversary.kept.at(-1);
+      await adversary.makeVersion();
+      if ((await adversary.give(device)) === undefined) throw new Error('a device gives on the newest model');
+      adversary.shown = old;
+      if ((await adversary.give(device)) !== undefined) adversary.trace.broken.add('a device gives on an older model');
+    },
+    edits: [
+      {
+        file: 'protocol/src/user/ledger.ts',
+        find: 'given === undefined || serial > given.serial ?',
+        replace: 'given === undefined || serial !== given.serial ?',
       },
     ],
   },

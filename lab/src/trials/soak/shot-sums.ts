@@ -38,11 +38,9 @@ export class ShotSums {
   /** A device that dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
   #isSumOf(batches: readonly (AuditedBatch | undefined)[], counted: Int32Array): boolean {
     const left = counted.slice();
-    const uploads = batches.flatMap(
-      (batch) => batch?.uploads.map(({ user, version }) => ({ user, trainedOn: version })) ?? [],
-    );
-    const isEach = uploads.every(({ user, trainedOn }) => {
-      const own = this.#work.offered.filter((one) => one.user === user && one.version === trainedOn && !one.isLie);
+    const uploads = batches.flatMap((batch) => batch?.uploads ?? []);
+    const isEach = uploads.every(({ user }) => {
+      const own = this.#work.offered.filter((one) => one.user === user && !one.isLie);
       const found = own.find(({ place }) => (left[place] ?? 0) > 0);
       if (found !== undefined) left[found.place] = (left[found.place] ?? 0) - 1;
       return found !== undefined;

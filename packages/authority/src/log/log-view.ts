@@ -10,7 +10,6 @@ import {
   encodeAuthorityRecord,
   type Head,
   nextLogHash,
-  recordNames,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
@@ -57,7 +56,6 @@ export class LogView {
       sequence++;
       hash = nextLogHash(nodeSuite, hash, entry);
       await tables.append(sequence, { bytes: encodeAuthorityRecord(entry), hash });
-      await tables.name(sequence, recordNames(entry));
     }
     return { sequence, hash };
   }

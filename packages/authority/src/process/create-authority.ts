@@ -35,7 +35,6 @@ import { taskRoutes } from '../routes/tasks.ts';
 import { AUDIT_FILE, Audit } from '../steps/audit.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
 import { settleEpochs, tick } from '../steps/shot-epochs.ts';
-import { SignedStandings } from '../steps/standings.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
 import { openStore } from '../store/store.ts';
 import { olderVault, type VaultSecret } from '../store/vault.ts';
@@ -130,7 +129,6 @@ async function open(
   const queue = createQueue();
   const examined = new ExaminedUploads();
   const shots = { authority, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };
-  const standings = new SignedStandings(shots, clock);
   const keyLimits = new TokenBuckets(settings.keyLimit);
   const tools = {
     service,
@@ -138,7 +136,6 @@ async function open(
     store,
     enrolment,
     shots,
-    standings,
     keyLimits,
     unsafePaperMode: settings.unsafePaperMode,
     watch,

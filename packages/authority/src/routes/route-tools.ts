@@ -4,7 +4,6 @@ import type { Service, TokenBuckets } from '@basa/service';
 import type { DurableAuthority } from '../steps/durable-authority.ts';
 import type { EnrolmentTools } from '../steps/enrolment.ts';
 import type { ShotTools } from '../steps/shot-work.ts';
-import type { SignedStandings } from '../steps/standings.ts';
 import type { AuthorityWatch } from '../steps/watch.ts';
 import type { AuthorityStore } from '../store/store.ts';
 
@@ -14,7 +13,6 @@ export interface RouteTools {
   readonly store: AuthorityStore;
   readonly enrolment: EnrolmentTools;
   readonly shots: ShotTools;
-  readonly standings: SignedStandings;
   readonly keyLimits: TokenBuckets;
   readonly unsafePaperMode: boolean;
   readonly watch: AuthorityWatch;

@@ -15,7 +15,7 @@ import {
   taskParts,
 } from '@basa/protocol';
 
-/** All epochs and model entries that a request may show, and votes; without the ML-KEM keys of the epochs. */
+/** All epochs that a request may show, and votes; without the ML-KEM keys of the epochs. */
 const STATEMENTS_BYTES = 576 * 1024;
 
 const kemBytes = (authorities: number): number => EPOCHS_AT_ONCE * authorities * KEM_KEY_BYTES;

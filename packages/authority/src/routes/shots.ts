@@ -1,4 +1,4 @@
-/** The one-shot mode: standings for anyone, inspections, votes and sums for the server. */
+/** The one-shot mode: epochs for anyone, inspections, votes and sums for the server. */
 import { Readable } from 'node:stream';
 import {
   AUTHORITY_PATH,
@@ -8,6 +8,8 @@ import {
   frameHeader,
   inspectAnswerCodec,
   inspectRequestCodec,
+  liveEpochsCodec,
+  openEpochs,
   type Refused,
   type ReleaseRequest,
   releaseAnswerCodec,
@@ -33,6 +35,7 @@ import {
 import type { KnownTask } from '../log/directory.ts';
 import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
 import { type Released, releaseSums } from '../steps/release-sums.ts';
+import { openEpochIfDue } from '../steps/shot-epochs.ts';
 import { BytesUnderWay } from './bytes-under-way.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
@@ -40,7 +43,7 @@ import { SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 
-export function shotRoutes({ service, authority, shots, standings, watch }: RouteTools): void {
+export function shotRoutes({ service, authority, now, shots, watch }: RouteTools): void {
   const { app } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
     const known = taskOf(authority, params);
@@ -91,16 +94,19 @@ export function shotRoutes({ service, authority, shots, standings, watch }: Rout
   });
 
   app.get(
-    AUTHORITY_PATH.standing(':task'),
+    AUTHORITY_PATH.epochs(':task'),
     {
       schema: {
-        summary: 'The open epoch, the newest model and the time, signed (one-shot)',
+        summary: 'The epochs that uploads may name now (one-shot)',
         params: taskParams,
-        response: answers(wireBytes('standing')),
+        response: answers(wireBytes('liveEpochs')),
       },
     },
     async (request, reply) => {
-      return sendBytes(reply, granted(await standings.of(await shotTask(request.params))));
+      const known = await shotTask(request.params);
+      await openEpochIfDue(shots, known);
+      const epochs = openEpochs(shots.units.of(known.task), now());
+      return sendBytes(reply, liveEpochsCodec.encode({ epochs }));
     },
   );
 

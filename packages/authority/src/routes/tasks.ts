@@ -1,14 +1,10 @@
-/** Tasks: their policies, the append-only logs of their models, and their revoked devices. */
-import { fromHex, toHex } from '@basa/masking';
+/** Tasks: their policies, and their revoked devices. */
+import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   decodePolicy,
   ENGINE,
   encodePolicy,
-  MODEL_APPEND_BYTES,
-  modelAppendCodec,
-  modelEntryCodec,
-  newestModelCodec,
   revocationRequestCodec,
   revocationsCodec,
   type TaskPolicy,
@@ -19,7 +15,7 @@ import { ofPathTask, taskOf, taskParams } from './names.ts';
 import { ROLES, rolesIn } from './roles.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function taskRoutes({ service, authority, shots, unsafePaperMode, now, watch }: RouteTools): void {
+export function taskRoutes({ service, authority, shots, unsafePaperMode, now }: RouteTools): void {
   const { app, requireRole } = service;
   const isOffered = ({ engine, oneShot }: TaskPolicy): boolean =>
     oneShot !== undefined || (unsafePaperMode && engine === ENGINE.cpAbe);
@@ -56,7 +52,6 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
   const listed = Type.Object({
     task: hexText(32),
     name: Type.String(),
-    version: Type.Optional(Type.Integer({ description: 'version of the newest model; missing before the first' })),
     devices: Type.Integer(),
   });
   app.get(
@@ -69,17 +64,13 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
       },
     },
     async () => {
-      const { core, directory } = authority;
+      const { directory } = authority;
       return {
-        tasks: directory.tasks().map((known) => {
-          const newest = core.newestModel(known.task);
-          return {
-            task: toHex(known.task),
-            name: Buffer.from(known.policy.name).toString('utf8'),
-            ...(newest === undefined ? {} : { version: newest.version }),
-            devices: directory.countDevices(known),
-          };
-        }),
+        tasks: directory.tasks().map((known) => ({
+          task: toHex(known.task),
+          name: Buffer.from(known.policy.name).toString('utf8'),
+          devices: directory.countDevices(known),
+        })),
       };
     },
   );
@@ -88,43 +79,6 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
     AUTHORITY_PATH.policy(':task'),
     { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
     async (request, reply) => sendBytes(reply, encodePolicy(taskOf(authority, request.params).policy)),
-  );
-
-  app.post(
-    AUTHORITY_PATH.modelLog(':task'),
-    {
-      bodyLimit: MODEL_APPEND_BYTES,
-      schema: {
-        summary: 'Appends a version to the model log (server)',
-        params: taskParams,
-        ...exchange('modelAppend', 'modelEntry'),
-      },
-    },
-    async (request, reply) => {
-      const append = ofPathTask('modelAppend', modelAppendCodec.decode(bytesOf(request)), request.params);
-      const appended = async () => granted(await authority.step((core) => core.appendModel(append)));
-      const [ctx] = [...append.sums, ...append.spoilt];
-      const entry = await (ctx === undefined
-        ? appended()
-        : watch.traces.step('log', { ctx, carrier: request.headers }, appended));
-      return sendBytes(reply, modelEntryCodec.encode(entry));
-    },
-  );
-
-  app.put(
-    AUTHORITY_PATH.adoptedModel(':task'),
-    {
-      schema: {
-        summary: 'Accepts a version that enough authorities signed (anybody)',
-        params: taskParams,
-        ...exchange('modelEntry', 'modelEntry'),
-      },
-    },
-    async (request, reply) => {
-      const shown = ofPathTask('modelEntry', modelEntryCodec.decode(bytesOf(request)), request.params);
-      const entry = granted(await authority.ask((core) => core.adoptModel(shown)));
-      return sendBytes(reply, modelEntryCodec.encode(entry));
-    },
   );
 
   app.post(
@@ -139,41 +93,6 @@ export function taskRoutes({ service, authority, shots, unsafePaperMode, now, wa
     async (request, reply) => {
       const asked = ofPathTask('revocationRequest', revocationRequestCodec.decode(bytesOf(request)), request.params);
       return sendBytes(reply, revocationsCodec.encode(granted(await authority.ask((core) => core.revocations(asked)))));
-    },
-  );
-
-  const entryParams = Type.Object({
-    ...taskParams.properties,
-    version: Type.String({ pattern: '^(newest|[0-9]{1,15})$' }),
-  });
-  app.get(
-    AUTHORITY_PATH.modelEntry(':task', ':version'),
-    { schema: { summary: 'A version, or newest', params: entryParams, response: answers(wireBytes('modelEntry')) } },
-    async (request, reply) => {
-      const { task } = taskOf(authority, request.params);
-      const { version } = request.params;
-      const entry = await authority.look((core) =>
-        version === 'newest' ? core.newestModel(task) : core.model(task, Number(version)),
-      );
-      return sendBytes(reply, modelEntryCodec.encode(entry ?? fail('model-not-logged')));
-    },
-  );
-
-  const newestParams = Type.Object({ ...taskParams.properties, nonce: hexText(16) });
-  app.get(
-    AUTHORITY_PATH.newestModel(':task', ':nonce'),
-    {
-      schema: {
-        summary: 'The newest version, signed together with the nonce of the request',
-        params: newestParams,
-        response: answers(wireBytes('newestModel')),
-      },
-    },
-    async (request, reply) => {
-      const { task } = taskOf(authority, request.params);
-      const nonce = fromHex(request.params.nonce) ?? fail('malformed', { detail: 'nonce' });
-      const newest = await authority.look((core) => core.showNewestModel(task, nonce));
-      return sendBytes(reply, newestModelCodec.encode(newest ?? fail('model-not-logged')));
     },
   );
 }

@@ -35,8 +35,7 @@ function readable(line: AuditLine): object {
     name: toHex(uploadNameOf(nodeSuite, header)),
     user: toHex(header.user),
     joinTag: toHex(header.joinTag),
-    model: toHex(header.entry),
-    version: header.version,
+    model: toHex(header.model),
   }));
   return { task: toHex(line.batch.task), ctx: toHex(line.ctx), uploads };
 }

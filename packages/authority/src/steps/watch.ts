@@ -5,13 +5,10 @@ import type { Witness } from '../store/witness.ts';
 import type { DurableAuthority } from './durable-authority.ts';
 
 const STEPS = {
-  [`GET ${AUTHORITY_PATH.standing(':task')}`]: 'standing',
+  [`GET ${AUTHORITY_PATH.epochs(':task')}`]: 'epochs',
   [`POST ${AUTHORITY_PATH.inspections(':task')}`]: 'inspect',
   [`POST ${AUTHORITY_PATH.batchVotes(':task')}`]: 'vote',
   [`POST ${AUTHORITY_PATH.releases(':task')}`]: 'release',
-  [`POST ${AUTHORITY_PATH.modelLog(':task')}`]: 'log',
-  [`GET ${AUTHORITY_PATH.modelEntry(':task', ':version')}`]: 'model-entry',
-  [`GET ${AUTHORITY_PATH.newestModel(':task', ':nonce')}`]: 'newest-model',
   [`POST ${AUTHORITY_PATH.enrolments(':task')}`]: 'enrol',
 };
 
@@ -26,7 +23,6 @@ export class AuthorityWatch {
 
   note({ kind }: BasaEvent): void {
     const { metrics } = this;
-    if (kind === 'model-logged') metrics.count('basa_models_logged_total', {});
     if (kind === 'device-enrolled') metrics.count('basa_devices_enrolled_total', {});
     if (kind === 'device-revoked') metrics.count('basa_devices_revoked_total', {});
     if (kind === 'authority-rolled-back') metrics.count('basa_rollbacks_total', {});

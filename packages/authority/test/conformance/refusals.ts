@@ -1,6 +1,6 @@
 /** The refusals of the authority, over real HTTP: they change nothing. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, type Ctx, encodePolicy, revocationRequestCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, revocationRequestCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, askAs, newDevice, userOf } from '../asking.ts';
@@ -30,11 +30,6 @@ export function testRefusals(freshHome: NewHome): void {
         ['policy-invalid', new TestServer({ authorities: [nodeRandomBytes(32)] }).createTask(authority)],
         ['task-unknown', ask(authority, AUTHORITY_PATH.policy(nowhere))],
         ['malformed', ask(authority, AUTHORITY_PATH.policy('abc'))],
-        ['task-unknown', new TestServer().appendModel(authority, { version: 0, sums: [] })],
-        ['server-unknown', new TestServer(server.policy).appendModel(authority, { version: 0, sums: [] })],
-        ['wrong-version', server.appendModel(authority, { version: 5, sums: [nowhere as Ctx] })],
-        ['model-not-logged', ask(authority, AUTHORITY_PATH.modelEntry(server.task, 7))],
-        ['malformed', ask(authority, AUTHORITY_PATH.newestModel(server.task, 'short'))],
         ['enrolment-token-invalid', scene.world.enrolment(stranger, authority)],
         [
           'not-enrolled',
@@ -56,13 +51,8 @@ export function testRefusals(freshHome: NewHome): void {
       const body = { task: world.task, after: 0 };
       const signature = world.server.signer.sign(revocationRequestCodec.statement(body));
       const asked = revocationRequestCodec.encode({ ...body, signature });
-      const entry = (await ask(authority, AUTHORITY_PATH.modelEntry(world.task, 0), { method: 'GET' })).bytes;
       const before = (await ask(authority, '/v1/health')).head;
-      const answers = await Promise.all([
-        world.server.appendModel(authority, { version: 1, sums: [] }, other.task),
-        ask(authority, AUTHORITY_PATH.taskRevocations(other.task), { body: asked }),
-        ask(authority, AUTHORITY_PATH.adoptedModel(other.task), { method: 'PUT', body: entry }),
-      ]);
+      const answers = await Promise.all([ask(authority, AUTHORITY_PATH.taskRevocations(other.task), { body: asked })]);
       for (const { code, json } of answers)
         expect([code, json()]).toEqual([
           'malformed',

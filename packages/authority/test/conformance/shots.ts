@@ -1,23 +1,14 @@
 /** The one-shot mode over HTTP: uploads are inspected, voted for and their masks summed; what must be refused is refused. */
-import { addInPlace, subtractInPlace, toHex, toSigned } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  batchCtxOf,
-  type Epoch,
-  guardVerdict,
-  guardWordsOf,
-  ONE_SHOT_DEFAULTS,
-  taskNoise,
-} from '@basa/protocol';
+import { addInPlace, subtractInPlace, toSigned } from '@basa/masking';
+import { AUTHORITY_PATH, type Epoch, guardVerdict, guardWordsOf, ONE_SHOT_DEFAULTS, taskNoise } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { kernel, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Authority, AuthorityOptions } from '../../src/index.ts';
 import { ask, askWithoutLength } from '../asking.ts';
 import { cleanUp, type NewHome, start, time } from '../homes.ts';
-import { loggedModel, openRelease, type ReleaseAsked, shotStage } from '../one-shot/shot-world.ts';
+import { openRelease, type ReleaseAsked, shotStage } from '../one-shot/shot-world.ts';
 import { opened, vectorsOf, votesOf } from '../one-shot/sums.ts';
-import { TestServer } from '../parties.ts';
 import { PAPER } from './paper.ts';
 
 const HOUR_MS = 3_600_000;
@@ -58,8 +49,6 @@ export function testShots(freshHome: NewHome): void {
       const answers = [await world.release(authority, request), await world.release(authority, request)];
       expect(answers[0]?.bytes).toEqual(answers[1]?.bytes);
       expect((await ask(authority, '/v1/health')).head).toBe(head);
-      const ctx = batchCtxOf(nodeSuite, world.batchOf(uploads));
-      expect((await loggedModel(world.server, [authority], { version: 1, sums: [ctx] })).version).toBe(1);
     });
 
     it('of a private task whose authority adds the noise has one Gaussian on each coordinate, the same for a repeated request', async () => {
@@ -77,7 +66,7 @@ export function testShots(freshHome: NewHome): void {
       expect(spread / deviation).toBeGreaterThan(0.8);
       expect(spread / deviation).toBeLessThan(1.2);
       time.now += (3 * HOUR_MS) / 4;
-      expect((await world.standing(authority)).epoch.number).toBeGreaterThan((epochs[0] as Epoch).number);
+      expect((await world.epoch(authority)).number).toBeGreaterThan((epochs[0] as Epoch).number);
       expect([...(await opened(world, [authority], uploads, asked))]).toEqual([...total]);
     });
 
@@ -199,20 +188,15 @@ export function testShots(freshHome: NewHome): void {
       expect([answer.code, answer.json()]).toEqual(['not-inspected', expect.objectContaining({ slots: [1, 3] })]);
     });
 
-    it('a standing before there is a model, or of a task that does not exist', async () => {
+    it('the epochs of a task that does not exist', async () => {
       const authority = await sharedAuthority();
-      const bare = new TestServer({ authorities: [authority.publicKey] });
-      await bare.createTask(authority);
-      expect((await ask(authority, AUTHORITY_PATH.standing(bare.task))).code).toBe('epoch-over');
-      await bare.appendModel(authority, { version: 0, sums: [] });
-      expect((await ask(authority, AUTHORITY_PATH.standing(bare.task))).status).toBe(200);
-      expect((await ask(authority, AUTHORITY_PATH.standing('0'.repeat(64)))).code).toBe('task-unknown');
+      expect((await ask(authority, AUTHORITY_PATH.epochs('0'.repeat(64)))).code).toBe('task-unknown');
     });
 
     it('a one-shot request for a task of paper mode', async () => {
       const authority = await start(await freshHome(), { unsafePaperMode: true });
       const { task } = await shotStage([authority], 0, PAPER);
-      expect((await ask(authority, AUTHORITY_PATH.standing(task))).code).toBe('policy-invalid');
+      expect((await ask(authority, AUTHORITY_PATH.epochs(task))).code).toBe('policy-invalid');
     });
 
     it('bodies that are longer than the task allows, or have no declared length', async () => {
@@ -234,7 +218,7 @@ export function testShots(freshHome: NewHome): void {
       const opens = [];
       for (let quarter = 0; quarter < 8; quarter++) {
         await authority.tick();
-        opens.push(((await world.standing(authority)).epoch.opens - begun) / HOUR_MS);
+        opens.push(((await world.epoch(authority)).opens - begun) / HOUR_MS);
         time.now += HOUR_MS / 4;
       }
       expect(opens).toEqual([0, 0, 0, 0.75, 0.75, 0.75, 1.5, 1.5]);
@@ -243,18 +227,6 @@ export function testShots(freshHome: NewHome): void {
       await authority.tick(); // two hours after the first epoch opened
       const over = await world.release(authority, request);
       expect([over.code, over.json()]).toEqual(['epoch-over', expect.objectContaining({ slots: [0, 1, 2] })]);
-    });
-
-    it('of a standing are signed again when the log changes or a second has passed', async () => {
-      const { authority, world } = await stand(0, {}, {});
-      const first = await world.standing(authority);
-      time.now += 900;
-      expect(await world.standing(authority)).toEqual(first);
-      time.now += 200;
-      expect((await world.standing(authority)).beacon.at).toBe(time.now);
-      const more = await shotStage([authority], 0, { dimension: 5 });
-      expect((await world.standing(authority)).beacon.head.sequence).toBeGreaterThan(first.beacon.head.sequence);
-      expect(toHex(more.task)).not.toBe(toHex(world.task));
     });
   });
 }

@@ -2,12 +2,10 @@
 import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  type AuthorityStanding,
   type Batch,
   batchCtxOf,
   batchVoteRequestCodec,
   type Certificate,
-  type Ctx,
   certificateCodec,
   type Endorsement,
   type Epoch,
@@ -15,14 +13,15 @@ import {
   type InspectAnswer,
   inspectAnswerCodec,
   inspectRequestCodec,
-  type ModelEntry,
-  modelEntryCodec,
+  liveEpochsCodec,
+  type ModelStatement,
+  modelStatementCodec,
   type ReleaseAnswer,
   releaseAnswerCodec,
   releaseRequestCodec,
   type ShownUpload,
   shotLayout,
-  standingCodec,
+  signStatement,
   type TaskPolicy,
   unframeHeader,
   uploadNameOf,
@@ -40,12 +39,12 @@ import { TestServer } from '../parties.ts';
 export class ShotWorld {
   readonly server: TestServer;
   readonly enrolled: readonly Enrolled[];
-  entry: ModelEntry;
+  statement: ModelStatement;
 
-  constructor(server: TestServer, enrolled: readonly Enrolled[], entry: ModelEntry) {
+  constructor(server: TestServer, enrolled: readonly Enrolled[]) {
     this.server = server;
     this.enrolled = enrolled;
-    this.entry = entry;
+    this.statement = this.version(0);
   }
 
   get policy(): TaskPolicy {
@@ -56,20 +55,27 @@ export class ShotWorld {
     return this.server.task;
   }
 
-  async standing(authority: Authority): Promise<AuthorityStanding> {
-    const answer = await ask(authority, AUTHORITY_PATH.standing(this.task));
-    if (answer.status !== 200) throw new Error(`no standing: ${answer.code}`);
-    return standingCodec.decode(answer.bytes);
+  /** The statement of the server for this version. */
+  version(version: number): ModelStatement {
+    const body = { task: this.task, version, serial: version, modelHash: new Uint8Array(32).fill(version) };
+    return signStatement(modelStatementCodec, this.server.signer, body);
+  }
+
+  /** The newest epoch of an authority. */
+  async epoch(authority: Authority): Promise<Epoch> {
+    const answer = await ask(authority, AUTHORITY_PATH.epochs(this.task));
+    if (answer.status !== 200) throw new Error(`no epoch: ${answer.code}`);
+    return liveEpochsCodec.decode(answer.bytes).epochs.at(-1) as Epoch;
   }
 
   async epochs(authorities: readonly Authority[]): Promise<readonly Epoch[]> {
-    return Promise.all(authorities.map(async (authority) => (await this.standing(authority)).epoch));
+    return Promise.all(authorities.map((authority) => this.epoch(authority)));
   }
 
   /** One upload of each device, sealed to the open epochs of these authorities; every word but the guards has its number. */
   async uploads(authorities: readonly Authority[], count = this.enrolled.length): Promise<readonly TestUpload[]> {
     const epochs = await this.epochs(authorities);
-    const on = { policy: this.policy, entry: this.entry, epochs };
+    const on = { policy: this.policy, statement: this.statement, epochs };
     const names = epochs.map((epoch) => epochNameOf(nodeSuite, epoch));
     return this.enrolled.slice(0, count).map((one, n) => {
       const input = new Uint32Array(shotLayout(this.policy, names).elements).fill(n + 1);
@@ -186,7 +192,7 @@ export async function finalBatch(authority: Authority, { world, epochs, uploads 
   return { ctx: batchCtxOf(nodeSuite, batch), request, votes };
 }
 
-/** Authorities with a task, version 0 of its model, and this many devices with certificates of all of them. */
+/** Authorities with a task, and this many devices with certificates of all of them. */
 export async function shotStage(
   authorities: readonly Authority[],
   count: number,
@@ -198,23 +204,8 @@ export async function shotStage(
     ...more,
   });
   for (const authority of authorities) await server.createTask(authority);
-  const entry = await loggedModel(server, authorities, { version: 0, sums: [] });
   const enrolled = await Promise.all(Array.from({ length: count }, () => enrolledAt(server, authorities)));
-  return new ShotWorld(server, enrolled, entry);
-}
-
-/** All sign the version, and all are shown what all signed. */
-export async function loggedModel(
-  server: TestServer,
-  authorities: readonly Authority[],
-  made: { readonly version: number; readonly sums: readonly Ctx[] },
-): Promise<ModelEntry> {
-  const answers = await Promise.all(authorities.map((authority) => server.appendModel(authority, made)));
-  const entries = answers.map(({ bytes }) => modelEntryCodec.decode(bytes));
-  const entry = { ...(entries[0] as ModelEntry), endorsements: entries.flatMap(({ endorsements }) => endorsements) };
-  const shown = { method: 'PUT', body: modelEntryCodec.encode(entry) };
-  for (const authority of authorities) await ask(authority, AUTHORITY_PATH.adoptedModel(server.task), shown);
-  return entry;
+  return new ShotWorld(server, enrolled);
 }
 
 async function enrolledAt(server: TestServer, authorities: readonly Authority[]): Promise<Enrolled> {

@@ -8,5 +8,4 @@ export const INSTEAD: Readonly<Record<string, string>> = {
   'plain-http': 'use https, or add --unsafe-plain-http if you control the network in between',
   'below-floor':
     'ask for less with --minimum, --max-staleness or --max-epsilon, or take part in a task that meets them',
-  'wrong-clock': 'correct the clock of this machine, then run the same command again',
 };

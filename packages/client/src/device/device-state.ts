@@ -10,8 +10,6 @@ import {
   type DeviceStep,
   deviceRecordCodec,
   encodePolicy,
-  type KeptHead,
-  keptHeadCodec,
   type Refused,
   type TaskPolicy,
   type UserSession,
@@ -23,14 +21,11 @@ import { type Kept, lastingEntries, readEntries } from './kept.ts';
 export class DeviceState {
   readonly #store: DeviceStore;
   #kept: Kept;
-  /** The heads that the store has. */
-  #written: readonly KeptHead[];
   #failure: unknown;
 
   private constructor(store: DeviceStore, kept: Kept) {
     this.#store = store;
     this.#kept = kept;
-    this.#written = kept.heads;
   }
 
   static async open(suite: Suite, store: DeviceStore): Promise<DeviceState> {
@@ -51,10 +46,6 @@ export class DeviceState {
     return this.#kept.policy;
   }
 
-  get heads(): readonly KeptHead[] {
-    return this.#kept.heads;
-  }
-
   get ledger(): DeviceLedger {
     return this.#kept.ledger;
   }
@@ -73,11 +64,6 @@ export class DeviceState {
     this.#kept = { ...this.#kept, policy };
   }
 
-  /** New heads are written with the next step that is written anyway, and when the device closes. */
-  noteHeads(heads: readonly KeptHead[]): void {
-    this.#kept = { ...this.#kept, heads };
-  }
-
   /** Makes a step durable, together with the body of its upload, and only then takes it. */
   async take<Answer>(
     { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
@@ -88,9 +74,8 @@ export class DeviceState {
       await this.#end(ledger);
       return answer;
     }
-    const entries = [...records.map(deviceRecordCodec.encode), ...this.#newHeads()];
+    const entries = records.map(deviceRecordCodec.encode);
     await this.#durably((store) => store.append(entries, body));
-    this.#written = this.heads;
     this.#kept = { ...this.#kept, ledger, session };
     return answer;
   }
@@ -105,24 +90,13 @@ export class DeviceState {
     return this.#store.body();
   }
 
-  /** Keeps the head and releases the lock. */
-  async close(): Promise<void> {
-    try {
-      const heads = this.#newHeads();
-      if (heads.length > 0 && this.#failure === undefined) await this.#store.append(heads);
-    } finally {
-      await this.#store.close();
-    }
-  }
-
-  /** Returns heads that the store does not have yet as entries, in their order. */
-  #newHeads(): Uint8Array[] {
-    return this.heads.filter((head) => !this.#written.includes(head)).map(keptHeadCodec.encode);
+  /** Releases the lock. */
+  close(): Promise<void> {
+    return this.#store.close();
   }
 
   async #end(ledger: DeviceLedger): Promise<void> {
     await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
-    this.#written = this.heads;
     await this.#durably((store) => store.dropBody());
     this.#kept = { ...this.#kept, ledger, session: undefined };
   }

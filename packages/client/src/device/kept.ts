@@ -1,4 +1,4 @@
-/** The meaning of the entries of a device's store: certificate, policy, heads, ledger and the unfinished session. */
+/** The meaning of the entries of a device's store: certificate, policy, ledger and the unfinished session. */
 import { DecodeError, type Suite } from '@basa/masking';
 import {
   type Certificate,
@@ -9,30 +9,24 @@ import {
   deviceRecordCodec,
   EMPTY_LEDGER,
   encodePolicy,
-  type KeptHead,
   KIND,
-  keptHeadCodec,
   type LedgerRecord,
   olderLayout,
   restoreDevice,
   type TaskPolicy,
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
-import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
   /** Kept so that a returning device asks no authority. */
   readonly policy: TaskPolicy | undefined;
-  /** For each authority the last head of each branch of its log, the current one at the end. */
-  readonly heads: readonly KeptHead[];
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
   let kept: Kept = {
     certificate: undefined,
     policy: undefined,
-    heads: [],
     ledger: EMPTY_LEDGER,
     session: undefined,
   };
@@ -65,23 +59,20 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
 const KIND_OFFSET = 2;
 
 /** The entries that are no steps of the device. */
-const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = new Map([
+const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = new Map<
+  number,
+  (kept: Kept, entry: Uint8Array) => Kept
+>([
   [KIND.certificate, (kept, entry) => ({ ...kept, certificate: certificateCodec.decode(entry) })],
   [KIND.policy, (kept, entry) => ({ ...kept, policy: decodePolicy(entry) })],
-  [KIND.keptHead, (kept, entry) => ({ ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) })],
 ]);
 
 /** The entries that outlive a session. */
-export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
-  const records: LedgerRecord[] = [
-    ...(ledger.given === undefined ? [] : [{ kind: 'given' as const, ...ledger.given }]),
-    ...ledger.recent.map((seen): LedgerRecord => ({ kind: 'seen', ...seen })),
-    ...[...ledger.epochs].map(([authority, number]): LedgerRecord => ({ kind: 'epoch', authority, number })),
-  ];
+export function lastingEntries({ certificate, policy, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
+  const records: LedgerRecord[] = ledger.given === undefined ? [] : [{ kind: 'given', ...ledger.given }];
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
     ...(policy === undefined ? [] : [encodePolicy(policy)]),
-    ...heads.map(keptHeadCodec.encode),
     ...records.map(deviceRecordCodec.encode),
   ];
 }

@@ -1,33 +1,28 @@
-/** A device's view of one authority: every call shows the newest head of its log, every answer brings one. */
+/** A device's view of one authority. */
 import {
   AUTHORITY_PATH,
   type Certificate,
   certificateCodec,
   decodePolicy,
-  HEADER,
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonBody, jsonOf } from '../answers.ts';
-import type { Heads } from '../device/heads.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_STATEMENT_BYTES = 16_384;
 
 export class AuthorityClient {
   readonly link: ServiceLink;
-  readonly heads: Heads;
 
-  constructor(link: ServiceLink, heads: Heads) {
+  constructor(link: ServiceLink) {
     this.link = link;
-    this.heads = heads;
   }
 
-  /** Returns its key; its clock is recorded at the link. None of it is signed. */
+  /** Returns its key; it is not signed. */
   async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
     const { body } = await this.get(AUTHORITY_PATH.about, signal);
-    const { publicKey, time } = jsonOf('authority', body);
-    this.link.noteClock(time);
+    const { publicKey } = jsonOf('authority', body);
     return { publicKey: hexOf('authority', publicKey, 'publicKey') };
   }
 
@@ -44,17 +39,10 @@ export class AuthorityClient {
   }
 
   get(target: string, signal: AbortSignal): Promise<Answered> {
-    return this.#call({ method: 'GET', target, maxBytes: MAX_STATEMENT_BYTES, signal });
+    return this.link.call({ method: 'GET', target, maxBytes: MAX_STATEMENT_BYTES, signal });
   }
 
   post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {
-    return this.#call({ method: 'POST', target, ...asked, signed: true, maxBytes: MAX_STATEMENT_BYTES, signal });
-  }
-
-  async #call(call: Call): Promise<Answered> {
-    const head = this.heads.toHeader();
-    const answer = await this.link.call({ ...call, headers: head === undefined ? {} : { [HEADER.head]: head } });
-    this.heads.meet(answer.header(HEADER.head));
-    return answer;
+    return this.link.call({ method: 'POST', target, ...asked, signed: true, maxBytes: MAX_STATEMENT_BYTES, signal });
   }
 }

@@ -1,13 +1,13 @@
 /** A device's view of the server. Its answers are not trusted here: the session checks them against the pins. */
 import { fromHex, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
   type Certificate,
   type Ctx,
   certificateCodec,
   HEADER,
   SERVER_PATH,
-  standingsCodec,
+  type ShownModel,
+  shownModelCodec,
   type TaskId,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from '../answers.ts';
@@ -42,13 +42,13 @@ export class ServerClient {
     const target = SERVER_PATH.admissions(task);
     const call = { method: 'POST' as const, target, body: asked, signed: true, maxBytes: MAX_JSON_BYTES, signal };
     const { body } = await this.link.call(call);
-    const { endsInMs, standings } = jsonOf('server', body);
+    const { endsInMs, model } = jsonOf('server', body);
     if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
       throw new AnswerError('the server', 'a place without its end');
-    if (standings === undefined) return { endsInMs, standings: [] };
-    const told = fromHex(String(standings));
-    if (told === undefined) throw new AnswerError('the server', 'statements with a place that are not in hex');
-    return { endsInMs, ...decoded('server', standingsCodec, told) };
+    if (model === undefined) return { endsInMs };
+    const told = fromHex(String(model));
+    if (told === undefined) throw new AnswerError('the server', 'a model with a place that is not in hex');
+    return { endsInMs, model: decoded('server', shownModelCodec, told) };
   }
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
@@ -88,10 +88,10 @@ export class ServerClient {
     return { received: received as number, accepted };
   }
 
-  /** The newest statements of the authorities that the server shows. */
-  async standings(task: TaskId, signal: AbortSignal): Promise<readonly AuthorityStanding[]> {
-    const { body } = await this.#get(SERVER_PATH.standings(task), signal);
-    return decoded('server', standingsCodec, body).standings;
+  /** The newest model, and the open epochs of the authorities. */
+  async newestModel(task: TaskId, signal: AbortSignal): Promise<ShownModel> {
+    const { body } = await this.#get(SERVER_PATH.newestModel(task), signal);
+    return decoded('server', shownModelCodec, body);
   }
 
   async uploadFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<UploadFate> {
@@ -110,8 +110,8 @@ export class ServerClient {
 export interface GivenPlace {
   /** The time for which it lasts. */
   readonly endsInMs: number;
-  /** The newest statements of the authorities that the server shows; empty in paper mode. */
-  readonly standings: readonly AuthorityStanding[];
+  /** The newest model; missing in paper mode, and if too few authorities have answered the server recently. */
+  readonly model?: ShownModel;
 }
 
 export interface Received {

@@ -1,6 +1,6 @@
 /** The connection to one service: signs, digests, times out, retries, and turns answers into bytes or a `ProblemError`. */
 import { concatBytes, crc32 } from '@basa/masking';
-import { HEADER, isPossibleOffset, type Millis, millis } from '@basa/protocol';
+import { HEADER } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
@@ -52,8 +52,6 @@ export class ServiceLink {
   readonly #outside: Outside;
   readonly #options: LinkOptions;
   readonly #origin: string;
-  /** The service's clock less the device's, once the service told it. */
-  #offsetMs: number | undefined;
   /** Bytes sent and received, bodies only. */
   readonly traffic = { sent: 0, received: 0 };
 
@@ -65,22 +63,6 @@ export class ServiceLink {
 
   get name(): string {
     return this.#options.name;
-  }
-
-  /** The service's clock minus the device's, from its last answer; it is not signed. */
-  get offsetMs(): number | undefined {
-    return this.#offsetMs;
-  }
-
-  /** Records the time that the service reports, even an implausible one. */
-  noteClock(time: unknown): void {
-    if (typeof time === 'number' && Number.isSafeInteger(time)) this.#offsetMs = time - this.#outside.now();
-  }
-
-  /** The time of the service, as far as it reported a plausible one. */
-  now(): Millis {
-    const offsetMs = this.#offsetMs ?? 0;
-    return millis(this.#outside.now() + (isPossibleOffset(offsetMs) ? offsetMs : 0));
   }
 
   /** Sends one request and returns its answer; retries if that helps. */
@@ -97,20 +79,8 @@ export class ServiceLink {
     return retrying(this.#outside, { service: `the ${this.name}`, options, signal, onRetry }, operation);
   }
 
-  /** Makes one attempt; the body of a success goes to `sink` as it arrives. A wrong clock is corrected, once. */
+  /** Makes one attempt; the body of a success goes to `sink` as it arrives. */
   async attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
-    try {
-      return await this.#attempt(call, sink);
-    } catch (error) {
-      if (!(error instanceof ProblemError) || error.code !== 'clock-skew') throw error;
-      const theirs = Number(/\d{10,}/.exec(error.detail ?? '')?.[0] ?? Number.NaN);
-      this.noteClock(theirs);
-      if (!isPossibleOffset(theirs - this.#outside.now())) throw error;
-      return await this.#attempt(call, sink);
-    }
-  }
-
-  async #attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
     const { timeoutMs } = this.#options.retry;
     const watch = watchdog(call.signal, { timeoutMs, sentBytes: call.body?.length ?? 0 }, this.#outside.stopwatch);
     try {
@@ -157,7 +127,7 @@ export class ServiceLink {
     if (body === undefined && signed !== true) return {};
     const digest = digestOf(suite, body);
     const { signer } = this.#options;
-    const words = { audience: this.#options.audience(), method, target, digest, at: this.now() };
+    const words = { audience: this.#options.audience(), method, target, digest, at: this.#outside.now() };
     return {
       ...(body !== undefined && { [HEADER.digest]: contentDigest(digest) }),
       ...(signed && (await signedHeaders(signer, randomBytes, words))),
@@ -167,7 +137,7 @@ export class ServiceLink {
   #signedPiece({ target, body = new Uint8Array() }: Call, offset: number): Promise<Record<string, string>> {
     const { crc32: checksum = crc32, randomBytes } = this.#outside;
     const piece = { offset, length: body.length, crc: checksum(body) };
-    const words = { audience: this.#options.audience(), target, at: this.now(), ...piece };
+    const words = { audience: this.#options.audience(), target, at: this.#outside.now(), ...piece };
     return signedPieceHeaders(this.#options.signer, randomBytes, words);
   }
 

@@ -12,10 +12,10 @@ export interface Place {
 
 /** A place, or a rejection that says when to ask again. */
 export function askForPlace(context: DeviceContext, signal: AbortSignal): Promise<Place | Rejection> {
-  const { server, standings, task } = context;
+  const { server, models, task } = context;
   return withCertificate(context, signal, async (certificate): Promise<Place> => {
     const place = await server.admission(task, certificate, signal);
-    standings.handed(place.standings);
+    models.handed(place.model);
     return { kind: 'place', endsInMs: place.endsInMs };
   });
 }

@@ -52,8 +52,9 @@ export async function resume(
 }
 
 /** Returns the reason why no update may be given on this version: the device gave one on it, or on a newer one. */
-export function versionRejection({ state }: DeviceContext, version: number): Rejection | undefined {
-  const problem = versionProblem(state.ledger, version);
+export function versionRejection({ models, state }: DeviceContext, version: number): Rejection | undefined {
+  const statement = models.statementOf(version);
+  const problem = statement && versionProblem(state.ledger, statement.serial);
   return problem && rejected(problem.reason, 'free', problem);
 }
 

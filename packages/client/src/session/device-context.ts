@@ -5,14 +5,14 @@ import type { Outside } from '../outside.ts';
 import type { Authorities } from '../services/authorities.ts';
 import type { ServerClient } from '../services/server-client.ts';
 import type { Emitter } from './client-events.ts';
-import type { Standings } from './standings.ts';
+import type { ShownModels } from './shown-models.ts';
 
 export interface DeviceContext {
   readonly outside: Outside;
   readonly server: ServerClient;
   readonly authorities: Authorities;
   readonly state: DeviceState;
-  readonly standings: Standings;
+  readonly models: ShownModels;
   readonly events: Emitter;
   /** The pinned policy of the task. */
   readonly policy: TaskPolicy;

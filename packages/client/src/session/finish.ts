@@ -35,11 +35,10 @@ export async function finishSession(
   signal: AbortSignal,
   shot?: NewShot,
 ): Promise<Contribution | Rejection> {
-  const { authorities, outside, state } = context;
+  const { outside, state } = context;
   const driver = new SessionDriver(context, signal, shot?.input);
   const device = { ledger: state.ledger, session: state.session };
-  const steps =
-    shot === undefined ? resumeShot(outside, device, authorities.now()) : giveShot(outside, device, shot.given);
+  const steps = shot === undefined ? resumeShot(outside, device, outside.now()) : giveShot(outside, device, shot.given);
   const end = await drive(steps, driver, meter)
     .catch((error: unknown) => waitingEnd(context, error))
     .finally(() => driver.wipe());

@@ -15,7 +15,7 @@ export interface Update {
   readonly metrics?: Readonly<Record<string, number>>;
 }
 
-/** The advice for an update on a version whose entry this process does not have. */
+/** The advice for an update on a version that this process was not shown. */
 export function notSeen(version: number): string {
   return `this device has not fetched version ${version} recently; fetch the newest version with model() and train on it`;
 }

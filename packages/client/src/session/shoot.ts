@@ -21,17 +21,17 @@ export async function shoot(
 
 /** Nothing is given away yet: any problem leaves the update free. */
 function prepare(context: DeviceContext, update: Update, signal: AbortSignal): Promise<NewShot | Rejection> {
-  const { policy, standings } = context;
+  const { models, policy } = context;
   const { trainedOn } = update;
   return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
-    const gathered = await standings.fresh(signal);
+    const gathered = await models.fresh(signal);
     if (isRefused(gathered)) return rejected(gathered.reason, 'free', gathered);
-    if (gathered.entry.version - trainedOn > policy.maxStaleness) return rejected('version-over', 'free');
-    const entry = standings.entryOf(trainedOn);
-    if (entry === undefined) return rejected('model-not-logged', 'free', { detail: notSeen(trainedOn) });
-    const built = quantised(context, sumRules(policy, entry.version), update);
+    if (gathered.statement.version - trainedOn > policy.maxStaleness) return rejected('version-over', 'free');
+    const statement = models.statementOf(trainedOn);
+    if (statement === undefined) return rejected('model-unknown', 'free', { detail: notSeen(trainedOn) });
+    const built = quantised(context, sumRules(policy, statement.version), update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const { epochs } = gathered;
-    return { given: { policy, certificate, entry, epochs }, input: built.vector };
+    return { given: { policy, certificate, statement, epochs }, input: built.vector };
   });
 }

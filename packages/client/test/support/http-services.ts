@@ -5,14 +5,13 @@ import {
   certificateCodec,
   encodePolicy,
   HEADER,
-  headCodec,
   isRefused,
   millis,
   pieceStatement,
   problemOfRefusal,
   requestStatement,
 } from '@basa/protocol';
-import { nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeCrc32, nodeSuite } from '@basa/runtime/node';
 import { type Asked, listenFor, type Mischief, type TlsFiles } from './http-listener.ts';
 import { bytes, bytesOrProblem, documented, json, problem, type Reply } from './http-replies.ts';
 import type { PaperService } from './paper-service.ts';
@@ -77,7 +76,7 @@ export class HttpServices {
     const [kind, name = '', room, ...rest] = parts;
     if (kind === 'server') {
       const [publicKey, authorityKey] = [world.serverSigner.publicKey, world.authority.publicKey];
-      return json({ publicKey: toHex(publicKey), authorityKey: toHex(authorityKey), time: world.now });
+      return json({ publicKey: toHex(publicKey), authorityKey: toHex(authorityKey) });
     }
     if (kind === 'tasks' && room === undefined) {
       return json({
@@ -89,7 +88,7 @@ export class HttpServices {
         training: { epochs: 9, batch: 1, rate: 1e-9 },
       });
     }
-    if (room === 'standings' || rest[1] === 'fate') return this.shots.reply(asked);
+    if (rest[0] === 'newest' || rest[1] === 'fate') return this.shots.reply(asked);
     if (kind === 'tasks' && room === 'models') return modelReply(world, Number(rest[0]), asked);
     const device = this.#signed(asked, world.serverSigner.publicKey);
     if (!(device instanceof Uint8Array)) return device;
@@ -104,29 +103,11 @@ export class HttpServices {
   }
 
   #authority(asked: Asked): Reply {
-    const reply = this.#authorityReply(asked);
-    return { ...reply, headers: { ...reply.headers, [HEADER.head]: toHex(headCodec.encode(this.#head())) } };
-  }
-
-  #head() {
-    return this.world.authority.core.head();
-  }
-
-  #authorityReply(asked: Asked): Reply {
     const { world } = this;
     const { authority } = world;
-    const seen = asked.headers[HEADER.head];
-    if (seen !== undefined) {
-      const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
-      authority.persist(authority.core.meetHead(head, nodeRandomBytes(16)));
-    }
     const [kind, name = '', room, last] = asked.path.split('/').slice(2);
     if (kind === 'authority') {
-      return json({
-        publicKey: toHex(authority.publicKey),
-        time: world.now,
-        head: toHex(headCodec.encode(this.#head())),
-      });
+      return json({ publicKey: toHex(authority.publicKey) });
     }
     if (room === 'policy') {
       return name === toHex(world.task) ? bytes(encodePolicy(world.policy)) : problem('task-unknown');
@@ -160,7 +141,8 @@ export class HttpServices {
     if (headers[HEADER.device] === undefined) return problem('unsigned');
     const at = millis(Number(headers[HEADER.time]));
     const now = this.world.now;
-    if (Math.abs(at - now) > SKEW_MS) return problem('clock-skew', { detail: String(now) });
+    if (Math.abs(at - now) > SKEW_MS)
+      return problem('clock-skew', { detail: `its time is ${new Date(now).toISOString()}` });
     const digest = nodeSuite.sha256(body);
     const isPiece = method === 'PUT' && path.includes('/shots/');
     const message = isPiece

@@ -1,7 +1,6 @@
 /** Uploads and batches for client tests: the real cores of server and authority, with the epoch keys of one authority in memory. */
 import { addPackedInPlace, equalBytes, fromHex, type HolderSecret, subtractInPlace, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
   addMasksInPlace,
   batchVoteRequestCodec,
   type Ctx,
@@ -17,9 +16,11 @@ import {
   type IntakeView,
   isEpochDue,
   isRefused,
-  newestEpoch,
+  type ModelStatement,
+  modelNameOf,
   type OpenedPart,
   oneShotOf,
+  openEpochs,
   openParts,
   problemOfRefusal,
   type Refused,
@@ -27,13 +28,13 @@ import {
   type Sealing,
   type ShotUpload,
   type ShownEpochs,
+  type ShownModel,
   type ShownUpload,
   shotLayout,
   shotProblem,
   shotUploadCodec,
   shownEpochs,
-  signVote,
-  standingsCodec,
+  shownModelCodec,
   type Unit,
   uploadNameOf,
   vote,
@@ -71,28 +72,30 @@ export class ShotService {
     this.#world = world;
   }
 
-  /** The authority's current statement; opens an epoch if one is due. */
-  standing(): AuthorityStanding {
-    const { authority, now, policy, task } = this.#world;
+  /** The newest model with the open epochs of the authority, which opens another one if it is due. */
+  newestModel(): ShownModel {
+    const { authority, now, policy, statements, task } = this.#world;
+    const statement = statements.at(-1) as ModelStatement;
+    if (policy.oneShot === undefined) return { statement, epochs: [] };
     if (isEpochDue(policy, this.#units, now)) {
       const secret = nodeRandomBytes(32);
       const epoch = epochStatement(authority.signer, { task, policy }, epochKeysOf(suite, this.#sealing, secret), now);
       this.#secrets.set(toHex(epochNameOf(nodeSuite, epoch).statement), secret);
       this.#epochs.push(epoch);
     }
-    return granted(authority.core.standing(newestEpoch(this.#units) as Epoch, now));
+    return { statement, epochs: openEpochs(this.#units, now) };
   }
 
-  /** The statements that go with a place. */
-  withPlace(): { readonly standings?: string } {
+  /** The model that goes with a place. */
+  withPlace(): { readonly model?: string } {
     if (this.#world.policy.oneShot === undefined) return {};
-    return { standings: toHex(standingsCodec.encode({ standings: [this.standing()] })) };
+    return { model: toHex(shownModelCodec.encode(this.newestModel())) };
   }
 
-  /** A task's room `standings` or `shots` at the server. */
+  /** A task's newest model, or its room `shots` at the server. */
   reply(asked: Asked): Reply {
     const [, , , , room, name = '', last] = asked.path.split('/');
-    if (room === 'standings') return bytes(standingsCodec.encode({ standings: [this.standing()] }));
+    if (room === 'models') return bytes(shownModelCodec.encode(this.newestModel()));
     if (last === 'fate') {
       const isWaiting = this.taken.some((one) => toHex(one.name) === name);
       return json({ fate: this.fate ?? (isWaiting ? 'waiting' : 'included') });
@@ -108,7 +111,7 @@ export class ShotService {
 
   /** Forms a batch of all that wait, has it voted for, and opens its sum, which makes the next version. */
   openBatch(): Uint32Array {
-    const { authority, policy, serverSigner, task, version } = this.#world;
+    const { authority, policy, serverSigner, task } = this.#world;
     const batch = { task, number: this.#batches++, uploads: this.taken.map(({ name }) => name) };
     const request = signed(batchVoteRequestCodec, serverSigner, { batch });
     const view = {
@@ -121,12 +124,10 @@ export class ShotService {
       isRevoked: () => false,
       batchesOf: () => 0,
     };
-    const { ctx } = granted(
-      vote(view, request, (name) => this.taken.find((one) => equalBytes(one.name, name))?.header),
-    );
+    granted(vote(view, request, (name) => this.taken.find((one) => equalBytes(one.name, name))?.header));
     const sum = this.#sum();
     this.taken = [];
-    this.#world.appendModel({ version: version + 1, sums: [ctx], spoilt: [], closed: [signVote(view, ctx)] });
+    this.#world.nextVersion();
     return sum;
   }
 
@@ -159,7 +160,7 @@ export class ShotService {
   }
 
   #view(): IntakeView {
-    const { authority, now, policy, task, version } = this.#world;
+    const { now, policy, statements, task, version } = this.#world;
     const isNamed = (one: Epoch, statement: Uint8Array): boolean =>
       equalBytes(epochNameOf(nodeSuite, one).statement, statement);
     return {
@@ -168,7 +169,7 @@ export class ShotService {
       policy,
       now,
       newest: version,
-      entry: (of) => authority.core.model(task, of),
+      versionOf: (model) => statements.find((one) => equalBytes(modelNameOf(nodeSuite, one), model))?.version,
       epoch: (statement) => this.#epochs.find((one) => isNamed(one, statement)),
     };
   }

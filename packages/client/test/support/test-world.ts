@@ -3,9 +3,9 @@ import { plainVectorKernel, RING_32, type Signer } from '@basa/masking';
 import {
   ENGINE,
   type Millis,
-  type ModelAppend,
+  type ModelStatement,
   millis,
-  modelAppendCodec,
+  modelStatementCodec,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   type Refused,
@@ -42,6 +42,8 @@ export class TestWorld {
   readonly authority = new TestAuthority(createNodeSigner(nodeRandomBytes(32)));
   readonly serverSigner: Signer = createNodeSigner(nodeRandomBytes(32));
   readonly tools = { suite: nodeSuite, kernel: plainVectorKernel(), keystream: createNodeKeystream() };
+  /** Of the server, by version. */
+  readonly statements: ModelStatement[] = [];
   /** Added to the clock of both services. */
   aheadMs = 0;
 
@@ -67,7 +69,7 @@ export class TestWorld {
     };
     this.task = taskIdOf(nodeSuite, this.policy);
     this.authority.persist(this.authority.core.createTask(this.policy));
-    this.appendModel({ version: 0, sums: [], spoilt: [], closed: [] });
+    this.nextVersion();
   }
 
   get now(): Millis {
@@ -75,15 +77,16 @@ export class TestWorld {
   }
 
   get version(): number {
-    return this.authority.core.newestModel(this.task)?.version ?? -1;
+    return this.statements.length - 1;
   }
 
-  /** Has the authority sign that this is the next version. */
-  appendModel(made: Pick<ModelAppend, 'version' | 'sums' | 'spoilt' | 'closed'>): void {
-    const { authority, policy, task } = this;
-    const modelHash = nodeSuite.sha256(new Uint8Array(parametersOf(made.version, policy.dimension).buffer));
-    const append = signed(modelAppendCodec, this.serverSigner, { task, modelHash, ...made });
-    granted(authority.persist(authority.core.appendModel(append)));
+  /** The server signs the next version. */
+  nextVersion(): void {
+    const { policy, task, statements } = this;
+    const version = statements.length;
+    const modelHash = nodeSuite.sha256(new Uint8Array(parametersOf(version, policy.dimension).buffer));
+    const serial = Math.max((statements.at(-1)?.serial ?? -1) + 1, Math.floor(this.now / 1000));
+    statements.push(signed(modelStatementCodec, this.serverSigner, { task, version, serial, modelHash }));
   }
 }
 

@@ -1,29 +1,27 @@
 /**
- * The tasks, devices and model logs of an authority as one restorable state machine. Epochs, votes and sums are in `one-shot/authority.ts`.
+ * The tasks and devices of an authority as one restorable state machine. Epochs, votes and sums are in `one-shot/authority.ts`.
  *
  * A step reads the state and returns records with its answer; it changes nothing. Once the records are durable, `apply` makes
  * them true, and only then may the answer leave. Records of a step that was decided before others became true are rejected. After
  * a crash, `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, the heads that
  * others saw of its log (`start`, `meetHead`) reveal it.
  */
-import type { ModelAppend, RevocationRequest, Revocations } from '../wire/authority-messages.ts';
+import type { RevocationRequest, Revocations } from '../wire/authority-messages.ts';
 import type { Millis, TaskId, UserId } from '../wire/brands.ts';
 import { type Certificate, type CertificateBody, userIdOf } from '../wire/certificate.ts';
-import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
-import { type AuthorityStanding, beaconCodec, type Epoch } from '../wire/one-shot/epoch.ts';
+import type { Head } from '../wire/head.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
-import { type Refused, refused } from '../wire/refusals.ts';
-import { signStatement } from '../wire/signed.ts';
+import { refused } from '../wire/refusals.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
-import { signHead, signNewest } from './head.ts';
-import { LogInMemory, modelHashName, type PastLog } from './past-log.ts';
+import { signHead } from './head.ts';
+import { LogInMemory, type PastLog } from './past-log.ts';
 import type { AuthorityPorts } from './ports.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
 import { meetHead, meetWitness } from './rollback.ts';
 import { AuthorityState } from './state.ts';
-import { type AuthorityTask, adoptModel, appendModel, createTask } from './task.ts';
+import { type AuthorityTask, createTask } from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
   /** The length of the log when the step was decided; missing if it was not asked. */
@@ -68,20 +66,6 @@ export class AttributeAuthority {
     return this.#ports.signer.publicKey;
   }
 
-  newestModel(task: TaskId): ModelEntry | undefined {
-    return this.#state.task(task)?.newest;
-  }
-
-  /** The same for a device, which must know that it is not a replay. */
-  showNewestModel(task: TaskId, nonce: Uint8Array): NewestModel | undefined {
-    const known = this.#state.task(task);
-    return known && signNewest(this.#ports.signer, this.#state.position, known.newest, nonce);
-  }
-
-  model(task: TaskId, version: number): ModelEntry | undefined {
-    return this.#state.model(task, version);
-  }
-
   createTask(policy: TaskPolicy): AuthorityStep<{ readonly task: TaskId }> {
     const step = createTask(this.#ports, policy);
     const isKnown = 'task' in step.answer && this.#state.task(step.answer.task) !== undefined;
@@ -106,31 +90,6 @@ export class AttributeAuthority {
   /** The revoked devices of a task, for its server: the head gives their number. */
   revocations(request: RevocationRequest): AuthorityStep<Revocations> {
     return this.#withTask(request.task, (task) => tellRevocations(this.#ports, task, this.#state, request));
-  }
-
-  appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
-    return this.#withTask(append.task, (task) => {
-      const found = {
-        logged: this.model(append.task, append.version),
-        hasModel: (hash: Uint8Array) => this.#state.past.named(modelHashName(append.task, hash)).length > 0,
-      };
-      return appendModel(this.#ports, task, found, append);
-    });
-  }
-
-  /** This epoch, to which devices of the task seal, with the newest model and the time. */
-  standing(epoch: Epoch, now: Millis): AuthorityStanding | Refused {
-    const entry = this.#state.task(epoch.task)?.newest;
-    if (entry === undefined || now >= epoch.closes)
-      return refused('epoch-over', { detail: 'there is no open epoch, or no model yet' });
-    const { authority } = epoch;
-    const beacon = signStatement(beaconCodec, this.#ports.signer, { authority, entry, head: this.head(), at: now });
-    return { authority, epoch, beacon };
-  }
-
-  /** A party shows an entry that enough authorities signed. */
-  adoptModel(entry: ModelEntry): AuthorityStep<ModelEntry> {
-    return this.#withTask(entry.task, (task) => adoptModel(this.#ports, task, entry));
   }
 
   /** The position of the durable log; others keep it and show it back. */

@@ -1,13 +1,6 @@
 /** Heads of the authority's log: others show the heads they have seen, which reveals a rolled-back authority. */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import {
-  type Head,
-  type HeadBody,
-  headCodec,
-  type ModelEntry,
-  type NewestModel,
-  newestModelCodec,
-} from '../wire/model-log.ts';
+import { type Head, type HeadBody, headCodec } from '../wire/head.ts';
 import { isSigned, signStatement } from '../wire/signed.ts';
 
 /**
@@ -30,17 +23,6 @@ export const FIRST_BRANCH: Uint8Array = new Uint8Array(16);
 
 export function signHead(signer: Signer, log: LogPosition): Head {
   return signStatement(headCodec, signer, headOf(log));
-}
-
-/** For the sender of this nonce; undefined before version 0. */
-export function signNewest(
-  signer: Signer,
-  log: LogPosition,
-  entry: ModelEntry | undefined,
-  nonce: Uint8Array,
-): NewestModel | undefined {
-  if (entry === undefined) return undefined;
-  return signStatement(newestModelCodec, signer, { nonce, entry, head: headOf(log) });
 }
 
 function headOf({ sequence, branches, revocations, hashAt }: LogPosition): HeadBody {

@@ -4,8 +4,8 @@ import type { Millis, UserId } from '../wire/brands.ts';
 import { type Certificate, certificateCodec } from '../wire/certificate.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
 import { type Field, fixed, list, u53 } from '../wire/fields.ts';
+import { type Head, headCodec } from '../wire/head.ts';
 import { KIND } from '../wire/kinds.ts';
-import { type Head, headCodec, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
 import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
@@ -14,8 +14,6 @@ export type AuthorityRecord =
   | { readonly kind: 'task-created'; readonly policy: TaskPolicy }
   | { readonly kind: 'device-enrolled'; readonly certificate: Certificate }
   | { readonly kind: 'device-revoked'; readonly user: UserId; readonly at: Millis }
-  | { readonly kind: 'model-signed'; readonly entry: ModelEntry }
-  | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
   | BranchBegun;
 
 /** The log was found rolled back: a new life of it begins. */
@@ -33,10 +31,6 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
     certificate: nested(certificateCodec, STATEMENT_BYTES),
   }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
-  'model-signed': message(KIND.modelSigned, 'model-signed', { entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES) }),
-  'model-appended': message(KIND.modelAppended, 'model-appended', {
-    entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
-  }),
   'branch-begun': message(KIND.branchBegun, 'branch-begun', {
     branch: fixed(16),
     met: list(1, nested(headCodec, STATEMENT_BYTES)),

@@ -2,7 +2,7 @@
  * A log that was rolled back: the heads that reveal it, and the new branch that follows.
  */
 import type { BasaEvent } from '../wire/events.ts';
-import type { Head } from '../wire/model-log.ts';
+import type { Head } from '../wire/head.ts';
 import { type Transition, unchanged } from '../wire/transition.ts';
 import { contradictsLog, isOwnHead } from './head.ts';
 import type { AuthorityPorts } from './ports.ts';

@@ -2,13 +2,12 @@
 import { type Suite, toHex } from '@basa/masking';
 import type { TaskId, UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
-import type { ModelEntry } from '../wire/model-log.ts';
 import { taskIdOf } from '../wire/policy.ts';
 import { admitsByOthers, type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
-import { DraftLog, modelName, type PastLog } from './past-log.ts';
+import { DraftLog, type PastLog } from './past-log.ts';
 import { type AuthorityRecord, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
-import { type AuthorityTask, inNewBranch, withNewest } from './task.ts';
+import type { AuthorityTask } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
 
@@ -85,11 +84,6 @@ export class AuthorityState {
     return this.#devices.get(toHex(user));
   }
 
-  model(task: TaskId, version: number): ModelEntry | undefined {
-    const found = this.past.named(modelName(task, version)).at(-1);
-    return found?.kind === 'model-appended' ? found.entry : undefined;
-  }
-
   /** The record is durable, and true from now on. */
   apply(entry: AuthorityRecord): void {
     const suite = this.#suite;
@@ -118,21 +112,8 @@ export class AuthorityState {
         this.#revoked.push(revoked);
         return;
       }
-      case 'model-appended': {
-        const name = toHex(entry.entry.task);
-        const before = this.#tasks.get(name);
-        if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
-        return;
-      }
-      case 'model-signed': {
-        const name = toHex(entry.entry.task);
-        const before = this.#tasks.get(name);
-        if (before !== undefined) this.#tasks.set(name, { ...before, signed: entry.entry });
-        return;
-      }
       case 'branch-begun':
         this.#branches.push(entry.branch);
-        for (const [name, task] of this.#tasks) this.#tasks.set(name, inNewBranch(task));
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;
     }

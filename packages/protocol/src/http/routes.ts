@@ -21,13 +21,11 @@ export const SERVER_PATH = {
   pageTokens: (task: Name): string => `/v1/page/tokens/${named(task)}`,
   /** Requested before a model is fetched: returns a place, or when to ask again. */
   admissions: (task: Name): string => `/v1/tasks/${named(task)}/admissions`,
-  /** `newest` returns the signed log entry of the newest version. */
+  /** The newest model and the live epochs of the authorities, before a device trains and before it masks an update. */
   newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,
   /** The state of a batch. */
   buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
   model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
-  /** The current statements of the authorities, before an update is masked. */
-  standings: (task: Name): string => `/v1/tasks/${named(task)}/standings`,
   /** The only message of a device, in pieces. The name is the hash of its header. */
   shot: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}`,
   /** The status of an upload, according to the server. */
@@ -45,15 +43,9 @@ export const AUTHORITY_PATH = {
   enrolments: (task: Name): string => `/v1/tasks/${named(task)}/enrolments`,
   devices: (task: Name): string => `/v1/tasks/${named(task)}/devices`,
   taskRevocations: (task: Name): string => `/v1/tasks/${named(task)}/revocations`,
-  modelLog: (task: Name): string => `/v1/tasks/${named(task)}/model-log`,
-  modelEntry: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/model-log/${version}`,
-  /** Shows an entry that enough authorities signed to the others. */
-  adoptedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/newest`,
-  /** With a nonce of the sender, 16 bytes. */
-  newestModel: (task: Name, nonce: Name): string => `/v1/tasks/${named(task)}/model-log/newest/${named(nonce)}`,
   revocations: '/v1/revocations',
-  /** The open epoch, the newest model and the time (server). */
-  standing: (task: Name): string => `/v1/tasks/${named(task)}/standing`,
+  /** The epochs that uploads may name now (server). */
+  epochs: (task: Name): string => `/v1/tasks/${named(task)}/epochs`,
   inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
   batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
   releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,

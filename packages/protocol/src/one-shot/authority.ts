@@ -200,7 +200,7 @@ function decided(
 
 /** (u, H(model statement)): a device gives one update on a model, and it is in one batch. */
 function nameOf({ suite, task }: Authority, header: ShotHeader): Uint8Array {
-  return givenNameOf(suite, task, header.entry, header.user);
+  return givenNameOf(suite, task, header.model, header.user);
 }
 
 function usedIn({ units }: Authority, name: Uint8Array): Ctx | undefined {

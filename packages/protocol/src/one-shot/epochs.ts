@@ -17,6 +17,11 @@ export function newestEpoch(units: readonly Unit[]): Epoch | undefined {
   );
 }
 
+/** The epochs that uploads may name now. */
+export function openEpochs(units: readonly Unit[], now: Millis): readonly Epoch[] {
+  return units.flatMap(({ epoch }) => (now < epoch.closes ? [epoch] : []));
+}
+
 /** The next epoch opens a quarter of an epoch before the end of the last one. */
 export function isEpochDue(policy: TaskPolicy, units: readonly Unit[], now: Millis): boolean {
   const newest = newestEpoch(units);

@@ -20,7 +20,7 @@ export type DeviceStep<Answer> = Transition<Device, DeviceRecord, Answer>;
 
 const NEW_DEVICE: Device = { ledger: EMPTY_LEDGER, session: undefined };
 
-const LEDGER_KINDS: readonly string[] = ['given', 'seen', 'epoch'];
+const LEDGER_KINDS: readonly string[] = ['given'];
 
 /** The ledger outlives the session: its records are kept when those of the session are discarded. */
 export function isLedgerRecord(entry: DeviceRecord): entry is LedgerRecord {

@@ -1,6 +1,6 @@
 /** The records of a device's session and ledger, as bytes. None of them is a secret. */
 import { type Codec, message, nested } from '../wire/codec.ts';
-import { u8, u53 } from '../wire/fields.ts';
+import { u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { field } from '../wire/named-fields.ts';
 import { SHOT_UPLOAD_BYTES, shotUploadCodec } from '../wire/one-shot/upload.ts';
@@ -14,7 +14,5 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
     closes: field.millis,
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
-  given: message(KIND.ledgerGiven, 'given', { version: u53, uploads: u53 }),
-  epoch: message(KIND.ledgerEpoch, 'epoch', { authority: u8, number: u53 }),
-  seen: message(KIND.ledgerSeen, 'seen', { version: u53, modelHash: field.hash }),
+  given: message(KIND.ledgerGiven, 'given', { serial: u53, uploads: u53 }),
 });

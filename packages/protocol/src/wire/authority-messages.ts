@@ -1,36 +1,9 @@
-/** The messages from the server to an authority about models and devices: no message here can hold an update. */
-import type { Ctx, TaskId, UserId } from './brands.ts';
-import { nested } from './codec.ts';
+/** The messages from the server to an authority about devices: no message here can hold an update. */
+import type { TaskId, UserId } from './brands.ts';
 import { fixed, list, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
-import { MAX_SUMS } from './limits.ts';
-import { MODEL_ENTRY_BYTES, sumsFields } from './model-log.ts';
-import { field, STATEMENT_BYTES } from './named-fields.ts';
+import { field } from './named-fields.ts';
 import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
-import { type Vote, voteCodec } from './vote.ts';
-
-/** server -> authority: the next version of the model has this hash and comes from these sums (none for version 0). */
-export interface ModelAppendBody {
-  readonly task: TaskId;
-  readonly version: number;
-  readonly modelHash: Uint8Array;
-  readonly sums: readonly Ctx[];
-  readonly spoilt: readonly Ctx[];
-  /** The votes for them, for an authority that had no part in one. */
-  readonly closed: readonly Vote[];
-}
-export type ModelAppend = ModelAppendBody & Signature;
-
-/** Bytes that fit an append: it names sums with the votes for each of them. */
-export const MODEL_APPEND_BYTES: number = MODEL_ENTRY_BYTES + 2 * MAX_SUMS * STATEMENT_BYTES;
-
-export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND.modelAppend, 'modelAppend', {
-  task: field.task,
-  version: u53,
-  modelHash: field.hash,
-  ...sumsFields,
-  closed: list(2 * MAX_SUMS, nested(voteCodec, STATEMENT_BYTES)),
-});
 
 /** server -> authority: asks for the devices that were revoked after this number. */
 export interface RevocationRequestBody {

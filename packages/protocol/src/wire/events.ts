@@ -24,7 +24,6 @@ export type BasaEvent =
       readonly authority: number;
       readonly subject: 'mask-sum' | 'guard-words';
     }
-  | { readonly kind: 'model-logged'; readonly task: TaskId; readonly version: number }
   | {
       readonly kind: 'refused';
       readonly by: Party;

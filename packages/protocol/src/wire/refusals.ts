@@ -72,9 +72,6 @@ export const REFUSALS = {
     retry: true,
   },
   'duplicate-user': { sentence: 'One user has two uploads in the batch.', status: 409 },
-  'wrong-version': { sentence: 'The model does not follow the newest version in the log.', status: 409 },
-  'other-model': { sentence: 'The log has another hash for this version of the model.', status: 409 },
-  'buffer-used': { sentence: 'The sum of this batch is already part of another version.', status: 409 },
   'lease-taken': { sentence: 'Another user has this position.', status: 409 },
   // Its content is wrong.
   'epoch-invalid': {
@@ -110,12 +107,16 @@ export const REFUSALS = {
   },
   'wrong-length': { sentence: 'The update has another number of parameters than the model of the task.', status: 422 },
   'key-invalid': { sentence: 'The key does not open the seeds of this position.', status: 422 },
-  'model-stale': {
-    sentence: 'The answer about the newest model is outdated: it is a replay, or the authority was rolled back.',
+  'model-invalid': {
+    sentence: 'The server did not sign this model for the task, or sent other parameters than it signed.',
+    status: 422,
+  },
+  'model-unknown': {
+    sentence: 'The server does not know the model that this update was trained on; train on the newest version.',
     status: 422,
     retry: true,
+    freshUpdate: true,
   },
-  'model-not-logged': { sentence: "The model differs from the one in the authority's log.", status: 422 },
   'wrong-step': { sentence: 'The session is at another step.', status: 409 },
   'version-given': {
     sentence:
@@ -124,9 +125,9 @@ export const REFUSALS = {
     retry: true,
     freshUpdate: true,
   },
-  'standings-stale': {
+  'epochs-missing': {
     sentence:
-      'The statements of too few authorities are recent. Either the server shows old statements, or the clock of this device is wrong.',
+      'Too few authorities have an open epoch. Either they do not answer the server, or the clock of this device is wrong.',
     status: 422,
     retry: true,
   },

@@ -4,8 +4,10 @@ import { toHex } from '@basa/masking';
 import {
   type Batch,
   batchProblem,
+  type Epoch,
   epochNameOf,
   isRefused,
+  newestEpoch,
   oneShotOf,
   releaseRequestCodec,
   type ShotHeader,
@@ -42,10 +44,10 @@ describe('a batch', () => {
     expect(isRefused(vote(shots))).toBe(false);
   });
 
-  it('of two entries of the model log is refused, even if they have the same number [S7]', () => {
+  it('of two models is refused [S7]', () => {
     const { world, shots } = inspected({}, 3);
     const [first, ...rest] = headersOf(shots) as [ShotHeader];
-    const rewritten = { ...first, entry: new Uint8Array(32).fill(4) };
+    const rewritten = { ...first, model: new Uint8Array(32).fill(4) };
     expect(batchProblem(world.policy, [...rest, rewritten])).toMatchObject({ reason: 'batch-invalid', slots: [2] });
     expect(batchProblem(world.policy, [first, ...rest])).toBeUndefined();
   });
@@ -58,7 +60,7 @@ describe('a batch', () => {
       const headers = versions.map((version, n) => ({
         ...header,
         user: new Uint8Array(32).fill(n) as UserId,
-        entry: new Uint8Array(32).fill(version),
+        model: new Uint8Array(32).fill(version),
       }));
       const oneShot = { ...oneShotOf(world.policy), versionMinimum };
       return batchProblem({ ...world.policy, bufferSize: 40, minimum: 8, oneShot }, headers);
@@ -126,7 +128,7 @@ describe('an authority', () => {
     const { server } = world;
     world.pass((3 * HOUR) / 4);
     world.openEpochs();
-    const [{ epoch }] = world.standings() as [ReturnType<typeof world.standings>[number]];
+    const epoch = newestEpoch(world.authority(0).view.units) as Epoch;
     const [{ upload }] = shots as [StoredShot];
     const second = forged(devices[0] as ShotDevice, shots[0] as StoredShot, {
       joinTag: world.randomBytes(16) as never,

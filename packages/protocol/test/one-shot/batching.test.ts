@@ -24,7 +24,7 @@ const WILLING: Voters = { sure: 0b111111, backed: 0, isDoubted: false };
 
 function shotOf(at: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 3], voters = WILLING) {
   const epochs = named.map((authority) => ({ authority, statement: bytes(authority) }));
-  const header = { user: bytes(at) as UserId, version: 1, entry: bytes(7), epochs, ...change } as ShotHeader;
+  const header = { user: bytes(at) as UserId, model: bytes(7), epochs, ...change } as ShotHeader;
   return { at, voters, upload: { header } as ShotUpload };
 }
 
@@ -40,7 +40,7 @@ describe('a batch', () => {
   });
 
   it('mixes versions with enough uploads each, if the policy lets it, and otherwise takes the version with the most', () => {
-    const shots = [2, 2, 2, 1, 1, 3].map((entry, at) => shotOf(at, { entry: bytes(entry) }));
+    const shots = [2, 2, 2, 1, 1, 3].map((model, at) => shotOf(at, { model: bytes(model) }));
     expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([0, 1, 2]);
     const mixing = (versionMinimum: number, bufferSize = 5) => {
       const oneShot = { ...oneShotOf(policy), versionMinimum };

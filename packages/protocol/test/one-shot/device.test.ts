@@ -1,5 +1,5 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
-import { deviceRecordCodec, refused, restoreDevice, shotUploadCodec } from '@basa/protocol';
+import { deviceRecordCodec, modelNameOf, refused, restoreDevice, shotUploadCodec } from '@basa/protocol';
 import { Crash, granted, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ function crashed({ world, device }: ReturnType<typeof fresh>, at: 'before-store'
   const crash = (): never => {
     throw new Crash('user');
   };
-  const start = granted(device.gather(shots.standings()));
+  const start = granted(device.gather(shots.newestModel()));
   if (at === 'before-store') device.onMask = crash;
   if (at === 'after-store') world.federation.crashIn = 1;
   const send = () =>
@@ -39,7 +39,7 @@ describe('an update', () => {
       const { world, device } = fresh();
       crashed({ world, device }, stop);
       const { session, ledger } = device.own;
-      expect(ledger.given).toEqual({ version: 0, uploads: 1 });
+      expect(ledger.given).toEqual({ serial: 10_000, uploads: 1 });
       const before = world.server.shots.map(({ body }) => body);
       const refusal = device.drive(undefined, ({ isResumed }) => refused(isResumed ? 'epoch-over' : 'body-mismatch'));
       expect(reasonOf(refusal)).toBe('epoch-over');
@@ -78,10 +78,21 @@ describe('an update', () => {
     const { world, batch, votes, devices } = voted();
     const [device] = devices as [(typeof devices)[number]];
     for (const index of world.indices) granted(world.server.releaseBy(index, batch, { votes }));
-    world.append({ sums: [world.server.closing(batch).ctx], spoilt: [] });
+    const next = world.nextVersion();
     device.own.newUpdate();
     expect(device.contribute()).toEqual({ kind: 'accepted' });
-    expect(world.server.shots.at(-1)?.upload.header.version).toBe(1);
+    const name = modelNameOf(world.environment.tools.suite, next);
+    expect(world.server.shots.at(-1)?.upload.header.model).toEqual(name);
+  });
+
+  it('is given on no serial below the highest that the device gave on [S17]', () => {
+    const { world, device } = fresh();
+    const old = world.federation.shots.newestModel();
+    world.nextVersion();
+    expect(device.contribute()).toEqual({ kind: 'accepted' });
+    device.own.newUpdate();
+    const start = granted(device.gather(old));
+    expect(device.drive(start, () => ({ kind: 'accepted' }))).toEqual({ kind: 'refused', reason: 'version-given' });
   });
 
   it.each([
@@ -112,7 +123,7 @@ describe('an update', () => {
     const seeds: Uint8Array[] = [];
     crashed({ world, device }, 'before-store');
     const { own } = device;
-    const start = granted(device.gather(world.federation.shots.standings()));
+    const start = granted(device.gather(world.federation.shots.newestModel()));
     device.onMask = ({ plan }) => seeds.push(...plan.terms.map(({ seed }) => seed.reveal().slice()));
     let sent = new Uint8Array();
     device.drive(start, ({ upload, body }) => {
@@ -136,7 +147,7 @@ describe('an update', () => {
     crashed({ world, device }, 'after-store');
     world.pass(3_600_000);
     expect(device.contribute()).toEqual({ kind: 'refused', reason: 'epoch-over' });
-    expect(device.own.ledger.given).toEqual({ version: 0, uploads: 1 });
+    expect(device.own.ledger.given).toEqual({ serial: 10_000, uploads: 1 });
   });
 });
 

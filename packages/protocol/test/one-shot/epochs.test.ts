@@ -1,5 +1,5 @@
 /** Epoch keys: when one opens, how long its unit lives, and that nothing of a unit that is gone is voted for or released. */
-import { epochEnd, isEpochDue, newestEpoch, oneShotOf } from '@basa/protocol';
+import { type Epoch, epochEnd, isEpochDue, oneShotOf } from '@basa/protocol';
 import { granted, reasonOf, type ShotAuthority } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ describe('an epoch', () => {
   it('opens a quarter of an epoch before the end of the one before, which stays live', () => {
     const world = new ShotWorld();
     const authority = world.authority(0);
-    const first = granted(authority.standing()).epoch;
+    const [first] = authority.epochs().epochs as [Epoch];
     expect(first.closes - first.opens).toBe(HOUR);
     world.pass((3 * HOUR) / 4 - 1);
     expect(isDue(authority)).toBe(false);
@@ -24,13 +24,13 @@ describe('an epoch', () => {
     expect(isDue(authority)).toBe(true);
     authority.openEpoch();
     expect(authority.view.units.map(({ epoch }) => epoch.closes)).toEqual([first.closes, world.now + HOUR]);
-    expect(granted(authority.standing()).epoch).toEqual(newestEpoch(authority.view.units));
+    expect(authority.epochs().epochs).toEqual(authority.view.units.map(({ epoch }) => epoch));
   });
 
   it('is destroyed with its unit an epoch after it closed', () => {
     const world = new ShotWorld();
     const authority = world.authority(0);
-    const { epoch } = granted(authority.standing());
+    const [epoch] = authority.epochs().epochs as [Epoch];
     const [{ statement } = { statement: new Uint8Array() }] = authority.view.units;
     expect(epochEnd(oneShotOf(world.policy), epoch)).toBe(epoch.closes + HOUR);
     world.pass(2 * HOUR - 1);
@@ -41,14 +41,14 @@ describe('an epoch', () => {
     expect(authority.epochSecret(statement)).toBeUndefined();
   });
 
-  it('is shown to devices until it closes', () => {
+  it('is listed until it closes', () => {
     const world = new ShotWorld();
     const authority = world.authority(0);
-    const { epoch } = granted(authority.standing());
+    const [epoch] = authority.epochs().epochs as [Epoch];
     world.pass(HOUR - 1);
-    expect(granted(authority.standing()).epoch).toEqual(epoch);
+    expect(authority.epochs()).toEqual({ epochs: [epoch] });
     world.pass(1);
-    expect(reasonOf(authority.standing())).toBe('epoch-over');
+    expect(authority.epochs()).toEqual({ epochs: [] });
   });
 });
 

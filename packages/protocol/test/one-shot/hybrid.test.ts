@@ -28,7 +28,7 @@ function scene() {
 /** The statement of authority 0 with other keys, signed by it. */
 function restated(world: ShotWorld, change: Partial<Epoch>): Epoch {
   const { signer } = world.authority(0).base.ports;
-  const body = { ...granted(world.authority(0).standing()).epoch, ...change };
+  const body = { ...(granted(world.authority(0).epochs()).epochs[0] as Epoch), ...change };
   return { ...body, signature: signer.sign(epochCodec.statement(body)) };
 }
 
@@ -43,7 +43,7 @@ describe('an upload', () => {
   it('grows by the ciphertext of each copy: 1088 bytes with one authority, 13,056 with 3 of 4', () => {
     const bytesOf = (options: ShotOptions): number => {
       const world = new ShotWorld(options);
-      const names = world.standings().map(({ epoch }) => epochNameOf(world.environment.tools.suite, epoch));
+      const names = world.shown().epochs.map((epoch) => epochNameOf(world.environment.tools.suite, epoch));
       return shotLayout(world.policy, names).partsBytes;
     };
     expect(bytesOf({ ...HYBRID, count: 1 }) - bytesOf({ count: 1 })).toBe(1088);
@@ -67,7 +67,7 @@ describe('an upload', () => {
 
 describe('a statement', () => {
   it('carries an ML-KEM key that passes the check of FIPS 203, in tasks that seal with it and in no other', () => {
-    const keyOf = (options: ShotOptions) => granted(new ShotWorld(options).authority(0).standing()).epoch.kemKey;
+    const keyOf = (options: ShotOptions) => granted(new ShotWorld(options).authority(0).epochs()).epochs[0]?.kemKey;
     expect(isKemKey(keyOf(HYBRID) as Uint8Array)).toBe(true);
     expect(keyOf({})).toBeUndefined();
   });
@@ -75,12 +75,14 @@ describe('a statement', () => {
   it('whose ML-KEM key fails the check, or is missing, counts as absent for a device', () => {
     const { world } = scene();
     const device = world.device();
-    const [first, ...others] = world.standings();
-    const good = first?.epoch.kemKey as Uint8Array;
+    const shown = world.shown();
+    const [first, ...others] = shown.epochs;
+    const good = first?.kemKey as Uint8Array;
     for (const kemKey of [badKey(good), undefined]) {
-      const standing = { ...granted(world.authority(0).standing()), epoch: restated(world, { kemKey }) };
-      expect(reasonOf(device.receive([standing, ...others.slice(0, 2)]))).toBe('epoch-invalid');
-      const { epochs } = granted(device.receive([standing, ...others]));
+      const bad = restated(world, { kemKey });
+      const shownWith = (rest: readonly Epoch[]) => device.receive({ ...shown, epochs: [bad, ...rest] });
+      expect(reasonOf(shownWith(others.slice(0, 2)))).toBe('epochs-missing');
+      const { epochs } = granted(shownWith(others));
       expect(epochs.map(({ authority }) => authority)).toEqual([1, 2, 3]);
     }
   });
@@ -104,9 +106,9 @@ describe('a statement', () => {
     const world = new ShotWorld();
     const { suite } = world.environment.tools;
     const { kemKey } = epochKeysOf(suite, 'x25519+mlkem768', world.randomBytes(32));
-    const standing = { ...granted(world.authority(0).standing()), epoch: restated(world, { kemKey }) };
-    const others = world.standings().slice(1, 3);
-    expect(reasonOf(world.device().receive([standing, ...others]))).toBe('epoch-invalid');
+    const shown = world.shown();
+    const epochs = [restated(world, { kemKey }), ...shown.epochs.slice(1, 3)];
+    expect(reasonOf(world.device().receive({ ...shown, epochs }))).toBe('epochs-missing');
   });
 });
 

@@ -49,10 +49,9 @@ describe('the server', () => {
     );
   });
 
-  it('refuses a version that is not logged, is another one, or is over', () => {
+  it('refuses a model that it did not sign, or that is over', () => {
     const { upload, signed, problem } = scene();
-    expect(problem(signed({ version: 1 }))).toBe('model-not-logged');
-    expect(problem(signed({ entry: OTHER }))).toBe('model-not-logged');
+    expect(problem(signed({ model: OTHER }))).toBe('model-unknown');
     expect(problem(upload, { newest: 3 })).toBe('version-over');
   });
 

@@ -103,7 +103,7 @@ describe('a device of a private task', () => {
     for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));
     // Inspected again, its uploads are in their batch.
     expect(verdicts(server.inspectBy(0, shots))).toEqual(Array(3).fill('used'));
-    world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
+    world.nextVersion();
     const [device] = devices as [ShotDevice];
     device.own.newUpdate();
     expect(device.contribute()).toEqual({ kind: 'refused', reason: 'budget-spent' });
@@ -119,7 +119,7 @@ describe('a device of a private task', () => {
     const { world, batch, votes, devices } = voted({ ...PRIVATE, count: 4, privacy });
     const { server } = world;
     for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));
-    world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
+    world.nextVersion();
     for (const device of devices) {
       device.own.newUpdate();
       expect(device.contribute()).toEqual({ kind: 'accepted' });

@@ -23,7 +23,7 @@ describe('the budget of a device', () => {
   it('is charged when the upload is frozen, once, and refuses the next upload', () => {
     const world = privateWorld();
     const [first, second] = [world.shooter(), world.shooter()];
-    granted(first.gather(world.shots.standings()));
+    granted(first.gather(world.shots.newestModel()));
     expect(first.own.ledger.given).toBeUndefined();
     summed(world, first, second);
     expect(privacySpent(first.own.ledger, PRIVACY)).toMatchObject({ inclusions: 1, participations: 1 });
@@ -43,7 +43,7 @@ describe('the budget of a device', () => {
   });
 
   it('has room for one more until as many were given as it allows, and none in a task without noise', () => {
-    const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { version: 7, uploads } });
+    const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { serial: 7, uploads } });
     expect(budgetProblem(EMPTY_LEDGER, PRIVACY)).toBeUndefined();
     expect(budgetProblem(given(1), { ...PRIVACY, participations: 2 })).toBeUndefined();
     expect(budgetProblem(given(2), { ...PRIVACY, participations: 2 })).toMatchObject({ reason: 'budget-spent' });

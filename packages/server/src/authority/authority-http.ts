@@ -38,17 +38,7 @@ export class AuthorityUnreachable extends Error {
 
 /** The result of a request. */
 export interface Asked {
-  readonly question:
-    | 'policy'
-    | 'adopt'
-    | 'log'
-    | 'head'
-    | 'revocations'
-    | 'health'
-    | 'standing'
-    | 'inspect'
-    | 'vote'
-    | 'release';
+  readonly question: 'policy' | 'head' | 'revocations' | 'health' | 'epochs' | 'inspect' | 'vote' | 'release';
   readonly seconds: number;
   /** It answered, possibly with a refusal. */
   readonly isUp: boolean;

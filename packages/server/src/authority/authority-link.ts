@@ -2,28 +2,24 @@
 import { equalBytes, type Signer } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  type AuthorityStanding,
   type BatchVoteRequest,
   batchVoteRequestCodec,
   type Codec,
   decodePolicy,
   type EnrolledFor,
+  type Epoch,
   type Head,
   type InspectAnswer,
   type InspectRequest,
   inspectAnswerCodec,
   inspectRequestCodec,
   isSigned,
-  type ModelAppend,
-  type ModelEntry,
-  modelAppendCodec,
-  modelEntryCodec,
+  liveEpochsCodec,
   type ReleaseRequest,
   type Revocations,
   releaseRequestCodec,
   revocationRequestCodec,
   revocationsCodec,
-  standingCodec,
   type TaskId,
   type TaskPolicy,
   type Vote,
@@ -57,18 +53,6 @@ export class AuthorityLink {
     return decodePolicy(await this.#get('policy', AUTHORITY_PATH.policy(task)));
   }
 
-  async appendModel(append: Omit<ModelAppend, 'signature'>): Promise<ModelEntry> {
-    const bytes = modelAppendCodec.encode({ ...append, signature: this.#sign(modelAppendCodec.statement(append)) });
-    return this.#post('log', AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
-  }
-
-  /** Shows it a version that enough authorities signed; returns the newest one in its log. */
-  async adoptModel(entry: ModelEntry): Promise<ModelEntry> {
-    const path = AUTHORITY_PATH.adoptedModel(entry.task);
-    const body = modelEntryCodec.encode(entry);
-    return modelEntryCodec.decode(await this.#http.ask({ question: 'adopt', method: 'PUT', path, body }));
-  }
-
   /** The newest head that was seen. */
   get head(): Head | undefined {
     return this.#http.head;
@@ -93,9 +77,9 @@ export class AuthorityLink {
     return told;
   }
 
-  /** One-shot: the epoch that devices seal to, and the newest model that it knows. */
-  async standing(task: TaskId): Promise<AuthorityStanding> {
-    return standingCodec.decode(await this.#get('standing', AUTHORITY_PATH.standing(task)));
+  /** One-shot: its epochs that uploads may name now. */
+  async epochs(task: TaskId): Promise<readonly Epoch[]> {
+    return liveEpochsCodec.decode(await this.#get('epochs', AUTHORITY_PATH.epochs(task))).epochs;
   }
 
   /** One-shot: returns its verdicts on uploads, without their vectors. */

@@ -1,19 +1,7 @@
-/** The server's requests to all authorities of one task: models are signed by enough of them. With one authority this is one call. */
+/** The authorities of one task. */
 import { equalBytes } from '@basa/masking';
-import {
-  agreedOn,
-  type Ctx,
-  FIRST_BRANCH,
-  hasGoodEndorsements,
-  type ModelEntry,
-  modelEntryCodec,
-  type ServerPorts,
-  type TaskId,
-  type TaskPolicy,
-  taskIdOf,
-  type Vote,
-} from '@basa/protocol';
-import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
+import { type ServerPorts, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
+import { AuthorityUnreachable } from './authority-http.ts';
 import type { AuthorityLink } from './authority-link.ts';
 import { type Answered, gather } from './gather.ts';
 
@@ -33,18 +21,6 @@ export interface TaskAuthoritiesOptions {
   readonly clock: () => number;
 }
 
-/** The input for logging a version. */
-export interface Append {
-  readonly version: number;
-  readonly modelHash: Uint8Array;
-  /** The sums it is made of; empty for version 0. */
-  readonly sums: readonly Ctx[];
-  /** Sums that were closed as well, and left out. */
-  readonly spoilt: readonly Ctx[];
-  /** The votes for the close of all of them. */
-  readonly closed: readonly Vote[];
-}
-
 export class TaskAuthorities {
   readonly #options: TaskAuthoritiesOptions;
 
@@ -59,71 +35,6 @@ export class TaskAuthorities {
       if (!equalBytes(taskIdOf(ports.suite, await link.policy(task)), task))
         throw new AuthorityUnreachable('it sent the policy of another task');
     });
-  }
-
-  /**
-   * Returns the entry that enough of them signed. It is shown to all, so that they tell devices about it; `before` is
-   * the version that it follows, for an authority that was away.
-   */
-  async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
-    const { policy } = this.#options;
-    const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>
-      agreedOn(
-        modelEntryCodec,
-        policy,
-        signed.map(({ answer }) => answer),
-      );
-    const entry = agreed(
-      await this.#ofEnough(
-        async ({ link }) => this.#checked(append, before, await this.#appendedAt(link, append, before)),
-        (signed) => agreed(signed) !== undefined,
-      ),
-    );
-    if (entry === undefined) throw new AuthorityUnreachable('the authorities have different models in their logs');
-    if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(entry));
-    return entry;
-  }
-
-  /** The branch that the log of the only authority is in. Undefined if it was never rolled back, and if there are several authorities. */
-  get branch(): Uint8Array | undefined {
-    const { policy, links } = this.#options;
-    const branch = policy.authorities.length === 1 ? links[0]?.head?.branch : undefined;
-    return branch === undefined || equalBytes(branch, FIRST_BRANCH) ? undefined : branch;
-  }
-
-  /**
-   * Checks that it is the requested statement and that every signature is valid. Otherwise one authority could spoil the statement of the
-   * others.
-   */
-  #checked(
-    { version, modelHash, sums, spoilt }: Append,
-    before: ModelEntry | undefined,
-    entry: ModelEntry,
-  ): ModelEntry {
-    const { task, policy, ports } = this.#options;
-    const isAsked =
-      entry.version === version &&
-      equalBytes(entry.task, task) &&
-      equalBytes(entry.modelHash, modelHash) &&
-      isSameList(entry.sums, sums) &&
-      isSameList(entry.spoilt, spoilt) &&
-      (before?.version !== version - 1 ||
-        equalBytes(entry.previous, modelEntryCodec.statementHash(ports.suite, before)));
-    const isGood = entry.endorsements.length > 0 && hasGoodEndorsements(ports.suite, modelEntryCodec, policy, entry);
-    if (!isAsked || !isGood) throw new AuthorityUnreachable('it logged another model than the requested one');
-    return entry;
-  }
-
-  async #appendedAt(link: AuthorityLink, append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
-    const { task } = this.#options;
-    try {
-      return await link.appendModel({ task, ...append });
-    } catch (error) {
-      const isBehind = error instanceof AuthorityRefusal && error.code === 'wrong-version';
-      if (!isBehind || before === undefined) throw error;
-      await link.adoptModel(before);
-      return link.appendModel({ task, ...append });
-    }
   }
 
   /** The authorities whose addresses this server has. */
@@ -141,8 +52,4 @@ export class TaskAuthorities {
       { needed: policy.threshold, graceMs, isEnough },
     );
   }
-}
-
-function isSameList(left: readonly Uint8Array[], right: readonly Uint8Array[]): boolean {
-  return left.length === right.length && left.every((one, n) => equalBytes(one, right[n] as Uint8Array));
 }

@@ -1,16 +1,22 @@
-/** The versions of a task's model: durable first, then logged at the authority, then given to users. */
+/** The versions of a task's model: durable first, with the sums that they are made of, then given to users. */
 import { createHash } from 'node:crypto';
 import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
-import { fromHex, toHex } from '@basa/masking';
-import type { Ctx, ModelEntry, TaskId, Vote } from '@basa/protocol';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import {
+  type Ctx,
+  type ModelStatement,
+  modelStatementCodec,
+  type ServerPorts,
+  signStatement,
+  type TaskId,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
 import type { UpToDate } from '../buffers/batch-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
-import type { StoredModel, SumsOfVersion } from '../store/models.ts';
+import type { FreshModel, StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
 import { bytesOfWords, doublesOf, floatsOf } from './words.ts';
@@ -20,7 +26,7 @@ export interface ModelKeeperOptions {
   readonly read: ReadTask;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly authorities: TaskAuthorities;
+  readonly ports: ServerPorts;
   readonly nodes: { readonly upToDate: UpToDate };
 }
 
@@ -83,26 +89,33 @@ export class ModelKeeper {
   async #open(): Promise<void> {
     const { store, task } = this.#options;
     if ((await store.model(task, 0)) === undefined) await this.#add(0, NOTHING, this.#first(), { counts: NONE });
-    const first = await store.model(task, 0);
-    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.log(first, NOTHING, []));
     await this.refresh();
   }
 
   /** Reads the newest version from the store. */
   async refresh(): Promise<void> {
-    const { store, task, read } = this.#options;
-    // The paper has no log of models: the authority does not know its buffers.
-    this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
+    const { store, task } = this.#options;
+    this.#newest = await store.newestModel(task);
   }
 
-  /** Returns the version that includes the sum, or leaves it out, logged or not. */
+  /** Returns the version that includes the sum, or leaves it out. */
   of(ctx: Ctx): Promise<StoredModel | undefined> {
     return this.#options.store.modelOf(ctx);
   }
 
-  /** A version that was made, logged or not. */
-  stored(version: number): Promise<StoredModel | undefined> {
-    return this.#options.store.model(this.#options.task, version);
+  /** The version with this name; another node may have made it. */
+  async named(name: Uint8Array): Promise<StoredModel | undefined> {
+    const { store, task } = this.#options;
+    if (this.#newest !== undefined && equalBytes(this.#newest.name, name)) return this.#newest;
+    const found = await store.modelNamed(task, name);
+    if (found !== undefined && found.version > (this.#newest?.version ?? -1)) await this.refresh();
+    return found;
+  }
+
+  /** The statement that devices get. */
+  statementOf({ version, serial, modelHash }: StoredModel): ModelStatement {
+    const { task, ports } = this.#options;
+    return signStatement(modelStatementCodec, ports.signer, { task, version, serial, modelHash });
   }
 
   /** Throws if the bytes of the newest version are gone. */
@@ -112,30 +125,24 @@ export class ModelKeeper {
       throw new StartError('dataFolder', `version ${newest.version} of a model is missing; restore the newest backup`);
   }
 
-  /** Removes the parameters of an abandoned version. */
-  async discard({ blobKey, stepKey }: StoredModel): Promise<void> {
-    await this.#options.blobs.remove(blobKey);
-    if (stepKey !== undefined) await this.#options.blobs.remove(stepKey);
-  }
-
-  /** w^(t+1) of a mean that comes in shards, durable and not logged yet: only one shard is in memory at a time. */
+  /** w^(t+1) of a mean that comes in shards, durable: only one shard is in memory at a time. */
   async make(
     named: SumsOfVersion,
     makingAt: (version: number) => Promise<Making>,
     fence?: Fence | undefined,
   ): Promise<StoredModel> {
-    const newest = await this.#logged();
+    const newest = await this.#before();
     const making = await makingAt(newest.version);
     return this.#add(newest.version + 1, named, this.#stepped(newest, making), { ...making, fence });
   }
 
   /** Repeats the newest version under the next number: spoilt sums change nothing. */
   async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined): Promise<StoredModel> {
-    const newest = await this.#logged();
+    const newest = await this.#before();
     return this.#add(newest.version + 1, named, this.#copied(newest), { counts, fence });
   }
 
-  async #logged(): Promise<StoredModel> {
+  async #before(): Promise<StoredModel> {
     await this.refresh(); // another node may have made one
     if (this.#newest === undefined) throw new Error('a sum before the first model');
     return this.#newest;
@@ -173,16 +180,6 @@ export class ModelKeeper {
     if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
   }
 
-  /** Logs a version, with the votes for the close of its sums; a repeated call gets the same answer. */
-  log(
-    { version, modelHash }: StoredModel,
-    named: SumsOfVersion,
-    closed: readonly Vote[],
-    before = this.#newest?.entry,
-  ): Promise<ModelEntry> {
-    return this.#options.authorities.appendModel({ version, modelHash, ...named, closed }, before);
-  }
-
   async parameters(version: number): Promise<Float32Array> {
     const model = await this.#options.store.model(this.#options.task, version);
     if (model === undefined) throw new Error(`there is no version ${version}`);
@@ -196,7 +193,7 @@ export class ModelKeeper {
     shards: AsyncIterable<Stepped>,
     { counts, fence, meanAge, metrics }: Omit<Making, 'mean'> & { readonly fence?: Fence | undefined },
   ): Promise<StoredModel> {
-    const { store, blobs, task } = this.#options;
+    const { store, blobs, ports, task } = this.#options;
     const blobKey = `${modelsOf(task)}/${version}-${nameOf(named)}`;
     const stepKey = `${blobKey}-step`;
     const attempt = toHex(nodeRandomBytes(8));
@@ -220,7 +217,7 @@ export class ModelKeeper {
       await Promise.all([model.close(), step.close()]);
     }
     const modelHash = new Uint8Array(hash.digest());
-    const made: StoredModel = {
+    const made: FreshModel = {
       task,
       version,
       modelHash,
@@ -231,8 +228,7 @@ export class ModelKeeper {
       ...(meanAge !== undefined && { meanAge }),
       ...(metrics !== undefined && { metrics }),
     };
-    await store.addModel(made, named, fence);
-    return made;
+    return store.addModel(ports.suite, made, named, fence);
   }
 
   async *#first(): AsyncGenerator<Stepped> {

@@ -83,19 +83,17 @@ export class LiveTasks {
   }
 
   /** Returns the versions from this one on that users may have. */
-  async versions({ task, read }: RunningTask, from: number): Promise<readonly LiveVersion[]> {
+  async versions({ task }: RunningTask, from: number): Promise<readonly LiveVersion[]> {
     const models = await this.#options.store.models(task, from);
-    return models
-      .filter(({ entry }) => entry !== undefined || read.mode === 'paper')
-      .map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
-        version,
-        at: madeAt,
-        accepted,
-        dropped,
-        ...scoresIn(model),
-        ...(meanAge !== undefined && { meanAge }),
-        ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
-      }));
+    return models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
+      version,
+      at: madeAt,
+      accepted,
+      dropped,
+      ...scoresIn(model),
+      ...(meanAge !== undefined && { meanAge }),
+      ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
+    }));
   }
 
   /** Every batch that the keeper reads is passed to `track`. */

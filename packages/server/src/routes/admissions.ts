@@ -3,7 +3,7 @@ import { equalBytes } from '@basa/masking';
 import { certificateCodec, certificateProblem, SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, Type, wireBytes } from '@basa/service';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
-import { standingsWithPlace } from './shots.ts';
+import { modelWithPlace } from './models.ts';
 
 export function mountAdmissions(context: RouteContext): void {
   const { service, ports } = context;
@@ -17,9 +17,7 @@ export function mountAdmissions(context: RouteContext): void {
     response: answers(
       Type.Object({
         endsInMs: Type.Integer(),
-        standings: Type.Optional(
-          Type.String({ description: 'the current statements of the authorities, in hexadecimal digits' }),
-        ),
+        model: Type.Optional(Type.String({ description: 'the newest model (shownModel), in hexadecimal digits' })),
       }),
     ),
   };
@@ -40,7 +38,7 @@ export function mountAdmissions(context: RouteContext): void {
       await context.revocations.check(task.enrolledFor, user);
       rememberRequest(request);
       const { leftMs } = await task.admit(user);
-      return { endsInMs: Math.floor(leftMs), ...(await standingsWithPlace(task)) };
+      return { endsInMs: Math.floor(leftMs), ...(await modelWithPlace(task)) };
     },
   );
 

@@ -1,23 +1,32 @@
 /** Serves model versions, which never change, with ETag and Range, directly from the blob store. */
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
-import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH, type ShownModel, shownModelCodec } from '@basa/protocol';
 import { answers, BYTES_MEDIA_TYPE, fail, Type, wireBytes } from '@basa/service';
+import type { RunningTask } from '../tasks/running-task.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
+
+const ASK_AGAIN_MS = 2_000;
 
 export function mountModels(context: RouteContext): void {
   const { service, store, blobs } = context;
   const { app } = service;
 
   const newestSchema = {
-    summary: 'The log entry of the newest version',
+    summary: 'The newest model, signed by the server, and the open epochs of the authorities',
     params: taskParams,
-    response: answers(wireBytes('modelEntry')),
+    response: answers(wireBytes('shownModel')),
   };
   app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
-    const { models } = await foundTask(context, params.task);
-    const entry = (await models.current())?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
-    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(modelEntryCodec.encode(entry)));
+    const task = await foundTask(context, params.task);
+    const { shown, authorities } = await newestModel(task);
+    const { oneShot, threshold } = task.read.policy;
+    if (oneShot !== undefined && authorities < threshold)
+      fail('authority-unreachable', {
+        detail: `${authorities} of ${threshold} authorities have listed their epochs recently`,
+        retryAfterMs: ASK_AGAIN_MS,
+      });
+    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(shownModelCodec.encode(shown)));
   });
 
   const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
@@ -27,10 +36,9 @@ export function mountModels(context: RouteContext): void {
     response: answers(wireBytes('little-endian float32 parameters')),
   };
   app.get(SERVER_PATH.model(':task', ':version'), { schema: modelSchema }, async (request, reply) => {
-    const { task, read } = await foundTask(context, request.params.task);
+    const { task } = await foundTask(context, request.params.task);
     const model = await store.model(task, Number(request.params.version));
-    const isPublic = model?.entry !== undefined || read.mode === 'paper';
-    if (model === undefined || !isPublic) fail('not-found', { detail: 'this version is not logged' });
+    if (model === undefined) fail('not-found', { detail: 'this version does not exist' });
     if (model.isForgotten) fail('not-found', { detail: 'the parameters of this version were deleted' });
     context.live.fetched(request.params.task, model.version);
     const etag = `"${toHex(model.modelHash)}"`;
@@ -54,6 +62,26 @@ export function mountModels(context: RouteContext): void {
     const body = Readable.from(copies(blobs.read(model.blobKey, start, end)), { objectMode: false });
     return reply.send(body as unknown as Uint8Array); // the schema expects bytes, but they are sent as a stream
   });
+}
+
+/** The message for devices, and the number of authorities whose epochs are in it. */
+async function newestModel({
+  models,
+  mode,
+}: RunningTask): Promise<{ readonly shown: ShownModel; readonly authorities: number }> {
+  if ((await models.current()) === undefined) await models.open();
+  const { newest } = models;
+  if (newest === undefined) throw new Error('a task without version 0');
+  const epochs = (await mode.shots?.epochs.current()) ?? [];
+  const authorities = new Set(epochs.map(({ authority }) => authority)).size;
+  return { shown: { statement: models.statementOf(newest), epochs }, authorities };
+}
+
+/** The model that is sent with a place, so that a device need not ask for it. Empty if too few authorities listed their epochs recently. */
+export async function modelWithPlace(task: RunningTask): Promise<{ readonly model?: string }> {
+  if (task.mode.shots === undefined) return {};
+  const { shown, authorities } = await newestModel(task);
+  return authorities < task.read.policy.threshold ? {} : { model: toHex(shownModelCodec.encode(shown)) };
 }
 
 /** True if a list of entity tags (RFC 9110) names this one. */

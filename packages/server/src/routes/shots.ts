@@ -1,7 +1,6 @@
-/** The one-shot mode: the statements of the authorities, the only message of a device, and its status. */
+/** The one-shot mode: the only message of a device, and its status. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
   type Ctx,
   isRefused,
   type Refused,
@@ -9,19 +8,8 @@ import {
   SERVER_PATH,
   type ShotUpload,
   shotUploadCodec,
-  standingsCodec,
 } from '@basa/protocol';
-import {
-  answerRefusal,
-  answers,
-  BYTES_MEDIA_TYPE,
-  deviceOf,
-  fail,
-  hexText,
-  rememberRequest,
-  Type,
-  wireBytes,
-} from '@basa/service';
+import { answerRefusal, answers, deviceOf, fail, hexText, rememberRequest, Type } from '@basa/service';
 import type { NewShot } from '../shots/intake.ts';
 import type { ShotFate, ShotTask } from '../shots/shot-task.ts';
 import type { StoredShot } from '../store/shots.ts';
@@ -47,27 +35,9 @@ const fate = Type.Object({
   version: Type.Optional(Type.Integer()),
   reason: Type.Optional(Type.String()),
 });
-const ASK_AGAIN_MS = 2_000;
 
 export function mountShots(context: RouteContext): void {
   const { app } = context.service;
-  const standingsSchema = {
-    summary: 'One-shot: the current statements of the authorities',
-    params: taskParams,
-    response: answers(wireBytes('standings')),
-  };
-  app.get(SERVER_PATH.standings(':task'), { schema: standingsSchema }, async ({ params: { task: name } }, reply) => {
-    const task = await foundTask(context, name);
-    const standings = await standingsNow(task, shotsOf(task));
-    const { threshold } = task.read.policy;
-    if (standings.length < threshold)
-      fail('authority-unreachable', {
-        detail: `recent statements of ${standings.length} of ${threshold} authorities`,
-        retryAfterMs: ASK_AGAIN_MS,
-      });
-    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(standingsCodec.encode({ standings })));
-  });
-
   mountPieces(context.service, {
     path: SERVER_PATH.shot(':task', ':upload'),
     params,
@@ -87,20 +57,6 @@ export function mountShots(context: RouteContext): void {
     const { ctx, ...rest } = found;
     return { ...rest, ...(ctx !== undefined && { ctx: toHex(ctx) }) };
   });
-}
-
-/** Asks the store, because a device may have learned of a version that another node made. */
-async function standingsNow({ models }: RunningTask, { standings }: ShotTask): Promise<readonly AuthorityStanding[]> {
-  return standings.current((await models.current())?.version ?? 0);
-}
-
-/** The statements that are sent with a place, so that a device need not ask for them. Empty if too few authorities answered recently. */
-export async function standingsWithPlace(task: RunningTask): Promise<{ readonly standings?: string }> {
-  const { shots } = task.mode;
-  if (shots === undefined) return {};
-  const standings = await standingsNow(task, shots);
-  if (standings.length < task.read.policy.threshold) return {};
-  return { standings: toHex(standingsCodec.encode({ standings })) };
 }
 
 function shotsOf({ mode }: RunningTask): ShotTask {
@@ -135,12 +91,12 @@ async function judgeNew(
   task: RunningTask,
   { name, upload }: Pick<NewShot, 'name' | 'upload'>,
 ): Promise<NewShot> {
-  const { user, version } = upload.header;
+  const { user } = upload.header;
   task.checkRunning();
   await context.revocations.check(task.enrolledFor, user);
-  const over = await task.admission.versionOver(user, version);
-  const votes = await orDiscarded(task, upload, over ?? (await shotsOf(task).intake.judge(upload)));
-  return { name, upload, votes };
+  const judged = await orDiscarded(task, upload, await shotsOf(task).intake.judge(upload));
+  const over = await task.admission.versionOver(user, judged.version);
+  return { name, upload, ...(await orDiscarded(task, upload, over ?? judged)) };
 }
 
 /** The place of a device whose upload is refused is used up. */

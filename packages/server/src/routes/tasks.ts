@@ -136,10 +136,9 @@ export function mountTasks(context: RouteContext): void {
     response: answers(versions),
   };
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params, query }) => {
-    const { task, read } = await foundTask(context, params.task);
+    const { task } = await foundTask(context, params.task);
     const from = Number(query.from ?? 0);
-    const found = await store.models(task, from);
-    const models = found.filter(({ entry }) => entry !== undefined || read.mode === 'paper');
+    const models = await store.models(task, from);
     const sums = await store.sumsOf(task, from);
     return {
       versions: models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, loss, ...model }) => ({

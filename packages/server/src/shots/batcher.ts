@@ -79,7 +79,7 @@ export class Batcher {
     const good = groups.reduce((sum, group) => sum + group.good, 0);
     const firstMs = earliest(groups.map(({ votesFirst }) => votesFirst)) - now;
     if (!isBatchDue(policy, good, { pace, leftMs: firstMs, marginMs })) return 'nothing';
-    const stored = await Promise.all(groups.map(({ entry }) => store.goodShots(task, entry, MOST)));
+    const stored = await Promise.all(groups.map(({ model }) => store.goodShots(task, model, MOST)));
     const free = this.#free(stored.flat());
     const outdated = free.filter(({ name }) => voters.of(name) === undefined).map(({ name }) => name);
     if (outdated.length > 0) {
@@ -145,8 +145,8 @@ export class Batcher {
   async #endHopeless(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<boolean> {
     const { store, task } = this.#options;
     const over = groups.filter((group) => this.#isOver(group));
-    for (const { entry } of over)
-      await this.#end(await store.shotsOn(task, entry, ENDED_AT_ONCE), { to: 'over', reason: 'version-over' }, fence);
+    for (const { model } of over)
+      await this.#end(await store.shotsOn(task, model, ENDED_AT_ONCE), { to: 'over', reason: 'version-over' }, fence);
     const isLate = groups.some(({ votesLast }) => votesLast <= now);
     if (isLate)
       await this.#end(

@@ -77,7 +77,9 @@ export class Inspector {
   }
 
   async #decide(found: readonly StoredShot[], fence: Fence): Promise<void> {
-    const some = found.filter(({ status }) => status === 'waiting');
+    // The epochs of the others are over: nobody could judge them, and the batcher ends them.
+    const now = this.#options.clock();
+    const some = found.filter(({ status, votes }) => status === 'waiting' && now < votes.last);
     if (some.length === 0) return;
     const verdicts = await this.#inspect(some);
     const about = some.map(({ name }) => verdicts.filter(({ upload }) => equalBytes(upload, name)));

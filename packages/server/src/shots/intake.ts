@@ -19,8 +19,6 @@ import {
   type TaskId,
   type TaskPolicy,
   uploadNameOf,
-  type VoteTime,
-  type VoteWindow,
   voteWindow,
 } from '@basa/protocol';
 import { answerRefusal, fail } from '@basa/service';
@@ -32,7 +30,7 @@ import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
 import { hashToKeep } from '../uploads/kept-hash.ts';
-import type { Standings } from './standings.ts';
+import type { Epochs } from './epochs.ts';
 
 export interface IntakeOptions {
   readonly task: TaskId;
@@ -41,7 +39,7 @@ export interface IntakeOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly models: ModelKeeper;
-  readonly standings: Standings;
+  readonly epochs: Epochs;
 }
 
 /** The name of its blob. */
@@ -50,7 +48,10 @@ export function shotKey(policy: TaskPolicy, name: Ctx, { header }: Pick<ShotUplo
 }
 
 /** A valid upload that is not recorded yet. */
-export type NewShot = Pick<StoredShot, 'name' | 'upload' | 'votes'>;
+export type NewShot = Pick<StoredShot, 'name' | 'upload' | 'version' | 'votes'>;
+
+/** A valid header: the version that its update was trained on, and the time until which the upload can be voted for. */
+export type JudgedShot = Pick<NewShot, 'version' | 'votes'>;
 
 function shotOf(begun: BegunShot): StoredShot | Refused {
   if (begun.kind === 'begun') return begun.shot;
@@ -87,46 +88,39 @@ export class ShotIntake {
     return known;
   }
 
-  /** Until when a new upload can be voted for; or why it is not taken. */
-  async judge(upload: ShotUpload): Promise<VoteWindow | Refused> {
-    const { policy, standings } = this.#options;
+  /** Returns what is known about a new upload, or the reason why it is not taken. */
+  async judge(upload: ShotUpload): Promise<JudgedShot | Refused> {
+    const { policy, epochs, models, ports, store, task } = this.#options;
     const { header } = upload;
-    const known = await standings.epochs(header.epochs.map(({ statement }) => statement));
+    const known = await epochs.named(header.epochs.map(({ statement }) => statement));
     const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
-    const problem = await this.#problem(upload, epoch);
-    if (problem !== undefined) return problem;
-    return voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch });
+    const model = await models.named(header.model);
+    const problem = shotProblem(
+      {
+        suite: ports.suite,
+        task,
+        policy,
+        epoch,
+        versionOf: () => model?.version,
+        newest: models.newest?.version ?? 0,
+        now: millis(await store.now()),
+      },
+      upload,
+    );
+    if (problem !== undefined || model === undefined) return problem ?? refused('model-unknown');
+    return { version: model.version, votes: voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch }) };
   }
 
   /** From now on the upload is expected. */
-  async begin({ name, upload, votes }: NewShot): Promise<StoredShot | Refused> {
+  async begin(shot: NewShot): Promise<StoredShot | Refused> {
     const { store, task } = this.#options;
-    return shotOf(await store.beginShot(task, name, upload, votes));
+    return shotOf(await store.beginShot(task, shot));
   }
 
   /** The complete small upload is here, so it is started and accepted in one step. */
   async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
     const { store, task } = this.#options;
     return shotOf(await store.takeShot(task, shot, body));
-  }
-
-  async #problem(upload: ShotUpload, epoch: VoteTime['epoch']): Promise<Refused | undefined> {
-    const { suite } = this.#options.ports;
-    const { task, policy, models, store } = this.#options;
-    const { version } = upload.header;
-    if (version > (models.newest?.version ?? -1)) await models.refresh(); // another node may have made it
-    const { newest } = models;
-    const logged = (newest?.version === version ? newest : await models.stored(version))?.entry;
-    const view = {
-      suite,
-      task,
-      policy,
-      epoch,
-      entry: () => logged,
-      newest: newest?.version ?? 0,
-      now: millis(await store.now()),
-    };
-    return shotProblem(view, upload);
   }
 
   /** Its body is durable. If the upload was ended while its body came, removes the body and returns the reason. */

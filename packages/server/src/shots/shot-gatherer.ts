@@ -18,7 +18,6 @@ import {
   type ServerPorts,
   type ShotBatch,
   type TaskPolicy,
-  type Vote,
 } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
@@ -134,40 +133,22 @@ export class ShotGatherer {
     fence: Fence | undefined,
     bad?: readonly RefusedShot[],
   ): Promise<void> {
-    const { models } = this.#options;
-    const made = await models.of(ctx);
-    const more = { withoutModel: true as const, ...(bad !== undefined && { freed: bad }) };
-    const lost = await this.keeper.step(ctx, (batch) => loseBatch(batch, how), { more, fence });
-    if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
+    const more = bad === undefined ? {} : { freed: bad };
+    await this.keeper.step(ctx, (batch) => loseBatch(batch, how), { more, fence });
   }
 
   /** True if the last epoch that its uploads name is given up. */
   async #isTooLate({ shots }: VotedBatch): Promise<boolean> {
-    const { standings, policy, store } = this.#options;
+    const { epochs, policy, store } = this.#options;
     const statements = shots.flatMap(({ upload }) => upload.header.epochs.map(({ statement }) => statement));
-    const known = await standings.epochs(statements);
+    const known = await epochs.named(statements);
     const named = [...new Set(statements.map(toHex))].flatMap((statement) => known.get(statement) ?? []);
     return (await store.now()) >= Math.max(0, ...named.map((epoch) => epochEnd(policy.oneShot, epoch)));
   }
 
   /** Authorities refuse: if the batch is lost, this is recorded. */
   async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
-    const voted = await this.#voted(sum);
-    const isLost = (await this.#isTooLate(voted)) || (sum.status === 'opened' && (await this.#isForgotten(voted)));
-    if (isLost) await this.#lose(sum.ctx, 'unknown', fence);
-  }
-
-  /** An authority that lost its memory of an opened batch never logs it: a new request for its masks reveals that. */
-  async #isForgotten(voted: VotedBatch): Promise<boolean> {
-    return this.#masks(voted, voted.sum.votes).then(
-      () => false,
-      (error: unknown) => error instanceof BatchLost,
-    );
-  }
-
-  /** The votes that closed it. */
-  votesFor({ task, ctx, votes }: ShotBatch): readonly Vote[] {
-    return [{ task, ctx, endorsements: votes }];
+    if (await this.#isTooLate(await this.#voted(sum))) await this.#lose(sum.ctx, 'unknown', fence);
   }
 
   countsOf({ users }: ShotBatch): { readonly accepted: number; readonly dropped: number } {

@@ -22,10 +22,10 @@ import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { Batcher, type Coming } from './batcher.ts';
+import { Epochs } from './epochs.ts';
 import { Inspector } from './inspector.ts';
 import { type NewShot, ShotIntake } from './intake.ts';
 import { KnownVoters } from './known-voters.ts';
-import { Standings } from './standings.ts';
 
 export interface ShotTaskOptions {
   readonly task: TaskId;
@@ -60,7 +60,7 @@ export interface ShotFate {
 export class ShotTask {
   readonly #options: ShotTaskOptions;
   readonly #models: ModelKeeper;
-  readonly standings: Standings;
+  readonly epochs: Epochs;
   readonly intake: ShotIntake;
   readonly inspector: Inspector;
   readonly #batcher: Batcher;
@@ -70,12 +70,12 @@ export class ShotTask {
     this.#options = options;
     this.#models = models;
     const parts = { ...options, authorities, models };
-    this.standings = new Standings(parts);
+    this.epochs = new Epochs(parts);
     this.#voters = new KnownVoters(options.clock);
-    const { standings } = this;
+    const { epochs } = this;
     const voters = this.#voters;
-    this.intake = new ShotIntake({ ...parts, standings });
-    this.inspector = new Inspector({ ...parts, standings, voters });
+    this.intake = new ShotIntake({ ...parts, epochs });
+    this.inspector = new Inspector({ ...parts, epochs, voters });
     this.#batcher = new Batcher({ ...parts, coming, stallMs, voters });
   }
 
@@ -106,9 +106,9 @@ export class ShotTask {
     return taken;
   }
 
-  #tellAccepted({ name, upload }: NewShot): void {
+  #tellAccepted({ name, version }: NewShot): void {
     const { task, watch, onEvent } = this.#options;
-    watch.met({ ctx: name, task, version: upload.header.version });
+    watch.met({ ctx: name, task, version });
     onEvent({ kind: 'upload-accepted', ctx: name, slot: 0 as Slot, voids: 0 });
   }
 

@@ -12,21 +12,21 @@ import {
 } from '@basa/protocol';
 import { type BlobStore, collect } from '../blobs/blob-store.ts';
 import type { StoredShot } from '../store/shots.ts';
+import type { Epochs } from './epochs.ts';
 import { shotKey } from './intake.ts';
-import type { Standings } from './standings.ts';
 
 export interface ShownTools {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
   readonly blobs: BlobStore;
-  readonly standings: Standings;
+  readonly epochs: Epochs;
 }
 
 /** The epochs that these uploads name, each once. */
-export async function epochsOf({ standings }: ShownTools, shots: readonly StoredShot[]): Promise<readonly Epoch[]> {
+export async function epochsOf({ epochs }: ShownTools, shots: readonly StoredShot[]): Promise<readonly Epoch[]> {
   const headers = shots.map(({ upload }) => upload.header);
-  const named = headers.flatMap(({ epochs }) => epochs.map(({ statement }) => statement));
-  const known = await standings.epochs(named);
+  const named = headers.flatMap((header) => header.epochs.map(({ statement }) => statement));
+  const known = await epochs.named(named);
   return distinctEpochs({ epoch: (statement) => known.get(toHex(statement)) }, headers);
 }
 

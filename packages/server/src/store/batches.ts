@@ -8,7 +8,6 @@ import {
   decodePolicy,
   encodeBufferRecord,
   isGranted,
-  type ModelEntry,
   type ShotBatch,
   type StoredBatch,
   type SumFact,
@@ -19,7 +18,6 @@ import {
 import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { inChunks, insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
-import { dropPendingModel, logModel } from './models.ts';
 import { insertOpened, type OpenedRow } from './opened.ts';
 import { freeShots, type RefusedShot, readShot, type StoredShot } from './shots.ts';
 import { OPEN } from './tasks.ts';
@@ -35,10 +33,6 @@ export interface BatchChange {
   readonly status: ShotBatch['status'];
   /** The result of opening the sum. */
   readonly opened?: OpenedRow;
-  /** The pending model that the authority has logged: in the same transaction as "included". */
-  readonly logged?: ModelEntry;
-  /** The sum was lost: the pending model that includes it is abandoned. */
-  readonly withoutModel?: true;
   /** The batch is dissolved: its uploads wait again, without these. */
   readonly freed?: readonly RefusedShot[];
 }
@@ -144,13 +138,11 @@ export function batchTables(database: SqlDatabase) {
 async function writeChange(
   session: SqlSession,
   { ctx, last }: { readonly ctx: Ctx; readonly last: number },
-  { facts, status, opened, logged, withoutModel, freed }: BatchChange,
+  { facts, status, opened, freed }: BatchChange,
 ): Promise<number> {
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
-  if (logged !== undefined) await logModel(session, logged);
   if (opened !== undefined) await insertOpened(session, { ...opened, ctx, at: await session.now() });
-  if (withoutModel) await dropPendingModel(session, ctx);
   if (freed !== undefined) await freeShots(session, ctx, freed);
   if (isEnded(status)) await session.query('DELETE FROM opened WHERE ctx = ?', ctx);
   const number = last + facts.length;

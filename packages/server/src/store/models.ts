@@ -1,6 +1,6 @@
 /** The versions of a model, with their sums. */
-import { equalBytes, toHex } from '@basa/masking';
-import { type Ctx, type ModelEntry, modelEntryCodec, SCORES, type Scores, scoresIn, type TaskId } from '@basa/protocol';
+import { equalBytes, type Suite, toHex } from '@basa/masking';
+import { type Ctx, modelNameOf, SCORES, type Scores, scoresIn, type TaskId } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
@@ -8,14 +8,16 @@ import { checkFence, type Fence } from './leases.ts';
 export interface StoredModel extends Scores {
   readonly task: TaskId;
   readonly version: number;
+  /** Higher than that of the version before, and at least the time in seconds. */
+  readonly serial: number;
+  /** The hash of its statement: uploads name it. */
+  readonly name: Uint8Array;
   readonly modelHash: Uint8Array;
   /** The blobs of the parameters, and of the memory of the server's step after it, if any. */
   readonly blobKey: string;
   readonly stepKey?: string;
   /** Set if neither is kept any more. */
   readonly isForgotten?: true;
-  /** Missing until the authority has logged it. */
-  readonly entry?: ModelEntry;
   readonly madeAt: number;
   readonly accepted: number;
   readonly dropped: number;
@@ -26,6 +28,9 @@ export interface StoredModel extends Scores {
   readonly loss?: number;
 }
 
+/** A version before it has its serial. */
+export type FreshModel = Omit<StoredModel, 'serial' | 'name' | 'isForgotten' | keyof Scores | 'loss'>;
+
 /** The sums in a version, and the sums that it leaves out. */
 export interface SumsOfVersion {
   readonly sums: readonly Ctx[];
@@ -34,6 +39,7 @@ export interface SumsOfVersion {
 
 const OF_SUM =
   'SELECT m.* FROM models m JOIN model_sums s ON s.task = m.task AND s.version = m.version WHERE s.ctx = ?';
+const NEWEST = 'SELECT * FROM models WHERE task = ? ORDER BY version DESC LIMIT 1';
 const LAST_SUMS = 'SELECT ctx FROM model_sums WHERE task = ? ORDER BY version DESC, ctx LIMIT ?';
 const STORED = `SELECT COUNT(*) AS models, COUNT(step_key) AS steps,
   (SELECT COUNT(*) FROM shots WHERE task = ? AND status IN ('arriving', 'waiting', 'good')) AS shots
@@ -41,24 +47,18 @@ const STORED = `SELECT COUNT(*) AS models, COUNT(step_key) AS steps,
 
 export function modelTables(database: SqlDatabase) {
   return {
-    /** The same model again changes nothing; another one of its version or buffer is refused. */
-    addModel: (model: StoredModel, named: SumsOfVersion, fence?: Fence): Promise<void> =>
+    /** Returns the stored version. The same model again changes nothing; another one of its version or sums is refused. */
+    addModel: (suite: Suite, model: FreshModel, named: SumsOfVersion, fence?: Fence): Promise<StoredModel> =>
       database.transaction(async (session) => {
         await checkFence(database, session, fence);
-        await insertModel(session, model, named);
-      }),
-    /** Version 0 comes from no sum. */
-    logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
-    setEntry: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
-    /** Drops a version that is not logged: its sums wait for another one. */
-    dropPending: (task: TaskId, version: number, fence?: Fence): Promise<void> =>
-      database.transaction(async (session) => {
-        await checkFence(database, session, fence);
-        await dropPending(session, task, version);
+        return insertModel(suite, session, model, named);
       }),
     model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
       (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
-    /** The version that includes the sum, or leaves it out, logged or not. */
+    /** By the hash of its statement. */
+    modelNamed: async (task: TaskId, name: Uint8Array): Promise<StoredModel | undefined> =>
+      (await database.query('SELECT * FROM models WHERE task = ? AND name = ?', task, name)).map(readModel)[0],
+    /** The version that includes the sum, or leaves it out. */
     modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
       (await database.query(OF_SUM, ctx)).map(readModel)[0],
     /** From this version on. */
@@ -69,12 +69,8 @@ export function modelTables(database: SqlDatabase) {
     /** The sums of the last versions. */
     lastSums: async (task: TaskId, limit: number): Promise<readonly Ctx[]> =>
       (await database.query(LAST_SUMS, task, limit)).map(readCtx),
-    /** The last version; `logged`: the last one that the authority has logged. */
-    newestModel: async (task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined> => {
-      const logged = which === 'logged' ? 'AND entry IS NOT NULL' : '';
-      const newest = `SELECT * FROM models WHERE task = ? ${logged} ORDER BY version DESC LIMIT 1`;
-      return (await database.query(newest, task)).map(readModel)[0];
-    },
+    newestModel: async (task: TaskId): Promise<StoredModel | undefined> =>
+      (await database.query(NEWEST, task)).map(readModel)[0],
     /** From this version on. */
     models: async (task: TaskId, from = 0): Promise<readonly StoredModel[]> => {
       const models = 'SELECT * FROM models WHERE task = ? AND version >= ? ORDER BY version';
@@ -120,38 +116,24 @@ export function modelTables(database: SqlDatabase) {
   };
 }
 
-/** Runs in the caller's transaction. */
-export async function logModel(session: SqlSession, entry: ModelEntry): Promise<void> {
-  const { task, version, modelHash } = entry;
-  const [row] = await session.query('SELECT model_hash FROM models WHERE task = ? AND version = ?', task, version);
-  if (row === undefined || !equalBytes(column.bytes(row, 'model_hash'), modelHash))
-    throw new Error(`the logged model ${version} is not the stored one`);
-  const values = [modelEntryCodec.encode(entry), task, version] as const;
-  await session.query('UPDATE models SET entry = ? WHERE task = ? AND version = ?', ...values);
-}
-
-/** Drops the pending version that includes a lost sum: its other sums wait for another one. */
-export async function dropPendingModel(session: SqlSession, ctx: Ctx): Promise<void> {
-  const [row] = await session.query(`${OF_SUM} AND m.entry IS NULL`, ctx);
-  if (row === undefined) return;
-  const { task, version } = readModel(row);
-  await dropPending(session, task, version);
-}
-
-async function dropPending({ query }: SqlSession, task: TaskId, version: number): Promise<void> {
-  const pending = 'SELECT version FROM models WHERE task = ? AND version = ? AND entry IS NULL';
-  await query(`DELETE FROM model_sums WHERE task = ? AND version IN (${pending})`, task, task, version);
-  await query('DELETE FROM models WHERE task = ? AND version = ? AND entry IS NULL', task, version);
-}
-
-async function insertModel(session: SqlSession, model: StoredModel, { sums, spoilt }: SumsOfVersion): Promise<void> {
+async function insertModel(
+  suite: Suite,
+  session: SqlSession,
+  model: FreshModel,
+  { sums, spoilt }: SumsOfVersion,
+): Promise<StoredModel> {
   const { query } = session;
   const { task, version, modelHash, blobKey, stepKey, madeAt, accepted, dropped, meanAge, metrics } = model;
+  const [last] = (await query(NEWEST, task)).map(readModel);
+  const serial = Math.max((last?.serial ?? -1) + 1, Math.floor(madeAt / 1000));
   await query(
-    `INSERT INTO models (task, version, model_hash, blob_key, step_key, made_at, accepted, dropped, mean_age, metrics)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO models
+      (task, version, serial, name, model_hash, blob_key, step_key, made_at, accepted, dropped, mean_age, metrics)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     task,
     version,
+    serial,
+    modelNameOf(suite, { task, version, serial, modelHash }),
     modelHash,
     blobKey,
     stepKey ?? null,
@@ -167,6 +149,7 @@ async function insertModel(session: SqlSession, model: StoredModel, { sums, spoi
   const named = await query('SELECT ctx, spoilt FROM model_sums WHERE task = ? AND version = ?', task, version);
   const isSame = found !== undefined && equalBytes(found.modelHash, modelHash) && isSameSums(named, { sums, spoilt });
   if (!isSame) throw new Error(`there is another version ${version}, or another version of one of its sums`);
+  return found;
 }
 
 function isSameSums(rows: readonly Row[], { sums, spoilt }: SumsOfVersion): boolean {
@@ -193,7 +176,6 @@ function readCtx(row: Row): Ctx {
 
 function readModel(row: Row): StoredModel {
   const stepKey = column.optional(row, 'step_key', column.text);
-  const entry = column.optional(row, 'entry', column.bytes);
   const scores = SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
   const loss = column.optional(row, 'loss', column.number);
   const meanAge = column.optional(row, 'mean_age', column.number);
@@ -201,6 +183,8 @@ function readModel(row: Row): StoredModel {
   return {
     task: column.bytes(row, 'task') as TaskId,
     version: column.number(row, 'version'),
+    serial: column.number(row, 'serial'),
+    name: column.bytes(row, 'name'),
     modelHash: column.bytes(row, 'model_hash'),
     blobKey: column.text(row, 'blob_key'),
     madeAt: column.number(row, 'made_at'),
@@ -208,7 +192,6 @@ function readModel(row: Row): StoredModel {
     dropped: column.number(row, 'dropped'),
     ...(stepKey !== undefined && { stepKey }),
     ...(column.number(row, 'forgotten') !== 0 && { isForgotten: true }),
-    ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
     ...(meanAge !== undefined && { meanAge }),
     ...(metrics !== undefined && { metrics: JSON.parse(metrics) as Record<string, number> }),
     ...scoresIn(Object.fromEntries(scores)),

@@ -4,10 +4,10 @@ import { column, type SqlDatabase } from '@basa/service';
 import { inChunks, marksFor } from './insert-rows.ts';
 import { readShot, type ShotStatus, type StoredShot } from './shots.ts';
 
-/** All that are on one entry of the model log. */
+/** All that are on one model. */
 export interface ShotGroup {
   readonly version: number;
-  readonly entry: Uint8Array;
+  readonly model: Uint8Array;
   readonly arriving: number;
   readonly waiting: number;
   readonly good: number;
@@ -31,14 +31,17 @@ export interface NamedAt {
 }
 
 const PENDING = `('arriving', 'waiting', 'good')`;
-const GROUPS = `SELECT entry, version, status, COUNT(*) AS number, MAX(at) AS last_at, MIN(votes_first) AS votes_first,
-  MIN(votes_last) AS votes_last FROM shots WHERE task = ? AND status IN ${PENDING} GROUP BY entry, version, status`;
+const GROUPS = `SELECT model, version, status, COUNT(*) AS number, MAX(at) AS last_at, MIN(votes_first) AS votes_first,
+  MIN(votes_last) AS votes_last FROM shots WHERE task = ? AND status IN ${PENDING} GROUP BY model, version, status`;
 const NAMES = `SELECT at, name FROM shots WHERE task = ? AND status = ? AND (at > ? OR (at = ? AND name > ?))
   ORDER BY at, name LIMIT ?`;
-const ON_ENTRY = `SELECT * FROM shots WHERE task = ? AND entry = ? AND status IN ${PENDING} ORDER BY at, name LIMIT ?`;
-const GOOD = `SELECT * FROM shots WHERE task = ? AND status = 'good' AND entry = ? ORDER BY at, name LIMIT ?`;
+const ON_MODEL = `SELECT * FROM shots WHERE task = ? AND model = ? AND status IN ${PENDING} ORDER BY at, name LIMIT ?`;
+const GOOD = `SELECT * FROM shots WHERE task = ? AND status = 'good' AND model = ? ORDER BY at, name LIMIT ?`;
 const PAST = `SELECT * FROM shots WHERE task = ? AND status IN ${PENDING} AND votes_last <= ? ORDER BY at, name LIMIT ?`;
 const OTHERS = `SELECT COUNT(*) AS found FROM shots WHERE task = ? AND version = ? AND usr <> ? AND status IN ${PENDING}`;
+const UPDATES = `SELECT COUNT(*) AS number,
+  COUNT(CASE WHEN s.status IN ('refused', 'over') OR b.status = 'unknown' THEN 1 END) AS lost
+  FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.task = ? AND s.model = ?`;
 
 export function pendingShotTables(database: SqlDatabase) {
   const read = async (statement: string, task: TaskId, of: Uint8Array | number, limit: number) =>
@@ -48,9 +51,9 @@ export function pendingShotTables(database: SqlDatabase) {
     shotGroups: async (task: TaskId): Promise<readonly ShotGroup[]> => {
       const groups = new Map<string, ShotGroup>();
       for (const row of await database.query(GROUPS, task)) {
-        const entry = column.bytes(row, 'entry');
-        const name = Buffer.from(entry).toString('hex');
-        groups.set(name, withCount(groups.get(name) ?? emptyGroup(entry, column.number(row, 'version')), row));
+        const model = column.bytes(row, 'model');
+        const name = Buffer.from(model).toString('hex');
+        groups.set(name, withCount(groups.get(name) ?? emptyGroup(model, column.number(row, 'version')), row));
       }
       return [...groups.values()].sort((a, b) => a.version - b.version);
     },
@@ -69,11 +72,11 @@ export function pendingShotTables(database: SqlDatabase) {
       }
       return shots.sort((a, b) => a.at - b.at);
     },
-    /** In no batch, and on this entry of the model log. */
-    shotsOn: (task: TaskId, entry: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
-      read(ON_ENTRY, task, entry, limit),
-    goodShots: (task: TaskId, entry: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
-      read(GOOD, task, entry, limit),
+    /** In no batch, and on this model. */
+    shotsOn: (task: TaskId, model: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
+      read(ON_MODEL, task, model, limit),
+    goodShots: (task: TaskId, model: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
+      read(GOOD, task, model, limit),
     /** Uploads that are in no batch, and for which no authority votes any more. */
     shotsPastVotes: (task: TaskId, now: number, limit: number): Promise<readonly StoredShot[]> =>
       read(PAST, task, now, limit),
@@ -82,12 +85,18 @@ export function pendingShotTables(database: SqlDatabase) {
       const [row] = await database.query(OTHERS, task, version, user);
       return row === undefined ? 0 : column.number(row, 'found');
     },
+    /** The numbers of updates on this model that are lost, and that are or may yet be in a sum. */
+    updatesOn: async (task: TaskId, model: Uint8Array): Promise<{ readonly lost: number; readonly left: number }> => {
+      const [row = {}] = await database.query(UPDATES, task, model);
+      const [lost, all] = [column.number(row, 'lost'), column.number(row, 'number')];
+      return { lost, left: all - lost };
+    },
   };
 }
 
-function emptyGroup(entry: Uint8Array, version: number): ShotGroup {
+function emptyGroup(model: Uint8Array, version: number): ShotGroup {
   const never = Number.POSITIVE_INFINITY;
-  return { version, entry, arriving: 0, waiting: 0, good: 0, lastAt: 0, votesFirst: never, votesLast: never };
+  return { version, model, arriving: 0, waiting: 0, good: 0, lastAt: 0, votesFirst: never, votesLast: never };
 }
 
 function withCount(group: ShotGroup, row: Parameters<typeof column.number>[0]): ShotGroup {

@@ -2,7 +2,7 @@
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 /** Formats of earlier versions had smaller numbers. */
-const FORMAT = 22;
+const FORMAT = 23;
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
@@ -15,11 +15,10 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     `CREATE TABLE tasks (
         task ${blob} PRIMARY KEY, policy ${blob} NOT NULL, specification TEXT NOT NULL, state TEXT NOT NULL, why TEXT, created_at ${integer} NOT NULL
       )`,
-    // A model is pending until the authority has logged it; entry is the logged entry. forgotten: its blobs are gone,
-    // or being removed.
+    // name: the hash of its statement. forgotten: its blobs are gone, or being removed.
     `CREATE TABLE models (
-        task ${blob} NOT NULL REFERENCES tasks (task), version ${integer} NOT NULL, model_hash ${blob} NOT NULL,
-        blob_key TEXT NOT NULL, step_key TEXT, entry ${blob}, made_at ${integer} NOT NULL,
+        task ${blob} NOT NULL REFERENCES tasks (task), version ${integer} NOT NULL, serial ${integer} NOT NULL,
+        name ${blob} NOT NULL UNIQUE, model_hash ${blob} NOT NULL, blob_key TEXT NOT NULL, step_key TEXT, made_at ${integer} NOT NULL,
         accepted ${integer} NOT NULL, dropped ${integer} NOT NULL, accuracy ${real}, r2 ${real}, loss ${real},
         forgotten ${integer} NOT NULL DEFAULT 0, mean_age ${real}, metrics TEXT,
         PRIMARY KEY (task, version)
@@ -42,7 +41,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} NOT NULL REFERENCES batches (ctx), number ${integer} NOT NULL, record ${blob} NOT NULL,
         PRIMARY KEY (ctx, number)
       )`,
-    // Opened sums that are in no logged version yet, with the weight of their mean, or with the reason why they are spoilt.
+    // Opened sums that are in no version yet, with the weight of their mean, or with the reason why they are spoilt.
     `CREATE TABLE opened (
         ctx ${blob} PRIMARY KEY REFERENCES batches (ctx), task ${blob} NOT NULL, at ${integer} NOT NULL, weight_sum ${real},
         metrics TEXT, why TEXT
@@ -51,14 +50,14 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     // Uploads of the one-shot mode, by the hash of what their devices signed; ctx and position once they are in a batch.
     `CREATE TABLE shots (
         task ${blob} NOT NULL, name ${blob} NOT NULL, usr ${blob} NOT NULL, join_tag ${blob} NOT NULL, version ${integer} NOT NULL,
-        entry ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer}, body_hash ${blob},
+        model ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer}, body_hash ${blob},
         votes_first ${integer} NOT NULL, votes_last ${integer} NOT NULL, at ${integer} NOT NULL,
         PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
       )`,
     'CREATE INDEX shots_by_status ON shots (task, status, at, name)',
     // Covers the counts of every look, so that no row is read for them.
-    'CREATE INDEX shots_by_group ON shots (task, status, entry, version, at, votes_first, votes_last)',
-    'CREATE INDEX shots_by_entry ON shots (task, usr, entry)',
+    'CREATE INDEX shots_by_group ON shots (task, status, model, version, at, votes_first, votes_last)',
+    'CREATE INDEX shots_by_model ON shots (task, usr, model)',
     'CREATE INDEX shots_by_version ON shots (task, usr, version)',
     'CREATE INDEX shots_by_batch ON shots (ctx, position)',
     // Epochs of authorities that devices were told of, by the hash of their statements.

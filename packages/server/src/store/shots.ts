@@ -24,6 +24,8 @@ export type ShotStatus = 'arriving' | 'waiting' | 'good' | 'batched' | 'refused'
 export interface StoredShot {
   readonly name: Ctx;
   readonly upload: ShotUpload;
+  /** Of the model that its header names. */
+  readonly version: number;
   readonly status: ShotStatus;
   /** The reason why it is in no batch, and never will be. */
   readonly reason: RefusalReason | undefined;
@@ -36,19 +38,22 @@ export interface StoredShot {
   readonly votes: VoteWindow;
 }
 
+/** An upload that is not recorded yet. */
+export type FreshShot = Pick<StoredShot, 'name' | 'upload' | 'version' | 'votes'>;
+
 export interface RefusedShot {
   readonly name: Ctx;
   readonly reason: RefusalReason;
 }
 
-/** `differs`: the device sent other bytes under this tag. `given`: it gave another upload on this entry of the model log. */
+/** `differs`: the device sent other bytes under this tag. `given`: it gave another upload on this model. */
 export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
 
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
 /** Two selections, because with OR a database reads all uploads that the device ever gave. */
 const RIVALS = `SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND join_tag = ? AND name <> ?
-  UNION ALL SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND entry = ? AND name <> ? AND join_tag <> ?`;
-const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
+  UNION ALL SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND model = ? AND name <> ? AND join_tag <> ?`;
+const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, model, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ?, body_hash = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const USE_PLACE = 'UPDATE places SET has_given = 1 WHERE task = ? AND usr = ?';
@@ -59,12 +64,11 @@ const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') 
 export function shotTables(database: SqlDatabase) {
   return {
     /** The same upload again returns the existing one. */
-    beginShot: async (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> => {
-      const work = (session: SqlSession) =>
-        beginShot(database, session, task, { name, upload, votes, status: 'arriving' });
+    beginShot: async (task: TaskId, fresh: FreshShot): Promise<BegunShot> => {
+      const work = (session: SqlSession) => beginShot(database, session, task, { ...fresh, status: 'arriving' });
       const begun = await database.transaction(work, { mayBeLost: true });
       // Nothing is acknowledged yet, unless another request has ended in the meantime.
-      if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
+      if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, fresh.name);
       return begun;
     },
     /** Its body is durable: the place of its device is used up. Returns its new state, which another request may have set. */
@@ -74,11 +78,7 @@ export function shotTables(database: SqlDatabase) {
         return (await session.query(ONE, task, name)).map(readShot)[0];
       }),
     /** A complete upload with its small body, started and accepted in one transaction. */
-    takeShot: (
-      task: TaskId,
-      fresh: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
-      body: SmallBody,
-    ): Promise<BegunShot> =>
+    takeShot: (task: TaskId, fresh: FreshShot, body: SmallBody): Promise<BegunShot> =>
       database.transaction(async (session) => {
         const begun = await beginShot(database, session, task, { ...fresh, status: 'waiting' });
         if (begun.kind !== 'begun') return begun;
@@ -133,22 +133,22 @@ async function beginShot(
   { dialect }: SqlDatabase,
   session: SqlSession,
   task: TaskId,
-  { name, upload, votes, status }: Pick<StoredShot, 'name' | 'upload' | 'votes' | 'status'>,
+  { name, upload, version, votes, status }: FreshShot & Pick<StoredShot, 'status'>,
 ): Promise<BegunShot> {
   const { query } = session;
-  const { user, joinTag, version, entry } = upload.header;
+  const { user, joinTag, model } = upload.header;
   if (dialect.lockName !== '')
     await query(dialect.lockName, `shots ${Buffer.from(task).toString('hex')} ${Buffer.from(user).toString('hex')}`);
   const [known] = (await query(ONE, task, name)).map(readShot);
   if (known !== undefined)
     return known.upload.bodyCrc === upload.bodyCrc ? { kind: 'begun', shot: known } : { kind: 'differs' };
-  const rivals = await query(RIVALS, task, user, joinTag, name, task, user, entry, name, joinTag);
+  const rivals = await query(RIVALS, task, user, joinTag, name, task, user, model, name, joinTag);
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
   if (rivals.length > 0) return { kind: 'given' };
   const at = await session.now();
-  const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
+  const named: readonly SqlValue[] = [task, name, user, joinTag, version, model, shotUploadCodec.encode(upload)];
   await query(BEGIN, ...named, status, votes.first, votes.last, at);
-  return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
+  return { kind: 'begun', shot: { name, upload, version, status, reason: undefined, ctx: undefined, at, votes } };
 }
 
 async function acceptShot(
@@ -174,6 +174,7 @@ export function readShot(row: Row): StoredShot {
   return {
     name: column.bytes(row, 'name') as Ctx,
     upload: shotUploadCodec.decode(column.bytes(row, 'upload')),
+    version: column.number(row, 'version'),
     status: column.text(row, 'status') as ShotStatus,
     reason: column.optional(row, 'reason', column.text) as RefusalReason | undefined,
     ctx: column.optional(row, 'ctx', column.bytes) as Ctx | undefined,

@@ -91,16 +91,10 @@ export function taskTables(database: SqlDatabase) {
         for (const table of OF_BATCHES) await remove(table, 'WHERE ctx IN (SELECT ctx FROM batches WHERE task = ?)');
         await remove('pieces', 'WHERE name IN (SELECT name FROM shots WHERE task = ?)');
         await remove('meta', 'WHERE name = ?', examplesNote(task));
-        await remove('meta', 'WHERE name = ?', branchNote(task));
         for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
         return { isRemoved, openBuffers: 0, rows };
       }),
   };
-}
-
-/** The note with the branch of the authority's log for which a repeated version was asked for. */
-export function branchNote(task: TaskId): string {
-  return `branch-${toHex(task)}`;
 }
 
 /** The note with the examples on which a task is evaluated. */

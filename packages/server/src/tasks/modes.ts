@@ -78,21 +78,21 @@ function shotMode(parts: ModeParts): TaskMode {
   const policy = { ...read.policy, oneShot };
   const { stallMs } = read.specification;
   const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming: admission, stallMs });
-  const { standings, inspector } = shots;
+  const { epochs, inspector } = shots;
   const shared = { ...tools, task, policy, authorities, models };
-  const gatherer = new ShotGatherer({ ...shared, standings, inspector, coming: admission, stallMs });
+  const gatherer = new ShotGatherer({ ...shared, epochs, inspector, coming: admission, stallMs });
   const onUnanswered = admission.setAside.bind(admission);
-  const versions = new VersionMaker({ ...tools, task, read, gatherer, models, onIncluded, onUnanswered });
+  const versions = new VersionMaker({ ...tools, task, read, gatherer, models, onIncluded });
   const closer = new Closer({ ...tools, gatherer, versions, onUnanswered, onEnded });
-  const repeats = new Repeats({ ...tools, authorities, task, models });
+  const repeats = new Repeats({ ...tools, task, policy, models });
   return {
     shots,
     due: (names) => closer.due(names),
     attend: (ctx, fence) => closer.attend(ctx, fence),
-    listen: () => standings.look(),
+    listen: () => epochs.look(),
     look: (under) => under((fence) => shots.look(fence)),
     async tick(under) {
-      if (repeats.isBranched) await under((fence) => repeats.inBranch(fence));
+      if (await repeats.isDue()) await under((fence) => repeats.repeat(fence));
     },
     async show(ctx) {
       const batch = await tools.batches.find(ctx);
@@ -103,7 +103,7 @@ function shotMode(parts: ModeParts): TaskMode {
       return groups.filter(({ waiting, good }) => waiting + good > 0).map((group) => fillingBatch(policy, group));
     },
     async tidy(before) {
-      await standings.forget();
+      await epochs.forget();
       await tools.store.forgetShots(task, before);
     },
   };

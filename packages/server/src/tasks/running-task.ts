@@ -41,7 +41,7 @@ export class RunningTask {
     this.#why = stored.why;
     const { policy } = read;
     const authorities = tools.authorities.of(task, policy);
-    this.models = new ModelKeeper({ ...tools, authorities, task, read });
+    this.models = new ModelKeeper({ ...tools, task, read });
     const { models } = this;
     this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });
     this.evaluation = new Evaluation({ ...tools, task, read, models });

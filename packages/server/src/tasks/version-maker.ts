@@ -1,8 +1,8 @@
 /**
- * Makes versions of the sums that are opened: they wait until there are enough of them, then one step is taken, one entry is logged that names
- * each of them, and all of them end. After an interruption it continues from the store.
+ * Makes versions of the sums that are opened: they wait until there are enough of them, then one step is taken, which is durable
+ * with the names of all of them, and all of them end. After an interruption it continues from the store.
  *
- *     opened, opened, ... --step--> version --log--> included, or quarantined as spoilt
+ *     opened, opened, ... --step--> version --> included, or quarantined as spoilt
  */
 import { combineMeans, DEFAULT_DAMPING, type WeighedMean } from '@basa/learning';
 import {
@@ -16,7 +16,6 @@ import {
   type VersionSum,
   versionRule,
 } from '@basa/protocol';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { granted } from '../closing/granted.ts';
 import type { Counts, Making, ModelKeeper } from '../closing/model-keeper.ts';
@@ -38,8 +37,6 @@ export interface VersionMakerOptions {
   readonly models: ModelKeeper;
   readonly watch: ServerWatch;
   onIncluded(): Promise<void>;
-  /** Called if authorities that are needed for its end do not answer. */
-  onUnanswered(sum: ShotBatch): void;
 }
 
 /** A sum that waits, with its state. */
@@ -150,53 +147,21 @@ export class VersionMaker {
     }
   }
 
-  /** "Included" and the logged model are written together, sum by sum. */
   async #end(version: number, members: readonly Member[], fence: Fence | undefined): Promise<readonly Ctx[]> {
     const { models, onIncluded } = this.#options;
-    const logged = await this.#logged(version, members, fence);
-    for (const member of members) await this.#endOne(member, logged, fence);
+    for (const member of members) await this.#endOne(member, version, fence);
     await models.refresh();
     await onIncluded();
     return members.map(({ ctx }) => ctx);
   }
 
-  /**
-   * Returns the entry of a version, logged now if it is not yet. Before that none of its sums has ended: all of them
-   * are among the members.
-   */
-  async #logged(
-    version: number,
-    members: readonly Member[],
-    fence: Fence | undefined,
-  ): Promise<NonNullable<StoredModel['entry']>> {
-    const { models, gatherer, watch, onUnanswered } = this.#options;
-    const made = await models.stored(version);
-    if (made === undefined) throw new Error(`version ${version} is not in the store`);
-    if (made.entry !== undefined) return made.entry;
-    const votes = members.flatMap(({ sum }) => gatherer.votesFor(sum));
-    const [first] = members;
-    try {
-      const log = () => models.log(made, namedOf(members), votes);
-      return await watch.traces.step('log', { ctx: (first as Member).ctx }, log);
-    } catch (error) {
-      if (error instanceof AuthorityUnreachable) for (const { sum } of members) onUnanswered(sum);
-      // The authority's decision prevails: it gave one of them up, or lost its memory of it.
-      if (error instanceof AuthorityRefusal) for (const { sum } of members) await gatherer.lost(sum, fence);
-      throw error;
-    }
-  }
-
-  async #endOne(
-    { ctx, waiting }: Member,
-    logged: NonNullable<StoredModel['entry']>,
-    fence: Fence | undefined,
-  ): Promise<void> {
+  async #endOne({ ctx, waiting }: Member, version: number, fence: Fence | undefined): Promise<void> {
     const { keeper } = this.#options.gatherer;
     if (waiting.kind === 'spoilt') {
-      granted(await keeper.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { more: { logged }, fence }));
+      granted(await keeper.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
       return;
     }
-    granted(await keeper.step(ctx, (found) => recordIncluded(found, logged.version), { more: { logged }, fence }));
+    granted(await keeper.step(ctx, (found) => recordIncluded(found, version), { fence }));
   }
 }
 

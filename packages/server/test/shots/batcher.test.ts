@@ -91,10 +91,10 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     const certificate = { task, deviceKey: user, endorsements: [] };
     const epochs = named.map((authority) => ({ authority, statement: bytes(6) }));
     const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
-    const names = { task, joinTag: name.slice(16) as Uint8Array as JoinTag, user, version, entry: bytes(version) };
+    const names = { task, joinTag: name.slice(16) as Uint8Array as JoinTag, user, model: bytes(version) };
     const header = { ...names, epochs, ...hashes };
     const upload: ShotUpload = { certificate, header, bodyBytes: 9, bodyCrc: 7 };
-    await store.beginShot(task, name, upload, votes);
+    await store.beginShot(task, { name, upload, version, votes });
     if (status !== 'arriving') await store.acceptShot(task, name, user);
     if (status === 'good') await inspected(n, sure);
   };

@@ -24,10 +24,10 @@ import { bytes, policy as sample, task } from '../support/store-samples.ts';
 /** The inspector reads this many names at a time. */
 const PAGE = 16 * MAX_INSPECTED;
 
-function uploadOf(n: number, version: number): ShotUpload {
+function uploadOf(n: number): ShotUpload {
   const user = new Uint8Array([...bytes(2, 30), n >> 8, n & 255]);
   const certificate = { task, deviceKey: user, endorsements: [] };
-  const named = { task, joinTag: user.slice(16) as JoinTag, user: user as UserId, version, entry: bytes(5) };
+  const named = { task, joinTag: user.slice(16) as JoinTag, user: user as UserId, model: bytes(5) };
   const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
   const header = { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes };
   return { certificate, header, bodyBytes: 9, bodyCrc: 7 };
@@ -83,23 +83,23 @@ function scene({
     onEvent: (event: BasaEvent) => events.push(event),
     policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
     blobs: { read, removeBelow: async () => undefined },
-    models: { stored: async () => undefined },
-    standings: { epochs: async () => new Map() },
+    epochs: { named: async () => new Map() },
     authorities: { members },
   } as unknown as InspectorOptions);
   /** Uploads come one after the other. */
-  const give = (count: number, versionOf: (n: number) => number = () => 0): void => {
+  const give = (count: number): void => {
     for (let n = shots.length, end = n + count; n < end; n++) {
-      const upload = uploadOf(n, versionOf(n));
+      const upload = uploadOf(n);
       const name = uploadNameOf(nodeSuite, upload.header);
       shots.push({
         name,
         upload,
+        version: 0,
         status: 'waiting',
         reason: undefined,
         ctx: undefined,
         at: n,
-        votes: { first: 1, last: 1 },
+        votes: { first: 1e9, last: 1e9 },
       });
     }
   };
@@ -176,6 +176,15 @@ describe('authorities', () => {
     const { shotsNamed } = store;
     store.shotsNamed = async (...args) =>
       (await shotsNamed(...args)).map((shot, n) => (n === 0 ? { ...shot, status: 'good' } : shot));
+    await look();
+    expect(asked).toEqual([[1]]);
+  });
+
+  it('are not asked about an upload whose epochs are over', async () => {
+    const { asked, shots, now, give, look } = scene();
+    give(2);
+    now.ms = 5000;
+    Object.assign(shots[0] as StoredShot, { votes: { first: 5000, last: 5000 } });
     await look();
     expect(asked).toEqual([[1]]);
   });

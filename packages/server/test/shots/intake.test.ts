@@ -9,7 +9,6 @@ import {
   shotHeaderCodec,
   shotLayout,
   uploadNameOf,
-  type VoteWindow,
 } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -31,30 +30,26 @@ async function scene() {
   const known = new Map(
     upload.header.epochs.map(({ statement }) => [toHex(statement), world.server.view.epoch(statement)]),
   );
-  const [entry] = world.server.models;
   const models = {
-    newest: { version: 0, entry } as { readonly version: number; readonly entry: unknown } | undefined,
-    refreshed: 0,
-    read: [] as number[],
-    refresh: async () => {
-      models.refreshed++;
-      models.newest ??= { version: 0, entry };
-    },
-    stored: async (version: number) => {
-      models.read.push(version);
-      return version === 0 ? { entry } : undefined;
+    newest: { version: 0 },
+    asked: [] as Uint8Array[],
+    named: async (name: Uint8Array) => {
+      models.asked.push(name);
+      const version = world.server.view.versionOf(name);
+      return version === undefined ? undefined : { version };
     },
     of: async (ctx: Ctx) => (ctx[0] === 1 ? { version: 7 } : undefined),
   };
   const removed: string[] = [];
   const blobs = { removeBelow: async (...keys: readonly string[]) => void removed.push(...keys) };
-  const options = { task, policy, store, blobs, models, ports: { suite }, standings: { epochs: async () => known } };
+  const options = { task, policy, store, blobs, models, ports: { suite }, epochs: { named: async () => known } };
   const signed = (change: object): ShotUpload => {
     const header = { ...upload.header, ...change };
     return { ...upload, header: { ...header, signature: device.own.signer.sign(shotHeaderCodec.statement(header)) } };
   };
   const named = (one: ShotUpload): NewShot => ({
     ...{ name: uploadNameOf(suite, one.header), upload: one },
+    version: 0,
     votes: { first: 1, last: 1 },
   });
   return {
@@ -78,29 +73,18 @@ describe('a new upload', () => {
   it('is taken until its epochs stop to be voted for, and is refused if it is not valid', async () => {
     const { world, upload, intake } = await scene();
     const closes = upload.header.epochs.map(({ statement }) => world.server.view.epoch(statement)?.closes as number);
-    const window = (await intake.judge(upload)) as VoteWindow;
     const { epochMs = 0 } = world.policy.oneShot ?? {};
-    expect(window).toEqual({ first: Math.min(...closes) + epochMs, last: Math.max(...closes) + epochMs });
+    const votes = { first: Math.min(...closes) + epochMs, last: Math.max(...closes) + epochMs };
+    expect(await intake.judge(upload)).toEqual({ version: 0, votes });
     const other = { ...upload, header: { ...upload.header, joinTag: bytes(3, 16) as never } };
     expect(reasonOf(await intake.judge(other))).toBe('signature-invalid');
   });
 
-  it('on a version that another node made is taken after a look at the store', async () => {
+  it('on a model that the server did not sign is refused', async () => {
     const { upload, intake, models, signed } = await scene();
+    expect(reasonOf(await intake.judge(signed({ model: bytes(9) })))).toBe('model-unknown');
     await intake.judge(upload);
-    expect([models.refreshed, models.read]).toEqual([0, []]);
-    expect(reasonOf(await intake.judge(signed({ version: 1 })))).toBe('model-not-logged');
-    expect(models.refreshed).toBe(1);
-    models.newest = undefined;
-    expect(reasonOf(await intake.judge(upload))).toBeUndefined();
-    expect(models.refreshed).toBe(2);
-  });
-
-  it('on an older version is compared with the entry of that version', async () => {
-    const { upload, intake, models } = await scene();
-    models.newest = { version: 1, entry: undefined };
-    expect(reasonOf(await intake.judge(upload))).toBeUndefined();
-    expect(models.read).toEqual([0]);
+    expect(models.asked).toEqual([bytes(9), upload.header.model]);
   });
 
   it.each(['in pieces', 'in one request'])(

@@ -1,7 +1,6 @@
 /** The end of a batch without enough votes: its uploads wait again, are refused, or their outcome is unknown. */
 import { toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
   type Batch,
   batchCtxOf,
   type Ctx,
@@ -33,7 +32,7 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const { task, policy } = world;
   const { suite } = world.environment.tools;
   world.contributed(1);
-  const epochs = world.indices.map((n) => (world.authority(n).standing() as AuthorityStanding).epoch);
+  const epochs = world.shown().epochs;
   const statementOf = (epoch: Epoch): Uint8Array => epochCodec.statementHash(suite, epoch);
   const known = new Map(epochs.map((epoch) => [toHex(statementOf(epoch)), epoch]));
   const named = epochs.map((epoch) => ({ authority: epoch.authority, statement: statementOf(epoch) }));
@@ -42,7 +41,6 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const users = names as readonly Uint8Array[] as readonly UserId[];
   const ctx = batchCtxOf(suite, batch);
   const sum = openShotBatch(policy, { ctx, batch, version: 0, users });
-  const _shown: (readonly unknown[])[] = [];
   const members = answers.map((answer, authority) => ({
     authority,
     link: {
@@ -58,11 +56,10 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   }));
   const seen = {
     now: world.now as number,
-    made: undefined as object | undefined,
     isRefused: false,
     kept: undefined as Uint8Array | undefined,
   };
-  const [steps, removed, discarded]: [[string, unknown][], string[], object[]] = [[], [], []];
+  const [steps, removed]: [[string, unknown][], string[]] = [[], []];
   const keeper = {
     living: [] as ShotBatch[],
     step: async (
@@ -72,16 +69,16 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     ) => {
       const { state } = step(sum);
       steps.push([state.status, more?.freed]);
-      return seen.isRefused ? { kind: 'refused' } : { kind: state.status };
+      return { kind: state.status };
     },
   };
   const groups: ShotGroup[] = [];
-  const header = { epochs: named, user: users[0], version: 0 };
+  const header = { epochs: named, user: users[0], model: bytes(6) };
   const options = {
     ...{ task, policy, batches: keeper, authorities: { members }, ports: { suite }, stallMs: 60_000 },
     store: {
       batchShots: async () =>
-        names.map((name) => ({ name, upload: { header }, status: 'batched', bodyHash: seen.kept })),
+        names.map((name) => ({ name, upload: { header }, version: 0, status: 'batched', bodyHash: seen.kept })),
       now: async () => seen.now,
       shotGroups: async () => groups,
     },
@@ -94,11 +91,8 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     },
     models: {
       newest: { version: 0 },
-      stored: async () => undefined,
-      of: async () => seen.made,
-      discard: async (one: object) => void discarded.push(one),
     },
-    standings: { epochs: async () => known },
+    epochs: { named: async () => known },
     watch: { traces: { step: (_: string, __: object, work: () => unknown) => work() } },
     coming: { quietMs: () => 0 },
   };
@@ -118,7 +112,6 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     seen,
     steps,
     removed,
-    discarded,
     keeper,
     groups,
     names,
@@ -138,18 +131,10 @@ describe('a batch', () => {
     expect(steps).toEqual([['granted', undefined]]);
   });
 
-  it('that is final is left out of a version if too many authorities gave up its epochs; if they forgot it, it is lost', async () => {
-    const all: readonly Answer[] = ['vote', 'vote', 'vote', 'vote'];
-    const { open, steps, seen, discarded, gatherer, sum } = scene(all, { releases: 'epoch-over' });
+  it('that is final is left out of a version if too many authorities gave up its epochs', async () => {
+    const { open, steps } = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
     expect(await open()).toEqual({ kind: 'quarantine', why: UNOPENED });
     expect(steps.map(([status]) => status)).toEqual(['granted']);
-    seen.made = { version: 1 };
-    await gatherer().lost({ ...sum, status: 'opened' } as ShotBatch, undefined);
-    expect([steps.length, discarded]).toEqual([2, [seen.made]]);
-    const kept = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
-    [kept.seen.made, kept.seen.isRefused] = [{ version: 1 }, true];
-    await kept.gatherer().lost({ ...kept.sum, status: 'opened' } as ShotBatch, undefined);
-    expect([kept.steps.length, kept.discarded]).toEqual([1, []]);
   });
 
   it('with a body that was changed after it was accepted is left out of a version', async () => {
@@ -209,17 +194,6 @@ describe('a batch', () => {
     seen.now++;
     await gatherer().lost(sum, undefined);
     expect(steps).toHaveLength(1);
-  });
-
-  it('that was opened is lost if authorities forgot it, and not if they are silent', async () => {
-    const forgotten = scene(['vote', 'vote', 'vote', 'vote'], { releases: 'epoch-over' });
-    await forgotten.gatherer().lost(forgotten.sum, undefined);
-    expect(forgotten.steps).toEqual([]); // it is not opened yet
-    await forgotten.gatherer().lost({ ...forgotten.sum, status: 'opened' } as ShotBatch, undefined);
-    expect(forgotten.steps).toHaveLength(1);
-    const silent = scene(['vote', 'vote', 'vote', 'vote']);
-    await silent.gatherer().lost({ ...silent.sum, status: 'opened' } as ShotBatch, undefined);
-    expect(silent.steps).toEqual([]);
   });
 
   it('leaves the bodies of its uploads only if they wait again', async () => {

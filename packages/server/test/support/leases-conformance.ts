@@ -1,4 +1,5 @@
 /** Leases on the batches of a task, and their fences. */
+import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../src/store/leases.ts';
 import { AGES, type NodesScene } from './nodes-scene.ts';
@@ -35,12 +36,12 @@ export function testLeases(scene: NodesScene): void {
       expect(await scene.store.takeLease('close', 'b', AGES)).toBe(2);
       await expect(write()).rejects.toThrow(LeaseLost);
       const { model, sums } = scene;
-      await expect(scene.store.addModel(model, sums, old)).rejects.toThrow(LeaseLost);
+      await expect(scene.store.addModel(nodeSuite, model, sums, old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetBatches(task, { madeBefore: AGES, limit: 1 }, old)).rejects.toThrow(LeaseLost);
       expect(await scene.store.facts(scene.ctx, 0)).toHaveLength(1);
       expect(await scene.store.models(task)).toEqual([]);
-      await scene.store.addModel(model, sums, { name: 'close', number: 2 });
+      await scene.store.addModel(nodeSuite, model, sums, { name: 'close', number: 2 });
       expect(await scene.store.takeLease('close', 'a', AGES)).toBeUndefined();
     });
 

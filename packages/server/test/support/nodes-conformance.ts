@@ -1,3 +1,4 @@
+import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Places } from '../../src/admission/places.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -32,8 +33,10 @@ export function testNodes(
       await expect(scene.store.addTask({ ...same, specification: '{"b":1}' })).rejects.toThrow('another specification');
       expect(await scene.store.task(task)).toMatchObject({ createdAt: 5 });
       const { model, sums } = scene;
-      await Promise.all([scene.store.addModel(model, sums), scene.store.addModel(model, sums)]);
-      await expect(scene.store.addModel({ ...model, modelHash: bytes(9) }, sums)).rejects.toThrow('another version 1');
+      await Promise.all([scene.store.addModel(nodeSuite, model, sums), scene.store.addModel(nodeSuite, model, sums)]);
+      await expect(scene.store.addModel(nodeSuite, { ...model, modelHash: bytes(9) }, sums)).rejects.toThrow(
+        'another version 1',
+      );
       expect(await scene.store.taskStates()).toEqual([{ task, state: 'running' }]);
     });
   });

@@ -1,7 +1,7 @@
 /** A store with a running task and one batch, as several nodes find it. */
 import type { Ctx } from '@basa/protocol';
 import type { Places } from '../../src/admission/places.ts';
-import type { StoredModel, SumsOfVersion } from '../../src/store/models.ts';
+import type { FreshModel, SumsOfVersion } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';
 import { batchIn, bytes, policy, task } from './store-samples.ts';
 
@@ -38,7 +38,7 @@ export class NodesScene {
   }
 
   /** The first version, made of its batch. */
-  get model(): StoredModel {
+  get model(): FreshModel {
     return { task, version: 1, modelHash: bytes(8), blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
   }
 

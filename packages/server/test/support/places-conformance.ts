@@ -21,7 +21,8 @@ export function testPlaces(scene: NodesScene): void {
   const kinds = (taken: readonly Placed[]): readonly string[] => taken.map(({ admitted }) => admitted);
   /** Its body is durable. */
   const give = async (user: UserId, version: number): Promise<void> => {
-    await scene.store.beginShot(task, nameOf(1), uploadOf(1, { user, version }), { first: AGES, last: AGES });
+    const votes = { first: AGES, last: AGES };
+    await scene.store.beginShot(task, { name: nameOf(1), upload: uploadOf(1, { user }), version, votes });
     await scene.store.acceptShot(task, nameOf(1), user);
   };
 

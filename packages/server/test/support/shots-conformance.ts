@@ -27,8 +27,8 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     });
     afterEach(() => store.close());
 
-    const begin = (one: Ctx, upload: ShotUpload, votes = { first: 40, last: 50 }) =>
-      store.beginShot(task, one, upload, votes);
+    const begin = (name: Ctx, upload: ShotUpload, votes = { first: 40, last: 50 }, version = 2) =>
+      store.beginShot(task, { name, upload, version, votes });
 
     /** Makes this many good uploads. */
     const good = async (count: number): Promise<Batch> => {
@@ -55,23 +55,32 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     it('are accepted together with their small bodies, whether they are new or were started before', async () => {
       const body = { key: 'uploads/1/0/a-row', bytes: bytes(4) };
       const take = (id: number) =>
-        store.takeShot(task, { name: nameOf(id), upload: uploadOf(id), votes: { first: 40, last: 50 } }, body);
+        store.takeShot(
+          task,
+          { name: nameOf(id), upload: uploadOf(id), version: 2, votes: { first: 40, last: 50 } },
+          body,
+        );
       await begin(nameOf(1), uploadOf(1));
       for (const id of [1, 2, 2]) expect(await take(id)).toMatchObject({ kind: 'begun' });
-      const rival = { name: nameOf(3), upload: uploadOf(2, { partsHash: bytes(9) }), votes: { first: 40, last: 50 } };
+      const rival = {
+        name: nameOf(3),
+        upload: uploadOf(2, { partsHash: bytes(9) }),
+        version: 2,
+        votes: { first: 40, last: 50 },
+      };
       expect(await store.takeShot(task, rival, body)).toEqual({ kind: 'differs' });
       store = await reopen();
       for (const id of [1, 2]) expect(await store.shot(task, nameOf(id))).toMatchObject({ status: 'waiting' });
       expect(await store.shot(task, nameOf(3))).toBeUndefined();
     });
 
-    it('are one for each tag, and one of a device on each entry, also if that is refused', async () => {
+    it('are one for each tag, and one of a device on each model, also if that is refused', async () => {
       await begin(nameOf(1), uploadOf(1));
       const user = bytes(1) as UserId;
       expect(await begin(nameOf(2), uploadOf(1, { partsHash: bytes(9) }))).toEqual({ kind: 'differs' });
       const next = uploadOf(2, { user });
       expect(await begin(nameOf(3), next)).toEqual({ kind: 'given' });
-      expect(await begin(nameOf(4), uploadOf(4, { user, entry: bytes(6) }))).toMatchObject({
+      expect(await begin(nameOf(4), uploadOf(4, { user, model: bytes(6) }))).toMatchObject({
         kind: 'begun',
       });
       const refused = { from: 'arriving', to: 'refused', reason: 'body-mismatch' } as const;
@@ -132,15 +141,15 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect((await store.batch(ctx))?.batch).toEqual(batch);
     });
 
-    it('are counted by the entry of the model log that they are on, without those in batches', async () => {
+    it('are counted by the model that they are on, without those in batches', async () => {
       await good(2);
       await begin(nameOf(5), uploadOf(5), { first: 20, last: 30 });
-      await begin(nameOf(6), uploadOf(6, { version: 1, entry: bytes(9) }));
+      await begin(nameOf(6), uploadOf(6, { model: bytes(9) }), undefined, 1);
       const counts = { arriving: 0, waiting: 0, good: 0 };
       const never = Number.POSITIVE_INFINITY;
       expect(await store.shotGroups(task)).toMatchObject([
-        { ...counts, version: 1, entry: bytes(9), arriving: 1, votesFirst: never, votesLast: 50 },
-        { ...counts, version: 2, entry: bytes(5), arriving: 1, good: 2, votesFirst: 40, votesLast: 30 },
+        { ...counts, version: 1, model: bytes(9), arriving: 1, votesFirst: never, votesLast: 50 },
+        { ...counts, version: 2, model: bytes(5), arriving: 1, good: 2, votesFirst: 40, votesLast: 30 },
       ]);
       expect((await store.shotsOn(task, bytes(5), 9)).map(({ name: one }) => one).sort()).toHaveLength(3);
       expect((await store.goodShots(task, bytes(5), 9)).map(({ status }) => status)).toEqual(['good', 'good']);

@@ -1,21 +1,10 @@
 /** The requirements on every store, on any database. */
-import type { Ctx, ModelEntry, SumFact } from '@basa/protocol';
+import { type Ctx, modelNameOf, type SumFact } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { examplesNote } from '../../src/store/tasks.ts';
-import { batchIn, bytes, nameOf, policy, task } from './store-samples.ts';
-
-function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
-  return {
-    task,
-    version,
-    modelHash: bytes(hash),
-    sums: [ctx],
-    spoilt: [],
-    previous: bytes(0),
-    endorsements: [{ authority: 0, signature: bytes(1, 64) }],
-  };
-}
+import { batchIn, bytes, nameOf, policy, stored, task } from './store-samples.ts';
 
 const GRANTED = { kind: 'granted', votes: [] } as const;
 
@@ -88,28 +77,30 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect((await store.livingBatches()).map((one) => one.batch.number)).toEqual([1]);
     });
 
-    it('keeps a model pending until the batch that made it is included with its entry', async () => {
-      await store.addModel({ ...model, stepKey: 'models/1-step' }, ofBatch());
-      expect((await store.model(task, 1))?.entry).toBeUndefined();
-      const entry = entryOf(ctx, 1, 8);
-      await write([{ kind: 'included', version: 1 }], { status: 'included', logged: entry });
+    it('keeps a model with its scores, its serial and its name', async () => {
+      const made = { ...model, stepKey: 'models/1-step' };
+      const kept = await store.addModel(nodeSuite, made, ofBatch());
+      expect(kept).toEqual(stored(made, 0));
       await store.setEvaluation(task, 1, { accuracy: 0.5, loss: 1.25 });
-      expect(await store.models(task)).toEqual([
-        { ...model, stepKey: 'models/1-step', entry, accuracy: 0.5, loss: 1.25 },
-      ]);
+      expect(await store.models(task)).toEqual([{ ...kept, accuracy: 0.5, loss: 1.25 }]);
       await store.setEvaluation(task, 1, { r2: -0.5, loss: 2 });
-      expect((await store.models(task))[0]).toEqual({ ...model, stepKey: 'models/1-step', entry, r2: -0.5, loss: 2 });
+      expect((await store.models(task))[0]).toEqual({ ...kept, r2: -0.5, loss: 2 });
       expect([await store.models(task, 1), await store.models(task, 2)]).toMatchObject([[{ version: 1 }], []]);
+      expect(await store.modelNamed(task, modelNameOf(nodeSuite, kept))).toMatchObject({ version: 1 });
+      expect(await store.modelNamed(task, bytes(99))).toBeUndefined();
+      await expect(store.addModel(nodeSuite, { ...model, version: 2 }, ofBatch())).rejects.toThrow(); // one version of a batch
     });
 
-    it('refuses an entry of another model than the stored one, and then writes nothing', async () => {
-      await store.addModel(model, ofBatch());
-      const logged = entryOf(ctx, 1, 9);
-      await expect(write([{ kind: 'included', version: 1 }], { status: 'included', logged })).rejects.toThrow(
-        'not the stored one',
-      );
-      expect(await facts()).toEqual([]);
-      await expect(store.addModel({ ...model, version: 2 }, ofBatch())).rejects.toThrow(); // one version of a batch
+    it('gives every version a higher serial than the one before, and at least the time in seconds', async () => {
+      const made = async (version: number, madeAt: number): Promise<number> => {
+        const one = { ...model, version, madeAt, modelHash: bytes(version) };
+        return (await store.addModel(nodeSuite, one, { sums: [], spoilt: [] })).serial;
+      };
+      expect([await made(0, 5000), await made(1, 5000), await made(2, 9999), await made(3, 4000)]).toEqual([
+        5, 6, 9, 10,
+      ]);
+      // The same again keeps its serial.
+      expect(await made(3, 90_000)).toBe(10);
     });
 
     it('keeps the opened sum until it has ended, also after a restart', async () => {
@@ -127,36 +118,20 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         { ...mean, ctx },
         { ...lie, ctx: spoilt.ctx },
       ]);
-      await store.addModel(model, { sums: [ctx], spoilt: [spoilt.ctx] });
+      await store.addModel(nodeSuite, model, { sums: [ctx], spoilt: [spoilt.ctx] });
       expect((await store.openedSums(task)).map(({ version }) => version)).toEqual([1, 1]);
       expect(await store.sumsOf(task)).toEqual(new Map([[1, { sums: [ctx], spoilt: [spoilt.ctx] }]]));
       expect(await store.sumsOf(task, 2)).toEqual(new Map());
-      expect([await store.modelOf(ctx), await store.modelOf(spoilt.ctx)]).toEqual([model, model]);
+      expect([await store.modelOf(ctx), await store.modelOf(spoilt.ctx)]).toEqual([stored(model, 0), stored(model, 0)]);
       expect((await store.lastSums(task, 1)).length).toBe(1);
-      await expect(store.addModel(model, { sums: [spoilt.ctx], spoilt: [ctx] })).rejects.toThrow('another version');
+      await expect(store.addModel(nodeSuite, model, { sums: [spoilt.ctx], spoilt: [ctx] })).rejects.toThrow(
+        'another version',
+      );
       await store.advance(ctx, 1, () => ({
         change: { facts: [{ kind: 'included', version: 1 }], status: 'included' },
         result: 0,
       }));
       expect((await store.openedSums(task)).map((one) => one.ctx)).toEqual([spoilt.ctx]);
-    });
-
-    it('lets the other sums of a pending model wait for another one if one of them is lost', async () => {
-      const other = { ctx: await batchIn(store, 2) };
-      await store.addModel(model, { sums: [ctx, other.ctx], spoilt: [] });
-      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
-      expect([await store.models(task), await store.modelOf(other.ctx)]).toEqual([[], undefined]);
-      await store.addModel(model, { sums: [other.ctx], spoilt: [] });
-    });
-
-    it('forgets the pending model of a lost batch, and never a logged one', async () => {
-      await store.addModel(model, ofBatch());
-      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
-      expect(await store.models(task)).toEqual([]);
-      await store.addModel(model, ofBatch());
-      await store.logFirstModel(entryOf(ctx, 1, 8));
-      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
-      expect(await store.models(task)).toHaveLength(1);
     });
 
     it('remembers how much of an upload is durable', async () => {
@@ -182,11 +157,14 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         ...(stepKey !== undefined && { stepKey }),
       });
       for (const version of [0, 1, 2])
-        await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined), { sums: [], spoilt: [] });
+        await store.addModel(nodeSuite, modelOf(version, version === 1 ? 'models/1-step' : undefined), {
+          sums: [],
+          spoilt: [],
+        });
       const old = await store.keptModels(task, { before: 2, limit: 1 });
       expect(old.map(({ version }) => version)).toEqual([0]);
       await store.forgetModels(task, [0]);
-      expect(await store.model(task, 0)).toEqual({ ...modelOf(0), isForgotten: true });
+      expect(await store.model(task, 0)).toEqual({ ...stored(modelOf(0), 0), isForgotten: true });
       expect((await store.keptModels(task, { before: 2, limit: 9 })).map(({ version }) => version)).toEqual([1]);
       expect([...(await store.modelBlobs(task))].sort()).toEqual(['models/1', 'models/1-step', 'models/2']);
 
@@ -201,7 +179,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('removes a finished task with all its data when its batches have ended, and nothing before that', async () => {
-      await store.addModel(model, ofBatch());
+      await store.addModel(nodeSuite, model, ofBatch());
       await store.setNote(examplesNote(task), bytes(4));
       await write([GRANTED]);
       expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
@@ -223,15 +201,20 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await store.addTask({ task, policy, specification: '{"a":2}', state: 'running', createdAt: 6 }); // as if it had never been
     });
 
-    it('finds the model of a batch, and the newest one, logged or not', async () => {
-      expect(await store.newestModel(task, 'any')).toBeUndefined();
-      await store.addModel(model, ofBatch());
-      expect(await store.modelOf(ctx)).toEqual(model);
-      expect(await store.newestModel(task, 'logged')).toBeUndefined();
-      expect(await store.newestModel(task, 'any')).toEqual(model);
-      await store.logFirstModel(entryOf(ctx, 1, 8));
-      expect((await store.newestModel(task, 'logged'))?.version).toBe(1);
+    it('finds the model of a batch, and the newest one', async () => {
+      expect(await store.newestModel(task)).toBeUndefined();
+      await store.addModel(nodeSuite, model, ofBatch());
+      expect(await store.modelOf(ctx)).toEqual(stored(model, 0));
+      expect(await store.newestModel(task)).toEqual(stored(model, 0));
       expect(await store.modelOf(bytes(99) as Ctx)).toBeUndefined();
+    });
+
+    it('counts the updates on a model that are lost, and those that are left', async () => {
+      const on = () => store.updatesOn(task, bytes(5));
+      expect(await on()).toEqual({ lost: 0, left: 2 });
+      await write([{ kind: 'unknown' }], { status: 'unknown' });
+      expect(await on()).toEqual({ lost: 2, left: 0 });
+      expect(await store.updatesOn(task, bytes(6))).toEqual({ lost: 0, left: 0 });
     });
   });
 }

@@ -2,6 +2,7 @@
 import {
   type Ctx,
   type JoinTag,
+  modelNameOf,
   POLICY_DEFAULTS,
   type ShotUpload,
   type TaskId,
@@ -9,6 +10,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { FreshModel, StoredModel } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
@@ -41,14 +43,18 @@ export function uploadOf(id: number, change: Partial<ShotUpload['header']> = {})
     task,
     joinTag: bytes(id, 16) as JoinTag,
     user: bytes(id) as UserId,
-    version: 2,
-    entry: bytes(5),
+    model: bytes(5),
     epochs: [{ authority: 0, statement: bytes(6) }],
     partsHash: bytes(8),
     signature,
     ...change,
   };
   return { certificate, header, bodyBytes: 9, bodyCrc: 7 };
+}
+
+/** A version as the store returns it. */
+export function stored(made: FreshModel, serial: number): StoredModel {
+  return { ...made, serial, name: modelNameOf(nodeSuite, { ...made, serial }) };
 }
 
 /** The name of an upload. */
@@ -59,7 +65,8 @@ export async function batchIn(store: Store, number: number, count = 2): Promise<
   const uploads = Array.from({ length: count }, (_, n) => nameOf(20 * number + n));
   for (const [n, name] of uploads.entries()) {
     const user = userOf(20 * number + n);
-    await store.beginShot(task, name, uploadOf(20 * number + n, { user }), { first: 40, last: 50 });
+    const upload = uploadOf(20 * number + n, { user });
+    await store.beginShot(task, { name, upload, version: 2, votes: { first: 40, last: 50 } });
     await store.acceptShot(task, name, user);
   }
   const ctx = await store.addBatch(nodeSuite, { task, number, uploads });

@@ -68,7 +68,7 @@ export function deviceRequests(
       const now = clock();
       const words = signedHeaders(request);
       const { at, nonce, deviceKey, digest } = words;
-      if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: String(now) });
+      if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: `its time is ${new Date(now).toISOString()}` });
       const isPiece = route.body === 'pieces' && request.method === 'PUT';
       const crc = isPiece ? checkPiece(request, audience, words) : 0;
       if (!isPiece) checkSignature(request, audience, words);

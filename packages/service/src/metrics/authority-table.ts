@@ -4,7 +4,6 @@ import { DISK_SECONDS, rowsOf } from './row.ts';
 const { counter, gauge, histogram } = rowsOf('authority');
 
 export const AUTHORITY_METRICS = {
-  basa_models_logged_total: counter([], 'Model versions in the log'),
   basa_devices_enrolled_total: counter([], 'Enrolments'),
   basa_devices_revoked_total: counter([], 'Revocations'),
   basa_rollbacks_total: counter([], 'Number of detected rollbacks of the log; each ended every open epoch'),

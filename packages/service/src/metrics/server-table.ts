@@ -62,6 +62,6 @@ export const SERVER_METRICS = {
   basa_authority_seconds: histogram(
     ['question'],
     REQUEST_SECONDS,
-    'Requests to the authority, answered or not: policy, log, adopt, head, revocations, standing, inspect, vote, release, health',
+    'Requests to the authority, answered or not: policy, head, revocations, epochs, inspect, vote, release, health',
   ),
 } as const;

@@ -12,9 +12,6 @@ import {
   encodeAuthorityRecord,
   type Head,
   isRefused,
-  type ModelEntry,
-  modelAppendCodec,
-  modelEntryCodec,
   type Refused,
 } from '@basa/protocol';
 import type { AuthorityWorld } from './world.ts';
@@ -56,14 +53,6 @@ export class FederationAuthority {
 
   enrol(body: CertificateBody): Certificate | Refused {
     return viaBytes(certificateCodec, this.persist(this.#draft.enrol(body)));
-  }
-
-  appendModel(append: Uint8Array): ModelEntry | Refused {
-    return viaBytes(modelEntryCodec, this.persist(this.#draft.appendModel(modelAppendCodec.decode(append))));
-  }
-
-  adoptModel(entry: Uint8Array): ModelEntry | Refused {
-    return viaBytes(modelEntryCodec, this.persist(this.#draft.adoptModel(modelEntryCodec.decode(entry))));
   }
 
   /** Takes over the state of the same authority in another federation. */

@@ -5,7 +5,6 @@
 import { equalBytes, fromHex, type HolderSecret, toHex } from '@basa/masking';
 import {
   type Authority,
-  type AuthorityStanding,
   addAuthorityNoise,
   addMasksInPlace,
   batchVoteRequestCodec,
@@ -27,14 +26,16 @@ import {
   isEpochDue,
   isEpochOver,
   isRefused,
+  type LiveEpochs,
+  liveEpochsCodec,
   type MaskedUpload,
   type MaskSum,
   type Millis,
   maskSumCodec,
   millis,
-  newestEpoch,
   type OpenedPart,
   oneShotOf,
+  openEpochs,
   openParts,
   type Part,
   packSum,
@@ -49,7 +50,6 @@ import {
   shownEpochs,
   signStatement,
   signVote,
-  standingCodec,
   type Unit,
   type UnitWrite,
   type Vote,
@@ -131,11 +131,8 @@ export class ShotAuthority {
     this.base.world.persisted('authority');
   }
 
-  standing(): AuthorityStanding | Refused {
-    const epoch = newestEpoch(this.view.units);
-    return epoch === undefined
-      ? refused('epoch-over')
-      : viaBytes(standingCodec, this.base.core.standing(epoch, this.now));
+  epochs(): LiveEpochs {
+    return liveEpochsCodec.decode(liveEpochsCodec.encode({ epochs: openEpochs(this.view.units, this.now) }));
   }
 
   inspect(bytes: Uint8Array): InspectAnswer | Refused {

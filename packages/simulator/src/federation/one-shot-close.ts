@@ -140,7 +140,7 @@ export function sumOfBatch(server: ClosingStore, batch: Batch, votes: StoredBatc
 
 function opened(server: ClosingStore, stored: StoredBatch): SumVerdict {
   const [first] = headersOf(shotsOf(server, stored.batch));
-  const rules = sumRules(server.world.policy, first?.version ?? 0);
+  const rules = sumRules(server.world.policy, (first && server.view.versionOf(first.model)) ?? 0);
   return judgeSum(rules, unmasked(server, stored), stored.batch.uploads.length);
 }
 

@@ -1,22 +1,21 @@
-/** A device of a one-shot federation: it takes the newest statements of the authorities, masks once and sends one message. */
-import { equalBytes, type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
+/** A device of a one-shot federation: it takes the newest model and the epochs of the authorities, masks once and sends one message. */
+import { type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
 import {
-  type AuthorityStanding,
   type BuiltInput,
   type ContributeRequest,
   type Gathered,
   giveShot,
-  type HeadBody,
   isRefused,
   type Masking,
   millis,
   type Refused,
-  receiveStandings,
+  receiveModel,
   refused,
   resumeShot,
   type ShotStart,
+  type ShownModel,
   shotUploadCodec,
-  standingsCodec,
+  shownModelCodec,
   sumRules,
   type UserPorts,
 } from '@basa/protocol';
@@ -41,8 +40,6 @@ export class ShotDevice {
   clockMs = 0;
   /** Called with every plan before it is applied. */
   onMask: ((masking: Masking) => void) | undefined;
-  /** On disk: the newest head of each authority's log that it saw. */
-  readonly heads = new Map<number, HeadBody>();
 
   constructor(world: OneShotWorld, own: FederationDevice) {
     this.world = world;
@@ -53,7 +50,6 @@ export class ShotDevice {
   copyIn(world: OneShotWorld, own: FederationDevice): ShotDevice {
     const copy = new ShotDevice(world, own);
     copy.clockMs = this.clockMs;
-    for (const [authority, head] of this.heads) copy.heads.set(authority, head);
     return copy;
   }
 
@@ -76,8 +72,8 @@ export class ShotDevice {
   #goOn(delta: Float32Array, fixed: Uint32Array | undefined): Accepted | Refused {
     if (this.own.session?.step === 'acknowledged') return ACCEPTED;
     if (this.own.session !== undefined) return this.send();
-    const standings = this.world.call('standings', () => this.world.shots.standings());
-    const start = this.gather(standings, delta, fixed);
+    const shown = this.world.call('model', () => this.world.shots.newestModel());
+    const start = this.gather(shown, delta, fixed);
     return isRefused(start) ? start : this.send(start);
   }
 
@@ -86,36 +82,22 @@ export class ShotDevice {
     return this.own.buildVector(sumRules(this.world.policy, version), delta);
   }
 
-  /** Checks the statements that it is shown, and fixes its input, unless a quantised input is given. */
-  gather(standings: Uint8Array, delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): ShotStart | Refused {
-    const gathered = this.receive(standingsCodec.decode(standings).standings);
+  /** Checks the model that it is shown, and fixes its input, unless a quantised input is given. */
+  gather(shown: Uint8Array, delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): ShotStart | Refused {
+    const gathered = this.receive(shownModelCodec.decode(shown));
     if (isRefused(gathered)) return gathered;
     const { policy } = this.world;
-    const { entry, epochs } = gathered;
-    const built = fixed === undefined ? this.inputOf(delta, entry.version) : { kind: 'input' as const, vector: fixed };
+    const { statement, epochs } = gathered;
+    const { version } = statement;
+    const built = fixed === undefined ? this.inputOf(delta, version) : { kind: 'input' as const, vector: fixed };
     if (built.kind === 'refused') return built;
     this.own.input = built.vector;
-    return { policy, certificate: this.own.certificate, entry, epochs };
+    return { policy, certificate: this.own.certificate, statement, epochs };
   }
 
-  /** Checks the statements, and records the newest ones, so that the device never accepts older ones. */
-  receive(standings: readonly AuthorityStanding[]): Gathered | Refused {
+  receive(shown: ShownModel): Gathered | Refused {
     const { policy, task, now } = this.world;
-    const question = {
-      suite: this.suite,
-      policy,
-      task,
-      now: (now + this.clockMs) as typeof now,
-      isPast: (head: HeadBody, authority: number) => this.#isPast(head, authority),
-    };
-    const answer = this.own.persist(receiveStandings(question, this.own, standings));
-    if (!isRefused(answer)) for (const { authority, beacon } of standings) this.heads.set(authority, beacon.head);
-    return answer;
-  }
-
-  #isPast(head: HeadBody, authority: number): boolean {
-    const seen = this.heads.get(authority);
-    return seen !== undefined && equalBytes(seen.branch, head.branch) && head.sequence < seen.sequence;
+    return receiveModel({ suite: this.suite, policy, task, now: (now + this.clockMs) as typeof now }, shown);
   }
 
   /** Continues from a start, or from the state a crash left: to the server, and to the acknowledgement. */

@@ -27,12 +27,12 @@ import {
 import { FederationAuthority } from './authority.ts';
 import { Crash, type PartyName } from './crash.ts';
 import { FederationDevice } from './device.ts';
-import { FederationLog } from './model-log.ts';
 import { ShotAuthority } from './one-shot-authority.ts';
 import { ShotDevice } from './one-shot-device.ts';
 import { ShotServer } from './one-shot-server.ts';
 import type { OneShotWorld } from './one-shot-world.ts';
 import { randomBytesFrom } from './random-bytes.ts';
+import { ServerModels } from './server-models.ts';
 import type { Environment } from './world.ts';
 
 export interface OneShotOptions {
@@ -67,7 +67,7 @@ export class OneShotFederation implements OneShotWorld {
   readonly environment: Environment;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
-  readonly server: FederationLog;
+  readonly server: ServerModels;
   readonly shots: ShotServer;
   readonly keepers: readonly ShotAuthority[];
   /** Their logs. */
@@ -100,7 +100,7 @@ export class OneShotFederation implements OneShotWorld {
     this.task = from?.task ?? taskIdOf(environment.tools.suite, this.policy);
     this.authorities = signers.map((signer, index) => new FederationAuthority(this, signer, index));
     this.keepers = this.authorities.map((base) => new ShotAuthority(base, options.guardTools));
-    this.server = new FederationLog(this, serverSigner);
+    this.server = new ServerModels(this, serverSigner);
     this.shots = new ShotServer(this);
     if (from === undefined) this.#begin();
     else this.#continue(from);
@@ -108,7 +108,7 @@ export class OneShotFederation implements OneShotWorld {
 
   #begin(): void {
     for (const { base } of this.keepers) base.createTask();
-    this.server.begin();
+    this.server.add();
     for (const keeper of this.keepers) keeper.openEpoch();
   }
 

@@ -1,7 +1,6 @@
 /** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
 import { crc32, equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
-  type AuthorityStanding,
   type Batch,
   batchCtxOf,
   type Ctx,
@@ -27,7 +26,7 @@ import {
   shotLayout,
   shotProblem,
   shotUploadCodec,
-  standingsCodec,
+  shownModelCodec,
   uploadNameOf,
   type Verdict,
   votersOf,
@@ -61,7 +60,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
       uploads: [...this.uploads.values()],
       batches: [...this.batches.values()],
       epochs: [...this.epochs],
-      models: [...this.world.server.modelLog],
+      models: [...this.world.server.statements],
     };
   }
 
@@ -71,33 +70,31 @@ export class ShotServer implements ShotPeer, ClosingStore {
     for (const shot of uploads) this.#file(shot);
     for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
     for (const [statement, epoch] of epochs) this.epochs.set(statement, epoch);
-    this.world.server.modelLog.splice(0, Number.POSITIVE_INFINITY, ...models);
+    this.world.server.statements.splice(0, Number.POSITIVE_INFINITY, ...models);
   }
 
   get view(): IntakeView {
     const { environment, task, policy, now, server } = this.world;
-    const newest = server.entry().version;
     return {
       suite: environment.tools.suite,
       task,
       policy,
       now,
-      newest,
+      newest: server.newest.version,
       epoch: (statement) => this.epochs.get(toHex(statement)),
-      entry: (version) => (version <= newest ? server.entry(version) : undefined),
+      versionOf: (model) => server.versionOf(model),
     };
   }
 
-  /** Returns the statements of all authorities that are present. The epochs are kept, because uploads name them. */
-  standings(): Uint8Array {
-    const { keepers, isAway, environment } = this.world;
-    const standings = keepers.flatMap((keeper): AuthorityStanding[] => {
-      const standing = isAway(keeper.base.index) ? refused('epoch-over') : keeper.standing();
-      return isRefused(standing) ? [] : [standing];
+  /** Returns the newest model, and the epochs of all authorities that are present. The epochs are kept, because uploads name them. */
+  newestModel(): Uint8Array {
+    const { keepers, isAway, environment, server } = this.world;
+    const epochs = keepers.flatMap((keeper): readonly Epoch[] => {
+      const listed = isAway(keeper.base.index) ? refused('epoch-over') : keeper.epochs();
+      return isRefused(listed) ? [] : listed.epochs;
     });
-    for (const { epoch } of standings)
-      this.epochs.set(toHex(epochCodec.statementHash(environment.tools.suite, epoch)), epoch);
-    return standingsCodec.encode({ standings });
+    for (const epoch of epochs) this.epochs.set(toHex(epochCodec.statementHash(environment.tools.suite, epoch)), epoch);
+    return shownModelCodec.encode({ statement: server.newest, epochs });
   }
 
   /**
@@ -200,11 +197,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const { policy, task } = this.world;
     this.#endLate();
     const free = this.#free().flatMap((shot) => (shot.voters === undefined ? [] : [{ ...shot, voters: shot.voters }]));
-    const entries = [...new Set(free.map(({ upload }) => toHex(upload.header.entry)))];
-    for (const entry of entries) {
+    const models = [...new Set(free.map(({ upload }) => toHex(upload.header.model)))];
+    for (const model of models) {
       const chosen = pickBatch(
         policy,
-        free.filter(({ upload }) => toHex(upload.header.entry) === entry),
+        free.filter(({ upload }) => toHex(upload.header.model) === model),
       );
       if (chosen.length === 0) continue;
       const batch = { task, number: this.batches.size, uploads: chosen.map(({ name }) => name) };

@@ -4,7 +4,7 @@ import type {
   Ctx,
   Endorsement,
   Epoch,
-  ModelEntry,
+  ModelStatement,
   Part,
   RefusalReason,
   ShotUpload,
@@ -42,7 +42,7 @@ export interface ShotDisk {
   readonly batches: readonly StoredBatch[];
   /** By the hash of the statement. */
   readonly epochs: readonly (readonly [string, Epoch])[];
-  readonly models: readonly ModelEntry[];
+  readonly models: readonly ModelStatement[];
 }
 
 /** A batch that does not exist yet. */

@@ -1,9 +1,9 @@
 /** The interfaces through which the parties of a federation see each other. */
 
 import type { Batch, Ctx, IntakeView, Refused, ShownUpload } from '@basa/protocol';
-import type { FederationLog } from './model-log.ts';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import type { StoredBatch, StoredShot } from './one-shot-store.ts';
+import type { ServerModels } from './server-models.ts';
 import type { World } from './world.ts';
 
 export interface Accepted {
@@ -12,13 +12,13 @@ export interface Accepted {
 
 /** The server as devices reach it. */
 export interface ShotPeer {
-  standings(): Uint8Array;
+  newestModel(): Uint8Array;
   take(upload: Uint8Array, body: Uint8Array): Accepted | Refused;
 }
 
 export interface OneShotWorld extends World {
-  /** The server's log of models, and its signatures. */
-  readonly server: FederationLog;
+  /** The server's models, and its signatures. */
+  readonly server: ServerModels;
   readonly shots: ShotPeer;
   readonly keepers: readonly ShotAuthority[];
 }

@@ -9,7 +9,7 @@ import type {
   SeedSealing,
   Signer,
 } from '@basa/masking';
-import type { Certificate, CertificateBody, Millis, ModelEntry, Refused, TaskId, TaskPolicy } from '@basa/protocol';
+import type { Certificate, CertificateBody, Millis, Refused, TaskId, TaskPolicy } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 
 /** A federation does not access randomness, a clock or cryptography directly. */
@@ -26,11 +26,9 @@ export interface PaperSealings {
   readonly sealing: SeedSealing;
 }
 
-/** An authority as devices and server reach it for enrolments and models. */
+/** An authority as devices reach it for enrolments. */
 interface AuthorityPeer {
   enrol(body: CertificateBody): Certificate | Refused;
-  appendModel(append: Uint8Array): ModelEntry | Refused;
-  adoptModel(entry: Uint8Array): ModelEntry | Refused;
 }
 
 export interface World {

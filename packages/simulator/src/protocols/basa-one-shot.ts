@@ -76,8 +76,8 @@ function levelOf(users: number): number {
 function listenTo(world: OneShotFederation, observer: Observer): { user: number } {
   const state = { user: 0 };
   const { shots, keepers } = world;
-  const shown = shots.standings();
-  shots.standings = () => {
+  const shown = shots.newestModel();
+  shots.newestModel = () => {
     observer.sent({ phase: 'upload', from: 'server', to: 'user', user: state.user, bytes: shown.length });
     return shown;
   };

@@ -10,12 +10,7 @@ import {
   encodeBufferRecord,
   encodePolicy,
   headCodec,
-  keptHeadCodec,
   type Millis,
-  type ModelEntry,
-  modelAppendCodec,
-  modelEntryCodec,
-  newestModelCodec,
   paperMessages,
   paperTicketCodec,
   revocationRequestCodec,
@@ -38,19 +33,14 @@ export function sampleMessages(): readonly SampleMessage[] {
   world.server.inspect();
   const batch = world.server.batch();
   const vote = granted(world.server.voteBy(0, batch));
-  const entry = base.core.newestModel(world.task) as ModelEntry;
   const head = base.core.head();
-  const { ctx } = world.server.closing(batch);
   const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 16 };
   const policyCodec = { encode: encodePolicy, decode: decodePolicy };
   return [
     sample(certificateCodec, device?.own.certificate),
     sample({ name: 'policy', ...policyCodec }, world.policy),
     sample({ name: 'private policy', ...policyCodec }, { ...world.policy, privacy }),
-    sample(modelEntryCodec, entry),
     sample(headCodec, head),
-    sample(keptHeadCodec, { authorityKey: base.publicKey, head }),
-    sample(newestModelCodec, base.core.showNewestModel(world.task, new Uint8Array(16).fill(5))),
     sample(voteCodec, vote),
     sample(revocationRequestCodec, { task: world.task, after: 7, signature: SIGNATURE }),
     sample(revocationsCodec, {
@@ -59,15 +49,6 @@ export function sampleMessages(): readonly SampleMessage[] {
       after: 7,
       upTo: 9,
       users: device === undefined ? [] : [device.own.user],
-      signature: SIGNATURE,
-    }),
-    sample(modelAppendCodec, {
-      task: world.task,
-      version: 3,
-      modelHash: entry.modelHash,
-      sums: [ctx],
-      spoilt: [ctx],
-      closed: vote === undefined ? [] : [vote],
       signature: SIGNATURE,
     }),
     ...shotSamples(),
@@ -103,7 +84,6 @@ function recordSamples(world: ShotWorld): readonly SampleMessage[] {
   };
   const extra: readonly AuthorityRecord[] = [
     { kind: 'device-revoked', user: device.user, at: 5 as Millis },
-    { kind: 'model-signed', entry: base.core.newestModel(world.task) as ModelEntry },
     { kind: 'branch-begun', branch: new Uint8Array(16).fill(3), met: [base.core.head()] },
   ];
   const byKind = new Map([...base.records, ...extra].map((record) => [record.kind, record]));

@@ -15,9 +15,8 @@ interface AuditedUpload {
   readonly name: string;
   readonly user: string;
   readonly joinTag: string;
-  /** The model that it was trained on, and its version. */
+  /** The name of the model that it was trained on. */
   readonly model: string;
-  readonly version: number;
 }
 
 export type AuditedBatches = ReadonlyMap<string, AuditedBatch>;

@@ -8,18 +8,17 @@ import {
   headCodec,
   inspectAnswerCodec,
   isRefused,
+  liveEpochsCodec,
   maskSumCodec,
-  modelEntryCodec,
   problemOfRefusal,
   type Refused,
   releaseAnswerCodec,
-  standingCodec,
   voteCodec,
 } from '@basa/protocol';
 import type { AuthorityWorld, ReleasedSums, ShotAuthority } from '@basa/simulator';
 
 /** The requests of a server to an authority. */
-export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
+export type Asking = 'epochs' | 'inspections' | 'batch-votes' | 'releases';
 
 export class CoreAuthorities {
   readonly #world: AuthorityWorld;
@@ -61,13 +60,9 @@ export class CoreAuthorities {
     switch (path) {
       case AUTHORITY_PATH.policy(task):
         return bytesOf(encodePolicy(policy));
-      case AUTHORITY_PATH.modelLog(task):
-        return answered(authority.base.appendModel(body), modelEntryCodec.encode);
-      case AUTHORITY_PATH.adoptedModel(task):
-        return answered(authority.base.adoptModel(body), modelEntryCodec.encode);
-      case AUTHORITY_PATH.standing(task):
+      case AUTHORITY_PATH.epochs(task):
         authority.openEpoch();
-        return answered(authority.standing(), standingCodec.encode);
+        return answered(authority.epochs(), liveEpochsCodec.encode);
       case AUTHORITY_PATH.inspections(task):
         return answered(authority.inspect(body), inspectAnswerCodec.encode);
       case AUTHORITY_PATH.batchVotes(task):

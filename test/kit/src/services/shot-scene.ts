@@ -7,7 +7,6 @@ import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
   buildInput,
   type Certificate,
   ENGINE,
@@ -20,15 +19,15 @@ import {
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   partsHashOf,
-  receiveStandings,
-  restoreDevice,
+  receiveModel,
   SERVER_PATH,
   type ShotHeaderBody,
   type ShotUpload,
+  type ShownModel,
   shotHeaderCodec,
   shotLayout,
   shotUploadCodec,
-  standingsCodec,
+  shownModelCodec,
   sumRules,
   type TaskId,
   type TaskPolicy,
@@ -52,9 +51,6 @@ const TOKEN = 'operator-of-the-tests';
 const OPERATORS = [
   { tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator', 'tasks', 'enrol'] },
 ] as const;
-
-/** A device that has given nothing yet. */
-const NOBODY = restoreDevice(nodeSuite, []);
 
 export interface SceneOptions {
   readonly count?: 1 | 4;
@@ -232,28 +228,28 @@ export class ShotScene {
     return { device, certificate: { ...(signed[0] as Certificate), endorsements } };
   }
 
-  /** Returns the statements of all authorities that are present. */
-  async standings(): Promise<readonly AuthorityStanding[]> {
-    let standings: readonly AuthorityStanding[] = [];
+  /** Returns the newest model, with the epochs of all authorities that are present. */
+  async shown(): Promise<ShownModel> {
+    let shown: ShownModel | undefined;
     const count = this.authorities.all.length - this.authorities.away.size;
     await until(async () => {
-      const response = await fetch(new URL(SERVER_PATH.standings(this.task), this.server.url));
-      if (response.ok) ({ standings } = standingsCodec.decode(new Uint8Array(await response.arrayBuffer())));
-      return standings.length === count;
+      const response = await fetch(new URL(SERVER_PATH.newestModel(this.task), this.server.url));
+      if (response.ok) shown = shownModelCodec.decode(new Uint8Array(await response.arrayBuffer()));
+      return new Set(shown?.epochs.map(({ authority }) => authority)).size === count;
     });
-    return standings;
+    return shown as ShownModel;
   }
 
-  /** Masks on the statements that the server shows, without sending. The update has a one at its own place. */
+  /** Masks on the model and epochs that the server shows, without sending. The update has a one at its own place. */
   async shot(): Promise<SentShot> {
     const enrolled = this.device();
     const { policy, task, now } = this;
-    const question = { suite: nodeEnvironment.tools.suite, policy, task, now, isPast: () => false };
-    const gathered = granted(receiveStandings(question, NOBODY, await this.standings()).answer);
+    const question = { suite: nodeEnvironment.tools.suite, policy, task, now };
+    const gathered = granted(receiveModel(question, await this.shown()));
     const index = this.#devices++;
     const delta = new Float32Array(policy.dimension);
     delta[index] = 1;
-    const { version } = gathered.entry;
+    const { version } = gathered.statement;
     const update = { delta, trainedOn: version, randomWords: nodeEnvironment.randomWords(index) };
     const { vector } = granted(buildInput(sumRules(policy, version), update));
     const { shown, body } = maskedUpload(enrolled, { policy, ...gathered }, vector);

@@ -3,14 +3,23 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Authority, type AuthorityOptions, createAuthority } from '@basa/authority';
-import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from '@basa/client/node';
+import { connect } from '@basa/client/internal/connect.ts';
+import { type BasaClient, type NodeConnectOptions, nodeOutside, openFolderStore } from '@basa/client/node';
 import type { TaskSpecification } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  ENGINE,
+  encodePolicy,
+  type Millis,
+  millis,
+  SERVER_PATH,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 
@@ -25,7 +34,7 @@ export const OPERATORS = [
   },
 ] as const satisfies NonNullable<ServerOptions['operators']>;
 
-/** Tests move the services' clocks, and devices keep theirs. */
+/** Tests move the clocks, and what is under way was signed before. */
 const ANY_SKEW = 10 ** 12;
 /** The service is never overloaded, even on a slow machine. */
 export const NEVER_LATE = (): number => 0;
@@ -35,6 +44,8 @@ export interface TestServicesOptions {
   readonly specification?: Partial<TaskSpecification>;
   readonly server?: Partial<ServerOptions>;
   readonly authority?: Partial<AuthorityOptions>;
+  /** By default that of the services. */
+  readonly deviceClock?: () => number;
 }
 
 /** A task in the paper's mode. */
@@ -73,7 +84,7 @@ export class TestServices {
   server!: RunningServer;
   task = '';
   policy!: TaskPolicy;
-  /** The lead of both services' clocks over the machine's. */
+  /** The lead of all clocks over the machine's. */
   #aheadMs = 0;
   #authorityPort = 0;
   #serverPort = 0;
@@ -100,7 +111,7 @@ export class TestServices {
     return { serverKey: this.server.publicKey, authorityKeys: [this.authority.publicKey] };
   }
 
-  /** Lets time pass for both services: leases end without waiting. */
+  /** Lets time pass for services and devices: leases end without waiting. */
   elapse(ms: number): void {
     this.#aheadMs += ms;
   }
@@ -173,14 +184,17 @@ export class TestServices {
 
   /** A device with its own folder; the same name is the same device, of the same task. */
   async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
-    const client = await Clients.connect({
+    const folder = join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`);
+    const { identity = folder, tls, ...more } = options;
+    const store = typeof identity === 'string' ? await openFolderStore(identity) : identity;
+    const now = (): Millis => millis((this.options.deviceClock ?? this.clock)());
+    const client = await connect({ ...nodeOutside(tls), now }, store, {
       server: this.server.url,
       authority: this.authority.url,
       authorityKey: toHex(this.authority.publicKey),
       task: this.task,
-      identity: join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`),
       token: await this.token(options.task),
-      ...options,
+      ...more,
     });
     this.#clients.push(client);
     return client;

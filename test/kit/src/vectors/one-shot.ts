@@ -9,12 +9,12 @@ import {
   inspectAnswerCodec,
   inspectRequestCodec,
   judgeSum,
-  modelEntryCodec,
+  modelNameOf,
   releaseAnswerCodec,
   releaseRequestCodec,
   type Sealing,
   shotUploadCodec,
-  standingsCodec,
+  shownModelCodec,
   sumPlan,
   sumRules,
   voteCodec,
@@ -27,7 +27,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45, shot: { sealing } });
   const { server, policy, task, environment } = world;
   const { suite } = environment.tools;
-  const standings = standingsCodec.encode({ standings: world.standings() });
+  const shown = shownModelCodec.encode(world.shown());
   const secrets = world.authorities.map(({ units }) => toHex([...units.values()][0]?.secret as Uint8Array));
   const users = [0, 1].map((n) => {
     const device = world.device();
@@ -64,15 +64,15 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
     task: toHex(task),
     authorityKeys: policy.authorities.map(toHex),
     serverKey: toHex(policy.serverKey),
-    entry: toHex(modelEntryCodec.encode(server.models[0] as (typeof server.models)[number])),
-    standings: toHex(standings),
+    model: toHex(modelNameOf(suite, world.shown().statement)),
+    shown: toHex(shown),
     secrets,
     users,
     inspectRequest: toHex(inspectRequest),
     inspectAnswers: inspected.map((answer) => toHex(inspectAnswerCodec.encode(answer))),
     batch: toHex(batchCodec.encode(batch)),
     ctx: toHex(batchCtxOf(suite, batch)),
-    given: toHex(givenNameOf(suite, task, header.entry, header.user)),
+    given: toHex(givenNameOf(suite, task, header.model, header.user)),
     voteRequest: toHex(voteRequest),
     votes: voted.map((vote) => toHex(voteCodec.encode(vote))),
     releases,

@@ -30,10 +30,10 @@ export function pickBatch<Shot extends Good>(policy: TaskPolicy, shots: readonly
   const counts = byVersion(picked.map(({ upload }) => upload.header));
   const few = counts.length < 2 ? [] : counts.filter(({ length }) => length < least);
   if (few.length === 0) return picked;
-  const left = new Set(few.map(([n = 0]) => toHex((picked[n] as Shot).upload.header.entry)));
+  const left = new Set(few.map(([n = 0]) => toHex((picked[n] as Shot).upload.header.model)));
   return pickBatch(
     policy,
-    pool.filter(({ upload }) => !left.has(toHex(upload.header.entry))),
+    pool.filter(({ upload }) => !left.has(toHex(upload.header.model))),
   );
 }
 

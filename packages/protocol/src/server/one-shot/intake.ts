@@ -2,7 +2,6 @@
 import { equalBytes, modulusSize, type Suite, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
 import { isCertified, userIdOf } from '../../wire/certificate.ts';
-import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, Verdict } from '../../wire/one-shot/messages.ts';
@@ -21,8 +20,8 @@ export interface IntakeView {
   readonly policy: TaskPolicy;
   /** Returns a statement of an authority by its hash. */
   epoch(statement: Uint8Array): Epoch | undefined;
-  /** Of the model log. */
-  entry(version: number): ModelEntry | undefined;
+  /** Returns the version of a model by its name. */
+  versionOf(model: Uint8Array): number | undefined;
   readonly newest: number;
   readonly now: Millis;
 }
@@ -39,11 +38,10 @@ export function shotProblem(view: IntakeView, { certificate, header, bodyBytes }
 
 type Header = ShotUpload['header'];
 
-function versionProblem({ suite, policy, entry, newest }: IntakeView, header: Header): Refused | undefined {
-  const logged = entry(header.version);
-  if (logged === undefined || !equalBytes(modelEntryCodec.statementHash(suite, logged), header.entry))
-    return refused('model-not-logged');
-  return newest - header.version > policy.maxStaleness ? refused('version-over') : undefined;
+function versionProblem({ policy, versionOf, newest }: IntakeView, header: Header): Refused | undefined {
+  const version = versionOf(header.model);
+  if (version === undefined) return refused('model-unknown');
+  return newest - version > policy.maxStaleness ? refused('version-over') : undefined;
 }
 
 /** Every named epoch is open, and enough of them are named for a batch. */

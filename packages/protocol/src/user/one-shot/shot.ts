@@ -5,7 +5,7 @@
 import { concatBytes, crc32, type KeyResult, type KeyWork, type MaskPlan, packVector, SEED_BYTES } from '@basa/masking';
 import type { JoinTag, Millis } from '../../wire/brands.ts';
 import { type Certificate, userIdOf } from '../../wire/certificate.ts';
-import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
+import { type ModelStatement, modelNameOf } from '../../wire/model.ts';
 import { type Epoch, epochNameOf } from '../../wire/one-shot/epoch.ts';
 import { partBinding, partTerm, sealParts } from '../../wire/one-shot/part-sealing.ts';
 import { oneShotOf } from '../../wire/one-shot/parts.ts';
@@ -30,9 +30,9 @@ import type { UserPorts, UserSession } from '../session.ts';
 export interface ShotStart {
   readonly policy: TaskPolicy;
   readonly certificate: Certificate;
-  /** The entry of the model that the update was trained on. */
-  readonly entry: ModelEntry;
-  /** From `receiveStandings`. */
+  /** The model that the update was trained on. */
+  readonly statement: ModelStatement;
+  /** From `receiveModel`. */
   readonly epochs: readonly Epoch[];
 }
 
@@ -80,7 +80,7 @@ interface MadeShot {
 
 function* madeShot(ports: UserPorts, start: ShotStart): Steps<MadeShot> {
   const { suite, randomBytes } = ports;
-  const { policy, certificate, entry } = start;
+  const { policy, certificate, statement } = start;
   const name = {
     task: taskIdOf(suite, policy),
     joinTag: randomBytes(16) as JoinTag,
@@ -96,8 +96,7 @@ function* madeShot(ports: UserPorts, start: ShotStart): Steps<MadeShot> {
   const sealed = concatBytes(...(yield* keysAsked(sealParts(suite, oneShotOf(policy).sealing, toSeal))));
   const unsigned: ShotHeaderBody = {
     ...name,
-    version: entry.version,
-    entry: modelEntryCodec.statementHash(suite, entry),
+    model: modelNameOf(suite, statement),
     epochs,
     partsHash: partsHashOf(suite, held, sealed) as Uint8Array,
   };
@@ -126,19 +125,19 @@ function* masked(ports: UserPorts, { header, policy, held, seeds }: ToMask): Ste
   return packVector(vector, policy.modulus, kernel);
 }
 
-function givenProblem({ ledger }: Device, { policy, entry }: ShotStart): Refused | undefined {
-  return budgetProblem(ledger, policy.privacy) ?? versionProblem(ledger, entry.version);
+function givenProblem({ ledger }: Device, { policy, statement }: ShotStart): Refused | undefined {
+  return budgetProblem(ledger, policy.privacy) ?? versionProblem(ledger, statement.serial);
 }
 
-/** The ledger marks the version as given in the same step. */
+/** The ledger marks the model as given in the same step. */
 function keepUpload(
   { suite }: UserPorts,
   device: Device,
-  { entry: { version }, epochs }: ShotStart,
+  { statement: { version, serial }, epochs }: ShotStart,
   upload: ShotUpload,
 ): DeviceStep<{ readonly kind: 'kept' }> {
   const closes = Math.max(...epochs.map((epoch) => epoch.closes)) as Millis;
-  const records = [{ kind: 'shot' as const, upload, version, closes }, givenRecord(device.ledger, version)];
+  const records = [{ kind: 'shot' as const, upload, version, closes }, givenRecord(device.ledger, serial)];
   return recorded(suite, device, records, { kind: 'kept' }) as DeviceStep<{ readonly kind: 'kept' }>;
 }
 

@@ -47,8 +47,8 @@ export function leastOfVersion({ oneShot, minimum }: Pick<TaskPolicy, 'oneShot' 
 /** The positions of the uploads on each version of the model. */
 export function byVersion(headers: readonly ShotHeaderBody[]): readonly (readonly number[])[] {
   const versions = new Map<string, number[]>();
-  for (const [n, { entry }] of headers.entries()) {
-    const name = toHex(entry);
+  for (const [n, { model }] of headers.entries()) {
+    const name = toHex(model);
     const known = versions.get(name);
     if (known === undefined) versions.set(name, [n]);
     else known.push(n);

@@ -2,7 +2,7 @@
 import type { Suite } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '../brands.ts';
 import { type Message, message } from '../codec.ts';
-import { fixed, list, u53 } from '../fields.ts';
+import { list, u53 } from '../fields.ts';
 import { KIND } from '../kinds.ts';
 import { MAX_BATCH } from '../limits.ts';
 import { field } from '../named-fields.ts';
@@ -29,13 +29,13 @@ export function batchCtxOf(suite: Suite, batch: Batch): Ctx {
   return batchCodec.hash(suite, batch) as Ctx;
 }
 
-const givenLayout = message<{ task: TaskId; entry: Uint8Array; user: UserId }>(KIND.givenVersion, 'givenVersion', {
+const givenLayout = message<{ task: TaskId; model: Uint8Array; user: UserId }>(KIND.givenVersion, 'givenVersion', {
   task: field.task,
-  entry: fixed(32),
+  model: field.hash,
   user: field.user,
 });
 
 /** The name under which an authority remembers that an update of a device on a model is in a batch. */
-export function givenNameOf(suite: Suite, task: TaskId, entry: Uint8Array, user: UserId): Uint8Array {
-  return givenLayout.hash(suite, { task, entry, user });
+export function givenNameOf(suite: Suite, task: TaskId, model: Uint8Array, user: UserId): Uint8Array {
+  return givenLayout.hash(suite, { task, model, user });
 }

@@ -1,11 +1,9 @@
-/** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and its knowledge at a certain time. */
+/** The epoch keys of an authority, to which devices seal the seeds of their masks. */
 import { isAgreementKey, isKemKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../brands.ts';
-import { type Codec, message, nested } from '../codec.ts';
 import { byRisingIndex, type Council, isSignedBySeat } from '../council.ts';
 import { fixed, optional, record, u8, u53 } from '../fields.ts';
 import { KIND } from '../kinds.ts';
-import { type HeadBody, headField, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
@@ -74,51 +72,3 @@ function hasGoodKeys({ sealing }: Pick<OneShotPolicy, 'sealing'>, { key, kemKey 
 export function epochEnd({ epochMs }: Pick<OneShotPolicy, 'epochMs'>, { closes }: Pick<EpochBody, 'closes'>): Millis {
   return millis(closes + epochMs);
 }
-
-/** The newest entry of the model log that this authority knew at this time, by its own clock. */
-export interface BeaconBody {
-  readonly authority: number;
-  readonly entry: ModelEntry;
-  readonly head: HeadBody;
-  readonly at: Millis;
-}
-export type Beacon = BeaconBody & Signature;
-
-export const beaconCodec: SignedCodec<BeaconBody> = signedMessage(KIND.beacon, 'beacon', {
-  authority: u8,
-  entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
-  head: headField,
-  at: field.millis,
-});
-
-/** Bytes that fit a beacon. */
-const BEACON_BYTES: number = STATEMENT_BYTES + MODEL_ENTRY_BYTES;
-
-/** The current statements of one authority. */
-export interface AuthorityStanding {
-  readonly authority: number;
-  readonly epoch: Epoch;
-  readonly beacon: Beacon;
-}
-
-/** server -> device: the current statements of all authorities that the server has heard from. */
-export interface Standings {
-  readonly standings: readonly AuthorityStanding[];
-}
-
-const standingField = record<AuthorityStanding>({
-  authority: u8,
-  epoch: nested(epochCodec, EPOCH_BYTES),
-  beacon: nested(beaconCodec, BEACON_BYTES),
-});
-
-/** authority -> server: the same for one authority. */
-export const standingCodec: Codec<AuthorityStanding> = message<AuthorityStanding>(KIND.standing, 'standing', {
-  authority: u8,
-  epoch: nested(epochCodec, EPOCH_BYTES),
-  beacon: nested(beaconCodec, BEACON_BYTES),
-});
-
-export const standingsCodec: Codec<Standings> = message<Standings>(KIND.standings, 'standings', {
-  standings: byRisingIndex(standingField),
-});

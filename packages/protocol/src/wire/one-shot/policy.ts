@@ -22,8 +22,6 @@ export interface OneShotPolicy {
   readonly authorityNoise: boolean;
   /** The time for which uploads may name an epoch key, and after that in which a batch may still be voted for. */
   readonly epochMs: number;
-  /** The largest age of an authority's signed time that a device accepts. */
-  readonly freshMs: number;
   /** The number of updates of a step, from as many batches as that needs. */
   readonly stepUpdates: number;
   /** After this time, or if nobody else comes, the step takes what there is. */
@@ -44,7 +42,6 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   tolerated: 0,
   authorityNoise: false,
   epochMs: 3_600_000,
-  freshMs: 300_000,
   stepUpdates: 1,
   stepWindowMs: 3_600_000,
   versionMinimum: undefined,
@@ -63,7 +60,6 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
     tolerated: u8,
     authorityNoise: flag,
     epochMs: duration,
-    freshMs: duration,
     stepUpdates: u32,
     stepWindowMs: duration,
     versionMinimum: optional(u16),

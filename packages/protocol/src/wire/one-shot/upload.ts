@@ -20,9 +20,8 @@ export interface ShotHeaderBody {
   /** g: 16 random bytes of the device, new for every upload. */
   readonly joinTag: JoinTag;
   readonly user: UserId;
-  /** tau, and the hash of its entry in the model log: every upload of a batch names the same entry. */
-  readonly version: number;
-  readonly entry: Uint8Array;
+  /** The name of the model that the update was trained on: all uploads of a batch name the same one. */
+  readonly model: Uint8Array;
   /** The epochs to whose keys the seeds are sealed. */
   readonly epochs: readonly EpochName[];
   /**
@@ -37,8 +36,7 @@ const shotHeaderFields: Fields<ShotHeaderBody> = {
   task: field.task,
   joinTag: field.joinTag,
   user: field.user,
-  version: u53,
-  entry: field.hash,
+  model: field.hash,
   epochs: epochNamesField,
   partsHash: field.hash,
 };

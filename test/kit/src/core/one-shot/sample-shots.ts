@@ -2,7 +2,6 @@
 import {
   batchCodec,
   batchVoteRequestCodec,
-  beaconCodec,
   decodePolicy,
   deviceRecordCodec,
   type Epoch,
@@ -10,13 +9,14 @@ import {
   epochCodec,
   inspectAnswerCodec,
   inspectRequestCodec,
+  liveEpochsCodec,
   maskSumCodec,
+  modelStatementCodec,
   releaseAnswerCodec,
   releaseRequestCodec,
   shotHeaderCodec,
   shotUploadCodec,
-  standingCodec,
-  standingsCodec,
+  shownModelCodec,
   voteCodec,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
@@ -41,14 +41,14 @@ export function shotSamples(): readonly SampleMessage[] {
   ];
   const release = server.releaseRequest(batch, { votes, wanted });
   const released = granted(server.releaseBy(0, batch, { votes, wanted })).answer;
-  const [standing] = world.standings() as [ReturnType<typeof world.standings>[number]];
+  const shown = world.shown();
   return [
     sample({ name: 'one-shot policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
-    sample(epochCodec, standing.epoch),
+    sample(epochCodec, shown.epochs[0] as Epoch),
     sample({ ...epochCodec, name: 'epoch with ML-KEM' }, hybridEpoch()),
-    sample(beaconCodec, standing.beacon),
-    sample(standingCodec, standing),
-    sample(standingsCodec, { standings: world.standings() }),
+    sample(modelStatementCodec, shown.statement),
+    sample(liveEpochsCodec, { epochs: shown.epochs }),
+    sample(shownModelCodec, shown),
     sample(shotHeaderCodec, upload.header),
     sample(shotUploadCodec, upload),
     sample(inspectRequestCodec, inspect),
@@ -68,7 +68,7 @@ export function shotSamples(): readonly SampleMessage[] {
 
 function hybridEpoch(): Epoch {
   const world = new ShotWorld({ count: 1, shot: { sealing: 'x25519+mlkem768' } });
-  return granted(world.authority(0).standing()).epoch;
+  return granted(world.authority(0).epochs()).epochs[0] as Epoch;
 }
 
 /** The answer of an authority that has no unit any more. */

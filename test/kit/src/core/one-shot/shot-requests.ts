@@ -21,7 +21,7 @@ import {
   type IntakeView,
   inspectRequestCodec,
   joined,
-  type ModelEntry,
+  type ModelStatement,
   type Refused,
   type ReleaseRequest,
   releaseRequestCodec,
@@ -57,8 +57,8 @@ export class ShotRequests {
     return [...this.#world.shots.uploads.values()];
   }
 
-  get models(): readonly ModelEntry[] {
-    return this.#world.server.modelLog;
+  get models(): readonly ModelStatement[] {
+    return this.#world.server.statements;
   }
 
   get view(): IntakeView {

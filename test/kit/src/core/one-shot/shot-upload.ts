@@ -7,8 +7,8 @@ import {
   epochNameOf,
   heldParts,
   type JoinTag,
-  type ModelEntry,
-  modelEntryCodec,
+  type ModelStatement,
+  modelNameOf,
   oneShotOf,
   partBinding,
   partsHashOf,
@@ -44,13 +44,13 @@ export interface TestUpload {
 
 export interface ShotOn {
   readonly policy: TaskPolicy;
-  readonly entry: ModelEntry;
+  readonly statement: ModelStatement;
   readonly epochs: readonly Epoch[];
 }
 
 export function maskedUpload(
   { device, certificate }: Enrolled,
-  { policy, entry, epochs }: ShotOn,
+  { policy, statement, epochs }: ShotOn,
   input: Uint32Array,
 ): TestUpload {
   const user = userIdOf(nodeSuite, device.deviceKey);
@@ -71,8 +71,7 @@ export function maskedUpload(
   const body = concatBytes(packVector(masked, policy.modulus, kernel), sealed);
   const unsigned: ShotHeaderBody = {
     ...name,
-    version: entry.version,
-    entry: modelEntryCodec.statementHash(nodeSuite, entry),
+    model: modelNameOf(nodeSuite, statement),
     epochs: names,
     partsHash: partsHashOf(nodeSuite, held, sealed) as Uint8Array,
   };

@@ -1,15 +1,14 @@
 /** A one-shot federation for tests: its devices contribute by default, and its server makes any request of authorities. */
 import { ascii } from '@basa/masking';
 import {
-  type AuthorityStanding,
-  type Ctx,
   isRefused,
   type Millis,
-  type ModelEntry,
+  type ModelStatement,
   millis,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
-  standingsCodec,
+  type ShownModel,
+  shownModelCodec,
   type TaskPolicy,
 } from '@basa/protocol';
 import { OneShotFederation, type ShotAuthority, type ShotDevice } from '@basa/simulator';
@@ -83,16 +82,13 @@ export class ShotWorld {
     for (const index of this.indices) this.authority(index).openEpoch();
   }
 
-  standings(): readonly AuthorityStanding[] {
-    return standingsCodec.decode(this.federation.shots.standings()).standings;
+  shown(): ShownModel {
+    return shownModelCodec.decode(this.federation.shots.newestModel());
   }
 
-  /** Appends the next version of the model, at the authorities that are present. */
-  append({ sums, spoilt }: { readonly sums: readonly Ctx[]; readonly spoilt: readonly Ctx[] }): ModelEntry {
-    const { server, task } = this.federation;
-    const version = server.modelLog.length;
-    const modelHash = this.environment.tools.suite.sha256(server.modelBytes(version));
-    return server.logModel({ task, version, modelHash, sums, spoilt, closed: [] });
+  /** Makes the next version of the model. */
+  nextVersion(): ModelStatement {
+    return this.federation.server.add();
   }
 
   device(): ShotDevice {

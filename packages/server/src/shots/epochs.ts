@@ -1,8 +1,7 @@
-/** The current statements of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
+/** The epochs of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
 import {
-  type AuthorityStanding,
   EPOCHS_AT_ONCE,
   type Epoch,
   epochCodec,
@@ -17,7 +16,7 @@ import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { Store } from '../store/store.ts';
 
-export interface StandingsOptions {
+export interface EpochsOptions {
   readonly task: TaskId;
   readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
   readonly ports: ServerPorts;
@@ -28,55 +27,56 @@ export interface StandingsOptions {
   onTrouble(what: string, error: unknown): void;
 }
 
-interface Heard {
-  readonly standing: AuthorityStanding;
+/** The list of one authority. */
+interface Listed {
+  readonly epochs: readonly Epoch[];
   /** By this node's clock. */
   readonly at: number;
 }
 
-/** The number of requests to authorities within the time that a standing may be old. */
-const ASKED_PER_FRESH = 20;
-const LONGEST_MS = 5_000;
+const ASKED_EVERY_MS = 5_000;
+/** The time for which a list counts. */
+const LISTED_MS = 120_000;
 /** The minimum time between two requests. */
 const SOONEST_MS = 250;
+/** An epoch that opens later than this in the future is not kept. */
+const EARLY_MS = 300_000;
 
-export class Standings {
-  readonly #options: StandingsOptions;
+export class Epochs {
+  readonly #options: EpochsOptions;
   /** By the index of the authority. */
-  readonly #heard = new Map<number, Heard>();
+  readonly #listed = new Map<number, Listed>();
   /** By the hash of the statement. */
   #epochs: ReadonlyMap<string, Epoch> = new Map();
   #asking: Promise<void> | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: StandingsOptions) {
+  constructor(options: EpochsOptions) {
     this.#options = options;
   }
 
   /** Asks the authorities if the last time is long enough ago. */
   async look(): Promise<void> {
-    const everyMs = Math.min(LONGEST_MS, this.#freshMs / ASKED_PER_FRESH);
-    if (Math.abs(this.#options.clock() - this.#askedAt) >= everyMs) await this.#askAll();
+    if (Math.abs(this.#options.clock() - this.#askedAt) >= ASKED_EVERY_MS) await this.#askAll();
   }
 
   /**
-   * Returns the recent statements of all authorities, by rising index. If too few statements are at this version, the authorities are asked
-   * first, because a device may have learned about the version from another node. If only some statements are missing or old, the
-   * authorities are asked at the usual interval.
+   * Returns the open epochs that the authorities listed recently. If too few authorities did, they are asked first. If only some lists are
+   * missing, they are asked at the usual interval.
    */
-  async current(version: number): Promise<readonly AuthorityStanding[]> {
+  async current(): Promise<readonly Epoch[]> {
     const { authorities, policy, clock } = this.#options;
     if (this.#asking !== undefined) await this.#asking;
-    const recent = this.#within(this.#freshMs / 4).filter(({ beacon }) => beacon.entry.version >= version);
+    const listing = new Set(this.#open().map(({ authority }) => authority)).size;
     const waitMs = Math.max(0, SOONEST_MS - Math.abs(clock() - this.#askedAt));
-    const isNeeded = recent.length < policy.threshold;
+    const isNeeded = listing < policy.threshold;
     if (isNeeded) await sleep(waitMs);
-    if (isNeeded || (recent.length < authorities.members.length && waitMs === 0)) await this.#askAll();
-    return this.#within(this.#freshMs / 2);
+    if (isNeeded || (listing < authorities.members.length && waitMs === 0)) await this.#askAll();
+    return this.#open();
   }
 
   /** Returns the epochs of these statements that this or another node has sent to devices. */
-  async epochs(statements: readonly Uint8Array[]): Promise<ReadonlyMap<string, Epoch>> {
+  async named(statements: readonly Uint8Array[]): Promise<ReadonlyMap<string, Epoch>> {
     if (statements.some((statement) => !this.#epochs.has(toHex(statement)))) await this.#read();
     return this.#epochs;
   }
@@ -87,16 +87,12 @@ export class Standings {
     await store.forgetEpochs(task, await store.now());
   }
 
-  #within(ms: number): readonly AuthorityStanding[] {
+  /** By rising index of the authority. */
+  #open(): readonly Epoch[] {
     const now = this.#options.clock();
-    const heard = [...this.#heard.values()].filter(
-      ({ at, standing }) => Math.abs(now - at) <= ms && now < standing.epoch.closes,
-    );
-    return heard.map(({ standing }) => standing).sort((a, b) => a.authority - b.authority);
-  }
-
-  get #freshMs(): number {
-    return this.#options.policy.oneShot.freshMs;
+    const recent = [...this.#listed].filter(([, { at }]) => Math.abs(now - at) <= LISTED_MS);
+    const inOrder = recent.sort(([one], [other]) => one - other);
+    return inOrder.flatMap(([, { epochs }]) => epochs.filter(({ closes }) => now < closes));
   }
 
   #askAll(): Promise<void> {
@@ -118,28 +114,25 @@ export class Standings {
   async #ask(authority: number, link: AuthorityLink): Promise<void> {
     const { task, policy, ports, store, clock } = this.#options;
     const at = clock();
-    const standing = await link.standing(task);
-    const { epoch, beacon } = standing;
-    const isItsOwn = [standing, epoch, beacon].every((one) => one.authority === authority);
-    if (!isItsOwn || !equalBytes(epoch.task, task) || !isEpochOf(ports.suite, policy, epoch))
-      throw new Error(`authority ${authority} sent an epoch that is not its own`);
-    const statement = epochCodec.statementHash(ports.suite, epoch);
-    if (!this.#epochs.has(toHex(statement))) {
+    const epochs = await link.epochs(task);
+    const isItsOwn = (epoch: Epoch): boolean =>
+      epoch.authority === authority && equalBytes(epoch.task, task) && isEpochOf(ports.suite, policy, epoch);
+    if (!epochs.every(isItsOwn)) throw new Error(`authority ${authority} sent an epoch that is not its own`);
+    for (const epoch of epochs) {
+      const statement = epochCodec.statementHash(ports.suite, epoch);
+      if (this.#epochs.has(toHex(statement))) continue;
       await this.#needRoom(epoch);
       // One epoch more, for clocks that differ.
       await store.addEpoch(statement, epoch, epochEnd(policy.oneShot, epoch) + policy.oneShot.epochMs);
       await this.#read();
     }
-    this.#heard.set(authority, { standing, at });
+    this.#listed.set(authority, { epochs, at });
   }
 
-  /**
-   * An authority that keeps opening epochs could fill every request to the others with them. Epochs of an earlier term take no room: the
-   * key that signed them may have been stolen and replaced.
-   */
+  /** An authority that keeps opening epochs could fill every request to the others with them. */
   async #needRoom({ authority, opens }: Epoch): Promise<void> {
     const { ports, policy } = this.#options;
-    const isEarly = opens > (await this.#options.store.now()) + this.#freshMs;
+    const isEarly = opens > (await this.#options.store.now()) + EARLY_MS;
     await this.forget();
     await this.#read();
     const own = [...this.#epochs.values()].filter(

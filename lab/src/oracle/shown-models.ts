@@ -1,0 +1,20 @@
+/** Models as devices are shown them, with epochs that the adversary changed. */
+
+import type { Signer } from '@basa/masking';
+import { type Epoch, type EpochBody, epochCodec, shownModelCodec } from '@basa/protocol';
+
+/** The same model, with other epochs of some authorities, signed again by `signerOf` them. */
+export function withEpochs(
+  shown: Uint8Array,
+  change: (epoch: Epoch) => Partial<EpochBody>,
+  signerOf: (authority: number) => Signer | undefined,
+): Uint8Array {
+  const { statement, epochs } = shownModelCodec.decode(shown);
+  const changed = epochs.map((epoch) => {
+    const signer = signerOf(epoch.authority);
+    if (signer === undefined) return epoch;
+    const body = { ...epoch, ...change(epoch) };
+    return { ...body, signature: signer.sign(epochCodec.statement(body)) };
+  });
+  return shownModelCodec.encode({ statement, epochs: changed });
+}

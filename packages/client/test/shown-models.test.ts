@@ -1,0 +1,76 @@
+/** The models and epochs in the one-shot mode: the server chooses what it shows, and the device what it believes. */
+import { type Epoch, ONE_SHOT_DEFAULTS, shownModelCodec } from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
+import { bytes } from './support/http-replies.ts';
+import { accepted, startClient, startServices } from './support/setup.ts';
+
+const { epochMs } = ONE_SHOT_DEFAULTS;
+
+const isModel = (path: string): boolean => path.endsWith('/models/newest');
+
+/** With every clock so much further. */
+async function later(ms: number, work: () => Promise<unknown>): Promise<void> {
+  const realNow = Date.now;
+  Date.now = () => realNow() + ms;
+  try {
+    await work();
+  } finally {
+    Date.now = realNow;
+  }
+}
+
+describe('epochs that the server shows', () => {
+  it('are refused once they are closed by the clock of the device, and the sentence names both causes', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const shown = bytes(shownModelCodec.encode(services.shots.newestModel()));
+    services.mischief = { before: ({ path }) => (isModel(path) ? shown : undefined) };
+    await later(epochMs + 1000, async () => {
+      const late = await client.contribute(deltaOf(1), { trainedOn: 0 });
+      expect(late).toMatchObject({ reason: 'epochs-missing', update: 'free' });
+      await expect(client.model()).rejects.toThrow(/do not answer the server, or the clock of this device is wrong/);
+    });
+    expect(services.count('/shots/')).toBe(0);
+  });
+
+  it('are requested again before the upload if training took long, and otherwise not', async () => {
+    const services = await startServices();
+    const [quick, slow] = [await startClient(services), await startClient(services)];
+    const asked = (): number => services.count('/models/newest');
+    await quick.model();
+    await slow.model();
+    expect(asked()).toBe(2);
+    accepted(await quick.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(asked()).toBe(2);
+    await later(epochMs - 60_000, async () => accepted(await slow.contribute(deltaOf(2), { trainedOn: 0 })));
+    expect(asked()).toBe(3);
+  });
+});
+
+describe('a model on which the device gave', () => {
+  it('or an older one, is given on no more, also after a restart and if the server shows it again', async () => {
+    const services = await startServices({ bufferSize: 2 });
+    const old = bytes(shownModelCodec.encode(services.shots.newestModel()));
+    services.world.nextVersion();
+    const store = memoryStore();
+    const client = await connectTo(services, { identity: store });
+    accepted(await client.contribute(deltaOf(1), { trainedOn: (await client.model()).version }));
+    await client.close();
+    services.mischief = { before: ({ path }) => (isModel(path) ? old : undefined) };
+    const again = await startClient(services, { identity: store });
+    const { version } = await again.model();
+    expect(version).toBe(0);
+    expect(await again.contribute(deltaOf(2), { trainedOn: version })).toMatchObject({ reason: 'version-given' });
+    expect(services.count('/shots/', 'PUT')).toBe(1);
+  });
+});
+
+it('an epoch that was opened for another task is not used', async () => {
+  const [services, other] = [await startServices(), await startServices()];
+  const client = await startClient(services);
+  const [foreign] = other.shots.newestModel().epochs as [Epoch];
+  const shown = shownModelCodec.encode({ ...services.shots.newestModel(), epochs: [foreign] });
+  services.mischief = { before: ({ path }) => (isModel(path) ? bytes(shown) : undefined) };
+  await expect(client.model()).rejects.toMatchObject({ reason: 'epochs-missing' });
+});
