@@ -51,7 +51,7 @@ def _contributed(client: Client, examples: Optional[Path], update: Optional[Path
 
         def train(model: Model) -> Update:
             made, _ = bound(model)
-            return Update(made.delta, metrics={**made.metrics, **told}, blocks=made.blocks)
+            return Update(made.delta, metrics={**made.metrics, **told})
 
         return device.contribute(train)
 

@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -123,18 +123,16 @@ class Client:
         trained_on: Optional[Model] = None,
         weight: float = 1.0,
         metrics: Optional[Mapping[str, float]] = None,
-        network: Optional[Network] = None,
     ) -> Contribution:
         """Offers one update: the parameters before the training minus those after it, as one vector.
 
-        `trained_on` is the model that it was trained on, the newest one unless you say so. With `network`, an update that
-        vanishes on one of its tensors is refused. The same numbers offered again are the same update.
+        `trained_on` is the model that it was trained on, the newest one unless you say so.
         """
         try:
             delta = np.asarray(update, np.float32)
         except (TypeError, ValueError) as fault:
             raise SettingsError(f"the update is not an array of numbers: {fault}") from None
-        offered = Update(delta, weight, metrics or {}, None if network is None else network.blocks)
+        offered = Update(delta, weight, metrics or {})
         with self._device() as device:
             return device.offer(trained_on or device.model(), offered)
 
@@ -149,15 +147,12 @@ class Client:
         rounds: Optional[int] = None,
         *,
         weight: Weight = 1.0,
-        patience_s: float = 60.0,
+        is_done: Optional[Callable[[], bool]] = None,
     ) -> RunSummary:
-        """Fetches, trains and contributes until the rounds are done or the task ends.
-
-        A device with nothing new waits `patience_s` for a newer version; then a run with `rounds` ends.
-        """
+        """Fetches, trains and contributes until the rounds are done, the task ends, or `is_done` is true before a round."""
         with self._device() as device:
             bound = Bound(trainer_of(trainer), device.policy, device.network)
-            return Rounds(device, bound, self._progress, weight).run(rounds, patience_s)
+            return Rounds(device, bound, self._progress, weight).run(rounds, is_done)
 
     def stop(self) -> None:
         """Call it from another thread: the running call raises `Stopped` soon, and the next one continues its work."""

@@ -66,13 +66,6 @@ class Device:
         network = None if shown is None else Network.of_json(shown)
         return network if network is not None and network.manifest_hash == self.policy.manifest else None
 
-    def leave(self) -> None:
-        """Gives the place back. This is a courtesy: an unused place lapses."""
-        try:
-            self._member.server.leave(self._settings.task)
-        except (Problem, Unreachable):
-            pass
-
     def resume(self) -> Optional[Contribution]:
         """Continues an interrupted session; None if there is none."""
         return None if self._state.session is None else self._finish()

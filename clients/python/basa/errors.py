@@ -98,7 +98,7 @@ def _printable(text: str) -> str:
 
 
 def row_of(code: str) -> Mapping[str, Any]:
-    """How a device reacts to a code: `retry`, `freshUpdate`, `nothingNew` and `resend`. False ones are missing."""
+    """How a device reacts to a code: `retry`, `freshUpdate` and `resend`. False ones are missing."""
     return _TABLE.get(code, {})
 
 

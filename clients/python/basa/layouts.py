@@ -57,7 +57,7 @@ class Layout:
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32)
 POLICY = Layout(
     2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, engine=U8, one_shot=ONE_SHOT, size=U16,
-    minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,
+    minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, versions=VERSIONS,
     staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32,
 )

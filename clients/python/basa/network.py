@@ -10,7 +10,6 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import numpy as np
 
-from .checks import Block
 from .errors import SettingsError
 from .layers import Shape, layer_lines, layer_tensors
 from .settings import Floats
@@ -99,10 +98,6 @@ class Network:
     @property
     def dimension(self) -> int:
         return sum(tensor.length for tensor in self.tensors)
-
-    @property
-    def blocks(self) -> List[Block]:
-        return [(tensor.offset, tensor.length) for tensor in self.tensors]
 
     @property
     def manifest_hash(self) -> bytes:

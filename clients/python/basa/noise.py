@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .fields import Message
 from .privacy import Randomness, is_central, squared_bound, variance_of
+from .task_numbers import finite_or_zeros
 
 Integers = npt.NDArray[np.int64]
 _FRACTION = 256
@@ -21,12 +22,8 @@ _PIECE = 1 << 18
 
 
 def noisy_update(policy: Message, delta: npt.NDArray[Any], weight: float, randomness: Randomness) -> Integers:
-    """Drawn once for an upload, and kept with the session.
-
-    An update that is not finite counts as one of zeros: a refusal would tell which data diverges on a model.
-    """
-    finite = delta if np.isfinite(delta).all() else np.zeros(len(delta))
-    rounded = round_within(finite, policy.level, policy.clip, weight, randomness)
+    """Drawn once for an upload."""
+    rounded = round_within(delta, policy.level, policy.clip, weight, randomness)
     if is_central(policy):
         return rounded
     return rounded + DiscreteGaussian(variance_of(policy)).draws(len(rounded), randomness)
@@ -36,9 +33,7 @@ def round_within(
     values: npt.ArrayLike, level: int, clip: float, weight: float, randomness: Randomness
 ) -> Integers:
     """Clipped to the L2 norm, then rounded until the result is short enough."""
-    doubles = np.asarray(values, np.float64)
-    if not np.isfinite(doubles).all():
-        raise ValueError("the update holds an entry that is not a finite number")
+    doubles = finite_or_zeros(values)
     # One after the other, as every implementation does: numpy's own sum has another order, and other last bits.
     norm = math.sqrt(np.cumsum(doubles * doubles)[-1])
     factor = level * (weight * (clip / norm if norm > clip else 1))

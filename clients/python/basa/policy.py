@@ -58,8 +58,6 @@ def policy_problem(policy: Message) -> Optional[str]:
     unusable = name_problem(policy.name) or _mode_problem(policy)
     if unusable is not None:
         return unusable
-    if policy.block_floor > policy.clip * math.sqrt(dimension):
-        return f"a block floor of {policy.block_floor}, above the norm of any update"
     return _plan_problem(policy) or privacy_problem(policy)
 
 

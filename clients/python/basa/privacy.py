@@ -45,8 +45,8 @@ def privacy_problem(policy: Message) -> Optional[str]:
     private = policy.privacy
     if private is None:
         return None
-    if policy.metrics or policy.block_floor:
-        return "exact metrics and block floors would void epsilon"
+    if policy.metrics:
+        return "exact metrics would void epsilon"
     if private.colluders + 2 > policy.minimum:
         return f"a minimum of {policy.minimum} does not withstand {private.colluders} colluders"
     if policy.level * policy.clip < 2 * math.sqrt(policy.dimension):

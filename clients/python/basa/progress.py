@@ -15,7 +15,7 @@ class Event:
 
     `name` is one of: `place` (the device waits for a place to train in), `model` (bytes of the model came), `trained`,
     `step` (`detail` is `mask`), `upload` (bytes of the update were sent), `accepted`,
-    `refused`, `idle` (there is nothing new to contribute), `retry` (a request failed and is sent again).
+    `refused`, `retry` (a request failed and is sent again).
     """
 
     name: str
@@ -33,11 +33,11 @@ Listener = Callable[[Event], None]
 #: Events also go to this log: those that a person should know of as warnings, which Python shows unless it is told otherwise.
 _LOG = logging.getLogger("basa")
 _LEVELS = {
-    "refused": logging.WARNING, "idle": logging.WARNING, "accepted": logging.INFO, "trained": logging.INFO,
+    "refused": logging.WARNING, "accepted": logging.INFO, "trained": logging.INFO,
     "place": logging.INFO, "retry": logging.INFO,
 }
 _WORDS = {
-    "refused": "the update was refused", "idle": "nothing new to contribute", "accepted": "the server has the update",
+    "refused": "the update was refused", "accepted": "the server has the update",
     "trained": "trained", "place": "waiting for a place", "retry": "trying again",
 }
 

@@ -30,25 +30,23 @@ class RunSummary:
     accepted: int
     #: Without those that were told to come again, or that came when their version was over.
     rejected: int
-    #: Rounds in which the device had nothing new to contribute.
-    idle: int
-    #: `rounds`, `nothing-new`, or the code that ended it: `task-finished` or `budget-spent`.
+    #: `rounds`, `done` (as your program said), or the code that ended it: `task-finished` or `budget-spent`.
     ended: str
 
 
 class Rounds:
     def __init__(self, device: Device, bound: Bound, progress: Progress, weight: Weight) -> None:
         self._device, self._bound, self._progress, self._weight = device, bound, progress, weight
-        self._accepted = self._rejected = self._idle = self._pauses = 0
+        self._accepted = self._rejected = self._pauses = 0
         self._trained_on: Optional[int] = None
         self._kept: Optional[Update] = None
 
-    def run(self, rounds: Optional[int], patience_s: float) -> RunSummary:
-        while rounds is None or self._accepted + self._idle < rounds:
+    def run(self, rounds: Optional[int], is_done: Optional[Callable[[], bool]] = None) -> RunSummary:
+        while rounds is None or self._accepted < rounds:
+            if self._kept is None and is_done is not None and is_done():
+                return self._summary("done")
             try:
-                if self._round() or self._came_newer(patience_s) or rounds is None:
-                    continue
-                return self._summary("nothing-new")
+                self._round()
             except (Unreachable, Malformed) as fault:
                 self._pause(0.0, fault.sentence)
             except BasaError as no:
@@ -57,24 +55,14 @@ class Rounds:
                 self._take_no(no)
         return self._summary("rounds")
 
-    def _round(self) -> bool:
-        """False if there was nothing new to contribute."""
+    def _round(self) -> None:
         try:
             interrupted = self._device.resume()
         except Refused:
             interrupted = None  # that upload is over for this device
-        try:
-            if interrupted is None:
-                self._device.contribute(self._train)
-        except Refused as no:
-            if "nothingNew" not in row_of(no.code):
-                raise
-            self._idle, self._pauses, self._kept = self._idle + 1, 0, None
-            self._progress.tell("idle", version=self._trained_on, detail=row_of(no.code)["nothingNew"])
-            self._device.leave()
-            return False
+        if interrupted is None:
+            self._device.contribute(self._train)
         self._accepted, self._pauses, self._kept = self._accepted + 1, 0, None
-        return True
 
     def _train(self, model: Model) -> Update:
         """An update that was refused for a passing reason is offered again, without another training."""
@@ -82,7 +70,7 @@ class Rounds:
             return self._kept
         update, trained = self._bound(model)
         weight = self._weight(trained) if callable(self._weight) else self._weight
-        self._trained_on, self._kept = model.version, Update(update.delta, weight, update.metrics, update.blocks)
+        self._trained_on, self._kept = model.version, Update(update.delta, weight, update.metrics)
         loss = trained.metrics.get("loss")
         self._progress.tell("trained", version=model.version, detail="" if loss is None else f"loss {loss:.4g}")
         return self._kept
@@ -99,23 +87,21 @@ class Rounds:
             self._rejected += 1
             self._progress.tell("refused", version=self._trained_on, detail=str(no))
         if no.code == "version-given":
-            self._came_newer(_LOOK_AGAIN_S)
+            self._wait_for_newer()
         else:
             self._pause(no.wait_s if isinstance(no, Problem) else 0.0, no.sentence)
 
-    def _came_newer(self, patience_s: float) -> bool:
-        """Waits for a version on which there may be something new."""
+    def _wait_for_newer(self) -> None:
         known = self._device.known_version
-        ends_at, wait_s = time.monotonic() + patience_s, _FIRST_PAUSE_S
+        ends_at, wait_s = time.monotonic() + _LOOK_AGAIN_S, _FIRST_PAUSE_S
         while time.monotonic() < ends_at:
             self._progress.sleep(min(wait_s, max(0.0, ends_at - time.monotonic())))
             wait_s = min(_LONGEST_LOOK_S, 1.5 * wait_s)
             try:
                 if self._device.model().version != known:
-                    return True
+                    return
             except Unreachable:
                 pass  # it is looked for again
-        return False
 
     def _pause(self, asked_s: float, why: str) -> None:
         longest = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**self._pauses)
@@ -125,4 +111,4 @@ class Rounds:
         self._progress.sleep(wait_s)
 
     def _summary(self, ended: str) -> RunSummary:
-        return RunSummary(self._accepted, self._rejected, self._idle, ended)
+        return RunSummary(self._accepted, self._rejected, ended)

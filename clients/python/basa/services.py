@@ -47,9 +47,6 @@ class Server:
         told = _document(self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True).body)
         return SHOWN_MODEL.decode(_bytes_of(told["model"])) if "model" in told else None
 
-    def leave(self, task: bytes) -> None:
-        self.link.call("DELETE", f"/v1/tasks/{task.hex()}/admissions", signed=True)
-
     def network(self, task: bytes) -> Optional[Mapping[str, Any]]:
         """The layers of the task's network, as far as the server knows them. Nobody signed it."""
         shown = _document(self.link.call("GET", f"/v1/tasks/{task.hex()}").body).get("model")

@@ -8,7 +8,6 @@ from typing import Callable, Mapping, Optional, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from .checks import Block
 from .floor import Floor
 from .progress import Progress
 
@@ -55,10 +54,8 @@ class Update:
     delta: Floats
     #: The weight, in (0, 1]; always 1 in a private task.
     weight: float = 1.0
-    #: The numbers that the task asks for by name.
+    #: The numbers that the task asks for by name. The low end of the range stands for one that is missing or not a number.
     metrics: Mapping[str, float] = field(default_factory=dict)
-    #: The tensors of the model, none of which may vanish; without them the whole update is one.
-    blocks: Optional[Sequence[Block]] = None
 
 
 @dataclass(frozen=True)

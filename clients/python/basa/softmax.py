@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from .errors import SettingsError
 from .network import Arrays, Network
+from .task_numbers import flushed
 from .trainer import TaskTraining, Trained
 
 Doubles = npt.NDArray[np.float64]
@@ -18,7 +19,7 @@ class SoftmaxTrainer:
     """`labels` are classes from 0; `features` has a row for each example."""
 
     def __init__(self, labels: npt.ArrayLike, features: npt.ArrayLike) -> None:
-        self._labels, self._features = np.asarray(labels, np.int64), np.asarray(features, np.float64)
+        self._labels, self._features = np.asarray(labels, np.int64), flushed(np.array(features, np.float64))
 
     @classmethod
     def of_csv(cls, path: Path) -> "SoftmaxTrainer":
@@ -53,12 +54,12 @@ class SoftmaxTrainer:
             rate = training.learning_rate / len(batch)
             weights -= rate * slopes.T @ self._features[batch]
             biases -= rate * slopes.sum(axis=0)
+            flushed(weights), flushed(biases)
 
     def _shares(self, weights: Doubles, biases: Doubles, rows: Any) -> Doubles:
         scores = self._features[rows] @ weights.T + biases
         exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares: Doubles = exponentials / exponentials.sum(axis=1, keepdims=True)
-        return shares
+        return flushed(exponentials / exponentials.sum(axis=1, keepdims=True))
 
     def _scores(self, weights: Doubles, biases: Doubles) -> Dict[str, float]:
         """Loss and accuracy before the training."""

@@ -100,6 +100,7 @@ class TorchTrainer:
         module, loss_of = self._module, self._loss or _LOSSES.get(training.loss)
         if loss_of is None:
             raise SettingsError("the task has a loss of your own: pass it as loss=")
+        torch.set_flush_denormal(True)  # of this thread: the time of a training must not tell of small numbers
         _set(module, arrays)
         trained = _trained(module)
         metrics = self._scores(loss_of) if training.metrics else {}

@@ -8,6 +8,7 @@ from .errors import SettingsError
 from .fields import Message
 from .network import Arrays, Network
 from .settings import Model, Update
+from .task_numbers import flushed
 
 LOSSES = ("own", "softmaxCrossEntropy", "binaryCrossEntropy", "mse")
 
@@ -86,13 +87,13 @@ class Bound:
     def __call__(self, model: Model) -> "tuple[Update, Trained]":
         parts = self._task.split(model.parameters).values()
         rows = zip(self._own.tensors, parts, self._turned)
-        arrays = {tensor.name: part.transpose(0, 3, 1, 2).copy() if turn else part for tensor, part, turn in rows}
+        arrays = {tensor.name: flushed(part.transpose(0, 3, 1, 2).copy() if turn else part) for tensor, part, turn in rows}
         trained = self._trainer.train(arrays, self.training_on(model.version))
         after = self._own.split(self._own.join(trained.arrays)).values()
         back = zip(self._task.tensors, after, self._turned)
         ended = {tensor.name: part.transpose(0, 2, 3, 1) if turn else part for tensor, part, turn in back}
         told = {"examples": float(trained.examples), **trained.metrics} if trained.examples else dict(trained.metrics)
-        return Update(model.parameters - self._task.join(ended), metrics=told, blocks=self._task.blocks), trained
+        return Update(model.parameters - self._task.join(ended), metrics=told), trained
 
     def training_on(self, version: int) -> TaskTraining:
         said = self._policy.training
@@ -101,10 +102,7 @@ class Bound:
 
 
 def _network_of_task(own: Optional[Network], policy: Message, served: Callable[[], Optional[Network]]) -> Network:
-    """Checks the network against the hash in the policy, unless the policy leaves it to the application.
-
-    A server that does not show the network must not decide that the blocks of an update are not checked.
-    """
+    """Checks the network against the hash in the policy, unless the policy leaves it to the application."""
     is_free = not any(policy.manifest)
     if own is not None and (is_free or own.manifest_hash == policy.manifest):
         return own

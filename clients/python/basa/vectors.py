@@ -7,12 +7,11 @@ from typing import Any, Iterable, Mapping, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import Refused
 from .fields import Message
 from .noise import noisy_update
 from .privacy import Randomness
 from .suite import Keystream, hkdf
-from .task_numbers import FIELD, modulus, weight_scale
+from .task_numbers import FIELD, finite_or_zeros, modulus, weight_scale
 
 #: Elements of the group, as words of 32 bits.
 Words = npt.NDArray[np.uint32]
@@ -114,10 +113,7 @@ def quantize(
     values: npt.ArrayLike, level: int, clip: float, group: int, weight: float, words: npt.NDArray[Any]
 ) -> Words:
     """X = floor(c x) + (r < c x - floor(c x)) of the clipped and weighted values."""
-    doubles = np.asarray(values, np.float64)
-    if not np.isfinite(doubles).all():
-        raise Refused("not-finite", f"the first such number is at index {int(np.argmin(np.isfinite(doubles)))}")
-    scaled = np.clip(doubles, -clip, clip)
+    scaled = np.clip(finite_or_zeros(values), -clip, clip)
     scaled *= weight
     scaled *= level
     below = np.floor(scaled)
@@ -130,8 +126,8 @@ def quantize(
 
 
 def metric_word(metric: Message, value: float, scale: int) -> int:
-    """The place of a value in its range, 0 .. scale."""
-    clipped = min(metric.high, max(metric.low, value))
+    """The place of a value in its range, 0 .. scale. A value that is no number counts as the low end."""
+    clipped = metric.low if math.isnan(value) else min(metric.high, max(metric.low, value))
     return int(math.floor((clipped - metric.low) / (metric.high - metric.low) * scale + 0.5))
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from basa.checks import check_blocks
 from basa.errors import Refused
 from basa.fields import ENDORSEMENTS, Message
 from basa.layouts import Layout
@@ -19,13 +18,6 @@ def refusal(check: Callable[[], Any]) -> Optional[str]:
     except Refused as no:
         return no.reason
     return None
-
-
-def check_vanishing(v: Vector) -> None:
-    """An update that vanishes on a block is refused, after quantising and against the floor."""
-    policy = Message(level=4, group=32, block_floor=v["floor"])
-    x = [v["value"] % 2**32 if n in range(*v["range"]) else 1 for n in range(200)]
-    assert refusal(lambda: check_blocks(x, policy, v["blocks"])) == v["refused"]
 
 
 def endorsed(signers: Sequence[Signer], layout: Layout, **fields: Any) -> Message:
@@ -49,17 +41,7 @@ def check_address(v: Vector) -> None:
     assert allowed == v["allowed"]
 
 
-_TWO = [(0, 100), (100, 100)]
 RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
-    ("vanishing blocks", check_vanishing, [
-        {"value": 0, "range": (100, 200), "blocks": _TWO, "floor": 0, "refused": "zero-block"},
-        {"value": 0, "range": (100, 199), "blocks": _TWO, "floor": 0, "refused": None},
-        {"value": -1, "range": (0, 200), "blocks": _TWO, "floor": 2.5, "refused": None},
-        {"value": -1, "range": (0, 200), "blocks": _TWO, "floor": 2.6, "refused": "zero-block"},
-        {"value": 0, "range": (190, 200), "blocks": [(0, 190), (190, 10)], "floor": 0, "refused": None},
-        {"value": 0, "range": (0, 190), "blocks": [(0, 190), (190, 10)], "floor": 0, "refused": "zero-block"},
-        {"value": 0, "range": (0, 200), "blocks": [(0, 10)], "floor": 0, "refused": "zero-block"},
-    ]),
     ("waits", check_wait, [
         {"said": 250, "header": None, "seconds": 0.25},
         {"said": 1e300, "header": None, "seconds": 3600.0},

@@ -35,7 +35,6 @@ class Networks(unittest.TestCase):
         parts["w"][:] = 9
         self.assertEqual(flat[0], 0)
         self.assertEqual(SMALL.join(SMALL.split(flat)).tolist(), flat.tolist())
-        self.assertEqual(SMALL.blocks, [(0, 6), (6, 2)])
 
     def test_other_parameters_are_refused(self) -> None:
         good = {"w": np.zeros((2, 3)), "b": np.zeros(2)}

@@ -30,7 +30,7 @@ class _Device:
         self._said, self._versions = list(said), versions or []
         self.given: List[Any] = []
         self.interrupted: Optional[Contribution] = None
-        self.left, self.known_version = 0, -1
+        self.known_version = -1
 
     def resume(self) -> Optional[Contribution]:
         made, self.interrupted = self.interrupted, None
@@ -48,9 +48,6 @@ class _Device:
         self.given.append(update)
         return Contribution("upload 0", 0)
 
-    def leave(self) -> None:
-        self.left += 1
-
 
 class RunsOfRounds(unittest.TestCase):
     def setUp(self) -> None:
@@ -60,14 +57,14 @@ class RunsOfRounds(unittest.TestCase):
         self.trainings += 1
         return {"parameters": arrays["parameters"] - self.trainings}
 
-    def run_on(self, device: _Device, rounds: Optional[int] = 1, weight: Weight = 1.0, patience_s: float = 0.0) -> Any:
+    def run_on(self, device: _Device, rounds: Optional[int] = 1, weight: Weight = 1.0, is_done: Any = None) -> Any:
         policy = Message(
             dimension=2, manifest=bytes(32), metrics=[], training=Message(epochs=1, batch_size=1, learning_rate=1.0, loss=0)
         )
         progress = Progress(lambda event: self.events.append(event.name))
         bound = Bound(FunctionTrainer(self.train), policy, lambda: None)
         with mock.patch.object(progress, "sleep"):
-            return Rounds(device, bound, progress, weight).run(rounds, patience_s)  # type: ignore[arg-type]
+            return Rounds(device, bound, progress, weight).run(rounds, is_done)  # type: ignore[arg-type]
 
     def test_rounds(self) -> None:
         device = _Device(versions=[0, 1, 2])
@@ -92,7 +89,7 @@ class RunsOfRounds(unittest.TestCase):
                 self.assertEqual((summary.accepted, summary.rejected, self.trainings), (1, rejected, 2))
 
     def test_what_would_be_met_again_is_raised(self) -> None:
-        for said in (Refused("wrong-length"), no("revoked"), Refused("metric-missing"), SettingsError("x")):
+        for said in (Refused("wrong-length"), no("revoked"), SettingsError("x")):
             with self.subTest(said=said), self.assertRaises(type(said)):
                 self.run_on(_Device(said))
 
@@ -101,14 +98,10 @@ class RunsOfRounds(unittest.TestCase):
             summary = self.run_on(_Device(None, no(code)), None)
             self.assertEqual((summary.accepted, summary.ended), (1, code))
 
-    def test_nothing_new(self) -> None:
-        device = _Device(Refused("zero-block"))
-        with self.assertLogs("basa", "WARNING") as told:
-            summary = self.run_on(device, 2)
-        self.assertIn("nothing new to contribute on version 0", told.output[0])
-        self.assertEqual((summary.idle, summary.ended, device.left), (1, "nothing-new", 1))
-        newer = _Device(Refused("zero-block"), versions=[0, 1])
-        self.assertEqual(self.run_on(newer, 2, patience_s=5).ended, "rounds")
+    def test_a_run_ends_when_the_program_is_done(self) -> None:
+        device = _Device(versions=[0, 1, 2])
+        summary = self.run_on(device, 5, is_done=lambda: self.trainings == 2)
+        self.assertEqual((summary.accepted, summary.ended, self.trainings), (2, "done", 2))
 
     def test_an_interrupted_contribution_is_one_of_the_run(self) -> None:
         device = _Device()

@@ -174,29 +174,26 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'show', 'short')).errors).toContain('there is no task "short"');
   });
 
-  it('writes the training settings and the limits of updates into the policy', async () => {
+  it('writes the training settings, the noise and the metrics into the policy', async () => {
     const policyOf = async (...flags: readonly string[]) => {
       const created = await type('task', 'create', '--name', `with ${flags.length} words`, ...flags, '--json');
       const { task } = lastLine(created.out) as { task: string };
       const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
       return decodePolicy(new Uint8Array(await answer.arrayBuffer()));
     };
-    const said = ['--epochs', '2', '--batch', '5', '--rate', '0.25', '--block-floor', '0.5', '--max-staleness', '3'];
+    const said = ['--epochs', '2', '--batch', '5', '--rate', '0.25', '--max-staleness', '3'];
     expect(await policyOf(...said)).toMatchObject({
       training: { epochs: 2, batchSize: 5, learningRate: 0.25, loss: 'softmaxCrossEntropy' },
-      blockFloor: 0.5,
       maxStaleness: 3,
     });
     expect(await policyOf('--preset', 'production')).toMatchObject({
       training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
-      blockFloor: 0.005,
       maxStaleness: 15,
     });
     const asked = ['--noise', '4', '--participations', '16', '--buffer', '50', '--clip', '0.5'];
     expect(await policyOf(...asked)).toMatchObject({
       privacy: { noiseMultiplier: 4, participations: 16, delta: 1e-6, colluders: 5 },
       clip: 0.5,
-      blockFloor: 0,
       metrics: [],
     });
     expect(await policyOf('--metrics', 'loss:0:5,accuracy:0:1')).toMatchObject({
@@ -213,7 +210,6 @@ describe('with `basa dev` in one terminal, another', () => {
       ['--rate', '0'],
       ['--epochs', '0'],
       ['--batch', '65536'],
-      ['--block-floor', '-1'],
       ['--server-rate', 'x'],
     ] as const) {
       const { code, errors } = await type('task', 'create', flag, value);

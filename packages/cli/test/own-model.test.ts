@@ -199,14 +199,6 @@ describe('`basa simulate`', () => {
     expect(existsSync(join(out, 'perplexity.svg'))).toBe(true);
   });
 
-  it('leaves out updates that vanish, as devices do, and ends if fewer than two are left', async () => {
-    const { code, out, errors } = await simulate('node', '--rate', '1e-30');
-    expect([code, errors]).toEqual([0, expect.stringContaining('after version 0, so the run ended there')]);
-    const { runs } = lastLine(out) as { runs: { isConverged: boolean; versions: number; nothingNew: number }[] };
-    expect(runs).toMatchObject([{ isConverged: true, versions: 0 }]);
-    expect(runs[0]?.nothingNew).toBeGreaterThan(1);
-  });
-
   it.each([
     ['nothing.ts does not exist', ['nothing.ts']],
     ['name a model file', []],
@@ -216,7 +208,6 @@ describe('`basa simulate`', () => {
       'does not tolerate drop-outs; raise --at-a-time',
       ['node/model.ts', '--protocol', 'secagg', '--devices', '3', '--drop-out', '20'],
     ],
-    ['batchSize must be', ['node/model.ts', '--batch', '4000']],
     ['must export `model`', ['empty.mjs']],
     ['must export `data`', ['alone.mjs']],
     ['cannot be loaded: that one failed', ['failing.mjs']],
@@ -329,37 +320,6 @@ describe('with `basa dev` in one terminal, another', () => {
     );
     for (const { out } of await Promise.all(devices)) expect(lastLine(out)).toMatchObject({ accepted: 1 });
     await reached(task);
-  });
-
-  it('has nothing new to contribute to a model that has converged: devices say so and end, and the task tells', async () => {
-    const module = join(inProject('node'), 'model.ts');
-    const rate = ['--rate', '1e-30', '--buffer', '2', '--tokens', '1', '--json'];
-    const created = await type('task', 'create', '--model', module, '--name', 'converged', ...rate);
-    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
-    const device = ['--identity', join(folder, 'converged'), '--enrol', tokens[0] ?? '', '--model', module];
-    const { code, out, errors } = await type('client', '--task', task, ...device, '--json');
-    expect([code, errors]).toEqual([
-      0,
-      expect.stringMatching(/nothing new to contribute on version 0: its update is zero/),
-    ]);
-    expect(lastLine(out)).toMatchObject({ accepted: 0, rejected: 0, idle: 1, ended: 'rounds' });
-    await expect.poll(async () => (await type('task', 'show', task)).out).toMatch(/places +0 of 6 taken/);
-  });
-
-  it('ends with an error and a sentence if its own trainer returns no number', async () => {
-    const module = join(folder, 'no-number.mjs');
-    writeFileSync(module, trainer({ train: '() => ({ delta: new Float32Array(5).fill(NaN), loss: 1, samples: 2 })' }));
-    const settings = ['--name', 'no-number', '--loss', 'own', '--buffer', '2', '--tokens', '1', '--json'];
-    const created = await type('task', 'create', '--model', module, ...settings);
-    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
-    const device = ['--identity', join(folder, 'no-number'), '--enrol', tokens[0] ?? '', '--model', module];
-    const { code, errors } = await type('client', '--task', task, ...device);
-    expect([code, errors]).toEqual([
-      2,
-      expect.stringContaining(
-        'The update contains a value that is not a finite number (the trainer returned NaN for parameter 0). Check the data',
-      ),
-    ]);
   });
 
   it('creates the task of a module, with its training settings and its test set', async () => {

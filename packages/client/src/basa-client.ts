@@ -3,7 +3,6 @@ import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import type { Ctx, PrivacySpent, TaskPolicy } from '@basa/protocol';
 import { INSIDE } from './inside.ts';
-import type { Idle } from './run/idle.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
 import type { UploadFate } from './services/server-client.ts';
 import { askForPlace, type Place } from './session/admission.ts';
@@ -27,7 +26,6 @@ export class BasaClient {
   readonly #closing = new AbortController();
   #busy: Promise<unknown> = Promise.resolve();
   #model: FetchedModel | undefined;
-  readonly #idle: Idle = {};
 
   /** Use `connect`. */
   constructor(context: DeviceContext) {
@@ -109,8 +107,6 @@ export class BasaClient {
       given: (version: number) => versionRejection(this.#context, version),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
       resume: (both: AbortSignal) => resume(this.#context, both),
-      leave: (both: AbortSignal) => this.#leavePlace(both),
-      idle: this.#idle,
     };
     return this.#exclusively(signal, async (both) => {
       refusePaper(this.#context);

@@ -14,7 +14,7 @@ export {
   UnreachableError,
 } from './errors.ts';
 export type { Outside } from './outside.ts';
-export { blocksOf, type RoundTrainer, type RunOptions, type RunSummary, type Training } from './run/run.ts';
+export type { RoundTrainer, RunOptions, RunSummary, Training } from './run/run.ts';
 export { AuthorityClient } from './services/authority-client.ts';
 export { DEFAULT_RETRY, type RetryOptions } from './services/retry.ts';
 export { ServerClient, type UploadFate } from './services/server-client.ts';

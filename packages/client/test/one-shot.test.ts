@@ -79,7 +79,7 @@ describe('a contribution in one message', () => {
     services.asked.length = 0;
     const trainer = createTrainer(createReferenceBackend(tinyModel));
     const ran = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
-    expect(ran).toEqual({ accepted: 1, rejected: 0, idle: 0, ended: 'rounds' });
+    expect(ran).toEqual({ accepted: 1, rejected: 0, ended: 'rounds' });
     const rooms = services.asked.map(({ method, path }) => `${method} ${path.split('/')[4]}`);
     expect(rooms).toEqual(['POST admissions', 'GET models', 'PUT shots']);
   });

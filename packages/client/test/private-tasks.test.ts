@@ -135,15 +135,15 @@ describe('private metrics', () => {
     expect(verdict.metrics['accuracy']).toBeGreaterThanOrEqual(0);
   });
 
-  it('without a value end the run, with their name', async () => {
+  it('that the application cannot measure end its run before a training, and a call without them before a request', async () => {
     const services = await startServices({ policy: { metrics } });
     const client = await startClient(services);
-    let detail: string | undefined;
-    client.on('rejected', (rejection) => {
-      detail = rejection.detail;
-    });
-    const trainer = createTrainer(createReferenceBackend(tinyModel));
-    expect(await client.run(trainer, data)).toMatchObject({ accepted: 0, ended: 'metric-missing' });
-    expect(detail).toBe('battery');
+    const { evaluate: _, ...trainer } = createTrainer(createReferenceBackend(tinyModel));
+    await expect(client.run(trainer, data)).rejects.toThrow('asks for the metrics accuracy, battery');
+    const update = { trainedOn: 0, metrics: { loss: 1, accuracy: 1, examples: 1 } };
+    await expect(client.contribute(new Float32Array(tinyModel.dimension), update)).rejects.toThrow(
+      'a number for battery',
+    );
+    expect(services.count('/shots/')).toBe(0);
   });
 });

@@ -90,6 +90,21 @@ describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => 
     expect(trainer.train({ ...rest, steps: 2 }).samples).toBe(32);
   });
 
+  it('learns a batch that is larger than its capacity in parts, with the same gradient', () => {
+    const plain = defineModel('plain', shape, [flatten, dense(3)]);
+    const [small, large] = [16, 64].map((capacity) =>
+      createTrainer((BACKENDS[name] as (typeof BACKENDS)[string])(plain, capacity)).train({
+        ...request(make(plain)),
+        batchSize: 40,
+      }),
+    );
+    expect(small?.samples).toBe(large?.samples);
+    expect(small?.loss).toBeCloseTo(large?.loss ?? 0, 5);
+    small?.delta.forEach((value, n) => {
+      expect(value).toBeCloseTo(large?.delta[n] ?? 0, 5);
+    });
+  });
+
   it('clips a long gradient to its norm', () => {
     const trainer = make();
     const plain = { ...request(trainer), epochs: undefined, steps: 1, momentum: 0, learningRate: 1 };
@@ -119,7 +134,7 @@ describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => 
   });
 
   it.each([
-    ['batchSize', { batchSize: 17 }],
+    ['batchSize', { batchSize: 2.5 }],
     ['batchSize', { batchSize: 0 }],
     ['parameters', { start: new Float32Array(3) }],
     ['epochs or steps', { epochs: 0 }],

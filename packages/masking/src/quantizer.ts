@@ -16,19 +16,30 @@ export interface Quantizer {
 /** Fills the target with uniform 32-bit words: a keystream if a run must repeat, otherwise the system's generator. */
 export type RandomWords = (target: Uint32Array) => void;
 
-export type Quantized =
-  | { readonly kind: 'quantized'; readonly vector: Uint32Array; readonly clipped: number }
-  | { readonly kind: 'refused'; readonly reason: 'not-finite'; readonly index: number; readonly value: number };
+export interface Quantized {
+  readonly vector: Uint32Array;
+  readonly clipped: number;
+}
 
 export interface QuantizeOptions {
   /** Optional; faster, with the same bits. */
   readonly kernel?: VectorKernel | undefined;
-  /** The vector to which residues are written, instead of a new one; after a refusal it holds some of them. */
+  /** The vector to which residues are written, instead of a new one. */
   readonly into?: Uint32Array;
 }
 
 const WORDS_AT_ONCE = 16_384;
 const WORD_TO_UNIT = 2 ** -32;
+
+/**
+ * The values, or as many zeros if one of them is not a finite number. A refusal would tell a server that chose the model on which data it
+ * diverges.
+ */
+export function finiteOrZeros<Values extends Float32Array | Float64Array>(values: Values): Values {
+  let wrong = 0;
+  for (let k = 0; k < values.length; k++) wrong += Number.isFinite(values[k]) ? 0 : 1;
+  return wrong === 0 ? values : (values.slice().fill(0) as Values);
+}
 
 /** The largest |X| one entry can become: ceil(c_l * clip). */
 export function quantizedBound({ level, clip }: Pick<Quantizer, 'level' | 'clip'>): number {
@@ -41,13 +52,14 @@ export function quantizedBound({ level, clip }: Pick<Quantizer, 'level' | 'clip'
  * entry first: x = Quant(weight * clip(values)). Not floor(c x + u): in doubles that can round up past the bound.
  */
 export function quantize(
-  values: Float32Array | Float64Array,
+  given: Float32Array | Float64Array,
   quantizer: Quantizer,
   randomWords: RandomWords,
   weight = 1,
   { kernel, into }: QuantizeOptions = {},
 ): Quantized {
   if (!(weight > 0 && weight <= 1)) throw new RangeError(`weight must be in (0, 1], got ${weight}`);
+  const values = finiteOrZeros(given);
   const vector = into ?? new Uint32Array(values.length);
   if (vector.length !== values.length) throw new RangeError(`${values.length} entries into ${vector.length}`);
   const words = new Uint32Array(Math.min(WORDS_AT_ONCE, values.length));
@@ -57,19 +69,16 @@ export function quantize(
     for (let start = 0; start < values.length; start += WORDS_AT_ONCE) {
       const end = Math.min(start + WORDS_AT_ONCE, values.length);
       randomWords(words);
-      const beyond = quantizeBlock(start, end, words, vector);
-      const index = beyond === 0 ? -1 : firstNotFinite(values, start, end);
-      if (index >= 0) return { kind: 'refused', reason: 'not-finite', index, value: values[index] as number };
-      clipped += beyond;
+      clipped += quantizeBlock(start, end, words, vector);
     }
-    return { kind: 'quantized', vector, clipped };
+    return { vector, clipped };
   } finally {
     words.fill(0);
     kernel?.wipe(); // The kernel still holds a part of the update.
   }
 }
 
-/** Quantises entries from `start` to `end`; returns the number of them that lie beyond the clip or are not numbers. */
+/** Quantises entries from `start` to `end`; returns the number of them that lie beyond the clip. */
 type BlockQuantizer = (start: number, end: number, words: Uint32Array, vector: Uint32Array) => number;
 
 function blockQuantizer(
@@ -135,11 +144,6 @@ function wideQuantizer(
     }
     return beyond;
   };
-}
-
-function firstNotFinite(values: Float32Array | Float64Array, start: number, end: number): number {
-  for (let k = start; k < end; k++) if (!Number.isFinite(values[k])) return k;
-  return -1;
 }
 
 /** Index of the first entry of a sum whose absolute value exceeds the bound, or -1. Sums of honest updates are always within the bound. */

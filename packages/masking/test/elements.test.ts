@@ -50,7 +50,7 @@ describe.each(
       const [plain, fast] = [undefined, kernel].map((used) =>
         quantize(values, { level, clip, modulus }, seededWords(length), 0.7, { kernel: used }),
       );
-      if (plain?.kind !== 'quantized' || fast?.kind !== 'quantized') throw new Error('numbers were refused');
+      if (plain === undefined || fast === undefined) throw new Error('two kernels');
       expectSame(fast.vector, plain.vector);
       expect(fast.clipped).toBe(plain.clipped);
       expect(plain.clipped > 0).toBe(length > 1);
@@ -117,12 +117,12 @@ it.each([1 - 2 ** -30, 1, 1 + 2 ** -30, 0.1, 3e38])('the wasm kernel clips the s
 });
 
 it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-  'the wasm kernel lets no entry of %d through, and names its index',
+  'an update with an entry of %d counts as zeros with the wasm kernel, too',
   (bad) => {
-    const values = new Float32Array(20_000);
+    const values = new Float32Array(20_000).fill(0.5);
     values[17_123] = bad;
     const found = quantize(values, { level: 4, clip: 1, modulus: RING_32 }, seededWords(5), 1, { kernel });
-    expect(found).toEqual({ kind: 'refused', reason: 'not-finite', index: 17_123, value: bad });
+    expect(found).toEqual({ vector: new Uint32Array(20_000), clipped: 0 });
   },
 );
 

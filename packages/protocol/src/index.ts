@@ -71,7 +71,6 @@ export {
 } from './server/sum-state.ts';
 export type { NextVersion, VersionSum } from './server/version-sums.ts';
 export { nextVersion, versionRule } from './server/version-sums.ts';
-export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';
 export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';

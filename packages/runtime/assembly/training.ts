@@ -7,7 +7,7 @@
 
 export { convolve, convolveGradient, spreadImage } from './training/convolution';
 export { descend, squaredNorm, sumRows } from './training/descent';
-export { multiplyElements, relu, reluGradient, sigmoid, sigmoidGradient } from './training/elementwise';
+export { flush, multiplyElements, relu, reluGradient, sigmoid, sigmoidGradient } from './training/elementwise';
 export { groupNorm, groupNormGradient } from './training/group-norm';
 export { fillRows, multiply, multiplyTransposed, packColumns, packRows, packTurned } from './training/matrix';
 export { maxPool, maxPoolGradient } from './training/max-pool';

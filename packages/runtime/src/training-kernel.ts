@@ -22,6 +22,7 @@ type TrainingFunctions = Readonly<
     | 'maxPoolGradient'
     | 'groupNorm'
     | 'groupNormGradient'
+    | 'flush'
     | 'relu'
     | 'reluGradient'
     | 'multiplyElements'

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
 import type { MetricRange, TaskTraining } from '@basa/protocol';
-import { MNIST_BLOCK_FLOOR } from '../flags/models.ts';
 import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';
@@ -80,7 +79,6 @@ export async function createDemoTask(
 function oneShotSettings(version: VersionSettings, places: number) {
   return {
     ...version,
-    blockFloor: MNIST_BLOCK_FLOOR,
     metrics: METRICS,
     uploadLeaseMs: LEASE_MS,
     places,

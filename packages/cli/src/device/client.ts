@@ -15,7 +15,6 @@ import {
 } from '../shell/command.ts';
 import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
-import { counted } from '../shell/terminal.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
 
 const FLAGS = {
@@ -38,7 +37,7 @@ const FLAGS = {
   enrol: text({ value: 'token', help: 'one-time token, needed only the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
   ...DATA_FLAGS,
   rounds: whole({
-    help: 'number of rounds; a round in which the device has nothing new to contribute counts as well',
+    help: 'number of accepted updates',
     min: 1,
     default: 1,
   }),
@@ -96,7 +95,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
-  const { problemOf, refusalText } = await import('@basa/protocol');
+  const { refusalText } = await import('@basa/protocol');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -108,12 +107,8 @@ async function train(input: Input): Promise<CommandResult> {
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
     );
     device.on('accepted', ({ ctx }) => terminal.line(`accepted: upload ${short(ctx)}`));
-    device.on('rejected', ({ reason, detail }) => {
-      if (problemOf(reason).nothingNew !== undefined) return; // `idle` reports it
-      terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`);
-    });
-    device.on('idle', ({ version, why }) =>
-      terminal.line(`nothing new to contribute on version ${version}: ${why}; the device waits for a newer version`),
+    device.on('rejected', ({ reason, detail }) =>
+      terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`),
     );
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
@@ -139,7 +134,7 @@ function tellOfWait(device: BasaClient, { line }: Pick<Input['terminal'], 'line'
     end();
     timer = setTimeout(() => line(WAITS), LONG_WAIT_MS);
   };
-  for (const name of ['model', 'rejected', 'idle', 'retry'] as const) device.on(name, end);
+  for (const name of ['model', 'rejected', 'retry'] as const) device.on(name, end);
   device.on('accepted', begin);
   begin();
   return { end };
@@ -156,19 +151,17 @@ function spentText({ inclusions, participations, epsilon, epsilonBudget }: Clien
 const LATE = 'other devices were faster and made a newer model; this device trains on that model next';
 
 /** A device of a finished task has nothing left to do, even if its last update came too late. */
-function isFine({ accepted, idle, ended }: RunSummary): boolean {
-  return accepted + idle > 0 || ended === 'task-finished';
+function isFine({ accepted, ended }: RunSummary): boolean {
+  return accepted > 0 || ended === 'task-finished';
 }
 
-async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Promise<string> {
-  const nothingNew = idle === 0 ? '' : `, ${counted(idle, 'round')} with nothing new to contribute`;
-  return `${accepted} accepted, ${rejected} rejected${nothingNew}${await whyEnded(ended)}`;
+async function summaryText({ accepted, rejected, ended }: RunSummary): Promise<string> {
+  return `${accepted} accepted, ${rejected} rejected${await whyEnded(ended)}`;
 }
 
 /** Returns an empty text if all rounds were made, as asked. */
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
-  if (ended === 'rounds') return '';
-  if (ended === 'nothing-new') return '; ended because no newer version of the model came';
+  if (ended === 'rounds' || ended === 'done') return '';
   const { refusalText } = await import('@basa/protocol');
   return `; ended: ${refusalText(ended)}`;
 }

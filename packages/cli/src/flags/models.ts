@@ -8,17 +8,9 @@ import { isModelFile, loadModel } from './own-model.ts';
 interface KnownModel {
   readonly make: (models: typeof Models) => Model;
   readonly training: TaskTraining;
-  /** Without one, the default of new tasks. */
-  readonly blockFloor?: number;
   /** The data on which versions are evaluated. */
   readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
-
-/**
- * Among 2000 updates of 1000 users over 200 versions, the smallest norm on MNIST's weights was 0.029, and a quarter of that for the stalest
- * allowed update. Rounding contributes at most 0.0007. The other models were not measured.
- */
-export const MNIST_BLOCK_FLOOR = 0.005;
 
 const training = (batchSize: number, learningRate: number): TaskTraining => ({
   epochs: 1,
@@ -34,7 +26,6 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
   mnist: {
     make: ({ logisticRegression }) => logisticRegression(),
     training: training(10, 0.03),
-    blockFloor: MNIST_BLOCK_FLOOR,
     test: async (signal) => (await (await import('@basa/datasets')).loadMnist({ signal })).test,
   },
   femnist: { make: ({ femnistCnn }) => femnistCnn(), training: training(20, 0.05) },

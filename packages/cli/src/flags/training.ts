@@ -1,7 +1,7 @@
-/** The flags of `task create` that go into the policy: the training of devices, and the limits on their updates. */
+/** The flags of `task create` that go into the policy: the training of devices. */
 import type { Loss, TaskTraining } from '@basa/protocol';
 import type { CommandInput } from '../shell/command.ts';
-import { choice, parsed, positive, whole } from '../shell/flag.ts';
+import { choice, positive, whole } from '../shell/flag.ts';
 
 const MAX_U16 = 65_535;
 /** Listed here as well as in the protocol, whose code is loaded only when something runs. */
@@ -35,31 +35,17 @@ export const TRAINING_FLAGS = {
     help: `loss that devices minimise: ${TASK_LOSSES.join(', ')}; own is the loss of your own trainer`,
     without: 'the value in model.ts, else softmaxCrossEntropy',
   }),
-  'block-floor': parsed<number>(
-    {
-      value: 'x',
-      help: 'smallest norm of an update on each block of parameters; 0 refuses only blocks of zeros',
-      without: '0.005 for mnist, else a thousandth of --clip',
-    },
-    'a positive number, or 0',
-    (given) =>
-      given !== '' && Number(given) >= 0 && Number(given) < Number.POSITIVE_INFINITY ? Number(given) : undefined,
-  ),
 };
 
 /** Takes values that the flags do not give from the model. */
 export function trainingOf(
-  flags: CommandInput<typeof TRAINING_FLAGS>['flags'],
-  { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor?: number },
-): { readonly training: TaskTraining; readonly blockFloor?: number } {
-  const { epochs, batch, rate, loss, 'block-floor': floor = blockFloor } = flags;
+  { epochs, batch, rate, loss }: CommandInput<typeof TRAINING_FLAGS>['flags'],
+  training: TaskTraining,
+): TaskTraining {
   return {
-    training: {
-      epochs: epochs ?? training.epochs,
-      batchSize: batch ?? training.batchSize,
-      learningRate: rate ?? training.learningRate,
-      loss: loss ?? training.loss,
-    },
-    ...(floor !== undefined && { blockFloor: floor }),
+    epochs: epochs ?? training.epochs,
+    batchSize: batch ?? training.batchSize,
+    learningRate: rate ?? training.learningRate,
+    loss: loss ?? training.loss,
   };
 }

@@ -8,14 +8,7 @@ import { loadOwnModel } from '../flags/own-model.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { bar, type Terminal } from '../shell/terminal.ts';
 import { localTrainingOf, SIMULATION_FLAGS, simulationOf } from './simulation-flags.ts';
-import {
-  flatVersion,
-  nothingNewSentence,
-  scoreNameOf,
-  simulationPlot,
-  simulationTable,
-  writeSimulation,
-} from './simulation-report.ts';
+import { flatVersion, scoreNameOf, simulationPlot, simulationTable, writeSimulation } from './simulation-report.ts';
 
 export const simulate: Command = command({
   name: 'simulate',
@@ -60,7 +53,6 @@ export const simulate: Command = command({
     terminal.clearStatus();
     const { out: folder } = input.flags;
     await writeSimulation(folder, model, runs);
-    for (const run of runs) if (run.nothingNew > 0) terminal.line(nothingNewSentence(run));
     terminal.line(`\n${simulationTable(runs, scoreText)}\n\n${simulationPlot(runs, target)}`);
     terminal.line(
       `\n${folder} has curve.csv, ${scoreNameOf(runs)}.svg and model.safetensors (${runs.at(-1)?.protocol})`,

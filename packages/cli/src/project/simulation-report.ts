@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type * as Learning from '@basa/learning';
 import type { Model } from '@basa/learning';
 import type { OwnRun, SimulatedVersion } from '@basa/virtual-time';
-import { counted, percent, plot, table } from '../shell/terminal.ts';
+import { percent, plot, table } from '../shell/terminal.ts';
 
 /** More points of a line than this cannot be distinguished. */
 const MAX_POINTS = 40;
@@ -55,12 +55,6 @@ export function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learn
     'sums by parties',
   ];
   return table([['protocol', ...measures], ...rows]);
-}
-
-/** The same sentence as for devices, which then wait for a newer version. */
-export function nothingNewSentence({ protocol, nothingNew, isConverged, curve }: OwnRun): string {
-  const told = `${protocol}: ${counted(nothingNew, 'update')} contained nothing new (zero, or the same as before)`;
-  return isConverged ? `${told}. Fewer than two were left after version ${curve.length}, so the run ended there` : told;
 }
 
 /** The plot of the last protocol, with the target as a line. */

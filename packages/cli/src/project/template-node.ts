@@ -57,9 +57,9 @@ const client = await BasaClient.connect({ ...pins, token: tokens[device], identi
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
 client.on('accepted', () => console.log(\`device \${device}: accepted\`));
 client.on('rejected', ({ reason, detail }) => console.error(\`device \${device}: \${refusalText(reason, detail)}\`));
-const { accepted, idle } = await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
+const { accepted } = await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
 await client.close();
-if (accepted + idle === 0) process.exitCode = 1;
+if (accepted === 0) process.exitCode = 1;
 `;
 
 const NODE_STEPS = `In one terminal, start a server and an authority on this machine:

@@ -99,7 +99,7 @@ export const taskCreate: Command = command({
   async run(input) {
     const { flags, terminal } = input;
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
-    const { model, test, ...settings } = await chosenModel(flags.model);
+    const { model, test, training: own } = await chosenModel(flags.model);
     const preset = await taskPreset(flags.preset);
     const { buffer, devices, target, threshold, versions, bits = 'auto', tokens: count } = flags;
     const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, preset.bufferSize) : undefined;
@@ -117,7 +117,7 @@ export const taskCreate: Command = command({
       const { dimension } = model;
       await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip });
     }
-    const { training, ...floor } = trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) });
+    const training = trainingOf(flags, own);
     const { SCORE_OF_LOSS } = await import('@basa/protocol');
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
@@ -131,7 +131,6 @@ export const taskCreate: Command = command({
       clip: flags.clip,
       ...(bits !== 'auto' && { bits }),
       training,
-      ...floor,
       metrics: flags.metrics ?? [],
       ...(privacy !== undefined && { privacy }),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),

@@ -56,8 +56,6 @@ export interface PolicyChoice {
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
   readonly bits?: number;
-  /** The smallest norm of an update on a tensor of the model; a thousandth of the clip by default, 0 in a private task. */
-  readonly blockFloor?: number;
   /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. */
   readonly metrics?: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
@@ -75,12 +73,6 @@ export type PrivacyChoice = Pick<PrivacyPolicy, 'noiseMultiplier' | 'participati
   Partial<Pick<PrivacyPolicy, 'colluders' | 'delta'>>;
 
 const DEFAULT_DELTA = 1e-6;
-/**
- * A share of the clip. An epoch on a hundred digits moves the tensors of a small network by 0.02 to 0.5; a hundred
- * epochs on the same twenty digits still move its large ones by 0.001. A smaller update contains little, and would hide
- * no other device's.
- */
-const DEFAULT_BLOCK_FLOOR = 1e-3;
 
 /** The lines of a policy. */
 function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {
@@ -112,7 +104,6 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     minimum,
     dimension: model.dimension,
     ...quantizer,
-    blockFloor: choice.blockFloor ?? (privacy === undefined ? DEFAULT_BLOCK_FLOOR * quantizer.clip : 0),
     metrics: choice.metrics ?? [],
     privacy,
     maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,

@@ -1,5 +1,6 @@
 /** The numbers of a training that the device reports if its task asks for them: training loss, scores before training, examples. */
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
+import { SettingsError } from '../errors.ts';
 import type { DeviceContext } from '../session/device-context.ts';
 
 /**
@@ -18,6 +19,20 @@ interface Round {
   readonly own: OwnMetrics | undefined;
 }
 
+/** A device that cannot measure a metric of the task says so before its first training. Later, an update is sent whatever the numbers are. */
+export function checkMetrics(
+  { policy }: DeviceContext,
+  trainer: { readonly evaluate?: Evaluate },
+  own: OwnMetrics | undefined,
+): void {
+  if (own !== undefined || trainer.evaluate !== undefined) return;
+  const missing = policy.metrics.filter(({ name }) => name !== 'loss' && name !== 'examples');
+  if (missing.length > 0)
+    throw new SettingsError(
+      `the task asks for the metrics ${missing.map(({ name }) => name).join(', ')}; measure them in \`metrics\`, or give the trainer an evaluate()`,
+    );
+}
+
 /** Computes only the metrics that the task names. */
 export async function metricsOf(
   { policy }: DeviceContext,
@@ -31,5 +46,6 @@ export async function metricsOf(
   const isAsked = [...names].some((name) => !Object.hasOwn(known, name));
   const evaluation = isAsked ? await trainer.evaluate?.(parameters, data) : undefined;
   for (const [name, value] of Object.entries(evaluation ?? {})) if (value !== undefined) known[name] ??= value;
+  for (const name of names) known[name] ??= Number.NaN;
   return known;
 }

@@ -1,15 +1,7 @@
 /** The life of a device in a task: fetch the model, train, contribute, again and again. */
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
-import {
-  type Block,
-  DEFAULT_TRAINING,
-  isRefusalReason,
-  type ProblemCode,
-  problemOf,
-  type RefusalReason,
-  refusalText,
-} from '@basa/protocol';
+import { DEFAULT_TRAINING, isRefusalReason, type ProblemCode, problemOf, type RefusalReason } from '@basa/protocol';
 import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
 import type { Place } from '../session/admission.ts';
@@ -18,8 +10,7 @@ import type { DeviceContext } from '../session/device-context.ts';
 import type { FetchedModel } from '../session/model-fetch.ts';
 import type { Update } from '../session/quantised.ts';
 import { rejected } from '../session/rejections.ts';
-import { cameNewer, type Idle, PATIENCE_MS } from './idle.ts';
-import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
+import { checkMetrics, type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 
 /** A trainer of @basa/learning, or a trainer that runs elsewhere, for example in a worker. */
 export interface RoundTrainer {
@@ -28,15 +19,18 @@ export interface RoundTrainer {
   readonly loss?: string;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
   readonly evaluate?: Evaluate;
+  /**
+   * True if your application has nothing more to give: the run ends before the device asks for a place. It is asked before a training and not
+   * after it, because an update that does not come tells the server something about its data.
+   */
+  readonly isDone?: () => boolean | Promise<boolean>;
 }
 
 export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
 
 export interface RunOptions {
-  /** The number of rounds, with or without a contribution; without it, until the signal or the task's end. */
+  /** The number of accepted updates; without it, until the signal or the task's end. */
   readonly rounds?: number;
-  /** The wait for a newer version if there is nothing new; then a run with `rounds` ends. One minute by default. */
-  readonly patienceMs?: number;
   /** The settings in which this application differs from the task's policy. */
   readonly training?: Training;
   readonly exampleWeight?: number;
@@ -48,10 +42,8 @@ export interface RunSummary {
   readonly accepted: number;
   /** Without updates that the server put off, or that came after their version was finished. */
   readonly rejected: number;
-  /** Rounds in which the device had nothing new to contribute: its update vanished. */
-  readonly idle: number;
-  /** The reason for the end: all rounds are done, there is nothing to contribute and no newer version, or a permanent refusal. */
-  readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
+  /** The reason for the end: all rounds are done, the trainer is done, or a permanent refusal. */
+  readonly ended: 'rounds' | 'done' | ProblemCode;
 }
 
 /** Faults of a service or of the network after all attempts of one request: they are no verdict on the update. */
@@ -87,9 +79,6 @@ export interface RunSteps {
   given(version: number): Rejection | undefined;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<Contribution | Rejection | undefined>;
-  /** Gives back an unused place. */
-  leave(signal: AbortSignal): Promise<void>;
-  readonly idle: Idle;
 }
 
 export async function run(
@@ -102,29 +91,24 @@ export async function run(
 ): Promise<RunSummary> {
   const { events, outside } = context;
   await checkTrainer(context, trainer);
-  const blocks = blocksOf(trainer.model);
-  let [accepted, refusals, idle, pauses] = [0, 0, 0, 0];
-  const endedBy = (ended: RunSummary['ended']): RunSummary => ({ accepted, rejected: refusals, idle, ended });
+  checkMetrics(context, trainer, options.metrics);
+  let [accepted, refusals, pauses] = [0, 0, 0];
+  const endedBy = (ended: RunSummary['ended']): RunSummary => ({ accepted, rejected: refusals, ended });
   let update: Update | undefined;
-  while (options.rounds === undefined || accepted + idle < options.rounds) {
+  while (options.rounds === undefined || accepted < options.rounds) {
     signal.throwIfAborted();
     try {
-      if (!(await isWorthARound())) return endedBy('nothing-new');
       // An interrupted contribution that is accepted now counts in this run: the device gives no other on its version.
       const resumed = await steps.resume(signal);
       const isEnd = resumed?.kind === 'accepted' || context.state.session !== undefined;
+      if (update === undefined && !isEnd && (await trainer.isDone?.()) === true) return endedBy('done');
       const result = resumed !== undefined && isEnd ? resumed : await nextResult();
       if (result.kind === 'accepted') {
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;
       }
-      const { nothingNew, retry } = problemOf(result.reason);
-      if (nothingNew !== undefined && update !== undefined) {
-        await stayIdle(update.trainedOn, nothingNew);
-        continue;
-      }
       if (!WAITING.has(result.reason)) refusals++;
-      if (retry !== true) return endedBy(result.reason);
+      if (problemOf(result.reason).retry !== true) return endedBy(result.reason);
       if (result.update === 'given' || problemOf(result.reason).freshUpdate === true) update = undefined;
       if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
       // Others were faster: there is a newer version to train on, and nothing to wait for.
@@ -142,24 +126,6 @@ export async function run(
     }
   }
   return endedBy('rounds');
-
-  /** Without `rounds` an idle device tries again now and then, which asks for a place and notices the task's end. */
-  async function isWorthARound(): Promise<boolean> {
-    const { version } = steps.idle;
-    if (version === undefined) return true;
-    const { patienceMs = PATIENCE_MS } = options;
-    const isNewer = await cameNewer(context, version, () => steps.model(signal), { patienceMs, signal });
-    steps.idle.version = undefined;
-    return isNewer || options.rounds === undefined;
-  }
-
-  /** The place is given back without a reason: a device that leaves sends the same. */
-  async function stayIdle(version: number, why: string): Promise<void> {
-    [idle, pauses, update] = [idle + 1, 0, undefined];
-    steps.idle.version = version;
-    events.emit('idle', { version, why });
-    await steps.leave(signal);
-  }
 
   /** A device without an update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
@@ -180,23 +146,11 @@ export async function run(
     const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
     const result = await trainer.train({ ...request, start: parameters, samples: data });
     const { delta, loss, samples } = result;
-    await checkUpdate(delta);
     const metrics = await metricsOf(context, trainer, { parameters, data, result, own: options.metrics });
     events.emit('trained', { version, loss, samples });
     const weight = options.exampleWeight;
-    const update = { delta, trainedOn: version, blocks, metrics };
+    const update = { delta, trainedOn: version, metrics };
     return { ...update, ...(weight === undefined ? {} : { exampleWeight: weight }) };
-  }
-
-  /**
-   * A trainer that returns no number will do so again: its program has to end with an error. A device of a private task
-   * contributes even then, because its absence would depend on its data.
-   */
-  async function checkUpdate(delta: Float32Array): Promise<void> {
-    const wrong = delta.findIndex((value) => !Number.isFinite(value));
-    if (wrong < 0 || context.policy.privacy !== undefined) return;
-    await steps.leave(signal);
-    throw new SettingsError(refusalText('not-finite', `the trainer returned ${delta[wrong]} for parameter ${wrong}`));
   }
 
   function pause(askedMs: number, why?: string): Promise<void> {
@@ -205,11 +159,6 @@ export async function run(
     if (why !== undefined) events.emit('retry', { service: 'run', attempt: pauses, waitMs, why });
     return outside.sleep(waitMs, signal);
   }
-}
-
-/** The tensors of a model: none of them may vanish in an update. */
-export function blocksOf({ manifest }: Model): readonly Block[] {
-  return manifest.map(({ offset, length }) => [offset, length] as const);
 }
 
 /** The settings of the pinned policy. An application that sets steps does not use the policy's epochs. */

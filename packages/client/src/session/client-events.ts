@@ -13,8 +13,6 @@ export interface ClientEvents {
   quantized: { readonly clipped: number; readonly entries: number };
   accepted: Contribution;
   rejected: Rejection;
-  /** `run` had nothing new to contribute on this version, with the reason; it waits for a newer one. */
-  idle: { readonly version: number; readonly why: string };
   /** A request failed and is sent again after a wait. */
   retry: RetryNotice;
   /** In a private task: the spent budget, after an update was given. */

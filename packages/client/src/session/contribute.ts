@@ -15,7 +15,7 @@ export async function contribute(
   update: Update,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  checkUpdate(update);
+  checkUpdate(context, update);
   refusePaper(context);
   // A copy: the caller may change its array while this waits for a service.
   const delta = update.delta.slice();
@@ -63,7 +63,11 @@ export function refusePaper({ policy }: Pick<DeviceContext, 'policy'>): void {
   if (policy.oneShot === undefined) throw new RefusedError('paper-mode');
 }
 
-function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
+/** Errors of the caller. None of them depends on the numbers of an update. */
+function checkUpdate({ policy }: DeviceContext, { exampleWeight = 1, metrics = {}, trainedOn }: Update): void {
+  const missing = policy.metrics.filter(({ name }) => !Object.hasOwn(metrics, name));
+  if (missing.length > 0)
+    throw new RangeError(`metrics must have a number for ${missing.map(({ name }) => name).join(', ')}`);
   if (!Number.isSafeInteger(trainedOn) || trainedOn < 0) {
     throw new RangeError(`trainedOn must be the version that model() returned, got ${trainedOn}`);
   }

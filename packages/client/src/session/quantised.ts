@@ -1,5 +1,5 @@
 /** An update as it is offered, and the integers made from it. */
-import { type Block, type BuiltInput, buildInput, type SumRules } from '@basa/protocol';
+import { type BuiltInput, buildInput, type SumRules } from '@basa/protocol';
 import type { DeviceContext } from './device-context.ts';
 
 /** An update to offer. */
@@ -9,9 +9,7 @@ export interface Update {
   readonly trainedOn: number;
   /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
-  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update counts as one tensor. */
-  readonly blocks?: readonly Block[];
-  /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learned. */
+  /** A number for each metric that the task names; it is clipped to its range, and only the mean is learned. */
   readonly metrics?: Readonly<Record<string, number>>;
 }
 

@@ -67,7 +67,6 @@ async function algorithmTwo(
   const built = paperInput(delta, policy, { version, trainedOn }, (words) => {
     new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(randomBytes(words.byteLength));
   });
-  if (built.kind === 'refused') return rejected(built.reason, 'free', built);
   const attributes = Array.from({ length: policy.bufferSize }, (_, k) => paperAttribute(suite, ticket.ctx, k as Slot));
   const contribution = await step('mask', async () => {
     const ports = { suite, randomBytes, sealing: sealings.of(publicKey) };

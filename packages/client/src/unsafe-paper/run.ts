@@ -58,8 +58,6 @@ export function runByAlgorithmTwo(
     given: () => undefined,
     contribute: inTurn,
     resume: async () => undefined,
-    leave: async () => undefined,
-    idle: {},
   };
   return run(context, steps, trainer, data, options, signal);
 }

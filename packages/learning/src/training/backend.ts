@@ -14,10 +14,18 @@ export interface Descent {
 }
 
 export interface BackendOptions {
-  /** The largest number of examples in a batch; 32 by default. */
+  /** The largest number of examples that run together; 32 by default. A larger batch is learned in parts. */
   readonly batchCapacity?: number;
   /** The loss that is minimised; softmax cross-entropy by default. */
   readonly loss?: LossName;
+}
+
+/** Of a batch that is larger than the capacity. */
+interface BatchPart {
+  /** The examples of the whole batch. */
+  readonly batch?: number;
+  /** Adds to the gradients of the parts before. */
+  readonly adds?: boolean;
 }
 
 /**
@@ -40,7 +48,7 @@ export interface Backend {
   rest(): void;
   /** Forward without dropout; returns the sum of losses. */
   run(count: number): number;
-  /** Forward with dropout drawn from `random`, and backward; returns the sum of losses, gradients are of their mean. */
-  learn(count: number, random: RandomStream): number;
+  /** Forward with dropout drawn from `random`, and backward; returns the sum of losses, gradients are of the mean of the batch. */
+  learn(count: number, random: RandomStream, part?: BatchPart): number;
   descend(descent: Descent): void;
 }

@@ -37,6 +37,7 @@ export function createKernelBackend(
   arena.reserve();
 
   const forward = (count: number, random?: RandomStream): void => {
+    kernel.flush(inputs, count * wordsOf(model.input));
     for (const stage of network.stages) stage.forward(count, random);
   };
   const outputWords = batchCapacity * model.classes;
@@ -46,10 +47,16 @@ export function createKernelBackend(
     gradient: arena.floats(network.gradient, outputWords),
   };
   // The other losses have one output per example: plain code is fast enough for them.
-  const lossOf = (count: number): number =>
-    loss === 'softmaxCrossEntropy'
-      ? kernel.softmaxCrossEntropy(network.gradient, network.output, labels, count, model.classes, 1 / count)
-      : learnRows(lossRule(loss), rows, count, model.classes);
+  const lossOf = (count: number, batch: number): number => {
+    const { gradient, output } = network;
+    const { classes } = model;
+    const sum =
+      loss === 'softmaxCrossEntropy'
+        ? kernel.softmaxCrossEntropy(gradient, output, labels, count, classes, 1 / batch)
+        : learnRows(lossRule(loss), rows, count, classes, batch);
+    kernel.flush(gradient, count * classes);
+    return sum;
+  };
 
   return {
     name: kernel.name,
@@ -59,24 +66,30 @@ export function createKernelBackend(
     inputs: arena.floats(inputs, batchCapacity * wordsOf(model.input)),
     labels: rows.labels,
     outputs: rows.outputs,
-    setParameters: (values) => arena.floats(parameters, words).set(values),
+    setParameters(values) {
+      arena.floats(parameters, words).set(values);
+      kernel.flush(parameters, words);
+    },
     readParameters: (target) => target.set(arena.floats(parameters, words)),
     readGradients: (target) => target.set(arena.floats(gradients, words)),
     rest: () => arena.clear(velocity, words),
     run(count) {
       forward(count);
-      return lossOf(count);
+      return lossOf(count, count);
     },
-    learn(count, random) {
-      arena.clear(gradients, words);
+    learn(count, random, { batch = count, adds = false } = {}) {
+      if (!adds) arena.clear(gradients, words);
       forward(count, random);
-      const sum = lossOf(count);
+      const sum = lossOf(count, batch);
       backward(network.stages, count);
+      kernel.flush(gradients, words);
       return sum;
     },
     descend({ learningRate, momentum, weightDecay, clipNorm }: Descent) {
       const scale = clipNorm === undefined ? 1 : clipScale(kernel.squaredNorm(gradients, words), clipNorm);
       kernel.descend(parameters, gradients, velocity, words, learningRate, momentum, weightDecay, scale);
+      kernel.flush(parameters, words);
+      kernel.flush(velocity, words);
     },
   };
 }

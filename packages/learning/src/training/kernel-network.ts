@@ -23,7 +23,7 @@ export function buildStages(
     const inPlace = kind === 'relu' || kind === 'dropout' || kind === 'sigmoid' || kind === 'softmax';
     if (!inPlace) {
       place = freshPlace(entry, layout);
-      stages.push(stageBetween(entry, layout, input, place));
+      stages.push(flushing(stageBetween(entry, layout, input, place), layout, input, place));
       kept = 'nothing';
       continue;
     }
@@ -32,11 +32,25 @@ export function buildStages(
       stages.push(copyStage(layout, input, place));
       kept = 'nothing';
     }
-    stages.push(stageInPlace(entry, layout, place));
+    stages.push(flushing(stageInPlace(entry, layout, place), layout, place, place));
     if (kind !== 'dropout') kept = kind === 'relu' ? 'sign' : 'value';
   }
   if (place.gradient === undefined) throw new RangeError(`${model.name} has no parameters`);
   return { stages, output: place.value, gradient: place.gradient };
+}
+
+/** Between layers, in both directions, values below 1e-18 become zero. */
+function flushing(stage: Stage, { kernel }: Layout, input: Place, output: Place): Stage {
+  return {
+    forward(count, random) {
+      stage.forward(count, random);
+      kernel.flush(output.value, count * output.words);
+    },
+    backward(count) {
+      stage.backward(count);
+      if (input.gradient !== undefined) kernel.flush(input.gradient, count * input.words);
+    },
+  };
 }
 
 /** The words of shared scratch that the largest layer needs. */

@@ -72,7 +72,7 @@ export function labelsFor(loss: LossName, memory: ArrayBufferLike, at = 0, count
   return LOSSES[loss].labels === 'numbers' ? new Float32Array(memory, at, count) : new Int32Array(memory, at, count);
 }
 
-/** The loss of some rows and the gradient of their mean, in plain code: the same bits on every machine. */
+/** The loss of some rows of a batch and their part of the gradient of its mean, in plain code: the same bits on every machine. */
 export function learnRows(
   { learn }: LossRule,
   {
@@ -82,13 +82,14 @@ export function learnRows(
   }: { readonly outputs: Words; readonly labels: ArrayLike<number>; readonly gradient: Words },
   rows: number,
   width: number,
+  batch: number,
 ): number {
   let loss = 0;
   for (let row = 0; row < rows; row++) {
     const [from, to] = [row * width, (row + 1) * width];
     const own = gradient.subarray(from, to);
     loss += learn(outputs.subarray(from, to), labels[row] as number, own);
-    for (let n = 0; n < width; n++) own[n] = (own[n] as number) / rows;
+    for (let n = 0; n < width; n++) own[n] = (own[n] as number) / batch;
   }
   return loss;
 }

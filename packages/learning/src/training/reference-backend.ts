@@ -5,6 +5,7 @@ import type { RandomStream } from '../numbers/random-stream.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 import { descendInPlace } from './descent.ts';
 import { fillDropout } from './dropout-factors.ts';
+import { flushed } from './flush.ts';
 import { DEFAULT_LOSS, labelsFor, lossRule } from './losses.ts';
 import * as layers from './reference-layers.ts';
 import { softmaxOf } from './softmax.ts';
@@ -48,13 +49,13 @@ export function createReferenceBackend(
 
   const pass = (row: number, dropout: Map<ModelLayer, Float64Array>): { output: Float64Array; trail: Passed[] } => {
     const trail: Passed[] = [];
-    let x: Float64Array = inputs.slice(row * words, (row + 1) * words);
+    let x = flushed(inputs.slice(row * words, (row + 1) * words));
     for (const entry of model.layers) {
       const size = wordsOf(entry.input);
       const factors = dropout.get(entry)?.subarray(row * size, (row + 1) * size);
       const passed = passLayer(entry, x, view(parameters, entry), view(gradients, entry), factors);
       trail.push(passed);
-      x = passed.output;
+      x = flushed(passed.output);
     }
     return { output: x, trail };
   };
@@ -67,7 +68,10 @@ export function createReferenceBackend(
     inputs,
     labels,
     outputs,
-    setParameters: (values) => parameters.set(values),
+    setParameters(values) {
+      parameters.set(values);
+      flushed(parameters);
+    },
     readParameters: (target) => target.set(parameters),
     readGradients: (target) => target.set(gradients),
     rest: () => void velocity.fill(0),
@@ -80,8 +84,8 @@ export function createReferenceBackend(
       }
       return sum;
     },
-    learn(count, random) {
-      gradients.fill(0);
+    learn(count, random, { batch = count, adds = false } = {}) {
+      if (!adds) gradients.fill(0);
       const dropout = drawDropout(count, random);
       let sum = 0;
       for (let row = 0; row < count; row++) {
@@ -89,13 +93,16 @@ export function createReferenceBackend(
         outputs.set(output, row * model.classes);
         let dy: Float64Array = new Float64Array(model.classes);
         sum += rule.learn(output, labels[row] as number, dy);
-        dy = dy.map((value) => value / count);
-        for (const { back } of trail.reverse()) dy = back(dy);
+        dy = flushed(dy.map((value) => value / batch));
+        for (const { back } of trail.reverse()) dy = flushed(back(dy));
       }
+      flushed(gradients);
       return sum;
     },
     descend(descent) {
       descendInPlace({ parameters, velocity, gradients }, descent);
+      flushed(parameters);
+      flushed(velocity);
     },
   };
 }

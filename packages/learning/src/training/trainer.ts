@@ -81,8 +81,11 @@ function train(backend: Backend, write: Write, request: TrainRequest): TrainResu
     const first = (step % batches) * batchSize;
     if (first === 0) shuffles.shuffle(order);
     const batch = order.subarray(first, first + batchSize); // the last one may be smaller, and averages over itself
-    write(samples.dataset, batch);
-    loss += backend.learn(batch.length, dropouts);
+    for (let at = 0; at < batch.length; at += backend.batchCapacity) {
+      const part = batch.subarray(at, at + backend.batchCapacity);
+      write(samples.dataset, part);
+      loss += backend.learn(part.length, dropouts, { batch: batch.length, adds: at > 0 });
+    }
     seen += batch.length;
     backend.descend(descent);
   }
@@ -120,9 +123,8 @@ function checkOutputs({ model, loss }: Backend): void {
 function checkRequest(backend: Backend, request: TrainRequest): void {
   checkParameters(backend, request.start);
   const { batchSize, epochs, steps, samples } = request;
-  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > backend.batchCapacity) {
-    throw new RangeError(`batchSize must be an integer from 1 to ${backend.batchCapacity}, got ${batchSize}`);
-  }
+  if (!Number.isInteger(batchSize) || batchSize < 1)
+    throw new RangeError(`batchSize must be a positive integer, got ${batchSize}`);
   if (epochs !== undefined && steps !== undefined) throw new RangeError('give epochs or steps, not both');
   const turns = steps ?? epochs ?? 1;
   if (!Number.isInteger(turns) || turns < 1) throw new RangeError(`epochs or steps must be at least 1, got ${turns}`);

@@ -106,6 +106,8 @@ export interface TrainingKernel {
     groups: number,
   ): void;
 
+  /** Values below 1e-18 become zero; NaN stays. */
+  flush(at: number, words: number): void;
   relu(at: number, words: number): void;
   reluGradient(gradient: number, output: number, words: number): void;
   multiplyElements(at: number, factors: number, words: number): void;

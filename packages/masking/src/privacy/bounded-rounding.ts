@@ -3,7 +3,7 @@
  * stochastically until the result is short enough (conditional rounding of Kairouz, Liu, Steinke 2021). Its effect on
  * the mean is below the noise.
  */
-import type { Quantizer, RandomWords } from '../quantizer.ts';
+import { finiteOrZeros, type Quantizer, type RandomWords } from '../quantizer.ts';
 
 /** b of the paper: rounding once exceeds the bound with this probability at most. In practice it hardly ever does. */
 const RETRY = Math.exp(-1 / 2);
@@ -18,24 +18,22 @@ export function squaredBound(dimension: number, { level, clip }: Pick<Quantizer,
   return radius ** 2 + dimension / 4 + slack;
 }
 
-export type Rounded =
-  | { readonly kind: 'rounded'; readonly integers: Int32Array; readonly isClipped: boolean }
-  | { readonly kind: 'refused'; readonly reason: 'not-finite'; readonly index: number; readonly value: number };
+export interface Rounded {
+  readonly integers: Int32Array;
+  readonly isClipped: boolean;
+}
 
 /** `weight` in (0, 1] scales the clipped update. */
 export function roundWithin(
-  values: Float32Array | Float64Array,
+  given: Float32Array | Float64Array,
   quantizer: Pick<Quantizer, 'level' | 'clip'>,
   randomWords: RandomWords,
   weight = 1,
 ): Rounded {
   if (!(weight > 0 && weight <= 1)) throw new RangeError(`weight must be in (0, 1], got ${weight}`);
+  const values = finiteOrZeros(given);
   let squares = 0;
-  for (let k = 0; k < values.length; k++) {
-    const value = values[k] as number;
-    if (!Number.isFinite(value)) return { kind: 'refused', reason: 'not-finite', index: k, value };
-    squares += value * value;
-  }
+  for (let k = 0; k < values.length; k++) squares += (values[k] as number) ** 2;
   const norm = Math.sqrt(squares);
   const isClipped = norm > quantizer.clip;
   const factor = quantizer.level * (weight * (isClipped ? quantizer.clip / norm : 1));
@@ -46,7 +44,7 @@ export function roundWithin(
     randomWords(words);
     if (roundOnce(values, factor, words, integers) > most) continue;
     words.fill(0);
-    return { kind: 'rounded', integers, isClipped };
+    return { integers, isClipped };
   }
   throw new Error(`${MAX_TRIES} roundings in a row were too long: the random words are not random`);
 }

@@ -39,9 +39,6 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'batch-invalid': BETWEEN_SERVICES,
   'body-mismatch': ODD,
   'policy-invalid': 'Create the task with other settings; the text in brackets names the problem.',
-  'not-finite': 'Check the data for missing or huge values, or lower the learning rate, then train again.',
-  'metric-missing':
-    'Give a number for every metric of the task: with --metric name=value for `basa client --update`, with `metrics` for contribute().',
   'budget-spent': 'The budget is part of the task and cannot be raised. The device can take part in another task.',
   'wrong-length': 'Train the model of the task: the update must have the same number of parameters.',
   'key-invalid': ODD,

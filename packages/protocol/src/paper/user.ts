@@ -32,11 +32,10 @@ export function paperInput(
   { level, clip, modulus, staleness }: { level: number; clip: number; modulus: Modulus; staleness: Staleness },
   { version, trainedOn }: { readonly version: number; readonly trainedOn: number },
   randomWords: RandomWords,
-): { readonly kind: 'input'; readonly vector: Uint32Array; readonly alpha: number } | Refused {
+): { readonly vector: Uint32Array; readonly alpha: number } {
   const alpha = stalenessWeight(staleness, Math.max(0, version - trainedOn));
-  const quantized = quantize(delta, { level, clip, modulus }, randomWords, alpha);
-  if (quantized.kind === 'refused') return refused('not-finite', { detail: `entry ${quantized.index}` });
-  return { kind: 'input', vector: quantized.vector, alpha };
+  const { vector } = quantize(delta, { level, clip, modulus }, randomWords, alpha);
+  return { vector, alpha };
 }
 
 export interface PaperUserPorts {

@@ -11,11 +11,7 @@ import {
 import { taskNoise } from '../wire/privacy.ts';
 import type { SumRules } from '../wire/sum-rules.ts';
 
-/**
- * Drawn once for each buffer: two draws for one update would let the noise be averaged away. An update with an entry
- * that is not a finite number counts as zeros: a server could choose a model on which devices with certain data
- * diverge, and a refusal would reveal which they are.
- */
+/** Drawn once for each upload: two draws for one update would let the noise be averaged away. */
 export function quantizeWithNoise(
   delta: Float32Array,
   rules: SumRules,
@@ -25,10 +21,7 @@ export function quantizeWithNoise(
 ): Quantized {
   const noise = taskNoise(rules);
   if (noise === undefined) throw new Error('the task is not private');
-  const hasDiverged = !delta.every(Number.isFinite);
-  const bounded = hasDiverged ? new Float32Array(delta.length) : delta;
-  const rounded = roundWithin(bounded, rules, randomWords, weight);
-  if (rounded.kind === 'refused') throw new Error('an update of finite numbers was refused');
+  const rounded = roundWithin(delta, rules, randomWords, weight);
   const { modulus } = rules;
   const vector = into ?? new Uint32Array(delta.length);
   rounded.integers.forEach((integer, k) => {
@@ -36,5 +29,5 @@ export function quantizeWithNoise(
   });
   rounded.integers.fill(0);
   if (!noise.isCentral) addNoiseInPlace(vector, noiseTable(noise.variance), modulus, randomWords);
-  return { kind: 'quantized', vector, clipped: rounded.isClipped || hasDiverged ? delta.length : 0 };
+  return { vector, clipped: rounded.isClipped ? delta.length : 0 };
 }

@@ -40,9 +40,6 @@ export const finite: Field<number> = checked(f64, (value) =>
   Number.isFinite(value) && !Object.is(value, -0) ? undefined : 'not a finite number, or a negative zero',
 );
 
-/** A finite double that is not negative. */
-export const nonNegative: Field<number> = checked(finite, (value) => (value >= 0 ? undefined : 'not zero or positive'));
-
 /** Another field with a further check in both directions: `problem` returns the fault, or undefined. */
 export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
   return {

@@ -47,7 +47,7 @@ export function updateWords(
 interface PrefixInput {
   /** w. */
   readonly weight: number;
-  /** By name; one for each metric of the task. */
+  /** By name. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -57,7 +57,7 @@ export function writePrefix(vector: Uint32Array, rules: PrefixRules, { weight, m
   vector[0] = 1;
   vector[WEIGHT] = weight;
   for (const [n, metric] of rules.metrics.entries()) {
-    vector[METRICS + n] = metricWord(metric, metrics[metric.name] as number, rules.weightScale);
+    vector[METRICS + n] = metricWord(metric, metrics[metric.name] ?? Number.NaN, rules.weightScale);
   }
 }
 

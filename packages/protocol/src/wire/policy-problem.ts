@@ -23,9 +23,6 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (policy.uploadLeaseMs <= 0) return 'uploadLeaseMs must be at least a millisecond: no upload arrives in less';
   const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy) ?? modeProblem(policy);
   if (unwritable !== undefined) return unwritable;
-  const largestNorm = policy.clip * Math.sqrt(dimension);
-  if (policy.blockFloor > largestNorm)
-    return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
 }

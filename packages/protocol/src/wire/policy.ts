@@ -3,7 +3,7 @@ import type { Modulus, Suite } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
 import { authoritiesField, type Council } from './council.ts';
-import { type Field, fixed, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
+import { type Field, fixed, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
@@ -38,8 +38,6 @@ export interface TaskPolicy extends Council {
   readonly level: number;
   /** Entries of an update beyond +-clip are clipped; in a private task its L2 norm is. */
   readonly clip: number;
-  /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
-  readonly blockFloor: number;
   readonly versions: Versions;
   /** The weight of an update by its age; `constant` with one version per sum, because the server weights the whole sum. */
   readonly staleness: Staleness;
@@ -65,7 +63,6 @@ export interface TaskPolicy extends Council {
 export const POLICY_DEFAULTS = {
   threshold: 1,
   oneShot: undefined,
-  blockFloor: 0,
   versions: 'one',
   metrics: [],
   privacy: undefined,
@@ -84,7 +81,6 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   modulus: modulusField,
   level: u32,
   clip: positive,
-  blockFloor: nonNegative,
   versions: versionsField,
   staleness: stalenessField,
   maxStaleness: u32,

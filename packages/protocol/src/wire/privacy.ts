@@ -60,7 +60,6 @@ interface WholeTask extends NoisyTask {
   readonly bufferSize: number;
   readonly modulus: Modulus;
   readonly metrics: readonly MetricRange[];
-  readonly blockFloor: number;
 }
 
 /** The noise that each device of a private task adds, or its authority; undefined if the task is not private. */
@@ -76,10 +75,9 @@ export function sumBound(task: NoisyTask, accepted: number): number {
 
 /** Returns a sentence that says why a private task with this policy is impossible, or undefined. */
 export function privacyProblem(policy: WholeTask): string | undefined {
-  const { privacy, bufferSize, modulus, metrics, blockFloor } = policy;
+  const { privacy, bufferSize, modulus, metrics } = policy;
   if (privacy === undefined) return undefined;
   if (metrics.length > 0) return 'a private task names no metrics: their exact sums would void epsilon';
-  if (blockFloor > 0) return 'a private task has blockFloor 0: a refusal that depends on the data would tell of it';
   const problem = noiseProblem({ ...policy, ...privacy, isCentral: policy.oneShot?.authorityNoise ?? false });
   if (problem !== undefined) return problem;
   const [largest, capacity] = [sumBound(policy, bufferSize), signedCapacity(modulus)];

@@ -9,8 +9,6 @@ export interface Reason {
   readonly retry?: true;
   /** The same update would be refused again: the next attempt needs a newly made one. */
   readonly freshUpdate?: true;
-  /** The reason why the device has nothing new to contribute on this version: it waits for a newer one. */
-  readonly nothingNew?: string;
 }
 
 export const REFUSALS = {
@@ -87,19 +85,6 @@ export const REFUSALS = {
     status: 422,
     retry: true,
     freshUpdate: true,
-  },
-  'not-finite': { sentence: 'The update contains a value that is not a finite number.', status: 422 },
-  'zero-block': {
-    sentence:
-      'The update is zero, or too small, on a whole block of parameters, which would expose the updates of other users.',
-    status: 422,
-    retry: true,
-    freshUpdate: true,
-    nothingNew: 'its update is zero, or too small to contribute',
-  },
-  'metric-missing': {
-    sentence: 'The task asks for a metric that has no finite value in this update.',
-    status: 422,
   },
   'budget-spent': {
     sentence: 'This device has spent its privacy budget for this task, and cannot take part any more.',

@@ -66,7 +66,7 @@ describe('a task', () => {
   });
 
   it.each<Partial<TaskPolicy>>([
-    { blockFloor: 2.8 },
+    { clip: 0.5 },
     { training: { ...DEFAULT_TRAINING, learningRate: 0.2 } },
     { training: { ...DEFAULT_TRAINING, epochs: 2 } },
     { training: { ...DEFAULT_TRAINING, batchSize: 11 } },

@@ -10,7 +10,6 @@ import {
   flag,
   list,
   long,
-  nonNegative,
   oneOf,
   optional,
   positive,
@@ -47,7 +46,6 @@ const LIMITED = [
     fails: [0, -1, Number.POSITIVE_INFINITY, Number.NaN],
   },
   { name: 'finite', field: finite, loose: double, fits: [0, -1.5], fails: [-0, Number.NEGATIVE_INFINITY, Number.NaN] },
-  { name: 'nonNegative', field: nonNegative, loose: double, fits: [0, 2], fails: [-0, -5e-324, Number.NaN] },
 ] as unknown as readonly Limited[];
 
 function written<T>(field: Field<T>, value: T): Uint8Array {

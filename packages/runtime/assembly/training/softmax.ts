@@ -4,6 +4,11 @@ const LOG2_E: f64 = 1.4426950408889634;
 const LN2_HIGH: f64 = 0.6931471803691238; // the upper bits of ln 2: k * LN2_HIGH is exact
 const LN2_LOW: f64 = 1.9082149292705877e-10;
 
+/** As single precision, with zero for the values that `flush` would make zero: narrowing them may be slow. */
+export function narrowed(x: f64): f32 {
+  return abs(x) < 1e-18 ? 0 : <f32>x;
+}
+
 /** e^x for x <= 0 by the Taylor polynomial of degree 13 on |r| <= ln 2 / 2; error below 2^-52 relative. */
 export function exponential(x: f64): f64 {
   if (x != x) return x;
@@ -51,7 +56,7 @@ function softmaxRow(to: usize, from: usize, classes: i32, scale: f64): f64 {
   for (let c = 0; c < classes; c++) sum += exponential(<f64>load<f32>(from + ((<usize>c) << 2)) - most);
   for (let c = 0; c < classes; c++) {
     const share = exponential(<f64>load<f32>(from + ((<usize>c) << 2)) - most) / sum;
-    store<f32>(to + ((<usize>c) << 2), <f32>(share * scale));
+    store<f32>(to + ((<usize>c) << 2), narrowed(share * scale));
   }
   return most + logarithm(sum);
 }
@@ -63,7 +68,7 @@ export function softmaxGradient(gradient: usize, output: usize, rows: i32, class
     let dot: f64 = 0;
     for (let n: usize = 0; n < row; n += 4) dot += <f64>load<f32>(output + n) * <f64>load<f32>(gradient + n);
     for (let n: usize = 0; n < row; n += 4) {
-      store<f32>(gradient + n, <f32>(<f64>load<f32>(output + n) * (<f64>load<f32>(gradient + n) - dot)));
+      store<f32>(gradient + n, narrowed(<f64>load<f32>(output + n) * (<f64>load<f32>(gradient + n) - dot)));
     }
     gradient += row;
     output += row;
@@ -83,7 +88,7 @@ export function softmaxCrossEntropy(
   for (let r = 0; r < rows; r++) {
     const label = (<usize>load<i32>(labels + ((<usize>r) << 2))) << 2;
     loss += softmaxRow(gradient, logits, classes, scale) - <f64>load<f32>(logits + label);
-    store<f32>(gradient + label, <f32>(<f64>load<f32>(gradient + label) - scale));
+    store<f32>(gradient + label, narrowed(<f64>load<f32>(gradient + label) - scale));
     gradient += (<usize>classes) << 2;
     logits += (<usize>classes) << 2;
   }

@@ -2,7 +2,6 @@
 import type { Signer, Suite } from '@basa/masking';
 import {
   agreedOn,
-  type Block,
   type BuiltInput,
   buildInput,
   type Certificate,
@@ -43,8 +42,6 @@ export class FederationDevice {
   session: UserSession | undefined;
   /** The number of updates that it had before this one. */
   updates = 0;
-  /** The tensors of its model, none of which may vanish; without them the whole update counts as one tensor. */
-  blocks: readonly Block[] | undefined;
 
   /** Enrols, unless it has a certificate. */
   constructor(world: World, number: number, signer: Signer, certificate?: Certificate) {
@@ -58,12 +55,12 @@ export class FederationDevice {
   /** The same device in a copy of its federation. */
   copyIn(world: World): FederationDevice {
     const copy = new FederationDevice(world, this.number, this.signer, this.certificate);
-    const { metrics, input, body, records, ledgerRecords, ledger, session, updates, blocks } = this;
+    const { metrics, input, body, records, ledgerRecords, ledger, session, updates } = this;
     copy.records = [...records];
     copy.ledgerRecords = [...ledgerRecords];
     copy.input = input?.slice();
     copy.body = body?.slice();
-    return Object.assign(copy, { metrics, ledger, session, updates, blocks });
+    return Object.assign(copy, { metrics, ledger, session, updates });
   }
 
   get suite(): Suite {
@@ -102,8 +99,7 @@ export class FederationDevice {
     // Rounding may be the same in every run, but noise must be fresh.
     const own = (words: Uint32Array): void => void new Uint8Array(words.buffer).set(randomBytes(words.byteLength));
     const randomWords = rules.privacy === undefined ? environment.randomWords(7) : own;
-    const update = { delta, metrics: this.metrics, randomWords };
-    return buildInput(rules, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
+    return buildInput(rules, { delta, metrics: this.metrics, randomWords });
   }
 
   /** Makes the records of a step durable together; the device may crash right after. */

@@ -54,7 +54,6 @@ function modulusPrices(
   const quantizer = { ...QUANTIZER, modulus };
   const { kernel } = masks;
   const first = quantize(values, quantizer, systemWords);
-  if (first.kind === 'refused') throw new Error('values of -1 to 1 were refused');
   const packed = packVector(first.vector, modulus);
   const timed = (name: ModulusOperation, work: () => void): Sampled =>
     sample(`${name} in the ${kind}, d = ${dimension}`, work, sampling);

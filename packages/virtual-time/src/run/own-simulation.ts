@@ -1,5 +1,4 @@
 /** Simulates a user's own model and data with virtual devices under any of the protocols: real updates, virtual time. */
-import { createHash } from 'node:crypto';
 import { DEFAULT_DAMPING, type Evaluation, type Samples, type Score, scoreOf, type Trainer } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
 import {
@@ -87,10 +86,6 @@ export interface OwnRun {
   /** The number of sums that the real parties of the protocol made, bit for bit equal to the plain ones. */
   readonly partySums: number;
   readonly clipped: number;
-  /** The number of updates that were left out because they were zero or repeated an earlier one of their device. */
-  readonly nothingNew: number;
-  /** The run ended early: fewer than two devices of the next version had anything new to contribute. */
-  readonly isConverged: boolean;
   readonly parameters: Float32Array;
 }
 
@@ -151,8 +146,7 @@ async function simulate(
   const { order, times } = scheduleCell(cell, costs, task.countOf);
   const curve: SimulatedVersion[] = [];
   let parameters = trainer.init(seed);
-  const isRepeated = repeats();
-  const { reached, partySums, clipped, nothingNew, isConverged } = await trainOrder(
+  const { reached, partySums, clipped } = await trainOrder(
     {
       order,
       seed,
@@ -167,8 +161,7 @@ async function simulate(
     async (request) => {
       await new Promise((resolve) => setImmediate(resolve)); // lets Ctrl-C take effect between two updates
       signal.throwIfAborted();
-      const update = trainUpdate(request, task, trainer);
-      return { ...update, isRepeated: isRepeated(request.user, update.delta) };
+      return trainUpdate(request, task, trainer);
     },
     async (made) => {
       const { version, trainLoss, evaluation } = made;
@@ -183,21 +176,9 @@ async function simulate(
   );
   const isReached = reached !== undefined;
   const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, Math.max(1, curve.length)), costs, task.countOf);
-  const met = { trips, droppedOut, meanAge, partySums, clipped, nothingNew, isConverged };
+  const met = { trips, droppedOut, meanAge, partySums, clipped };
   const versionsInASum = isSynchronous(cell) || isOneVersion(cell) ? 'one' : 'mixed';
   return { protocol, curve, isReached, ...met, versionsInASum, parameters };
-}
-
-/** Tells whether a user had an update of the same numbers before. */
-function repeats(): (user: number, delta: Float32Array) => boolean {
-  const seen = new Set<string>();
-  return (user, delta) => {
-    const bytes = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);
-    const name = `${user} ${createHash('sha256').update(bytes).digest('hex')}`;
-    const isSeen = seen.has(name);
-    seen.add(name);
-    return isSeen;
-  };
 }
 
 /** The same virtual time, ending at this version. */

@@ -46,13 +46,6 @@ export interface Trained {
   readonly partySums: number;
 }
 
-export interface TrainedRun extends Trained {
-  /** The number of updates that were left out because they rounded to zero or repeated an earlier one. */
-  readonly nothingNew: number;
-  /** Fewer than two updates of a version were new, so that they could not be summed: the run ended before it. */
-  readonly isConverged: boolean;
-}
-
 /** A version that was just made; `parameters` change with the next one. */
 export interface MadeVersion {
   readonly version: number;
@@ -62,8 +55,6 @@ export interface MadeVersion {
   readonly parameters: Float32Array;
 }
 
-/** No protocol opens a sum of fewer updates. */
-const FEWEST = 2;
 const CLIP = 16;
 
 /** Updates of a version do not depend on each other: `train` may compute many at a time, elsewhere. */
@@ -73,21 +64,18 @@ export async function trainOrder(
   trainer: Trainer,
   train: (request: UpdateRequest) => Promise<TrainedUpdate> = async (request) => trainUpdate(request, task, trainer),
   onVersion: (made: MadeVersion) => Promise<void> = async () => {},
-): Promise<TrainedRun> {
+): Promise<Trained> {
   const parameters = initialParameters(task.model, run.seed);
   const models = new Map([[0, parameters.slice()]]);
   const lastUse = lastUses(run.order);
   const step = createServerStep({ kind: 'fedavg', ...run.step });
   const accuracy: [number, number][] = [];
-  const totals = { samples: 0, clipped: 0, partySums: 0, nothingNew: 0 };
+  const totals = { samples: 0, clipped: 0, partySums: 0 };
   let reached: number | undefined;
-  let isConverged = false;
   for (const [n, updates] of run.order.entries()) {
     const version = n + 1;
     const trained = await Promise.all(updates.map((update) => train(requestOf(run, update, models))));
     const mean = meanOf(run, updates, trained, task.model.dimension, totals, version);
-    isConverged = mean === undefined;
-    if (mean === undefined) break;
     step.applyInPlace(parameters, mean, run.step.damping === undefined ? 0 : meanAgeOf(updates, n));
     models.set(version, parameters.slice());
     for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
@@ -102,7 +90,7 @@ export async function trainOrder(
     }
   }
   const wholeAccuracy = scoreValue(trainer.evaluate(parameters, task.wholeTest));
-  return { accuracy, reached, wholeAccuracy, isConverged, ...totals };
+  return { accuracy, reached, wholeAccuracy, ...totals };
 }
 
 function scoreValue(evaluation: Evaluation): number {
@@ -120,39 +108,34 @@ function meanOf(
   updates: readonly OrderedUpdate[],
   trained: readonly TrainedUpdate[],
   dimension: number,
-  totals: { samples: number; clipped: number; partySums: number; nothingNew: number },
+  totals: { samples: number; clipped: number; partySums: number },
   version: number,
-): Float32Array | Float64Array | undefined {
+): Float32Array | Float64Array {
   const { level } = run;
   const floats = new WeightedMean(dimension);
   const inputs: Uint32Array[] = [];
   let weightSum = 0;
   for (const [n, update] of updates.entries()) {
-    const { delta, samples, isRepeated = false } = trained[n] as TrainedUpdate;
+    const { delta, samples } = trained[n] as TrainedUpdate;
     totals.samples += samples;
     if (level === undefined) floats.add(delta, update.weight);
     else {
       const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
-      const quantized = quantize(delta, { level, clip: CLIP, modulus: FIELD }, words, update.weight);
-      if (quantized.kind === 'refused')
+      const wrong = delta.findIndex((value) => !Number.isFinite(value));
+      if (wrong >= 0)
         throw new RangeError(
-          `the training of device ${update.user} diverged before version ${version}: coordinate ${quantized.index} of its update is ${quantized.value}. Lower the learning rate, or check the data`,
+          `the training of device ${update.user} diverged before version ${version}: coordinate ${wrong} of its update is ${delta[wrong]}. Lower the learning rate, or check the data`,
         );
+      const quantized = quantize(delta, { level, clip: CLIP, modulus: FIELD }, words, update.weight);
       totals.clipped += quantized.clipped;
-      // Like a device, which then waits for a newer version.
-      if (isRepeated || quantized.vector.every((word) => word === 0)) {
-        totals.nothingNew++;
-        continue;
-      }
       weightSum += update.weight;
       inputs.push(quantized.vector);
     }
   }
   if (level === undefined) return floats.take('weights');
-  if (inputs.length < FEWEST) return undefined;
   const sum = new Uint32Array(dimension);
   for (const input of inputs) addInPlace(sum, input, FIELD, plainVectorKernel());
-  if (version % run.partiesEvery === 0 && inputs.length === updates.length) {
+  if (version % run.partiesEvery === 0) {
     for (const protocol of run.parties(inputs.length)) {
       checkSum(protocol, inputs, sum);
       totals.partySums++;

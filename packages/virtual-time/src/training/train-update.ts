@@ -9,10 +9,7 @@ export interface UpdateRequest {
   readonly start: Float32Array;
 }
 
-export interface TrainedUpdate extends TrainResult {
-  /** The same numbers as an earlier update of this user: a device does not contribute them twice. */
-  readonly isRepeated?: boolean;
-}
+export type TrainedUpdate = TrainResult;
 
 export function trainUpdate(
   { seed, user, trip, start }: UpdateRequest,

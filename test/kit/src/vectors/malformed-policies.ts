@@ -67,7 +67,6 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ],
     ...byte('a group', { modulus: ring(16) }, { modulus: ring(17) }, [1, 33, 255]),
     ...double('clip', { clip: MARK }, notPositive),
-    ...double('block floor', { blockFloor: MARK }, NO_NUMBERS),
     ...byte('versions', { versions: 'unsafeMixed' }, { versions: 'one' }, [2, 255]),
     ...byte('the flag of the one-shot mode', {}, { oneShot: undefined }, [2, 255]),
     ...byte('staleness', {}, { staleness: { kind: 'polynomial', exponent: 9 } }, [3, 255]),

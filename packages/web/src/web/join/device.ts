@@ -92,8 +92,6 @@ interface LifeOptions {
 /** Rounds until there are enough; can be continued after any abort. */
 class Life {
   accepted = 0;
-  /** Rounds in which the device had nothing new to contribute. */
-  #idle = 0;
   #awaited: Contribution | undefined;
   readonly #options: LifeOptions;
 
@@ -115,17 +113,16 @@ class Life {
       for (;;) {
         const { signal } = gate;
         if (this.#awaited !== undefined) await this.#fate(this.#awaited, signal);
-        const left = (rounds ?? Number.POSITIVE_INFINITY) - this.accepted - this.#idle;
+        const left = (rounds ?? Number.POSITIVE_INFINITY) - this.accepted;
         if (left <= 0) return;
         isResumed = client.isInterrupted;
         if (isResumed) await client.resume({ signal });
         else {
-          const { ended, idle } = isPaper
+          const { ended } = isPaper
             ? await this.#paper(trainer, samples, left, signal)
             : await client.run(trainer, samples, { rounds: 1, signal });
-          this.#idle += idle;
-          if (ended === 'nothing-new') continue;
-          if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: refusalText(ended) });
+          if (ended !== 'rounds' && ended !== 'done')
+            return tell({ kind: 'ended', code: ended, sentence: refusalText(ended) });
         }
       }
     } finally {
@@ -162,7 +159,6 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('rejected', ({ reason, detail }) =>
     tell({ kind: 'rejected', sentence: refusalText(reason), ...(detail !== undefined && { detail }) }),
   );
-  client.on('idle', ({ why }) => tell({ kind: 'waiting', why: `nothing new to contribute: ${why}` }));
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 
