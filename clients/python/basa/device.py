@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Optional
 
 from .errors import BasaError, Refused, SettingsError, Unreachable
@@ -22,6 +23,15 @@ _FIRST_WAIT_S = 0.2
 _LONGEST_PLACE_WAIT_S = 60.0
 #: The contribution of an interrupted session, if it was accepted now.
 _Finished = Optional[Contribution]
+
+
+def departure_wait_s(policy: Message, model: Model, now_s: float) -> float:
+    """The time until an update of this model may leave: up to the next multiple of `departMs` after its download."""
+    depart_s = policy.one_shot.depart_ms / 1000
+    if not depart_s:
+        return 0.0
+    passed_s = now_s - model.taken_s
+    return math.ceil(passed_s / depart_s) * depart_s - passed_s
 
 
 class Device:
@@ -148,6 +158,10 @@ class Device:
 
     def _keep(self, trained_on: Model, update: Update) -> None:
         """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
+        # Before any other request: the time of a training depends on its data.
+        wait_s = departure_wait_s(self.policy, trained_on, time.monotonic())
+        if wait_s > 0:
+            self._progress.sleep(wait_s)
         policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
         if gathered.statement.version - trained_on.version > policy.max_staleness:
             raise Refused("version-over")

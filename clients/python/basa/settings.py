@@ -1,6 +1,7 @@
 """The settings of a device, its models and its updates."""
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Mapping, Optional, Sequence
@@ -45,6 +46,8 @@ class Model:
     #: The hash of its statement.
     name: bytes = bytes(32)
     serial: int = 0
+    #: When its parameters had come, on the monotonic clock.
+    taken_s: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,7 +27,7 @@ _PLAN: Dict[str, Any] = {
 }
 _ONE_SHOT: Dict[str, Any] = {
     "authority_noise": 0, "epoch_ms": HOUR_MS,
-    "step_updates": 1, "step_window_ms": HOUR_MS, "version_minimum": None, "min_interval_ms": 1_000, "combine": 0, "sealing": 0,
+    "step_updates": 1, "step_window_ms": HOUR_MS, "version_minimum": None, "min_interval_ms": 1_000, "depart_ms": 0, "combine": 0, "sealing": 0,
 }
 
 

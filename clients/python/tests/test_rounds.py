@@ -12,6 +12,7 @@ import numpy as np
 
 from basa import AsyncClient, Client, Contribution, Event, FunctionTrainer, Model, Problem, Refused, SettingsError, Stopped, Unreachable
 from basa.fields import Message
+from basa.device import departure_wait_s
 from basa.progress import Progress
 from basa.rounds import Rounds, Weight
 from basa.trainer import Bound
@@ -107,6 +108,16 @@ class RunsOfRounds(unittest.TestCase):
         device = _Device()
         device.interrupted = Contribution("upload 3", 0)
         self.assertEqual((self.run_on(device).accepted, self.trainings), (1, 0))
+
+
+class Departures(unittest.TestCase):
+    def test_an_update_leaves_at_a_multiple_after_the_download(self) -> None:
+        model = Model(0, bytes(32), np.zeros(2, np.float32), taken_s=250.0)
+        waits = {
+            depart_ms: [departure_wait_s(Message(one_shot=Message(depart_ms=depart_ms)), model, now_s) for now_s in (250.25, 251.0, 251.5)]
+            for depart_ms in (0, 1000)
+        }
+        self.assertEqual(waits, {0: [0.0, 0.0, 0.0], 1000: [0.75, 0.0, 0.5]})
 
 
 class Clients(unittest.TestCase):

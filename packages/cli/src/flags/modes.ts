@@ -26,6 +26,11 @@ export const VERSION_FLAGS = {
     min: 1,
     without: 'one version in a batch',
   }),
+  'depart-ms': whole({
+    help: 'updates leave at a multiple of n milliseconds after the download of their model, which hides how long a training took',
+    max: 2 ** 32 - 1,
+    without: 'at once',
+  }),
   combine: choice(COMBINATIONS, {
     value: 'how',
     help: 'how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs --step-updates of at least 5 K',
@@ -37,22 +42,26 @@ export interface VersionSettings {
   /** K by default. */
   readonly stepUpdates?: number;
   readonly versionMinimum?: number;
+  readonly departMs?: number;
   readonly combine: (typeof COMBINATIONS)[number];
 }
 
 export function versionSettings({
   'step-updates': stepUpdates,
   'version-minimum': versionMinimum,
+  'depart-ms': departMs,
   combine,
 }: {
   readonly 'step-updates': number | undefined;
   readonly 'version-minimum': number | undefined;
+  readonly 'depart-ms': number | undefined;
   readonly combine: VersionSettings['combine'];
 }): VersionSettings {
   return {
     combine,
     ...(stepUpdates !== undefined && { stepUpdates }),
     ...(versionMinimum !== undefined && { versionMinimum }),
+    ...(departMs !== undefined && { departMs }),
   };
 }
 

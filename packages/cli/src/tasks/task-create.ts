@@ -166,6 +166,7 @@ async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request
 const ONLY_ONE_SHOT = {
   'step-updates': undefined,
   'version-minimum': undefined,
+  'depart-ms': undefined,
   combine: 'mean',
   sealing: 'x25519',
   noise: undefined,

@@ -45,6 +45,8 @@ export interface PolicyChoice {
   readonly versionMinimum?: number;
   /** One-shot: the time between two updates of a device; a second by default. */
   readonly minIntervalMs?: number;
+  /** One-shot: updates leave at a multiple of this after the download of their model, so that the time of a training is not seen; 0 by default. */
+  readonly departMs?: number;
   /**
    * One-shot: the rule that combines their means; `trimmed` withstands groups that liars spoilt, and needs five batches
    * or more: a step of at least 5 K updates.
@@ -123,8 +125,11 @@ function modeOf(choice: PolicyChoice, council: Council): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
   const { authorityNoise = false, tolerated = mostTolerated(council) } = choice;
   const { stepUpdates = choice.bufferSize } = choice;
-  const { stepWindowMs, versionMinimum, minIntervalMs, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
-  const steps = { stepUpdates, stepWindowMs, versionMinimum, minIntervalMs, combine };
+  const { stepWindowMs, versionMinimum, minIntervalMs, departMs, combine, sealing } = {
+    ...ONE_SHOT_DEFAULTS,
+    ...choice,
+  };
+  const steps = { stepUpdates, stepWindowMs, versionMinimum, minIntervalMs, departMs, combine };
   return {
     engine: ENGINE.oneShot,
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, ...steps, sealing },
@@ -137,6 +142,7 @@ function modeOf(choice: PolicyChoice, council: Council): ModePolicy {
 const ONLY_ONE_SHOT = [
   'authorityNoise',
   'combine',
+  'departMs',
   'minIntervalMs',
   'privacy',
   'sealing',

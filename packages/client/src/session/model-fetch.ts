@@ -23,10 +23,14 @@ export async function fetchModel(
   if (isRefused(gathered)) throw new RefusedError(gathered.reason, gathered.detail);
   const { modelHash, version } = gathered.statement;
   const hash = toHex(modelHash);
-  if (known?.version === version && known.hash === hash) return known;
+  if (known?.version === version && known.hash === hash) {
+    models.took(version);
+    return known;
+  }
   const bytes = await download(context, version, signal);
   if (!equalBytes(outside.suite.sha256(bytes), modelHash))
     throw new RefusedError('model-invalid', `version ${version}`);
+  models.took(version);
   events.emit('model', { version, bytes: bytes.length });
   return { version, hash, parameters: floatsOf(bytes) };
 }

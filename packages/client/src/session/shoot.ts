@@ -14,7 +14,11 @@ export async function shoot(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  context.events.emit('progress', { step: 'mask' });
+  const { events, models, outside } = context;
+  // Before any other request: the time of a training depends on its data.
+  const waitMs = models.waitMs(update.trainedOn);
+  if (waitMs > 0) await outside.sleep(waitMs, signal);
+  events.emit('progress', { step: 'mask' });
   const shot = await meter.measure('mask', () => prepare(context, update, signal));
   return 'given' in shot ? await finishSession(context, meter, signal, shot) : shot;
 }

@@ -18,7 +18,7 @@ const HANDED_MS = 5_000;
 const LAST_PART = 12;
 
 interface ModelSource {
-  readonly outside: Pick<Outside, 'suite' | 'now'>;
+  readonly outside: Pick<Outside, 'suite' | 'now' | 'stopwatch'>;
   readonly server: ServerClient;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
@@ -29,6 +29,8 @@ export class ShownModels {
   #gathered: Gathered | undefined;
   /** The model that came with a place, and the time until which it is used. */
   #handed: { readonly shown: ShownModel; readonly until: number } | undefined;
+  /** The version that was fetched last, and the time when its parameters had come. */
+  #taken = { version: -1, at: 0 };
   /** The statements of the versions that this process was shown. */
   readonly #statements = new Map<number, ModelStatement>();
 
@@ -39,6 +41,20 @@ export class ShownModels {
   /** Returns the statement of a version that an update may be trained on. */
   statementOf(version: number): ModelStatement | undefined {
     return this.#statements.get(version);
+  }
+
+  /** The parameters of this version have come. */
+  took(version: number): void {
+    this.#taken = { version, at: this.#source.outside.stopwatch() };
+  }
+
+  /** The time until an update of this version may leave: up to the next multiple of `departMs` after its download. */
+  waitMs(version: number): number {
+    const { outside, policy } = this.#source;
+    const { departMs = 0 } = policy.oneShot ?? {};
+    if (departMs === 0) return 0;
+    const passed = outside.stopwatch() - (this.#taken.version === version ? this.#taken.at : 0);
+    return Math.ceil(passed / departMs) * departMs - passed;
   }
 
   /** The server has shown this model with a place. */

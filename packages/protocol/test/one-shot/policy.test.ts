@@ -123,6 +123,7 @@ describe('a policy of the one-shot mode', () => {
     { stepWindowMs: 1 },
     { versionMinimum: 1 },
     { minIntervalMs: 1 },
+    { departMs: 1 },
     { stepUpdates: 50, combine: 'trimmed' },
     { sealing: 'x25519+mlkem768' },
   ])('with %o is another task, and reads as it was written', (change) => {

@@ -33,6 +33,8 @@ export interface OneShotPolicy {
   readonly versionMinimum: number | undefined;
   /** A device gives updates no more often than this. */
   readonly minIntervalMs: number;
+  /** An update is masked and sent at a multiple of this after the download of its model, however long its training took; 0 is at once. */
+  readonly departMs: number;
   readonly combine: Combination;
   /** The scheme with which devices seal the seeds of their masks to the authorities. */
   readonly sealing: Sealing;
@@ -46,6 +48,7 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   stepWindowMs: 3_600_000,
   versionMinimum: undefined,
   minIntervalMs: 1_000,
+  departMs: 0,
   combine: 'mean',
   sealing: 'x25519',
 };
@@ -64,6 +67,7 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
     stepWindowMs: duration,
     versionMinimum: optional(u16),
     minIntervalMs: duration,
+    departMs: u32,
     combine: oneOf(COMBINATIONS),
     sealing: oneOf(SEALINGS),
   }),
