@@ -53,7 +53,7 @@ it('a model is all it needs: the policy has the defaults and the hash of the net
     name: ascii('mine'),
     bufferSize: TASK_DEFAULTS.bufferSize,
     uploadLeaseMs: TASK_DEFAULTS.uploadLeaseMs,
-    oneShot: { ...ONE_SHOT_DEFAULTS, stepUpdates: TASK_DEFAULTS.bufferSize },
+    oneShot: { ...ONE_SHOT_DEFAULTS, stepUpdates: TASK_DEFAULTS.bufferSize, minIntervalMs: 1_000 },
     training: TASK_DEFAULTS.training,
     dimension: model.dimension,
     manifestHash: nodeSuite.sha256(ascii(manifestText(model))),

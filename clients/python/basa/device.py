@@ -7,7 +7,7 @@ from typing import Optional
 
 from .errors import BasaError, Refused, SettingsError, Unreachable
 from .fields import Message
-from .given import check_budget, check_version_free
+from .given import check_budget, check_interval, check_version_free, rest_s
 from .link import Problem, now_ms
 from .membership import Membership
 from .network import Network
@@ -119,6 +119,7 @@ class Device:
     def _train_and_offer(self, train: Training, asks_place: bool, finished: _Finished) -> Contribution:
         check_budget(self._state, self.policy)
         if asks_place:
+            self._rest()
             self._await_place()
         model = self.model()
         if asks_place:
@@ -140,8 +141,16 @@ class Device:
             return finished  # the interrupted session gave the one update of this version
         check_budget(self._state, self.policy)
         check_version_free(self._state, model.serial)
+        check_interval(self._state, self.policy, self._now_ms())
         self._keep(model, update)
         return self._finish()
+
+    def _rest(self) -> None:
+        """The task asks for a pause between two updates of a device."""
+        left_s = rest_s(self._state, self.policy, self._now_ms())
+        if left_s > 0:
+            self._progress.tell("rest", wait_s=left_s)
+            self._progress.sleep(left_s)
 
     def _await_place(self) -> None:
         """Asks for a place before the model is fetched, because more devices in training mean older updates."""

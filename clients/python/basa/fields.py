@@ -194,7 +194,7 @@ ONE_SHOT = optional(
         tolerated=U8, authority_noise=FLAG,
         epoch_ms=within(U32, 1, 2**32 - 1),
         step_updates=U32, step_window_ms=within(U32, 1, 2**32 - 1), version_minimum=optional(U16),
-        min_interval_ms=within(U32, 1, 2**32 - 1), depart_ms=U32, combine=unsigned(1, 2), sealing=unsigned(1, 2),
+        min_interval_ms=U32, depart_ms=U32, combine=unsigned(1, 2), sealing=unsigned(1, 2),
     )
 )
 PRIVACY = optional(

@@ -1,6 +1,8 @@
 """What this device gave: one update for each model, whatever becomes of it, and in a private task no more than its budget."""
 from __future__ import annotations
 
+import math
+
 from .errors import Refused
 from .fields import Message
 from .state import DeviceState
@@ -17,3 +19,15 @@ def check_budget(state: DeviceState, policy: Message) -> None:
     private = policy.privacy
     if private is not None and state.given_uploads >= private.participations:
         raise Refused("budget-spent", f"{state.given_uploads} of {private.participations} inclusions")
+
+
+def rest_s(state: DeviceState, policy: Message, now_ms: int) -> float:
+    """How long the device still gives nothing, because it gave a moment ago. A clock that was set back does not make it longer."""
+    passed_ms = now_ms - state.given_at
+    return max(0, policy.one_shot.min_interval_ms - passed_ms) / 1000 if passed_ms >= 0 else 0.0
+
+
+def check_interval(state: DeviceState, policy: Message, now_ms: int) -> None:
+    left_s = rest_s(state, policy, now_ms)
+    if left_s > 0:
+        raise Refused("given-lately", f"{math.ceil(left_s)} s are left")

@@ -13,7 +13,7 @@ from .errors import Stopped
 class Event:
     """One thing that happened.
 
-    `name` is one of: `place` (the device waits for a place to train in), `model` (bytes of the model came), `trained`,
+    `name` is one of: `rest` (it gave a moment ago), `place` (the device waits for a place to train in), `model` (bytes of the model came), `trained`,
     `step` (`detail` is `mask`), `upload` (bytes of the update were sent), `accepted`,
     `refused`, `retry` (a request failed and is sent again).
     """
@@ -34,11 +34,11 @@ Listener = Callable[[Event], None]
 _LOG = logging.getLogger("basa")
 _LEVELS = {
     "refused": logging.WARNING, "accepted": logging.INFO, "trained": logging.INFO,
-    "place": logging.INFO, "retry": logging.INFO,
+    "place": logging.INFO, "rest": logging.INFO, "retry": logging.INFO,
 }
 _WORDS = {
     "refused": "the update was refused", "accepted": "the server has the update",
-    "trained": "trained", "place": "waiting for a place", "retry": "trying again",
+    "trained": "trained", "place": "waiting for a place", "rest": "the task asks for a pause", "retry": "trying again",
 }
 
 

@@ -18,7 +18,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
 _LONGEST_LOOK_S = 4.0
 _LOOK_AGAIN_S = 60.0
 #: Reasons to come again that are not about the update.
-_WAITING = {"no-place", "version-over", "version-given"}
+_WAITING = {"no-place", "given-lately", "version-over", "version-given"}
 #: The task, or this device's part in it, is over: that is no error.
 _OVER = {"task-finished", "budget-spent"}
 #: The weight of an update, in (0, 1]: a number, or a function of the training.

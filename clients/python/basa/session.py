@@ -12,7 +12,7 @@ from typing import Sequence
 from .fields import Message
 from .given import check_version_free
 from .layouts import SHOT_HEADER, SHOT_UPLOAD
-from .link import Problem
+from .link import Problem, now_ms
 from .parts import task_parts
 from .errors import Refused
 from .services import Server
@@ -53,7 +53,7 @@ def keep_shot(state: DeviceState, shot: Shot) -> None:
         certificate=shot.certificate, header=header, body_bytes=len(body), body_crc=zlib.crc32(body)
     )
     closes = max(epoch.closes for epoch in epochs)
-    state.begin(shot.serial, {"upload": upload.raw.hex(), "version": shot.version, "closes": closes}, body)
+    state.begin(shot.serial, now_ms(), {"upload": upload.raw.hex(), "version": shot.version, "closes": closes}, body)
 
 
 class Session:

@@ -67,10 +67,10 @@ class DeviceState:
         self._data[name] = value.hex()
         self._write()
 
-    def begin(self, serial: int, session: Json, body: bytes) -> None:
+    def begin(self, serial: int, at: int, session: Json, body: bytes) -> None:
         """The session with its body, and the mark that an update on the model with this serial is given, in one step."""
         session = {**session, "body": self._keep_body(body)}
-        self._data["given"] = {"serial": serial, "uploads": self.given_uploads + 1}
+        self._data["given"] = {"serial": serial, "uploads": self.given_uploads + 1, "at": at}
         self._data["session"], self.is_resumed = session, False
         self._write()
 
@@ -107,6 +107,11 @@ class DeviceState:
         """In a private task each of them is a charge."""
         return int(self._data["given"]["uploads"])
 
+    @property
+    def given_at(self) -> int:
+        """The time of the last one, by this device's own clock."""
+        return int(self._data["given"]["at"])
+
     def close(self) -> None:
         try:
             if not self._has_failed:
@@ -132,7 +137,7 @@ class DeviceState:
     def _load(self) -> Json:
         path = self.folder / "state.json"
         if not path.exists():
-            return {"format": _FORMAT, "given": {"serial": -1, "uploads": 0}}
+            return {"format": _FORMAT, "given": {"serial": -1, "uploads": 0, "at": 0}}
         data: Json = json.loads(path.read_text())
         if data.get("format") != _FORMAT:
             raise StateProblem("folder-of-another-version", str(self.folder))

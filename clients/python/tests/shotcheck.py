@@ -12,7 +12,7 @@ import numpy as np
 from basa.errors import Refused, StateProblem
 from basa.fields import Message
 from basa.floor import Floor
-from basa.given import check_budget, check_version_free
+from basa.given import check_budget, check_interval, check_version_free
 from basa.device import Device
 from basa.layouts import EPOCH, MODEL_STATEMENT, POLICY, SHOT_HEADER, SHOT_UPLOAD, SHOWN_MODEL, Layout
 from basa.link import Problem
@@ -222,12 +222,19 @@ def check_private(v: Vector) -> None:
     assert refusal(lambda: check_budget(state, policy)) == v["refused"]  # type: ignore[arg-type]
 
 
+def check_pause(v: Vector) -> None:
+    """The task asks for 30 seconds between two updates of a device; one was given at 100 s."""
+    policy = Message(one_shot=Message(min_interval_ms=30_000))
+    state = Message(given_at=100_000)
+    assert refusal(lambda: check_interval(state, policy, v["now"])) == v["refused"]  # type: ignore[arg-type]
+
+
 class _Contributing(Device):
     """A device whose server says "version-over" of the first versions, and takes the update of the next one."""
 
     def __init__(self, folder: Path, over: int) -> None:
         super().__init__(Settings("", [], [], bytes(32), folder))
-        self._member.policy = Message(privacy=None, dimension=1)
+        self._member.policy = Message(privacy=None, dimension=1, one_shot=Message(min_interval_ms=0))
         self._over, self.trained_on = over, 0
 
     def _await_place(self) -> None:
@@ -304,6 +311,10 @@ SHOT_RULES: List[Case] = [
     ("budgets", check_private, [
         {"given": 0, "refused": None}, {"given": 1, "refused": None}, {"given": 2, "refused": "budget-spent"},
         {"given": 9, "private": False, "refused": None},
+    ]),
+    ("pauses between updates", check_pause, [
+        {"now": 100_000, "refused": "given-lately"}, {"now": 129_999, "refused": "given-lately"},
+        {"now": 130_000, "refused": None}, {"now": 99_999, "refused": None},
     ]),
     ("versions that are over", check_version_over, [
         {"over": 0, "place": "upload 5", "trained": 1},

@@ -7,11 +7,11 @@ import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/
 import type { UploadFate } from './services/server-client.ts';
 import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
-import { contribute, refusePaper, resume, versionRejection } from './session/contribute.ts';
+import { contribute, refusePaper, resume, trainingRejection, versionRejection } from './session/contribute.ts';
 import type { Contribution, Rejection } from './session/contribution.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
-import { budgetRejection, spentBy } from './session/private-budget.ts';
+import { spentBy } from './session/private-budget.ts';
 import type { Update } from './session/quantised.ts';
 
 export interface Abortable {
@@ -101,7 +101,7 @@ export class BasaClient {
   /** Fetches, trains and contributes until the rounds are done or the task ends; an abort rejects. */
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
-      budget: () => budgetRejection(this.#context),
+      mayTrain: () => trainingRejection(this.#context),
       admission: (both: AbortSignal) => askForPlace(this.#context, both),
       model: (both: AbortSignal) => this.#newestModel(both),
       given: (version: number) => versionRejection(this.#context, version),

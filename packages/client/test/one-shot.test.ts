@@ -32,6 +32,17 @@ function whatLeft(services: HttpServices): Map<string, Set<string>> {
 }
 
 describe('a contribution in one message', () => {
+  it('is not given before the pause is over that the task asks for, although there is a newer model', async () => {
+    const services = await startServices({ policy: { oneShot: { ...ONE_SHOT_DEFAULTS, minIntervalMs: 3_600_000 } } });
+    const client = await startClient(services);
+    await client.model();
+    accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
+    services.world.nextVersion();
+    const { version } = await client.model();
+    const early = await client.contribute(deltaOf(1), { trainedOn: version });
+    expect(early).toMatchObject({ reason: 'given-lately', update: 'free', retryAfterMs: expect.any(Number) });
+  });
+
   it('is in the sum of its batch; the device talks only to the server', async () => {
     const services = await startServices();
     const clients = [await startClient(services), await startClient(services), await startClient(services)];

@@ -13,7 +13,7 @@ import {
   type TrainRequest,
 } from '@basa/learning';
 import { ascii } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import type { RoundTrainer } from '../src/node/index.ts';
@@ -55,6 +55,22 @@ describe('run', () => {
     expect(summaries).toMatchObject(Array(3).fill({ accepted: 2, ended: 'rounds' }));
     expect(services.world.version).toBe(2);
     expect(versions).toHaveLength(2);
+  });
+
+  it('waits for the pause that its task asks for before it asks for the next place', async () => {
+    const oneShot = { ...ONE_SHOT_DEFAULTS, minIntervalMs: 1_000 };
+    const services = await startServices({ bufferSize: 2, policy: { oneShot } });
+    services.shots.opensWhenFull = true;
+    const clients = await Promise.all(
+      [0, 1].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    const givenAt: number[] = [];
+    clients[0]?.on('accepted', () => givenAt.push(Date.now()));
+    await Promise.all(
+      clients.map((client) => client.run(new Recorder(tinyModel), allSamples(tinyDataset), { rounds: 2 })),
+    );
+    const [first = 0, second = 0] = givenAt;
+    expect(second - first).toBeGreaterThanOrEqual(900);
   });
 
   it('ends with the reason if the task has ended, and continues if it was only paused', async () => {

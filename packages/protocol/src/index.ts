@@ -78,7 +78,7 @@ export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput } from './user/input.ts';
 export type { DeviceLedger, GivenUploads, LedgerRecord } from './user/ledger.ts';
-export { EMPTY_LEDGER, versionProblem } from './user/ledger.ts';
+export { EMPTY_LEDGER, intervalProblem, restMs, versionProblem } from './user/ledger.ts';
 export type { ShotStart } from './user/one-shot/shot.ts';
 export { giveShot, resumeShot } from './user/one-shot/shot.ts';
 export type { Gathered, ModelQuestion } from './user/one-shot/shown-model.ts';

@@ -124,11 +124,8 @@ type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'version
 function modeOf(choice: PolicyChoice, council: Council): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
   const { authorityNoise = false, tolerated = mostTolerated(council) } = choice;
-  const { stepUpdates = choice.bufferSize } = choice;
-  const { stepWindowMs, versionMinimum, minIntervalMs, departMs, combine, sealing } = {
-    ...ONE_SHOT_DEFAULTS,
-    ...choice,
-  };
+  const { stepUpdates = choice.bufferSize, minIntervalMs = 1_000 } = choice;
+  const { stepWindowMs, versionMinimum, departMs, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
   const steps = { stepUpdates, stepWindowMs, versionMinimum, minIntervalMs, departMs, combine };
   return {
     engine: ENGINE.oneShot,

@@ -68,11 +68,16 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** The device comes again: its update was not rejected. */
-const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-given', 'version-over']);
+const WAITING: ReadonlySet<string> = new Set<ProblemCode>([
+  'no-place',
+  'given-lately',
+  'version-given',
+  'version-over',
+]);
 
 export interface RunSteps {
-  /** Returns the reason why the device may not train any more: its privacy budget is spent. */
-  budget(): Rejection | undefined;
+  /** Returns the reason why the device may not train now: its privacy budget is spent, or it gave a moment ago. */
+  mayTrain(): Rejection | undefined;
   admission(signal: AbortSignal): Promise<Place | Rejection>;
   model(signal: AbortSignal): Promise<FetchedModel>;
   /** Returns the reason why the device may not train on this version: it already gave an update on it. */
@@ -110,7 +115,8 @@ export async function run(
       if (!WAITING.has(result.reason)) refusals++;
       if (problemOf(result.reason).retry !== true) return endedBy(result.reason);
       if (result.update === 'given' || problemOf(result.reason).freshUpdate === true) update = undefined;
-      if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
+      if (result.reason === 'no-place' || result.reason === 'given-lately')
+        await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
       // Others were faster: there is a newer version to train on, and nothing to wait for.
       else if (result.reason !== 'version-over') await pause(result.retryAfterMs ?? 0);
     } catch (error) {
@@ -130,8 +136,8 @@ export async function run(
   /** A device without an update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
     if (update === undefined) {
-      const overBudget = steps.budget();
-      if (overBudget !== undefined) return overBudget;
+      const not = steps.mayTrain();
+      if (not !== undefined) return not;
       const place = await steps.admission(signal);
       if (place.kind === 'rejected') return place;
       const model = await steps.model(signal);

@@ -1,5 +1,5 @@
 /** Offers an update: finishes an interrupted session first, and gives one update for each version. */
-import { versionProblem } from '@basa/protocol';
+import { intervalProblem, restMs, versionProblem } from '@basa/protocol';
 import { RefusedError } from '../errors.ts';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -38,7 +38,7 @@ async function contributeCopy(
     if (ended?.kind === 'accepted' && pending.version === update.trainedOn) return ended;
     if (ended !== undefined && context.state.session !== undefined) return ended; // the server takes it later
   }
-  const no = budgetRejection(context) ?? versionRejection(context, update.trainedOn);
+  const no = trainingRejection(context) ?? versionRejection(context, update.trainedOn);
   return report(context, no ?? (await shoot(context, update, newMeter(context), signal)));
 }
 
@@ -49,6 +49,17 @@ export async function resume(
 ): Promise<Contribution | Rejection | undefined> {
   if (context.state.session === undefined) return undefined;
   return report(context, await finishSession(context, newMeter(context), signal));
+}
+
+/** Before a device trains: its privacy budget is spent, or it gave a moment ago. */
+export function trainingRejection(context: DeviceContext): Rejection | undefined {
+  const { outside, policy, state } = context;
+  const now = outside.now();
+  const early = intervalProblem(state.ledger, policy, now);
+  return (
+    budgetRejection(context) ??
+    (early && rejected(early.reason, 'free', { ...early, retryAfterMs: restMs(state.ledger, policy, now) }))
+  );
 }
 
 /** Returns the reason why no update may be given on this version: the device gave one on it, or on a newer one. */

@@ -25,7 +25,7 @@ export async function shoot(
 
 /** Nothing is given away yet: any problem leaves the update free. */
 function prepare(context: DeviceContext, update: Update, signal: AbortSignal): Promise<NewShot | Rejection> {
-  const { models, policy } = context;
+  const { models, outside, policy } = context;
   const { trainedOn } = update;
   return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
     const gathered = await models.fresh(signal);
@@ -35,7 +35,7 @@ function prepare(context: DeviceContext, update: Update, signal: AbortSignal): P
     if (statement === undefined) return rejected('model-unknown', 'free', { detail: notSeen(trainedOn) });
     const built = quantised(context, sumRules(policy, statement.version), update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
-    const { epochs } = gathered;
-    return { given: { policy, certificate, statement, epochs }, input: built.vector };
+    const given = { policy, certificate, statement, epochs: gathered.epochs, now: outside.now() };
+    return { given, input: built.vector };
   });
 }

@@ -49,7 +49,7 @@ export function runByAlgorithmTwo(
   };
 
   const steps: RunSteps = {
-    budget: () => undefined,
+    mayTrain: () => undefined,
     admission: async (both) =>
       given === undefined || (await newest(both)).version > given
         ? { kind: 'place', endsInMs: Number.POSITIVE_INFINITY }

@@ -39,6 +39,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'batch-invalid': BETWEEN_SERVICES,
   'body-mismatch': ODD,
   'policy-invalid': 'Create the task with other settings; the text in brackets names the problem.',
+  'given-lately': 'The device waits, and contributes again.',
   'budget-spent': 'The budget is part of the task and cannot be raised. The device can take part in another task.',
   'wrong-length': 'Train the model of the task: the update must have the same number of parameters.',
   'key-invalid': ODD,

@@ -110,6 +110,11 @@ export const REFUSALS = {
     retry: true,
     freshUpdate: true,
   },
+  'given-lately': {
+    sentence: 'This device contributed a moment ago; the task asks for a pause between two updates of a device.',
+    status: 409,
+    retry: true,
+  },
   'epochs-missing': {
     sentence:
       'Too few authorities have an open epoch. Either they do not answer the server, or the clock of this device is wrong.',

@@ -1,4 +1,4 @@
-import { EMPTY_LEDGER, privacySpent } from '@basa/protocol';
+import { EMPTY_LEDGER, millis, privacySpent } from '@basa/protocol';
 import { granted, type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('the budget of a device', () => {
   });
 
   it('has room for one more until as many were given as it allows, and none in a task without noise', () => {
-    const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { serial: 7, uploads } });
+    const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { serial: 7, uploads, at: millis(0) } });
     expect(budgetProblem(EMPTY_LEDGER, PRIVACY)).toBeUndefined();
     expect(budgetProblem(given(1), { ...PRIVACY, participations: 2 })).toBeUndefined();
     expect(budgetProblem(given(2), { ...PRIVACY, participations: 2 })).toMatchObject({ reason: 'budget-spent' });

@@ -7,6 +7,7 @@ import {
   giveShot,
   isRefused,
   type Masking,
+  type Millis,
   millis,
   type Refused,
   receiveModel,
@@ -92,7 +93,7 @@ export class ShotDevice {
     const built = fixed === undefined ? this.inputOf(delta, version) : { kind: 'input' as const, vector: fixed };
     if (built.kind === 'refused') return built;
     this.own.input = built.vector;
-    return { policy, certificate: this.own.certificate, statement, epochs };
+    return { policy, certificate: this.own.certificate, statement, epochs, now: this.#now() };
   }
 
   receive(shown: ShownModel): Gathered | Refused {
@@ -107,11 +108,15 @@ export class ShotDevice {
 
   /** Goes through the steps of an upload, a new or the stored one; `deliver` receives the message. */
   drive(start: ShotStart | undefined, deliver: (sent: SentShot) => Accepted | Refused): Accepted | Refused {
-    const now = millis(this.world.now + this.clockMs);
-    const steps = start === undefined ? resumeShot(this.#ports, this.own, now) : giveShot(this.#ports, this.own, start);
+    const steps =
+      start === undefined ? resumeShot(this.#ports, this.own, this.#now()) : giveShot(this.#ports, this.own, start);
     let next = steps.next();
     while (next.done !== true) next = steps.next(this.#answer(next.value, deliver) as never);
     return next.value.kind === 'acknowledged' ? ACCEPTED : refused(next.value.reason);
+  }
+
+  #now(): Millis {
+    return millis(this.world.now + this.clockMs);
   }
 
   #answer(request: ContributeRequest, deliver: (sent: SentShot) => Accepted | Refused): unknown {

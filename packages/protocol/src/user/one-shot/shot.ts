@@ -22,7 +22,7 @@ import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
 import { declined, unchanged } from '../../wire/transition.ts';
 import { budgetProblem } from '../budget.ts';
 import { type Device, type DeviceStep, recorded } from '../device.ts';
-import { givenRecord, versionProblem } from '../ledger.ts';
+import { givenRecord, intervalProblem, versionProblem } from '../ledger.ts';
 import { ask, type ContributeEnd, type Steps } from '../requests.ts';
 import type { UserPorts, UserSession } from '../session.ts';
 
@@ -34,6 +34,8 @@ export interface ShotStart {
   readonly statement: ModelStatement;
   /** From `receiveModel`. */
   readonly epochs: readonly Epoch[];
+  /** By the device's own clock. */
+  readonly now: Millis;
 }
 
 /** Makes an upload, stores it and sends it. */
@@ -125,19 +127,23 @@ function* masked(ports: UserPorts, { header, policy, held, seeds }: ToMask): Ste
   return packVector(vector, policy.modulus, kernel);
 }
 
-function givenProblem({ ledger }: Device, { policy, statement }: ShotStart): Refused | undefined {
-  return budgetProblem(ledger, policy.privacy) ?? versionProblem(ledger, statement.serial);
+function givenProblem({ ledger }: Device, { policy, statement, now }: ShotStart): Refused | undefined {
+  return (
+    budgetProblem(ledger, policy.privacy) ??
+    versionProblem(ledger, statement.serial) ??
+    intervalProblem(ledger, policy, now)
+  );
 }
 
 /** The ledger marks the model as given in the same step. */
 function keepUpload(
   { suite }: UserPorts,
   device: Device,
-  { statement: { version, serial }, epochs }: ShotStart,
+  { statement: { version, serial }, epochs, now }: ShotStart,
   upload: ShotUpload,
 ): DeviceStep<{ readonly kind: 'kept' }> {
   const closes = Math.max(...epochs.map((epoch) => epoch.closes)) as Millis;
-  const records = [{ kind: 'shot' as const, upload, version, closes }, givenRecord(device.ledger, serial)];
+  const records = [{ kind: 'shot' as const, upload, version, closes }, givenRecord(device.ledger, serial, now)];
   return recorded(suite, device, records, { kind: 'kept' }) as DeviceStep<{ readonly kind: 'kept' }>;
 }
 
