@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAuthority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
+import { enrolmentHashes, newEnrolmentTokens } from '@basa/client/operator';
 import { logisticRegression, manifestText } from '@basa/learning';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, ONE_SHOT_DEFAULTS, POLICY_DEFAULTS, SERVER_PATH } from '@basa/protocol';
@@ -64,7 +65,9 @@ const createTask = async (name, choice, { devices, ...specification }) => {
   });
   const { task } = await ask(url, AUTHORITY_PATH.tasks, policy);
   await ask(server.url, SERVER_PATH.tasks, { policy: toHex(policy), ...specification });
-  const { tokens } = await ask(url, AUTHORITY_PATH.tokens(task), { count: devices, endsAt: Date.now() + 3_600_000 });
+  const tokens = newEnrolmentTokens(devices);
+  const hashes = enrolmentHashes(tokens, toHex(publicKey));
+  await ask(url, AUTHORITY_PATH.tokens(task), { hashes, endsAt: Date.now() + 3_600_000 });
   return { task, tokens };
 };
 

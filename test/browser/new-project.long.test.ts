@@ -36,14 +36,16 @@ it('a new project for browsers builds, and three tabs of it are three devices wh
   const services = await TestServices.open({ server: { corsOrigins }, authority: { corsOrigins } });
   const browser = await launchChromium();
   try {
-    const said = await npm('create', {
+    const variables = {
       BASA_SERVER: services.server.url,
       BASA_AUTHORITY: services.authority.url,
       BASA_AUTHORITY_KEY: toHex(services.authority.publicKey),
       BASA_OPERATOR_TOKEN: OPERATOR_TOKEN,
       BASA_AUTHORITY_TOKEN: OPERATOR_TOKEN,
-    });
-    const task = /^task (\w+)$/m.exec(said)?.[1] ?? '';
+    };
+    const task = /^task (\w+)$/m.exec(await npm('create', variables))?.[1] ?? '';
+    for (const step of ['tokens', 'enrol']) await npm(step, variables);
+    const said = await npm('links', variables);
     const links = [...said.matchAll(/^http:\/\/127\.0\.0\.1:8080\/(#.*)$/gm)].map(([, hash]) => `${origin}/${hash}`);
     expect(links).toHaveLength(3);
     for (const [n, link] of links.entries())

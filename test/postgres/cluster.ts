@@ -13,7 +13,7 @@ import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
 import { openPostgres } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
-import { NEVER_LATE, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/test-services.ts';
+import { NEVER_LATE, newToken, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/test-services.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 /** However slow the machine is. */
@@ -117,16 +117,13 @@ export class Cluster {
 
   /** A device: each of its requests goes to some node. */
   async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
-    const body = { count: 1, endsAt: Date.now() + 3_600_000 };
-    const path = AUTHORITY_PATH.tokens(this.task);
-    const { tokens } = await operate<{ tokens: string[] }>(this.authority.url, 'POST', path, body);
     const client = await Clients.connect({
       server: this.#balancer.url,
       authority: this.authority.url,
       authorityKey: toHex(this.authority.publicKey),
       task: this.task,
       identity: join(this.folder, 'devices', name),
-      token: tokens[0] as string,
+      token: await newToken(this.authority, this.task),
       retry,
       ...options,
     });

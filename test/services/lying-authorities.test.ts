@@ -56,8 +56,8 @@ beforeEach(() => {
   slow.behave();
 });
 
-const create = (name: string) =>
-  createTask({
+const create = async (name: string) => {
+  const { task } = await createTask({
     server: services.server.url,
     authority: urls(),
     operatorToken: OPERATOR_TOKEN,
@@ -66,8 +66,10 @@ const create = (name: string) =>
     name,
     bufferSize: K,
     minimum: K,
-    tokens: K,
   });
+  const owners = new AuthorityOperator({ url: urls(), token: tokenForAll(urls(), OPERATOR_TOKEN) });
+  return { task, tokens: await owners.tokens(task, K, Date.now() + 3_600_000) };
+};
 const device = (task: string, name: string, token = '', authority = urls()): Promise<BasaClient> =>
   services.client(name, {
     task,

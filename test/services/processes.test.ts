@@ -10,6 +10,7 @@ import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import {
   countsOf,
+  newToken,
   OPERATOR_TOKEN,
   OPERATORS,
   oneHot,
@@ -20,7 +21,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
 const PASSPHRASE = { BASA_AUTHORITY_PASSPHRASE: 'a passphrase of the tests' };
-const QUIET = { logLevel: 'silent', operators: OPERATORS, tickMs: 50 };
+const QUIET = { logLevel: 'silent', tickMs: 50 };
+const tokensOf = (...roles: readonly string[]) => [{ tokenHash: OPERATORS[0].tokenHash, roles }];
 let authority: ServiceProcess;
 let server: ServiceProcess;
 let urls: { authority: string; server: string };
@@ -33,7 +35,13 @@ function configured(name: string, config: object): string {
 }
 
 const authorityConfig = (more: object = {}) =>
-  configured('authority', { dataFolder: join(folder, 'authority'), port: 0, ...QUIET, ...more });
+  configured('authority', {
+    dataFolder: join(folder, 'authority'),
+    port: 0,
+    ...QUIET,
+    operators: tokensOf('tasks', 'enrol', 'revoke', 'admin'),
+    ...more,
+  });
 const serverConfig = (more: object = {}) =>
   configured('server', {
     dataFolder: join(folder, 'server'),
@@ -41,6 +49,7 @@ const serverConfig = (more: object = {}) =>
     authorityUrl: urls.authority,
     authorityKey: toHex(keys.authority),
     ...QUIET,
+    operators: tokensOf('operator', 'auditor'),
     ...more,
   });
 
@@ -77,11 +86,11 @@ it('a server killed in the middle of uploads goes on with them, and counts every
   const policy = encodePolicy(testPolicy({ serverKey: keys.server, authorityKeys: [keys.authority] }));
   const { task } = await ask<{ task: string }>(urls.authority, AUTHORITY_PATH.tasks, policy);
   await ask(urls.server, SERVER_PATH.tasks, { policy: toHex(policy) });
-  const tokens = { count: 3, endsAt: Date.now() + 3_600_000 };
-  const given = await ask<{ tokens: string[] }>(urls.authority, AUTHORITY_PATH.tokens(task), tokens);
+  const at = { url: urls.authority, publicKey: keys.authority };
+  const tokens = await Promise.all([0, 1, 2].map(() => newToken(at, task)));
   const port = Number(new URL(urls.server).port);
   const clients = await Promise.all(
-    given.tokens.map((token, n) =>
+    tokens.map((token, n) =>
       BasaClient.connect({
         ...urls,
         task,

@@ -66,7 +66,6 @@ const create = ({ authority = urls(), ...more }: Partial<CreateTaskOptions> = {}
     model,
     bufferSize: K,
     minimum: K,
-    tokens: K,
     ...more,
   });
 const operator = (missed: Error[] = []): AuthorityOperator =>
@@ -104,7 +103,8 @@ async function fill(clients: readonly BasaClient[], version: number, task: strin
 }
 
 it('trains with all authorities and with one down, waits with two down, and continues later', async () => {
-  const { task, policy, tokens } = await create();
+  const { task, policy } = await create();
+  const tokens = await operator().tokens(task, K, Date.now() + 3_600_000);
   expect([policy.authorities.length, policy.threshold]).toEqual([4, 3]);
   const clients = await Promise.all(tokens.map((token, n) => device(task, `of-four-${n}`, token)));
   await fill(clients, 1, task);
@@ -134,7 +134,7 @@ it('trains with all authorities and with one down, waits with two down, and cont
 });
 
 it('needs enough authorities to withstand one that colludes', async () => {
-  const three = { authority: urls().split(',').slice(0, 3).join(','), tokens: 0 };
+  const three = { authority: urls().split(',').slice(0, 3).join(',') };
   await expect(create({ ...three, threshold: 2 })).rejects.toThrow(SettingsError);
   expect((await create({ ...three })).policy.threshold).toBe(3);
 });
@@ -148,7 +148,7 @@ it('each authority has its own token: one is not sent to others', () => {
 
 it('an operator without a listener gets an error if an authority is down', async () => {
   await others[2]?.close();
-  const { task } = await create({ authority: urls().split(',').slice(0, 3).join(','), name: 'first three', tokens: 0 });
+  const { task } = await create({ authority: urls().split(',').slice(0, 3).join(','), name: 'first three' });
   const strict = new AuthorityOperator({ url: urls(), token: tokenForAll(urls(), OPERATOR_TOKEN) });
   await expect(strict.tokens(task, 1, Date.now() + 60_000)).rejects.toThrow(UnreachableError);
   await startOther(2);

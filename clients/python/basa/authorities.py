@@ -17,7 +17,7 @@ class Authorities:
     def __init__(self, members: Sequence[Authority], council: Council) -> None:
         self._members, self._council = members, council
 
-    def enrol(self, task: bytes, token: Optional[str], device: bytes) -> Message:
+    def enrol(self, task: bytes, token: Optional[bytes], device: bytes) -> Message:
         """The certificate with t signatures; all sign the same bytes."""
         council = self._council
 

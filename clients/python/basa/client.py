@@ -60,7 +60,8 @@ class Client:
         self._progress = Progress(on_event)
         self._settings = Settings(
             server, _texts(authority), [_hash_of(key, "key of an authority", "init") for key in _texts(authority_key)],
-            _hash_of(task, "task", "task create"), Path(folder), token,
+            _hash_of(task, "task", "task create"), Path(folder),
+            None if not token else _hash_of(token, "enrolment token", "keys make"),
             piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
         self._lock = threading.RLock()

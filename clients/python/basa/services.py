@@ -9,7 +9,12 @@ from .layouts import CERTIFICATE, SHOWN_MODEL
 from .link import ServiceLink, document_of
 from .progress import Progress
 from .errors import Malformed, Refused
-from .suite import Signer
+from .suite import Signer, hkdf
+
+
+def enrolment_proof(token: bytes, authority_key: bytes) -> bytes:
+    """HKDF-SHA-256(token, salt "basa enrolment", info = public key of the authority)."""
+    return hkdf(token, b"basa enrolment", authority_key, 32)
 
 
 class Authority:
@@ -27,8 +32,9 @@ class Authority:
     def policy(self, task: bytes) -> bytes:
         return self.link.call("GET", f"/v1/tasks/{task.hex()}/policy").body
 
-    def enrol(self, task: bytes, token: Optional[str]) -> Message:
-        body = json.dumps({} if token is None else {"token": token}).encode()
+    def enrol(self, task: bytes, token: Optional[bytes]) -> Message:
+        """It sees only what the token gives for its own key, which no other authority accepts."""
+        body = json.dumps({} if token is None else {"proof": enrolment_proof(token, self._key).hex()}).encode()
         target = f"/v1/tasks/{task.hex()}/enrolments"
         return CERTIFICATE.decode(self.link.call("POST", target, body, signed=True, kind="application/json").body)
 

@@ -26,7 +26,8 @@ class Settings:
     authority_keys: Sequence[bytes]
     task: bytes
     folder: Path
-    token: Optional[str] = None
+    #: Made by the application; shown to no service.
+    token: Optional[bytes] = None
     piece_bytes: int = 1 << 20
     #: The demands of this application on any policy.
     floor: Floor = Floor()

@@ -103,7 +103,7 @@ class _Enrols:
     def __init__(self, place: int, does: str) -> None:
         self._place, self._does = place, does
 
-    def enrol(self, task: bytes, token: Optional[str]) -> Message:
+    def enrol(self, task: bytes, token: Optional[bytes]) -> Message:
         if self._does == "silent":
             NEVER.wait()
         if self._does == "fails":

@@ -35,7 +35,7 @@ class _Enrolling:
     def __init__(self, says: Union[Message, Exception]) -> None:
         self._says, self.asked = says, 0
 
-    def enrol(self, task: bytes, token: Optional[str], device: bytes) -> Message:
+    def enrol(self, task: bytes, token: Optional[bytes], device: bytes) -> Message:
         self.asked += 1
         if isinstance(self._says, Exception):
             raise self._says

@@ -7,6 +7,7 @@ from typing import Iterator
 import numpy as np
 
 from basa import noise, privacy, sealing, vectors
+from basa.services import enrolment_proof
 from basa.suite import sha256
 
 from .agreement import Vector, agreement, read_vectors
@@ -69,6 +70,11 @@ def check_bad_key(v: Vector) -> None:
     assert not sealing.is_key(bytes.fromhex(v["key"]))
 
 
+def check_proof(v: Vector) -> None:
+    proof = enrolment_proof(bytes.fromhex(v["token"]), bytes.fromhex(v["authority"]))
+    assert (proof.hex(), sha256(proof).hex()) == (v["proof"], v["hash"])
+
+
 def _all() -> Iterator[unittest.TestCase]:
     masking, protocol, policies = map(read_vectors, ("masking", "protocol", "policies"))
     for name, check, cases in [
@@ -79,6 +85,7 @@ def _all() -> Iterator[unittest.TestCase]:
         ("rounding within a bound", check_rounding, masking["rounding"]),
         ("packing", check_packing, masking["packing"]),
         ("uploads", check_shots, protocol["oneShot"]),
+        ("proofs of enrolment tokens", check_proof, protocol["enrolment"]),
         ("refused epoch keys", check_bad_key, protocol["refusedKeys"]),
         *policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES, *SHOT_RULES,
     ]:

@@ -31,13 +31,13 @@ export async function followQuickStart(): Promise<number> {
     const step = async (words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> =>
       (await runPython([program, ...words], { ...variables, ...more }, folder)).stdout;
     await step(['network']);
-    const create = /npm run basa -- (task create .*)/.exec(page)?.[1]?.split(' ') ?? [];
     const env = { ...process.env, ...variables };
-    const { stdout } = await promisify(execFile)(process.execPath, [...FROM_SOURCE, MAIN, ...create], {
-      cwd: folder,
-      env,
-    });
-    const [BASA_TASK = '', ...tokens] = [...stdout.matchAll(/^(?:task|token) (\S+)$/gm)].map(([, word = '']) => word);
+    let said = '';
+    for (const [, command = ''] of page.matchAll(/npm run basa -- ((?:task create|keys make|keys enroll) .*)/g)) {
+      const words = [...FROM_SOURCE, MAIN, ...command.split(' ')];
+      said += (await promisify(execFile)(process.execPath, words, { cwd: folder, env })).stdout;
+    }
+    const [BASA_TASK = '', ...tokens] = [...said.matchAll(/^(?:task|token) (\S+)$/gm)].map(([, word = '']) => word);
     await Promise.all(
       tokens.map((token, n) => step(['device', String(n)], { BASA_TASK, BASA_ENROLMENT_TOKEN: token })),
     );

@@ -1,10 +1,11 @@
 /** Requests to an authority over HTTP, as an operator or signed by a device. */
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
-import { HEADER, problemCodeOf, userIdOf } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, HEADER, problemCodeOf, type TaskId, userIdOf } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Authority } from '../src/index.ts';
-import { time } from './homes.ts';
+import { OPERATOR, time } from './homes.ts';
 
 export interface Answer {
   readonly status: number;
@@ -46,6 +47,19 @@ export async function ask(
     code: answer.ok ? undefined : problemCodeOf(json()),
     json,
   };
+}
+
+/** Registers tokens for devices. Returns the proofs that they show this authority. */
+export async function register(
+  authority: Authority,
+  task: TaskId,
+  { count = 1, endsAt = time.now + 1000 }: { readonly count?: number; readonly endsAt?: number } = {},
+): Promise<readonly string[]> {
+  const proofs = Array.from({ length: count }, () => nodeRandomBytes(32));
+  const hashes = proofs.map((proof) => toHex(nodeSuite.sha256(proof)));
+  const { status } = await ask(authority, AUTHORITY_PATH.tokens(task), { body: { hashes, endsAt }, token: OPERATOR });
+  if (status !== 200) throw new Error(`tokens were refused with ${status}`);
+  return proofs.map(toHex);
 }
 
 export type Device = ReturnType<typeof signingDevice>;

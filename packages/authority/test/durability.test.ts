@@ -4,7 +4,7 @@ import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
 import type { Enrolled } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Authority } from '../src/index.ts';
-import { type Answer, ask, askAs, newDevice, userOf } from './asking.ts';
+import { type Answer, ask, askAs, newDevice, register, userOf } from './asking.ts';
 import { cleanUp, freshHome, OPERATOR, start, time } from './homes.ts';
 import { finalBatch, ShotWorld } from './one-shot/shot-world.ts';
 import { TestServer } from './parties.ts';
@@ -25,13 +25,11 @@ describe('a power cut between the transaction and the answer', () => {
 
     const server = new TestServer({ authorities: [authority.publicKey] });
     await survive((at) => server.createTask(at));
-    const tokensPath = AUTHORITY_PATH.tokens(server.task);
-    const tokens = await ask(authority, tokensPath, { body: { count: 2, endsAt: time.now + 1000 }, token: OPERATOR });
     const enrolled: Enrolled[] = [];
-    for (const token of tokens.json().tokens as string[]) {
+    for (const proof of await register(authority, server.task, { count: 2 })) {
       const device = newDevice();
       const path = AUTHORITY_PATH.enrolments(server.task);
-      const { bytes } = await survive((at) => askAs(device, at, path, { token }));
+      const { bytes } = await survive((at) => askAs(device, at, path, { proof }));
       enrolled.push({ device, certificate: certificateCodec.decode(bytes) });
     }
     const world = new ShotWorld(server, enrolled);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
 import { examineAuthority } from '../src/index.ts';
@@ -202,18 +202,20 @@ it('a full disk refuses requests that write, serves other requests, and loses no
   const authority = await start(home, { addressLimit: { burst: 1e6, perSecond: 1e6 } });
   const { server } = await shotStage([authority], 0);
   const path = AUTHORITY_PATH.tokens(server.task);
-  const tokens: string[] = [];
+  const proofs: string[] = [];
   let refused: string | undefined;
   while (refused === undefined) {
-    const answer = await ask(authority, path, { body: { count: 100, endsAt: time.now + 1000 }, token: OPERATOR });
+    const fresh = Array.from({ length: 100 }, () => nodeRandomBytes(32));
+    const hashes = fresh.map((proof) => toHex(nodeSuite.sha256(proof)));
+    const answer = await ask(authority, path, { body: { hashes, endsAt: time.now + 1000 }, token: OPERATOR });
     refused = answer.code;
-    if (answer.status === 200) tokens.push(...(answer.json().tokens as string[]));
+    if (answer.status === 200) proofs.push(...fresh.map(toHex));
   }
   expect(refused).toBe('storage-full');
   expect((await ask(authority, AUTHORITY_PATH.policy(server.task))).status).toBe(200);
   execFileSync('mount', ['-o', 'remount,size=4m', folder]);
-  const token = tokens.at(-1);
-  expect((await askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token })).status).toBe(200);
+  const proof = proofs.at(-1);
+  expect((await askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { proof })).status).toBe(200);
   await stop(authority);
   await stop(await start(home));
 });

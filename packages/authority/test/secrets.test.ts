@@ -5,9 +5,9 @@ import { equalBytes } from '@basa/masking';
 import { AUTHORITY_PATH, agreementKeyOf, type Epoch } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';
-import { ask, askAs, newDevice } from './asking.ts';
+import { ask, askAs, newDevice, register } from './asking.ts';
 import { PAPER } from './conformance/paper.ts';
-import { cleanUp, freshHome, OPERATOR, start, stop, time } from './homes.ts';
+import { cleanUp, freshHome, start, stop } from './homes.ts';
 import { finalBatch, shotScene, shotStage } from './one-shot/shot-world.ts';
 
 afterEach(cleanUp);
@@ -45,10 +45,8 @@ it('no signing key, epoch secret, master key or token is on disk or in a log lin
   });
   const scene = await shotScene(authority, 2);
   const { task } = scene.world;
-  const path = AUTHORITY_PATH.tokens(task);
-  const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
-  const [token] = made.json().tokens as [string];
-  await askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(task), { token });
+  const [proof = ''] = await register(authority, task);
+  await askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(task), { proof });
   await finalBatch(authority, scene);
   const paper = await shotStage([authority], 0, PAPER);
   const before = drawn.length;
@@ -67,8 +65,7 @@ it('no signing key, epoch secret, master key or token is on disk or in a log lin
     epochSecret as Uint8Array,
     ...ofMasterKey,
     new Uint8Array(readFileSync(home.keyFile)),
-    Buffer.from(token),
-    Buffer.from(token, 'base64url'),
+    Buffer.from(proof, 'hex'),
   ];
 
   const running = everythingIn(home.dataFolder);

@@ -16,7 +16,7 @@ import type { Command } from './shell/command.ts';
 import { completionOf } from './shell/completion-command.ts';
 import type { Program } from './shell/help.ts';
 import { deviceList } from './tasks/device.ts';
-import { keysEnroll, keysRevoke } from './tasks/keys.ts';
+import { keysEnroll, keysMake, keysRevoke } from './tasks/keys.ts';
 import { plan } from './tasks/plan.ts';
 import { taskCreate } from './tasks/task-create.ts';
 import { taskExport } from './tasks/task-export.ts';
@@ -50,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   taskDelete,
   taskExport,
   deviceList,
+  keysMake,
   keysEnroll,
   keysRevoke,
   keysRotateVault,

@@ -5,7 +5,7 @@ import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,6 +23,9 @@ describe('with `basa dev` in one terminal, another', () => {
   let dev: Running;
   let environment: Record<string, string>;
   const type = (...args: readonly string[]) => basaHere(args, environment);
+  let made = 0;
+  const enrol = (task = environment['BASA_TASK'] ?? '') =>
+    enrolHere(environment, { task, folder: join(folder, `enrolment-${++made}`) });
   const typeElsewhere = (...args: readonly string[]) => basa(args, environment);
 
   beforeAll(async () => {
@@ -51,8 +54,8 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('runs the ten lines of the README as they are written', async () => {
-    const enrolled = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
-    const device = { ...environment, BASA_ENROLMENT_TOKEN: enrolled.tokens[0] ?? '' };
+    const [token = ''] = await enrol();
+    const device = { ...environment, BASA_ENROLMENT_TOKEN: token };
     const said = await runSnippet('README.md', { cwd: folder, environment: device });
     expect(said).toMatch(/^accepted, \d+ bytes uploaded\n$/);
   });
@@ -60,8 +63,8 @@ describe('with `basa dev` in one terminal, another', () => {
   it.each(pagesWithServices())(
     'runs the programs of %s, each with the variables that the previous program exported',
     async (page) => {
-      const { tokens } = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
-      let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
+      const [token = ''] = await enrol();
+      let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: token };
       for (const { code, line } of servicePrograms(page)) {
         const said = await runProgram(code, { cwd: folder, environment: variables });
         expect(said, `${page}:${line}`).toMatch(/^export |\d contributions? /m);
@@ -96,8 +99,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task } = lastLine(created.out) as { task: string };
     const first = await fetch(new URL(SERVER_PATH.model(task, 0), environment['BASA_SERVER']));
     expect(new Float32Array(await first.arrayBuffer())).toEqual(parameters);
-    const { tokens } = lastLine((await type('keys', 'enroll', '--task', task, '--json')).out) as { tokens: string[] };
-    expect(tokens).toHaveLength(1);
+    expect(await enrol(task)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
     const key = '11'.repeat(32);
     expect((await type('keys', 'enroll', '--task', task, '--device-key', key)).out).toContain('allowed');
     expect((await type('keys', 'revoke', '--device-key', key)).errors).toContain('not enrolled');
@@ -127,11 +129,12 @@ describe('with `basa dev` in one terminal, another', () => {
   it('offers an update with a number for each metric of the task, and learns which metric is missing', async () => {
     const update = join(folder, 'update.f32');
     writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
-    const asked = ['--metrics', 'loss:0:5,examples:0:1000', '--tokens', '1', '--json'];
+    const asked = ['--metrics', 'loss:0:5,examples:0:1000', '--json'];
     const created = await type('task', 'create', '--name', 'metrics', ...asked);
-    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const { task } = lastLine(created.out) as { task: string };
+    const [token = ''] = await enrol(task);
     const words = ['client', '--identity', join(folder, 'metrics'), '--task', task, '--update', update];
-    const offer = (...more: readonly string[]) => type(...words, '--enrol', tokens[0] ?? '', ...more);
+    const offer = (...more: readonly string[]) => type(...words, '--enrol', token, ...more);
     expect((await offer()).errors).toContain('add --metric loss=<number> --metric examples=<number>');
     expect((await offer('--metric', 'los=1')).errors).toContain(
       'the task has no metric "los"; it asks for loss, examples',
@@ -156,8 +159,9 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('follows a task until it is finished, and deletes it only with --yes', async () => {
-    const created = await type('task', 'create', '--name', 'short', '--tokens', '1', '--json');
-    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const created = await type('task', 'create', '--name', 'short', '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const [token = ''] = await enrol(task);
     const following = type('task', 'show', 'short', '--follow', '--json');
     expect((await type('task', 'delete', 'short', '--yes')).errors).toContain('finish it');
     for (const word of ['finish', 'delete']) expect((await type('task', word)).errors).toContain('name a task');
@@ -166,7 +170,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(followed.errors).toContain('finished: an operator finished it');
     expect(lastLine(followed.out)).toMatchObject({ task, state: 'finished' });
     expect((await type('task', 'resume', 'short')).code).toBe(8);
-    const late = ['--identity', join(folder, 'late'), '--task', task, '--enrol', tokens[0] ?? ''];
+    const late = ['--identity', join(folder, 'late'), '--task', task, '--enrol', token];
     const { code, out } = await type('client', ...late);
     expect([code, out]).toEqual([0, expect.stringContaining('The task is finished. The model is ready')]);
     expect((await type('task', 'delete', 'short')).errors).toContain('then add --yes');
@@ -237,7 +241,7 @@ describe('with `basa dev` in one terminal, another', () => {
   it('gets advice about a used token, a wrong pinned key and an unknown device', async () => {
     const used = await type('client', '--identity', join(folder, 'second'));
     expect(used.errors).toContain(
-      'A token enrols one device, once: ask the operator for a new one (`basa keys enroll`).',
+      'A token enrols one device, once, after the owner of the authority registered its hash (`basa keys enroll`)',
     );
     const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
     expect(wrong.errors).toContain(
@@ -245,14 +249,15 @@ describe('with `basa dev` in one terminal, another', () => {
     );
     const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
     expect(nobody.errors).toContain(
-      'This device is not enrolled. Enrol it with a token from `basa keys enroll`; `basa device list` shows',
+      'This device is not enrolled. Enrol it with a token whose hash each owner registered (`basa keys enroll`)',
     );
     const unknown = await type('task', 'pause', 'ab'.repeat(32), '--token', 'x');
     expect(unknown.errors).toContain('Give the token of this service: --token or BASA_OPERATOR_TOKEN for the server');
   });
 
   it('leaves no folder after a refused enrolment, and never removes an existing folder', async () => {
-    const refused = async (identity: string) => (await type('client', '--identity', identity, '--enrol', 'used')).code;
+    const refused = async (identity: string) =>
+      (await type('client', '--identity', identity, '--enrol', 'ab'.repeat(32))).code;
     expect(await refused(join(folder, 'new/devices/0'))).toBe(8);
     expect(existsSync(join(folder, 'new'))).toBe(false);
     mkdirSync(join(folder, 'there/devices'), { recursive: true });
@@ -262,13 +267,29 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(readdirSync(join(folder, 'there/devices'))).toContain('identity.key');
   });
 
-  it('keeps tokens apart from the word that an authority was missed', async () => {
-    const authority = `${environment['BASA_AUTHORITY']},http://127.0.0.1:9`;
-    const at = ['--authority', authority, '--authority-token', `${environment['BASA_AUTHORITY_TOKEN']},other`];
-    const { code, out, errors } = await type('keys', 'enroll', '--count', '2', ...at);
-    expect(errors).toContain('The other authorities have accepted it; devices can enrol there');
-    expect(out).toMatch(/^\S+\n\S+\n$/);
-    expect(code).toBe(0);
+  it('names an authority that was missed, and one for which there are no hashes', async () => {
+    const out = join(folder, 'for-this-one');
+    await type('keys', 'make', '--out', out);
+    const enroll = (address: string, ...more: readonly string[]) => {
+      const authority = `${environment['BASA_AUTHORITY']}${address}`;
+      const tokens = address === '' ? '' : ',other';
+      const at = ['--authority', authority, '--authority-token', `${environment['BASA_AUTHORITY_TOKEN']}${tokens}`];
+      return type('keys', 'enroll', ...more, ...at);
+    };
+    const missed = await enroll(',http://127.0.0.1:9', '--hashes', out);
+    expect(missed.errors).toContain('The other authorities have accepted it; run this command again when it is back');
+    expect([missed.code, missed.out]).toEqual([0, 'registered 1 token, each for one device\n']);
+    const other = join(folder, 'for-another');
+    await type('keys', 'make', '--out', other, '--authority-key', 'ab'.repeat(32));
+    expect(await enroll('', '--hashes', other)).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('ask for the file of this authority'),
+    });
+    expect((await enroll('', '--hashes', join(other, 'tokens.txt'))).code).toBe(2);
+    expect((await enroll('')).errors).toContain('name the devices with --hashes');
+    expect((await type('keys', 'make', '--out', other)).errors).toContain('exists; name another folder');
+    const wrong = await type('client', '--identity', join(folder, 'mistyped'), '--enrol', 'mistyped');
+    expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining('--enrol takes')]);
   });
 
   it('does not take part below its own floor', async () => {

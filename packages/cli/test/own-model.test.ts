@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { exportsOf, shellBlocksIn, stepsIn } from '@basa/testkit/programs/typed.ts';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -260,7 +260,7 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it.each(['node', 'tfjs'])('goes through the README of a new project to an opened sum: %s', async (template) => {
-    expect(await npm(template, ['create'], environment)).toContain('3 tokens');
+    for (const step of ['create', 'tokens', 'enrol']) await npm(template, [step], environment);
     const devices = await Promise.all(['0', '1', '2'].map((n) => npm(template, ['device', '--', n], environment)));
     for (const said of devices) expect(said).toMatch(/trained on version 0, loss \d.*\n.*accepted\n/);
     const { task } = JSON.parse(readFileSync(join(inProject(template), 'task.json'), 'utf8')) as { task: string };
@@ -296,8 +296,9 @@ describe('with `basa dev` in one terminal, another', () => {
     const file = join(folder, 'net.json');
     const [network] = snippetsOf(readPage('docs/guides/own-model.md'), 'json');
     writeFileSync(file, network?.code ?? '');
-    const created = await type('task', 'create', '--model', file, '--buffer', '2', '--tokens', '2', '--json');
-    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const created = await type('task', 'create', '--model', file, '--buffer', '2', '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const tokens = await enrolHere(environment, { task, count: 2, folder: join(folder, 'tokens-of-two') });
     const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
     expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
       dimension: 131,

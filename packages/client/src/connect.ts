@@ -1,6 +1,14 @@
 /** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
-import { isHybrid, isSealing, policyProblem, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
+import {
+  ENROLMENT_TOKEN_BYTES,
+  isHybrid,
+  isSealing,
+  policyProblem,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+} from '@basa/protocol';
 import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
@@ -31,7 +39,7 @@ export interface ConnectOptions {
   readonly floor?: Partial<Floor>;
   /** Allows plain http to another machine. Anyone on the network path can then read and change the traffic. */
   readonly unsafeAllowPlainHttp?: boolean;
-  /** For a device that is not enrolled yet. */
+  /** For a device that is not enrolled yet: 64 hexadecimal digits that its application made. No service sees it. */
   readonly token?: string;
   readonly retry?: Partial<RetryOptions>;
   /** Bytes of one piece of an upload; 1 MiB by default. */
@@ -53,8 +61,9 @@ export async function connect(outside: Outside, store: DeviceStore, options: Con
 }
 
 async function connectWith(given: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
-  const { signal = new AbortController().signal, token, pieceBytes = PIECE_BYTES } = options;
+  const { signal = new AbortController().signal, pieceBytes = PIECE_BYTES } = options;
   signal.throwIfAborted();
+  const token = enrolmentToken(options.token);
   const task = pinned(options.task, 'task') as TaskId;
   const places = authorityPlaces(options);
   const state = await DeviceState.open(given.suite, store);
@@ -83,7 +92,7 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   const found = state.policy ?? (await policyOf(given, known, task, signal));
   const policy = checkedPolicy(found, { ...DEFAULT_FLOOR, ...options.floor });
   const outside = await equipped(given, policy);
-  const authorities = new Authorities(membersOf(policy, known), policy);
+  const authorities = new Authorities(membersOf(policy, known), policy, outside.suite);
   const server = new ServerClient(link('server', options.server, () => policy.serverKey));
   if (!equalBytes(await server.publicKey(signal), policy.serverKey)) throw new RefusedError('wrong-server');
   const models = new ShownModels({ outside, server, policy, task });
@@ -171,6 +180,13 @@ function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const below = floorProblem(floor, policy);
   if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;
+}
+
+/** Its digits are in no message. */
+function enrolmentToken(hex: string | undefined): Uint8Array | undefined {
+  const bytes = hex === undefined ? undefined : fromHex(hex);
+  if (hex === undefined || bytes?.length === ENROLMENT_TOKEN_BYTES) return bytes;
+  throw new RangeError('token must be 64 lower-case hexadecimal digits; `basa keys make` makes tokens');
 }
 
 function pinned(hex: string, name: string): Uint8Array {

@@ -22,7 +22,7 @@ function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
     const client = { enrol: async () => certificate(authority), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
-  return new Authorities(members, council);
+  return new Authorities(members, council, nodeSuite);
 }
 
 function certificate(authority: number, signer = signers[authority] as (typeof signers)[0]) {

@@ -8,6 +8,7 @@ export type { PastLog } from './authority/past-log.ts';
 export type { AuthorityPorts } from './authority/ports.ts';
 export type { AuthorityRecord, BranchBegun } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
+export { ENROLMENT_TOKEN_BYTES, enrolmentHash, enrolmentProof } from './enrolment/proof.ts';
 export type { LiveBuffer, LiveState, LiveStep, LiveStepName, LiveVersion, PageSettings, Scores } from './http/live.ts';
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';

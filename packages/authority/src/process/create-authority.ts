@@ -125,7 +125,7 @@ async function open(
 
   const now = (): Millis => millis(clock());
   const audit = new Audit(join(dataFolder, AUDIT_FILE), clock);
-  const enrolment = { store, authority, audit, randomBytes };
+  const enrolment = { store, authority, audit };
   const queue = createQueue();
   const examined = new ExaminedUploads();
   const shots = { authority, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };

@@ -13,7 +13,7 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { enrol, makeTokens } from '../steps/enrolment.ts';
+import { enrol } from '../steps/enrolment.ts';
 import { taskOf, taskParams } from './names.ts';
 import { ROLES, rolesIn } from './roles.ts';
 import type { RouteTools } from './route-tools.ts';
@@ -26,32 +26,33 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   app.post(
     AUTHORITY_PATH.tokens(':task'),
     {
-      onRequest: requireRole(...ROLES.makeTokens),
+      onRequest: requireRole(...ROLES.registerTokens),
+      bodyLimit: 100 * MAX_AT_ONCE,
       schema: {
-        summary: `Creates enrolment tokens, each for one device ${rolesIn(ROLES.makeTokens)}`,
+        summary: `Registers hashes of enrolment tokens, each for one device ${rolesIn(ROLES.registerTokens)}`,
         params: taskParams,
         body: Type.Object(
           {
-            count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AT_ONCE })),
-            tokens: Type.Optional(
-              Type.Array(Type.String({ minLength: 32, maxLength: 128 }), {
-                minItems: 1,
-                maxItems: MAX_AT_ONCE,
-                description: 'tokens of another authority of the task, instead of new ones',
-              }),
-            ),
+            hashes: Type.Array(hexText(32), {
+              minItems: 1,
+              maxItems: MAX_AT_ONCE,
+              description: 'SHA-256 of the proof for this authority that each token gives',
+            }),
             endsAt: Type.Integer({ minimum: 0 }),
           },
           closed,
         ),
-        response: answers(Type.Object({ tokens: Type.Array(Type.String()) })),
+        response: answers(Type.Object({ registered: Type.Integer() })),
       },
     },
     async (request) => {
-      if ((request.body.count === undefined) === (request.body.tokens === undefined))
-        fail('malformed', { detail: 'body: either count or tokens' });
-      if (request.body.endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
-      return { tokens: [...(await makeTokens(enrolment, taskOf(authority, request.params), request.body))] };
+      const { hashes, endsAt } = request.body;
+      if (endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
+      const { task } = taskOf(authority, request.params);
+      await store.transaction(async (tables) => {
+        for (const hash of hashes) await tables.addToken(fromHex(hash) as Uint8Array, task, endsAt);
+      });
+      return { registered: hashes.length };
     },
   );
 
@@ -86,7 +87,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
         params: taskParams,
         body: Type.Object(
           {
-            token: Type.Optional(Type.String({ maxLength: 128 })),
+            proof: Type.Optional(hexText(32, 'of the token of the device, for this authority')),
           },
           closed,
         ),
@@ -95,7 +96,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     },
     async (request, reply) => {
       const { task } = taskOf(authority, request.params);
-      const certificate = await enrol(enrolment, task, deviceOf(request), request.body.token);
+      const certificate = await enrol(enrolment, task, deviceOf(request), request.body.proof);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },

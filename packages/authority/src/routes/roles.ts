@@ -6,7 +6,7 @@ type Roles = readonly [Role, ...Role[]];
 export const ROLES = {
   createTask: ['tasks'],
   listTasks: ['enrol', 'revoke', 'admin'],
-  makeTokens: ['enrol'],
+  registerTokens: ['enrol'],
   allowDevices: ['enrol'],
   listDevices: ['enrol', 'revoke', 'admin'],
   revoke: ['revoke'],

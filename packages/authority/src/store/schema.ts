@@ -11,5 +11,6 @@ export const TABLES = `
   CREATE TABLE participations (
     task BLOB NOT NULL, user BLOB NOT NULL, ctx BLOB NOT NULL, PRIMARY KEY (task, user, ctx)) WITHOUT ROWID;
   CREATE TABLE paper_keys (task BLOB PRIMARY KEY, sealed BLOB NOT NULL);
-  CREATE TABLE tokens (hash BLOB PRIMARY KEY, task BLOB NOT NULL, ends_at INTEGER NOT NULL, used_by BLOB);
+  CREATE TABLE tokens (
+    task BLOB NOT NULL, hash BLOB NOT NULL, ends_at INTEGER NOT NULL, used_by BLOB, PRIMARY KEY (task, hash));
   CREATE TABLE allowed (task BLOB NOT NULL, device_key BLOB NOT NULL, PRIMARY KEY (task, device_key));`;

@@ -160,8 +160,11 @@ export class AuthorityTables {
     return row === undefined ? 0 : column.number(row, 'n');
   }
 
+  /** Added again, a token gets its new end; a used one stays used. */
   async addToken(hash: Uint8Array, task: TaskId, endsAt: number): Promise<void> {
-    await this.#session.query('INSERT INTO tokens (hash, task, ends_at) VALUES (?, ?, ?)', hash, task, endsAt);
+    const insert = `INSERT INTO tokens (task, hash, ends_at) VALUES (?, ?, ?)
+      ON CONFLICT (task, hash) DO UPDATE SET ends_at = excluded.ends_at`;
+    await this.#session.query(insert, task, hash, endsAt);
   }
 
   /** Returns true if the token was valid; it is used up now. */
@@ -169,7 +172,7 @@ export class AuthorityTables {
     const good = 'FROM tokens WHERE hash = ? AND task = ? AND ends_at > ? AND used_by IS NULL';
     const found = await this.#session.query(`SELECT hash ${good}`, hash, task, now);
     if (found.length === 0) return false;
-    await this.#session.query('UPDATE tokens SET used_by = ? WHERE hash = ?', user, hash);
+    await this.#session.query('UPDATE tokens SET used_by = ? WHERE task = ? AND hash = ?', user, task, hash);
     return true;
   }
 

@@ -1,8 +1,9 @@
 /** Enrolment: tokens that are good once, lists, revocation. */
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask, askAs, type Device, newDevice, userOf } from '../asking.ts';
+import { ask, askAs, type Device, newDevice, register, userOf } from '../asking.ts';
 import { cleanUp, type NewHome, OPERATOR, start, stop, time } from '../homes.ts';
 import { shotStage } from '../one-shot/shot-world.ts';
 
@@ -14,11 +15,10 @@ export function testEnrolment(freshHome: NewHome): void {
     const home = await freshHome();
     const authority = await start(home);
     const { server } = await shotStage([authority], 0);
-    const path = AUTHORITY_PATH.tokens(server.task);
-    const { tokens } = (await ask(authority, path, { body: { count, endsAt }, token: OPERATOR })).json();
-    const enrol = (device: Device, token?: string, at = authority) =>
-      askAs(device, at, AUTHORITY_PATH.enrolments(server.task), token === undefined ? {} : { token });
-    return { home, authority, server, tokens: tokens as string[], enrol };
+    const tokens = await register(authority, server.task, { count, endsAt });
+    const enrol = (device: Device, proof?: string, at = authority) =>
+      askAs(device, at, AUTHORITY_PATH.enrolments(server.task), proof === undefined ? {} : { proof });
+    return { home, authority, server, tokens, enrol };
   }
 
   describe('an enrolment token', () => {
@@ -45,8 +45,8 @@ export function testEnrolment(freshHome: NewHome): void {
       const { authority, tokens, enrol } = await withTokens(1);
       const elsewhere = await shotStage([authority], 0, { dimension: 9 });
       const path = AUTHORITY_PATH.enrolments(elsewhere.server.task);
-      expect((await askAs(newDevice(), authority, path, { token: tokens[0] })).code).toBe('enrolment-token-invalid');
-      expect((await enrol(newDevice(), 'A'.repeat(32))).code).toBe('enrolment-token-invalid');
+      expect((await askAs(newDevice(), authority, path, { proof: tokens[0] })).code).toBe('enrolment-token-invalid');
+      expect((await enrol(newDevice(), 'ab'.repeat(32))).code).toBe('enrolment-token-invalid');
       time.now += DAY_MS;
       expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
       await authority.tick();
@@ -54,15 +54,26 @@ export function testEnrolment(freshHome: NewHome): void {
       expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
     });
 
-    it('is not created with an end in the past, and not a million at a time', async () => {
+    it('is not used up by its hash, and a hash that is registered again is not free again', async () => {
+      const { authority, server, tokens, enrol } = await withTokens(1);
+      const hashes = tokens.map((proof) => toHex(nodeSuite.sha256(Buffer.from(proof, 'hex'))));
+      expect((await enrol(newDevice(), hashes[0])).code).toBe('enrolment-token-invalid');
+      expect((await enrol(newDevice(), tokens[0])).status).toBe(200);
+      const body = { hashes, endsAt: time.now + DAY_MS };
+      const again = await ask(authority, AUTHORITY_PATH.tokens(server.task), { body, token: OPERATOR });
+      expect(again.json()).toEqual({ registered: 1 });
+      expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
+    });
+
+    it('is not registered with an end in the past, and not a million at a time', async () => {
       const { authority, server } = await withTokens(1);
       for (const body of [
-        { count: 1, endsAt: time.now },
-        { count: 1_000_000, endsAt: time.now + 1 },
-        { count: 0, endsAt: time.now + 1 },
+        { hashes: ['ab'.repeat(32)], endsAt: time.now },
+        { hashes: Array.from({ length: 1001 }, () => 'ab'.repeat(32)), endsAt: time.now + 1 },
+        { hashes: [], endsAt: time.now + 1 },
         { endsAt: time.now + 1 },
-        { count: 1, tokens: ['A'.repeat(32)], endsAt: time.now + 1 },
-        { tokens: ['A'.repeat(31)], endsAt: time.now + 1 }, // could be guessed
+        { hashes: ['ab'.repeat(31)], endsAt: time.now + 1 },
+        { count: 1, endsAt: time.now + 1 }, // an authority makes no tokens
       ]) {
         const answer = await ask(authority, AUTHORITY_PATH.tokens(server.task), { body, token: OPERATOR });
         expect(answer.code).toBe('malformed');
@@ -120,12 +131,10 @@ export function testEnrolment(freshHome: NewHome): void {
     it('may belong to two tasks, and has a certificate of each', async () => {
       const { authority, server, tokens, enrol } = await withTokens(1);
       const other = (await shotStage([authority], 0, { dimension: 9 })).server;
-      const path = AUTHORITY_PATH.tokens(other.task);
-      const more = (await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR })).json();
-      const [token] = more.tokens as string[];
+      const [proof] = await register(authority, other.task);
       const device = newDevice();
       const first = await enrol(device, tokens[0]);
-      const second = await askAs(device, authority, AUTHORITY_PATH.enrolments(other.task), { token });
+      const second = await askAs(device, authority, AUTHORITY_PATH.enrolments(other.task), { proof });
       expect(certificateCodec.decode(second.bytes).task).toEqual(other.task);
       expect(certificateCodec.decode(first.bytes).task).toEqual(server.task);
       expect((await enrol(device)).bytes).toEqual(first.bytes);

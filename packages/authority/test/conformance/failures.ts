@@ -3,9 +3,9 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type Head, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AuthorityTables } from '../../src/store/tables.ts';
-import { ask, askAs, newDevice } from '../asking.ts';
+import { ask, askAs, newDevice, register } from '../asking.ts';
 import { CuttingWitness } from '../cutting-witness.ts';
-import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
+import { cleanUp, type NewHome, start } from '../homes.ts';
 import { shotStage } from '../one-shot/shot-world.ts';
 import { TestServer } from '../parties.ts';
 
@@ -53,10 +53,8 @@ export function testFailures(freshHome: NewHome): void {
     it('cannot use up a token without the enrolment', async () => {
       const authority = await start(await freshHome());
       const { server } = await shotStage([authority], 0);
-      const path = AUTHORITY_PATH.tokens(server.task);
-      const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
-      const [token] = made.json().tokens as string[];
-      const enrol = () => askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token });
+      const [proof] = await register(authority, server.task);
+      const enrol = () => askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { proof });
       const { useToken } = AuthorityTables.prototype;
       vi.spyOn(AuthorityTables.prototype, 'useToken').mockImplementation(async function (
         this: AuthorityTables,

@@ -13,7 +13,7 @@ import {
   command,
   EXIT_CODE,
 } from '../shell/command.ts';
-import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
+import { needed, pinned, pinnedList, secretHex, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
 
@@ -34,7 +34,11 @@ const FLAGS = {
     help: 'folder for the key and the state of the device',
     variable: 'BASA_IDENTITY',
   }),
-  enrol: text({ value: 'token', help: 'one-time token, needed only the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
+  enrol: secretHex({
+    value: 'token',
+    help: 'one-time token, needed only the first time; no service sees it',
+    variable: 'BASA_ENROLMENT_TOKEN',
+  }),
   ...DATA_FLAGS,
   rounds: whole({
     help: 'number of accepted updates',

@@ -81,7 +81,7 @@ const say = (text: string): void => {
 
 const task = await fetch(new URL('./task.json', import.meta.url));
 if (!task.ok) say('task.json does not exist yet. Run \`npm run create\` first: it creates the task and writes the file.');
-else if (!['0', '1', '2'].includes(device)) say('Open one of the links that \`npm run create\` prints.');
+else if (!['0', '1', '2'].includes(device)) say('Open one of the links that \`npm run links\` prints.');
 else {
   const worker = new Worker(new URL('./device.js', import.meta.url), { type: 'module' });
   worker.addEventListener('message', ({ data }: MessageEvent<string>) => say(data));
@@ -107,6 +107,12 @@ const PAGE = `<!doctype html>
 
 const LINKS = `await writeFile('public/task.json', \`\${JSON.stringify({ server, authority, authorityKey, task }, null, 2)}\\n\`);
 console.log('wrote public/task.json: the addresses and keys that the page trusts');
+`;
+
+const LINK_PROGRAM = `/** Prints a link for each device, with its token. */
+import { readFileSync } from 'node:fs';
+
+const tokens = readFileSync('enrolment/tokens.txt', 'utf8').trim().split('\\n');
 for (const [device, token] of tokens.entries()) console.log(\`${ORIGIN}/#device=\${device}&token=\${token}\`);
 console.log('Open each link in a tab: three tabs are three devices.');
 `;
@@ -126,7 +132,10 @@ npm run page
 In a third terminal, paste the \`export\` lines that the first one printed, then run:
 
 \`\`\`sh
-npm run create                # creates the task, writes public/task.json, and prints three links
+npm run create                # the operator: creates the task, and writes public/task.json
+npm run tokens                # the application: makes a token for each of three devices
+npm run enrol                 # the owner of the authority: lets their devices in
+npm run links                 # prints a link for each device
 \`\`\`
 
 The file names the server, the authority with its key, and the task; publish it with your app. The links contain only a token
@@ -142,7 +151,11 @@ export const browserTemplate: Template = {
     const bundle = `esbuild app.ts device.ts --bundle --splitting --format=esm --target=es2022 --outdir=public${conditions}`;
     return {
       'package.json': packageFile(place, {
-        scripts: { build: `${bundle} --minify`, page: `${bundle} --servedir=public --serve=${ORIGIN.slice(7)}` },
+        scripts: {
+          build: `${bundle} --minify`,
+          page: `${bundle} --servedir=public --serve=${ORIGIN.slice(7)}`,
+          links: `${place.run} links.ts`,
+        },
         devDependencies: tools('esbuild'),
       }),
       'tsconfig.json': compilerFile(place),
@@ -150,6 +163,7 @@ export const browserTemplate: Template = {
       'README.md': readmeFile(place, STEPS),
       'model.ts': MODEL,
       'create-task.ts': createTaskFile({ isEvaluated: true, imports: TO_FILE.imports, end: LINKS }),
+      'links.ts': LINK_PROGRAM,
       'device.ts': DEVICE,
       'app.ts': APP,
       'public/index.html': PAGE,

@@ -43,11 +43,13 @@ import { ${client} } from '@basa/client/node';
 import { ${model} } from './model.ts';
 
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
-if (!existsSync('task.json')) {
-  console.error('task.json does not exist yet. Run \`npm run create\` first: it creates the task and writes the file.');
+for (const [file, step] of [['task.json', 'create'], ['enrolment/tokens.txt', 'tokens']] as const) {
+  if (existsSync(file)) continue;
+  console.error(\`\${file} does not exist yet. Run \\\`npm run \${step}\\\` first: it writes the file.\`);
   process.exit(2);
 }
-const { tokens, ...pins } = JSON.parse(readFileSync('task.json', 'utf8'));
+const pins = JSON.parse(readFileSync('task.json', 'utf8'));
+const tokens = readFileSync('enrolment/tokens.txt', 'utf8').split('\\n');
 
 const identity = \`devices/\${pins.task.slice(0, 8)}/\${device}\`;
 const client = await BasaClient.connect({ ...pins, token: tokens[device], identity }).catch((error: Error & { readonly next?: string }) => {
@@ -71,7 +73,9 @@ npm run basa -- dev --devices 0
 In a second terminal, paste the \`export\` lines that the first one printed, then run:
 
 \`\`\`sh
-npm run create                # creates the task, and writes three tokens to task.json
+npm run create                # the operator: creates the task, and writes task.json
+npm run tokens                # the application: makes a token for each of three devices
+npm run enrol                 # the owner of the authority: lets their devices in
 npm run device -- 0 &         # three devices, each with a third of the data
 npm run device -- 1 &
 npm run device -- 2

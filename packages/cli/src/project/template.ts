@@ -52,6 +52,8 @@ export function packageFile({ name, packages, run, basa }: ProjectPlace, parts: 
       basa,
       simulate: `${basa} simulate model.ts`,
       create: `${run} create-task.ts`,
+      tokens: `${basa} keys make --count 3`,
+      enrol: `${basa} keys enroll --hashes enrolment --task my-network`,
       ...parts.scripts,
       check: 'tsc -p .',
     },
@@ -83,19 +85,19 @@ export function compilerFile({ run }: ProjectPlace): string {
 }
 
 /** Task and tokens belong to one deployment, and the folders of devices hold their keys: none of it belongs in git. */
-export const IGNORED = 'node_modules/\ntask.json\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
+export const IGNORED = 'node_modules/\ntask.json\nenrolment/\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
 
 export interface OperatorParts {
   /** True if the server can evaluate the network. */
   readonly isEvaluated: boolean;
-  /** The code that stores the task and its tokens. */
+  /** The code that stores the task. */
   readonly imports: string;
   readonly end: string;
 }
 
 /** The operator's program. */
 export function createTaskFile({ isEvaluated, imports, end }: OperatorParts): string {
-  return `/** Run this once as the operator: it creates the task, and makes a token for each device. */
+  return `/** Run this once as the operator: it creates the task. The owner of the authority lets the devices in. */
 ${imports}import { createTask } from '@basa/client/operator';
 import { model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
 
@@ -107,7 +109,7 @@ if (!server || !authority || !authorityKey || !operatorToken || !authorityToken)
   console.error('\`npm run basa -- dev\` prints them.');
   process.exit(2);
 }
-const { task, tokens } = await createTask({
+const { task } = await createTask({
   server,
   authority,
   operatorToken,
@@ -117,8 +119,7 @@ const { task, tokens } = await createTask({
   bufferSize: DEVICES, // K: the number of updates in one sum
   minimum: DEVICES - 1, // Kmin: enough updates for a sum, if a device is away
   places: DEVICES, // devices that train at a time
-${isEvaluated ? '  evaluationSet: await test(),\n' : ''}  tokens: DEVICES,
-}).catch((error: Error & { readonly next?: string }) => {
+${isEvaluated ? '  evaluationSet: await test(),\n' : ''}}).catch((error: Error & { readonly next?: string }) => {
   console.error(error.message, error.next ?? '');
   process.exit(1);
 });
@@ -126,11 +127,11 @@ console.log(\`task \${task}\`);
 ${end}`;
 }
 
-/** For devices that read a file: their pins, and a token each. */
+/** For devices that read a file: their pins. */
 export const TO_FILE: Pick<OperatorParts, 'imports' | 'end'> = {
   imports: "import { writeFile } from 'node:fs/promises';\n",
-  end: `await writeFile('task.json', \`\${JSON.stringify({ server, authority, authorityKey, task, tokens }, null, 2)}\\n\`, { mode: 0o600 });
-console.log(\`wrote task.json: the addresses and keys that devices need, and \${tokens.length} tokens, one for each device\`);
+  end: `await writeFile('task.json', \`\${JSON.stringify({ server, authority, authorityKey, task }, null, 2)}\\n\`);
+console.log('wrote task.json: the addresses and keys that devices need');
 `,
 };
 

@@ -64,7 +64,7 @@ export const deviceList: Command = command({
     ]);
     input.terminal.line(
       devices.length === 0
-        ? 'no device is enrolled; `basa keys enroll` creates enrolment tokens'
+        ? 'no device is enrolled; `basa keys enroll` lets devices in'
         : table([['user', 'device key', 'folder', 'task', 'last contribution', 'state'], ...rows]),
     );
     return { json: { devices } };

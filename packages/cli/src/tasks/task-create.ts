@@ -17,9 +17,6 @@ import { type Command, CommandError, type CommandInput, command } from '../shell
 import { choice, needed, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
 import type { PrivateRequest } from './private-plan.ts';
 
-const MAX_TOKENS = 1000;
-const TOKENS_LAST_MS = 24 * 3_600_000;
-
 const FLAGS = {
   name: text({ help: 'name of the task' }),
   model: text({
@@ -76,7 +73,6 @@ const FLAGS = {
   ...LEARNING_FLAGS,
   seed: whole({ help: 'random seed for the initial parameters', default: 1 }),
   initial: text({ value: 'file', help: 'safetensors file with the initial parameters, instead of --seed' }),
-  tokens: whole({ help: 'also create n enrolment tokens, valid for a day', max: MAX_TOKENS, default: 0 }),
   ...SERVER_FLAGS,
   token: needed(SERVER_TOKEN), // checked before an authority has the task
   ...AUTHORITY_FLAGS,
@@ -101,7 +97,7 @@ export const taskCreate: Command = command({
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
     const { model, test, training: own } = await chosenModel(flags.model);
     const preset = await taskPreset(flags.preset);
-    const { buffer, devices, target, threshold, versions, bits = 'auto', tokens: count } = flags;
+    const { buffer, devices, target, threshold, versions, bits = 'auto' } = flags;
     const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, preset.bufferSize) : undefined;
     const bufferSize = bufferWithin(buffer ?? fitting?.bufferSize ?? preset.bufferSize, flags.mode);
     const minimum = flags.minimum ?? fitting?.minimum;
@@ -145,12 +141,11 @@ export const taskCreate: Command = command({
       ...(fitting !== undefined && flags.mode === 'one-shot' && { places: fitting.places }),
       ...admissionOf(flags),
     });
-    const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
     terminal.line(`task ${task}`);
-    for (const token of tokens) terminal.line(`token ${token}`);
-    if (count === 0)
-      terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` creates enrolment tokens for ten devices`);
-    return { json: { task, ...(count > 0 && { tokens }) } };
+    terminal.line(
+      `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,
+    );
+    return { json: { task } };
   },
 });
 

@@ -1,9 +1,10 @@
-/** An operator's requests to one authority or to several, with tokens: tasks, enrolment tokens, revocations, logs. */
+/** An operator's requests to one authority or to several, with tokens: tasks, enrolment, revocations, logs. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, type OperatorOptions } from './ask.ts';
+import { enrolmentHashes, newEnrolmentTokens } from './enrolment.ts';
 
 /** A task as the authority lists it. */
 export interface AuthorityTask {
@@ -57,9 +58,7 @@ export class AuthorityOperator {
     return (await this.publicKeys()).join(',');
   }
   async publicKeys(): Promise<readonly string[]> {
-    const about = async (one: OperatorOptions): Promise<string> =>
-      (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;
-    return Promise.all(this.#all.map(about));
+    return Promise.all(this.#all.map(publicKeyOf));
   }
   /** Creates the task at all of them. The name of the task is always the hash of its policy. */
   async createTask(policy: TaskPolicy): Promise<string> {
@@ -97,10 +96,24 @@ export class AuthorityOperator {
       return all;
     });
   }
-  /** Made here, so that no authority chooses them. */
+  /** Lets devices in by their tokens: registers at each authority the hashes for its own key (`enrolmentHashes`). Returns their number. */
+  async register(
+    task: string,
+    hashesFor: (authorityKey: string) => readonly string[],
+    endsAt: number,
+  ): Promise<number> {
+    const counts = await this.#each(async (one) => {
+      const hashes = hashesFor(await publicKeyOf(one));
+      for (let at = 0; at < hashes.length; at += AT_ONCE)
+        await ask(one, 'POST', AUTHORITY_PATH.tokens(task), { hashes: hashes.slice(at, at + AT_ONCE), endsAt });
+      return hashes.length;
+    });
+    return Math.max(...counts);
+  }
+  /** For one person who runs every authority, as in development: makes tokens, and registers them at each. */
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
-    const tokens = Array.from({ length: count }, newToken);
-    await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.tokens(task), { tokens, endsAt }));
+    const tokens = newEnrolmentTokens(count);
+    await this.register(task, (key) => enrolmentHashes(tokens, key), endsAt);
     return tokens;
   }
   /** Returns the length of the list now, as the median of the authorities that were reached. */
@@ -146,6 +159,13 @@ export class AuthorityOperator {
   }
 }
 
+/** The most hashes that one request may have. */
+const AT_ONCE = 1000;
+
+async function publicKeyOf(one: OperatorOptions): Promise<string> {
+  return (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;
+}
+
 async function hashOf(bytes: Uint8Array): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.slice())));
 }
@@ -167,15 +187,6 @@ function counted(many: number, one: string, several: string): string {
 function listed<Item>({ url }: OperatorOptions, items: readonly Item[]): readonly Item[] {
   if (Array.isArray(items)) return items;
   throw new AnswerError(url, 'an invalid list');
-}
-
-const TOKEN_BYTES = 24;
-
-/** People type tokens after a flag: a token that begins like a flag would be read as one. */
-function newToken(): string {
-  const text = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))));
-  const token = text.replaceAll('+', '-').replaceAll('/', '_');
-  return token.startsWith('-') ? newToken() : token;
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {

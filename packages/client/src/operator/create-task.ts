@@ -41,10 +41,8 @@ export interface CreateTaskOptions extends TaskSettings {
   readonly authority: string;
   /** The operator's token of the server. */
   readonly operatorToken: string;
-  /** The operator's token of each authority, comma-separated. Do not use the token of the server, which learns it. */
+  /** A token with the role `tasks` of each authority, comma-separated. */
   readonly authorityToken: string;
-  /** The number of enrolment tokens to make (0); each enrols one device, within a day. */
-  readonly tokens?: number;
   /** Set this if the network to the services is yours, for example one of containers. */
   readonly unsafeAllowPlainHttp?: boolean;
   readonly signal?: AbortSignal;
@@ -56,26 +54,13 @@ export interface CreatedTask {
   readonly policy: TaskPolicy;
 }
 
-const DAY_MS = 24 * 3_600_000;
-
-/** The same settings again give the same task. */
-export async function createTask(
-  options: CreateTaskOptions,
-): Promise<CreatedTask & { readonly tokens: readonly string[] }> {
-  const {
-    server: serverUrl,
-    authority: authorityUrl,
-    operatorToken,
-    authorityToken,
-    tokens: count = 0,
-    signal,
-    unsafeAllowPlainHttp,
-  } = options;
+/** The same settings again give the same task. The owner of each authority lets devices in, not the task's operator. */
+export async function createTask(options: CreateTaskOptions): Promise<CreatedTask> {
+  const { operatorToken, authorityToken, signal, unsafeAllowPlainHttp } = options;
+  const { server: serverUrl, authority: authorityUrl } = options;
   const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal, unsafeAllowPlainHttp });
   const authority = new AuthorityOperator({ url: authorityUrl, token: authorityToken, signal, unsafeAllowPlainHttp });
-  const created = await createTaskAt({ server, authority }, options);
-  const tokens = count === 0 ? [] : await authority.tokens(created.task, count, Date.now() + DAY_MS);
-  return { ...created, tokens };
+  return createTaskAt({ server, authority }, options);
 }
 
 /** The same with services that an operator is already connected to. */

@@ -11,6 +11,7 @@ export {
   TASK_DEFAULTS,
   type TaskSettings,
 } from './create-task.ts';
+export { enrolmentHashes, newEnrolmentTokens } from './enrolment.ts';
 export {
   type ModeName,
   type PolicyChoice,

@@ -1,9 +1,11 @@
 /** A device's view of the authorities of the task: asks all in parallel, and continues with the first good answers of as many as are needed. */
+import type { Suite } from '@basa/masking';
 import {
   agreedOn,
   type Certificate,
   type Council,
   certificateCodec,
+  enrolmentProof,
   type Refused,
   refused,
   type TaskId,
@@ -24,10 +26,12 @@ const NOT_MINE = refused('certificate-invalid');
 export class Authorities {
   readonly #members: readonly Member[];
   readonly #council: Council;
+  readonly #suite: Suite;
 
-  constructor(members: readonly Member[], council: Council) {
+  constructor(members: readonly Member[], council: Council, suite: Suite) {
     this.#members = members;
     this.#council = council;
+    this.#suite = suite;
   }
 
   /** The only one of a task in paper mode. */
@@ -39,15 +43,18 @@ export class Authorities {
     return this.#members.map(({ client }) => client.link);
   }
 
-  /** Returns the certificate with enough signatures; all authorities sign the same bytes. */
+  /** Returns the certificate with enough signatures; all authorities sign the same bytes. Each sees only the proof for its own key. */
   async enrol(
     task: TaskId,
-    token: string | undefined,
+    token: Uint8Array | undefined,
     isMine: (certificate: Certificate) => boolean,
     signal: AbortSignal,
   ): Promise<Certificate> {
     const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
-    const ask = ({ client }: Member, both: AbortSignal): Promise<Certificate> => client.enrol(task, token, both);
+    const proofFor = (authority: number): Uint8Array | undefined =>
+      token && enrolmentProof(this.#suite, token, this.#council.authorities[authority] as Uint8Array);
+    const ask = ({ authority, client }: Member, both: AbortSignal): Promise<Certificate> =>
+      client.enrol(task, proofFor(authority), both);
     const signed = await this.#ask(this.#members, signal, ask, { judge });
     const agreed = agreedOn(certificateCodec, this.#council, signed.filter(isMine));
     if (agreed === undefined) throw new RefusedError('wrong-certificate');

@@ -1,4 +1,5 @@
 /** A device's view of one authority. */
+import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   type Certificate,
@@ -31,9 +32,9 @@ export class AuthorityClient {
     return decoded('authority', { decode: decodePolicy }, body);
   }
 
-  /** The same device gets its certificate again. */
-  async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
-    const asked = jsonBody({ ...(token !== undefined && { token }) });
+  /** The same device gets its certificate again. The proof is of no use to any other authority. */
+  async enrol(task: TaskId, proof: Uint8Array | undefined, signal: AbortSignal): Promise<Certificate> {
+    const asked = jsonBody({ ...(proof !== undefined && { proof: toHex(proof) }) });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
   }

@@ -17,6 +17,6 @@ export interface DeviceContext {
   /** The pinned policy of the task. */
   readonly policy: TaskPolicy;
   readonly task: TaskId;
-  readonly token: string | undefined;
+  readonly token: Uint8Array | undefined;
   readonly pieceBytes: number;
 }

@@ -19,7 +19,8 @@ const NEW_REQUEST = 'Compare the request with the description of the service at 
 
 const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<ProblemCode, string>>> = {
   'certificate-invalid': 'Check that the task, the address of the authority and its key belong together.',
-  'not-enrolled': 'Enrol it with a token from `basa keys enroll`; `basa device list` shows the enrolled devices.',
+  'not-enrolled':
+    'Enrol it with a token whose hash each owner registered (`basa keys enroll`); `basa device list` shows the enrolled devices.',
   revoked: 'An operator did this. To take part again, the device needs a new folder (--identity) and a new token.',
   'signature-invalid': ODD,
   'server-unknown': 'Check that the server uses the key that is named in the policy of the task.',
@@ -55,7 +56,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
     'Give the token of this service: --token or BASA_OPERATOR_TOKEN for the server, --authority-token or BASA_AUTHORITY_TOKEN for an authority.',
   'role-missing': 'Use a token with that role; `operators` in the configuration of the service lists the roles.',
   'enrolment-token-invalid':
-    'A token enrols one device, once: ask the operator for a new one (`basa keys enroll`). An enrolled device needs no token: use its folder with --identity.',
+    'A token enrols one device, once, after the owner of the authority registered its hash (`basa keys enroll`): ask for a new one. An enrolled device needs no token: use its folder with --identity.',
   'not-yours': 'Sign the request with the key of the device that is named in the message.',
   'origin-refused': 'Add the origin to `corsOrigins` in the configuration of the service, or to --cors of `basa dev`.',
   'host-refused': 'Use a host name in `hosts` of its configuration, or add this name there.',

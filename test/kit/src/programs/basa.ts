@@ -26,6 +26,17 @@ export async function basaHere(
   return { code, out, errors };
 }
 
+/** Makes tokens as an application does, and registers them as the owners of the authorities do. `folder` must not exist yet. */
+export async function enrolHere(
+  environment: Readonly<Record<string, string>>,
+  { task, count = 1, folder }: { readonly task: string; readonly count?: number; readonly folder: string },
+): Promise<readonly string[]> {
+  const made = await basaHere(['keys', 'make', '--count', String(count), '--out', folder, '--json'], environment);
+  const enrolled = await basaHere(['keys', 'enroll', '--task', task, '--hashes', folder], environment);
+  if (made.code !== 0 || enrolled.code !== 0) throw new Error(`${made.errors}\n${enrolled.errors}`);
+  return (lastLine(made.out) as { tokens: readonly string[] }).tokens;
+}
+
 export function lastLine(text: string): Readonly<Record<string, unknown>> {
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
 }

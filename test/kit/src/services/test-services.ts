@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Authority, type AuthorityOptions, createAuthority } from '@basa/authority';
 import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, type NodeConnectOptions, nodeOutside, openFolderStore } from '@basa/client/node';
-import type { TaskSpecification } from '@basa/client/operator';
+import { enrolmentHashes, newEnrolmentTokens, type TaskSpecification } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { until } from '@basa/conformance/until.ts';
@@ -172,14 +172,7 @@ export class TestServices {
   }
 
   async token(task = this.task): Promise<string> {
-    const body = { count: 1, endsAt: this.clock() + 3_600_000 };
-    const { tokens } = await operate<{ tokens: string[] }>(
-      this.authority.url,
-      'POST',
-      AUTHORITY_PATH.tokens(task),
-      body,
-    );
-    return tokens[0] as string;
+    return newToken(this.authority, task, this.clock());
   }
 
   /** A device with its own folder; the same name is the same device, of the same task. */
@@ -240,6 +233,18 @@ export class TestServices {
     await this.server.close();
     await this.authority.close();
   }
+}
+
+/** A token of one device, which the authority lets in. */
+export async function newToken(
+  { url, publicKey }: Pick<Authority, 'url' | 'publicKey'>,
+  task: string,
+  now = Date.now(),
+): Promise<string> {
+  const [token = ''] = newEnrolmentTokens(1);
+  const body = { hashes: enrolmentHashes([token], toHex(publicKey)), endsAt: now + 3_600_000 };
+  await operate(url, 'POST', AUTHORITY_PATH.tokens(task), body);
+  return token;
 }
 
 /** Sends a request of an operator to either service. */

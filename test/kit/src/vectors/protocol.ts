@@ -1,4 +1,4 @@
-/** Whole buffers and batches as vectors: `paper`, `one-shot`, an authority's log, and epoch keys to refuse. */
+/** Whole buffers and batches as vectors: `paper`, `one-shot`, an authority's log, tokens of devices, and epoch keys to refuse. */
 
 import { addInPlace, applyMasksInPlace, FIELD, type MaskTerm, unsafeTransparentSealing } from '@basa/masking';
 import {
@@ -17,6 +17,7 @@ import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { granted } from '@basa/simulator';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { wasmTools } from '../core/tools.ts';
+import { enrolmentVectors } from './enrolment.ts';
 import { refusedKeys } from './epoch-keys.ts';
 import { logVector } from './log.ts';
 import { oneShotVector } from './one-shot.ts';
@@ -35,6 +36,7 @@ export function protocolVectors(): object {
       oneShotVector('ML-KEM, with one authority', 1, 'x25519+mlkem768'),
     ],
     log: [logVector()],
+    enrolment: enrolmentVectors(),
     refusedKeys: refusedKeys(),
   };
 }

@@ -1,0 +1,138 @@
+/** Sybils by the book: whoever operates the task and the server, with one of the authorities, lets in no device of its own. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Authority, createAuthority } from '@basa/authority';
+import { BasaClient } from '@basa/client/node';
+import {
+  AuthorityOperator,
+  createTask,
+  enrolmentHashes,
+  newEnrolmentTokens,
+  ProblemError,
+} from '@basa/client/operator';
+import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { defineModel, dense } from '@basa/learning';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { NEVER_LATE, OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const OWNERS = [0, 1, 2, 3];
+const tokenHash = (token: string): string => toHex(nodeSuite.sha256(Buffer.from(token)));
+
+let services: TestServices;
+let task: string;
+const authorities: Authority[] = [];
+const listed = (of: (authority: Authority) => string): string => authorities.map(of).join(',');
+
+/** What the operator of the task and of the server holds: a token for tasks of each owner. */
+const operator = () =>
+  new AuthorityOperator({ url: listed(({ url }) => url), token: OWNERS.map((n) => `tasks-of-${n}`).join(',') });
+/** What one owner holds. */
+const owner = (n: number) => new AuthorityOperator({ url: authorities[n]?.url ?? '', token: `owner-${n}` });
+
+const connect = (name: string, token: string, authority: string) =>
+  BasaClient.connect({
+    server: services.server.url,
+    authority,
+    authorityKey: listed(({ publicKey }) => toHex(publicKey)),
+    task,
+    token,
+    identity: join(services.folder, name),
+    retry: { attempts: 1 },
+  });
+
+/** A device of the adversary asks one authority to let it in. */
+async function sybilAt(n: number, proof?: string, device = signingDevice()): Promise<string | undefined> {
+  const { url, publicKey: audience } = authorities[n] as Authority;
+  const target = AUTHORITY_PATH.enrolments(task);
+  const body = Buffer.from(JSON.stringify(proof === undefined ? {} : { proof }));
+  const signed = device.headers({ audience, method: 'POST', target, body, at: Date.now() });
+  const answer = await fetch(url + target, {
+    method: 'POST',
+    headers: { ...signed, 'content-type': 'application/json' },
+    body,
+  });
+  return answer.ok ? undefined : problemCodeOf(await answer.json());
+}
+
+beforeAll(async () => {
+  services = await TestServices.open();
+  const keyFile = join(services.folder, 'keys-of-owners');
+  writeFileSync(keyFile, nodeRandomBytes(32));
+  for (const n of OWNERS)
+    authorities.push(
+      await createAuthority({
+        dataFolder: join(services.folder, `owner-${n}`),
+        secret: { keyFile },
+        operators: [
+          { tokenHash: tokenHash(`tasks-of-${n}`), roles: ['tasks'] },
+          { tokenHash: tokenHash(`owner-${n}`), roles: ['enrol', 'revoke', 'admin'] },
+        ],
+        lateMs: NEVER_LATE,
+      }),
+    );
+  await services.restartServer({ authorities: authorities.map(({ url, publicKey }) => ({ url, publicKey })) });
+  ({ task } = await createTask({
+    server: services.server.url,
+    operatorToken: OPERATOR_TOKEN,
+    authority: listed(({ url }) => url),
+    authorityToken: OWNERS.map((n) => `tasks-of-${n}`).join(','),
+    model: defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]),
+    bufferSize: 3,
+  }));
+});
+afterAll(async () => {
+  await services.close();
+  for (const one of authorities) await one.close();
+});
+
+it('an operator with tokens for tasks creates tasks, and lets no device in', async () => {
+  const device = signingDevice();
+  const refused = async (asked: Promise<unknown>) =>
+    expect(((await asked.catch((error: unknown) => error)) as ProblemError).code).toBe('role-missing');
+  await refused(operator().tokens(task, 1, Date.now() + 60_000));
+  await refused(operator().allow(task, [toHex(device.deviceKey)]));
+  await refused(operator().devices(task));
+  await refused(operator().revoke('ab'.repeat(32)));
+  for (const n of OWNERS) {
+    expect(await sybilAt(n, undefined, device)).toBe('enrolment-token-invalid');
+    expect(await sybilAt(n, toHex(nodeRandomBytes(32)), device)).toBe('enrolment-token-invalid');
+  }
+});
+
+it('a token that one authority saw lets nobody in at the others, and its own device is let in by all', async () => {
+  const [token = ''] = newEnrolmentTokens(1);
+  for (const n of OWNERS) await owner(n).register(task, (key) => enrolmentHashes([token], key), Date.now() + 60_000);
+  const colluder = await ServiceProxy.before(() => authorities[0]?.url ?? '');
+  const seen: string[] = [];
+  colluder.onAsk = async ({ path, body }) => {
+    if (!path.endsWith('/enrolments')) return undefined;
+    const { proof } = JSON.parse(Buffer.from(body).toString()) as { proof: string };
+    seen.push(proof);
+    for (const n of [1, 2, 3]) expect(await sybilAt(n, proof)).toBe('enrolment-token-invalid');
+    return undefined;
+  };
+  const client = await connect('victim', token, [colluder.url, ...authorities.slice(1).map(({ url }) => url)].join());
+  await client.close();
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).not.toBe(token);
+  for (const n of [1, 2, 3]) {
+    expect(await owner(n).devices(task)).toHaveLength(1);
+    expect(await sybilAt(n, seen[0])).toBe('enrolment-token-invalid');
+  }
+  await colluder.close();
+});
+
+it('a device that one owner lets in alone has no certificate', async () => {
+  const [token = ''] = newEnrolmentTokens(1);
+  await owner(0).register(task, (key) => enrolmentHashes([token], key), Date.now() + 60_000);
+  const alone = connect(
+    'of-one-owner',
+    token,
+    listed(({ url }) => url),
+  );
+  await expect(alone).rejects.toThrow(ProblemError);
+});
