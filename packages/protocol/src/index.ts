@@ -27,7 +27,7 @@ export {
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, pieceStatement, requestStatement, signatureHeaders } from './http/request-statement.ts';
-export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
+export { AUTHORITY_PATH, ROLES_PATH, SERVER_PATH } from './http/routes.ts';
 export type { Authority, Decision, Unit, UnitWrite } from './one-shot/authority.ts';
 export { inspect, release, signVote, vote } from './one-shot/authority.ts';
 export type { EpochKeys } from './one-shot/epoch-keys.ts';

@@ -8,7 +8,8 @@ const MARK: Readonly<Record<Finding['state'], string>> = { fine: 'ok  ', warning
 
 export const doctor: Command = command({
   name: 'doctor',
-  summary: 'check versions, ports, disk, clocks, permissions, records and the authority, with advice on each problem',
+  summary:
+    'check versions, ports, disk, clocks, permissions, records, tokens and the authority, with advice on each problem',
   takes: { 'server | authority': 'the service; without it, only this machine is checked' },
   flags: CONFIG_FLAGS,
   notes: [
@@ -18,10 +19,13 @@ export const doctor: Command = command({
   async run(input) {
     const { checkVersions } = await import('./check-machine.ts');
     const findings = [...(await checkVersions())];
-    if (input.positionals.length > 0) {
+    const checked = input.positionals.length > 0 ? serviceOf(input) : undefined;
+    if (checked !== undefined) {
       const { checkService } = await import('./check-services.ts');
-      findings.push(...(await checkService(serviceOf(input), placesOf(input))));
+      findings.push(...(await checkService(checked, placesOf(input))));
     }
+    const { checkParties } = await import('./check-parties.ts');
+    findings.push(...(await checkParties(input.environment, checked)));
     for (const { check, state, says, todo } of findings) {
       input.terminal.line(`${MARK[state]}  ${check}: ${says}`);
       if (todo !== undefined) input.terminal.line(`      ${todo}`);

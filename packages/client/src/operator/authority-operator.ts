@@ -1,6 +1,6 @@
 /** An operator's requests to one authority or to several, with tokens: tasks, enrolment, revocations, logs. */
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, encodePolicy, type TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, ROLES_PATH, type TaskPolicy } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, type OperatorOptions } from './ask.ts';
@@ -59,6 +59,12 @@ export class AuthorityOperator {
   }
   async publicKeys(): Promise<readonly string[]> {
     return Promise.all(this.#all.map(publicKeyOf));
+  }
+  /** Of the token at the first authority that answers. */
+  roles(): Promise<readonly string[]> {
+    return this.#first(async (one) =>
+      listed(one, (await ask(one, 'GET', ROLES_PATH)).json<{ roles: string[] }>().roles),
+    );
   }
   /** Creates the task at all of them. The name of the task is always the hash of its policy. */
   async createTask(policy: TaskPolicy): Promise<string> {

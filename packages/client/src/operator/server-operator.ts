@@ -1,5 +1,5 @@
 /** An operator's requests to the server, with a token: tasks, batches, versions. */
-import { type AdmissionView, type Scores, SERVER_PATH } from '@basa/protocol';
+import { type AdmissionView, ROLES_PATH, type Scores, SERVER_PATH } from '@basa/protocol';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
 import type { TaskSpecification } from './task-specification.ts';
@@ -76,6 +76,10 @@ export class ServerOperator {
 
   about(): Promise<{ readonly publicKey: string; readonly authorityKeys: readonly string[] }> {
     return this.#json('GET', SERVER_PATH.about);
+  }
+  /** Of the token. */
+  async roles(): Promise<readonly string[]> {
+    return (await this.#json<{ roles: readonly string[] }>('GET', ROLES_PATH)).roles;
   }
   createTask(specification: TaskSpecification): Promise<ServerTask> {
     return this.#json('POST', SERVER_PATH.tasks, specification);

@@ -4,6 +4,9 @@ import { toHex } from '@basa/masking';
 type Name = Uint8Array | string;
 const named = (name: Name): string => (typeof name === 'string' ? name : toHex(name));
 
+/** At both services: the roles of the token that asks. */
+export const ROLES_PATH = '/v1/roles';
+
 export const SERVER_PATH = {
   about: '/v1/server',
   tasks: '/v1/tasks',

@@ -1,7 +1,7 @@
 /** The common parts of both services: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { HEADER, problemDocument } from '@basa/protocol';
+import { HEADER, problemDocument, ROLES_PATH } from '@basa/protocol';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -106,7 +106,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { requireRole, rolesOf } = operatorRequests(settings.operators ?? []);
   const roles = answers(Type.Object({ roles: Type.Array(Type.String()) }));
   typed.get(
-    '/v1/roles',
+    ROLES_PATH,
     { schema: { summary: 'The roles of the token (any role)', response: roles } },
     async (request) => ({
       roles: [...rolesOf(request)],

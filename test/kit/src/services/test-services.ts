@@ -122,12 +122,12 @@ export class TestServices {
   }
 
   /** Starts a further authority in its own folder; the caller closes it. */
-  furtherAuthority(name: string, port = 0): Promise<Authority> {
+  furtherAuthority(name: string, port = 0, operators: AuthorityOptions['operators'] = OPERATORS): Promise<Authority> {
     return createAuthority({
       dataFolder: join(this.folder, name),
       secret: { keyFile: join(this.folder, 'authority.key') },
       listen: { host: '127.0.0.1', port },
-      operators: OPERATORS,
+      operators,
       keyLimit: { burst: 1000, perSecond: 1000 },
       workers: 1, // there are up to four authorities, and each thread takes a tenth of a second to start
       clock: this.clock,
