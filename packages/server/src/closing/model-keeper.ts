@@ -136,10 +136,18 @@ export class ModelKeeper {
     return this.#add(newest.version + 1, named, this.#stepped(newest, making), { ...making, fence });
   }
 
-  /** Repeats the newest version under the next number: spoilt sums change nothing. */
-  async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined): Promise<StoredModel> {
+  /** True if the next version has the same parameters: no sum on this one may be used, because devices give on both. */
+  async isRepeated(version: number): Promise<boolean> {
+    if (version >= (this.#newest?.version ?? 0)) return false;
+    const { store, task } = this.#options;
+    const [one, next] = [await store.model(task, version), await store.model(task, version + 1)];
+    return one !== undefined && next !== undefined && equalBytes(one.modelHash, next.modelHash);
+  }
+
+  /** Repeats the newest version under the next number. */
+  async repeat(fence: Fence | undefined): Promise<StoredModel> {
     const newest = await this.#before();
-    return this.#add(newest.version + 1, named, this.#copied(newest), { counts, fence });
+    return this.#add(newest.version + 1, NOTHING, this.#copied(newest), { counts: NONE, fence });
   }
 
   async #before(): Promise<StoredModel> {

@@ -143,8 +143,11 @@ export class Batcher {
    * votes for any more. Returns true if there were any.
    */
   async #endHopeless(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<boolean> {
-    const { store, task } = this.#options;
-    const over = groups.filter((group) => this.#isOver(group));
+    const { models, store, task } = this.#options;
+    const isOver = await Promise.all(
+      groups.map(async (group) => this.#isOver(group) || (await models.isRepeated(group.version))),
+    );
+    const over = groups.filter((_, n) => isOver[n]);
     for (const { model } of over)
       await this.#end(await store.shotsOn(task, model, ENDED_AT_ONCE), { to: 'over', reason: 'version-over' }, fence);
     const isLate = groups.some(({ votesLast }) => votesLast <= now);

@@ -108,6 +108,7 @@ export class ShotIntake {
       upload,
     );
     if (problem !== undefined || model === undefined) return problem ?? refused('model-unknown');
+    if (await models.isRepeated(model.version)) return refused('version-over');
     return { version: model.version, votes: voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch }) };
   }
 

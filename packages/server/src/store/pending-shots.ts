@@ -40,7 +40,7 @@ const GOOD = `SELECT * FROM shots WHERE task = ? AND status = 'good' AND model =
 const PAST = `SELECT * FROM shots WHERE task = ? AND status IN ${PENDING} AND votes_last <= ? ORDER BY at, name LIMIT ?`;
 const OTHERS = `SELECT COUNT(*) AS found FROM shots WHERE task = ? AND version = ? AND usr <> ? AND status IN ${PENDING}`;
 const UPDATES = `SELECT COUNT(*) AS number,
-  COUNT(CASE WHEN s.status IN ('refused', 'over') OR b.status = 'unknown' THEN 1 END) AS lost
+  COUNT(CASE WHEN s.status IN ('refused', 'over') OR b.status IN ('unknown', 'quarantined') THEN 1 END) AS lost
   FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.task = ? AND s.model = ?`;
 
 export function pendingShotTables(database: SqlDatabase) {

@@ -84,7 +84,7 @@ function shotMode(parts: ModeParts): TaskMode {
   const onUnanswered = admission.setAside.bind(admission);
   const versions = new VersionMaker({ ...tools, task, read, gatherer, models, onIncluded });
   const closer = new Closer({ ...tools, gatherer, versions, onUnanswered, onEnded });
-  const repeats = new Repeats({ ...tools, task, policy, models });
+  const repeats = new Repeats({ ...tools, task, policy, models, coming: admission, stallMs });
   return {
     shots,
     due: (names) => closer.due(names),

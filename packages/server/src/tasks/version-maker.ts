@@ -63,7 +63,8 @@ export class VersionMaker {
       );
     const next = await this.#next(members);
     if (next === undefined) return [];
-    const { version } = await this.#made(next, fence);
+    // Spoilt sums alone change nothing. If all updates on a model are lost, it is repeated (`closing/repeats.ts`).
+    const version = next.sums.length === 0 ? undefined : (await this.#made(next, fence)).version;
     return this.#end(version, [...next.sums, ...next.spoilt], fence);
   }
 
@@ -93,11 +94,8 @@ export class VersionMaker {
     const named = namedOf([...next.sums, ...next.spoilt]);
     const counts = this.#countsOf(next);
     const good = next.sums.filter((member): member is GoodMember => member.waiting.kind === 'mean');
-    const [first] = named.sums.length > 0 ? named.sums : named.spoilt;
-    return watch.traces.step('model-step', { ctx: first as Ctx }, () =>
-      good.length === 0
-        ? models.repeat(named, counts, fence)
-        : models.make(named, async (version) => this.#makingAt(version, good, counts), fence),
+    return watch.traces.step('model-step', { ctx: named.sums[0] as Ctx }, () =>
+      models.make(named, async (version) => this.#makingAt(version, good, counts), fence),
     );
   }
 
@@ -147,7 +145,11 @@ export class VersionMaker {
     }
   }
 
-  async #end(version: number, members: readonly Member[], fence: Fence | undefined): Promise<readonly Ctx[]> {
+  async #end(
+    version: number | undefined,
+    members: readonly Member[],
+    fence: Fence | undefined,
+  ): Promise<readonly Ctx[]> {
     const { models, onIncluded } = this.#options;
     for (const member of members) await this.#endOne(member, version, fence);
     await models.refresh();
@@ -155,13 +157,14 @@ export class VersionMaker {
     return members.map(({ ctx }) => ctx);
   }
 
-  async #endOne({ ctx, waiting }: Member, version: number, fence: Fence | undefined): Promise<void> {
+  /** `version` is missing if all of them are spoilt. */
+  async #endOne({ ctx, waiting }: Member, version: number | undefined, fence: Fence | undefined): Promise<void> {
     const { keeper } = this.#options.gatherer;
     if (waiting.kind === 'spoilt') {
       granted(await keeper.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
       return;
     }
-    granted(await keeper.step(ctx, (found) => recordIncluded(found, version), { fence }));
+    granted(await keeper.step(ctx, (found) => recordIncluded(found, version as number), { fence }));
   }
 }
 

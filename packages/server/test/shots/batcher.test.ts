@@ -35,7 +35,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
   const policy = { ...sample, engine: 4, maxStaleness: 1, ...ofTask, oneShot };
   const { store } = await volatileStore(task, () => now.store, policy);
   const [made, removed]: [number[][], string[]] = [[], []];
-  const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, isRefused: false };
+  const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, repeated: -1, isRefused: false };
   const numbers = (names: readonly Uint8Array[]): number[] => names.map((name) => name[0] as number);
   const voters = new KnownVoters(() => now.node);
   /** The device of each upload. */
@@ -46,6 +46,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
     store,
     blobs: { removeBelow: async (...names: string[]) => void removed.push(...names) },
     models: {
+      isRepeated: async (version: number) => seen.repeated === version,
       get newest() {
         return { version: seen.newest };
       },
@@ -278,6 +279,14 @@ describe('uploads without hope', () => {
     expect([await fate(1), await fate(2)]).toEqual(['over version-over', 'waiting']);
     expect(removed).toHaveLength(1);
     expect(batcher.pending).toEqual({ arriving: 0, waiting: 1, good: 0 });
+  });
+
+  it('end with a version that was repeated, although there are enough of them', async () => {
+    const { give, look, fate, seen } = await scene();
+    for (const n of [1, 2, 3]) await give(n);
+    [seen.newest, seen.repeated] = [1, 0];
+    await look();
+    expect(await Promise.all([1, 2, 3].map(fate))).toEqual(Array(3).fill('over version-over'));
   });
 
   it('end with an older version that too few others can still give an update to', async () => {

@@ -102,6 +102,16 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf([]));
   });
 
+  it('that spoil a sum cost those that are left their update too: it is given up before the model is repeated', async () => {
+    const six = await shots(6, { stallMs: 200 });
+    scene.authorities.lying.add(0);
+    await sendAll(six.slice(0, 5));
+    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    expect(await scene.fateIs(six[4] as SentShot, 'version-over')).toEqual({ fate: 'version-over' });
+    const { json } = await scene.send(six[5] as SentShot);
+    expect(json).toMatchObject({ type: expect.stringContaining('version-over') });
+  });
+
   it('that were rolled back have the newest model repeated once, for devices that gave their updates on it', async () => {
     const lost = await shots(3);
     const { base } = scene.authorities.all[0] as (typeof scene.authorities.all)[0];

@@ -31,6 +31,8 @@ async function scene() {
     upload.header.epochs.map(({ statement }) => [toHex(statement), world.server.view.epoch(statement)]),
   );
   const models = {
+    repeated: false,
+    isRepeated: async () => models.repeated,
     newest: { version: 0 },
     asked: [] as Uint8Array[],
     named: async (name: Uint8Array) => {
@@ -78,6 +80,12 @@ describe('a new upload', () => {
     expect(await intake.judge(upload)).toEqual({ version: 0, votes });
     const other = { ...upload, header: { ...upload.header, joinTag: bytes(3, 16) as never } };
     expect(reasonOf(await intake.judge(other))).toBe('signature-invalid');
+  });
+
+  it('on a model that was repeated under a newer version is refused', async () => {
+    const { upload, intake, models } = await scene();
+    models.repeated = true;
+    expect(reasonOf(await intake.judge(upload))).toBe('version-over');
   });
 
   it('on a model that the server did not sign is refused', async () => {
