@@ -1,5 +1,6 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
+import { isLoopback } from '@basa/protocol';
 import {
   AUTHORITY_ROLES,
   type CheckedConfig,
@@ -29,6 +30,14 @@ export const authorityConfigSchema = configSchema(AUTHORITY_ROLES, {
         'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk (default: `<dataFolder>.witness`)',
     }),
   ),
+  enrolmentUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'address of your directory of users: it is asked whether a device may enrol, instead of tokens and lists of keys',
+      examples: ['https://users.example.org/may-enrol'],
+    }),
+  ),
   tickMs: Type.Integer({
     minimum: 10,
     default: AUTHORITY_DEFAULTS.tickMs,
@@ -52,7 +61,7 @@ type Config = Type.Static<typeof authorityConfigSchema>;
 const config = serviceConfig({
   schema: authorityConfigSchema,
   prefix: AUTHORITY_PREFIX,
-  optionsOf({ dataFolder, witnessFile, ...given }: Config) {
+  optionsOf({ dataFolder, enrolmentUrl, witnessFile, ...given }: Config) {
     const { tickMs, keyLimit, workers } = given;
     return {
       dataFolder: dataFolder ?? missingFolder(),
@@ -60,6 +69,7 @@ const config = serviceConfig({
       keyLimit,
       workers,
       secret: secretOf(given),
+      ...(enrolmentUrl !== undefined && { enrolmentHook: { url: safeUrl(enrolmentUrl) } }),
       ...(witnessFile !== undefined && { witness: witnessFile }),
     };
   },
@@ -85,6 +95,13 @@ export function readAuthorityConfig(places: ConfigPlaces): AuthorityOptions {
 
 export function checkAuthorityConfig(places: ConfigPlaces): CheckedConfig<Config> {
   return config.check(places);
+}
+
+/** Whoever can change the answers on their way lets devices in. */
+function safeUrl(url: string): string {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || isLoopback(hostname)) return url;
+  throw wrongConfiguration('enrolmentUrl is plain http to another machine, which could let anybody in; use https');
 }
 
 function missingFolder(): never {

@@ -34,6 +34,7 @@ import { shotRoutes } from '../routes/shots.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { AUDIT_FILE, Audit } from '../steps/audit.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
+import { enrolmentHook, type HookOptions } from '../steps/enrolment-hook.ts';
 import { settleEpochs, tick } from '../steps/shot-epochs.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
 import { openStore } from '../store/store.ts';
@@ -56,6 +57,8 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   readonly workers?: number;
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
+  /** Asked whether a device may enrol, instead of tokens and the allow-list. */
+  readonly enrolmentHook?: HookOptions | undefined;
   readonly onEvent?: (event: BasaEvent) => void;
   readonly clock?: () => number;
   readonly randomBytes?: RandomBytes;
@@ -125,7 +128,8 @@ async function open(
 
   const now = (): Millis => millis(clock());
   const audit = new Audit(join(dataFolder, AUDIT_FILE), clock);
-  const enrolment = { store, authority, audit };
+  const { enrolmentHook: asked } = settings;
+  const enrolment = { store, authority, audit, hook: asked && enrolmentHook(asked) };
   const queue = createQueue();
   const examined = new ExaminedUploads();
   const shots = { authority, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };
