@@ -75,20 +75,13 @@ function ownBase(): string | undefined {
 async function tryImage(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'basa-image-'));
   try {
-    for (const name of ['authority', 'witness', 'server']) mkdirSync(join(folder, name));
+    for (const name of ['authority', 'server']) mkdirSync(join(folder, name));
     writeFileSync(join(folder, 'authority.key'), Buffer.alloc(32, 7));
     execFileSync('chown', ['-R', '1000:1000', folder]);
-    const authority = ['--set', 'keyFile=/keys/authority.key', '--set', 'witnessFile=/witness/head'];
+    const authority = ['--set', 'keyFile=/keys/authority.key'];
     await startsWell(
       'authority',
-      [
-        '-v',
-        `${folder}/authority:/data`,
-        '-v',
-        `${folder}/witness:/witness`,
-        '-v',
-        `${folder}/authority.key:/keys/authority.key:ro`,
-      ],
+      ['-v', `${folder}/authority:/data`, '-v', `${folder}/authority.key:/keys/authority.key:ro`],
       authority,
     );
     const server = ['--set', `authorityUrl=http://127.0.0.1:${PORT}`, '--set', `authorityKey=${NOBODY}`];

@@ -11,13 +11,12 @@ from protocol import agreement
 from protocol.agreement import Mismatch
 from protocol.enrolment import check_enrolment
 from protocol.failing import must_fail, must_refuse
-from protocol.issue_log import check_log
 from protocol.one_shot import check_one_shot
 from protocol.paper_buffer import check_paper
 from protocol.x25519 import is_key
 
 FILE = pathlib.Path(__file__).parent / "protocol.json"
-CHECKS = {"paper": check_paper, "oneShot": check_one_shot, "log": check_log, "enrolment": check_enrolment}
+CHECKS = {"paper": check_paper, "oneShot": check_one_shot, "enrolment": check_enrolment}
 
 # How far apart the bytes are that are changed, where every 11th would take long.
 STEPS = {"one authority": 61, "ML-KEM": 307, "3 of 4 authorities": 307}

@@ -49,7 +49,7 @@ const FOR_ANYBODY = {
     'GET /v1/health',
     'GET /v1/authority',
     'GET /v1/tasks/{task}/policy',
-    'POST /v1/tasks/{task}/revocations',
+    'GET /v1/revocations',
     'GET /v1/tasks/{task}/epochs',
     'POST /v1/tasks/{task}/inspections',
     'POST /v1/tasks/{task}/batch-votes',

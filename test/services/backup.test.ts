@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { countsOf, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
@@ -66,22 +68,34 @@ it('a server backed up while batches fill and end has every update that was ackn
   expect(countsOf(await services.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-it('an authority restored from a backup notices the rollback, and updates to its forgotten epoch are refused', async () => {
+it('an authority restored from a backup has no epochs that uploads name, and the doctor names the revocations that it forgot', async () => {
   services = await TestServices.open();
   const held: Accepted[] = [];
   await contribute(services.task, ['a'], (accepted) => held.push(accepted));
   const to = join(services.folder, 'backup');
   expect((await basa('backup', 'authority', '--to', to)).code).toBe(0);
   await contribute(services.task, ['b'], () => {});
+  const user = toHex(nodeSuite.sha256((await services.client('lost')).deviceKey));
+  const revoke = () => services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+  await revoke();
+  await services.server.tick();
   await services.authority.close();
   rmSync(join(services.folder, 'authority'), { recursive: true });
   expect((await basa('restore', 'authority', '--from', to)).code).toBe(0);
   const { findings } = lastLine((await basa('doctor', 'authority')).out);
-  expect(findings).toContainEqual(expect.objectContaining({ check: 'witness', state: 'warning' }));
   expect(findings).toContainEqual(
     expect.objectContaining({ todo: expect.stringMatching(/^enrol 1 more; until then/) }),
   );
   await services.startAuthority();
+  const revocations = async () => {
+    const { findings: found } = lastLine((await basa('doctor', 'server')).out);
+    return (found as { check: string }[]).filter(({ check }) => check === 'revocations');
+  };
+  expect(await revocations()).toEqual([
+    expect.objectContaining({ state: 'warning', todo: expect.stringContaining(`basa keys revoke --user ${user}`) }),
+  ]);
+  await revoke();
+  expect(await revocations()).toEqual([expect.objectContaining({ state: 'fine' })]);
   services.elapse(3 * 3_600_000);
   expect(await services.fateIs(held[0]?.ctx ?? '', 'refused')).toMatchObject({ reason: 'epoch-over' });
 });

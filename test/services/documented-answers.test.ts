@@ -5,9 +5,7 @@ import {
   AUTHORITY_PATH,
   certificateCodec,
   encodePolicy,
-  HEADER,
   hasGoodEndorsements,
-  headCodec,
   isEpochOf,
   isSigned,
   modelStatementCodec,
@@ -94,13 +92,6 @@ describe('an authority', () => {
     expect(await ask(AUTHORITY_PATH.policy('ab'.repeat(32)))).toMatchObject({ code: 'task-unknown' });
     expect(JSON.parse(new TextDecoder().decode((await create(bytes)).body))).toMatchObject({ task: services.task });
     expect(await create(bytes.subarray(0, -1))).toMatchObject({ code: 'malformed' });
-  });
-
-  it('signs the head of its log in every answer, also in a refusal', async () => {
-    for (const path of [AUTHORITY_PATH.about, AUTHORITY_PATH.policy('ab'.repeat(32)), '/v1/nowhere']) {
-      const head = fromHex((await ask(path)).headers.get(HEADER.head) ?? '') ?? new Uint8Array();
-      expect(isSigned(nodeSuite, headCodec, headCodec.decode(head), services.authority.publicKey)).toBe(true);
-    }
   });
 });
 

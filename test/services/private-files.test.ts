@@ -17,7 +17,7 @@ function openTo(path: string): readonly string[] {
   return [...((mode & 0o077) === 0 ? [] : [path]), ...below.flatMap(openTo)];
 }
 
-it('databases, logs, locks, keys, blobs, journals, the witness and backups', async () => {
+it('databases, logs, locks, keys, blobs, journals and backups', async () => {
   const umask = process.umask(0);
   try {
     services = await TestServices.open({ policy: { bufferSize: 2 } });
@@ -33,7 +33,7 @@ it('databases, logs, locks, keys, blobs, journals, the witness and backups', asy
       { environment, overrides: { dataFolder: authority, port: 0, keyFile } },
       `${authority}.backup`,
     );
-    const made = [server, authority, `${authority}.witness`, `${server}.backup`, `${authority}.backup`];
+    const made = [server, authority, `${server}.backup`, `${authority}.backup`];
     expect(made.flatMap(openTo)).toEqual([]);
     for (const device of readdirSync(join(services.folder, 'devices')))
       expect(openTo(join(services.folder, 'devices', device))).toEqual([]);

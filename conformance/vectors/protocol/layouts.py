@@ -150,9 +150,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
         "staleness": staleness, "maxStaleness": U32, "metrics": metric_list, "privacy": private, "manifest": B32,
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32}),
-    "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
-    "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
-    "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
+    "revocations": (22, ONE, {"users": many(u=B32)}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32}),
     "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
     "modelStatement": (41, ONE, {"task": B32, "version": U53, "serial": U53, "model": B32}),
@@ -177,10 +175,6 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "wanted": many(part=U16, vector=U8)}),
     "releaseAnswer": (52, None, {"sums": many(sum=nested("maskSum"))}),
     "maskSum": (53, ONE, {"task": B32, "ctx": B32, "part": U16, "hash": B32}),
-    "task-created": (96, None, {"policy": nested("policy")}),
-    "device-enrolled": (97, None, {"certificate": nested("certificate")}),
-    "device-revoked": (98, None, {"u": B32, "at": U53}),
-    "branch-begun": (105, None, {"branch": B16, "met": many(head=nested("head"))}),
     "paperTicket": (33, ONE, {"ctx": B32, "position": U16, "user": B32}),
     "paperUpload": (34, None, {"position": U16, "alpha": f64, "sealed": sealed_list}),
 }
@@ -200,9 +194,3 @@ def read(name, data):
 
 def check_signature(message, key):
     agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.signature))
-
-
-def check_alone(message, key):
-    """Signed by the one authority there is."""
-    agree(f"the one authority of {message.layout}", [a for a, _ in message.endorsements], [0])
-    agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.endorsements[0][1]))

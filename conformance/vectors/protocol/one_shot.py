@@ -226,12 +226,19 @@ def check_sum(b, v, sums):
     agree("guards, weight and sum", (guards(opened), opened[4], opened[5:-4]), ([len(b.users), 0, 0, 0, 0, 0, 0, 0], v["weightSum"], v["sum"]))
 
 
+def check_revocations(b, v):
+    revocations = read("revocations", hexed(v, "revocations"))
+    check_signature(revocations, b.keys[0])
+    agree("the device of the first upload is revoked", [e["u"] for e in revocations.users], [sha256(bytes.fromhex(v["users"][0]["deviceKey"]))])
+
+
 def check_one_shot(v):
     fields_of("the vector", v, "name policy task authorityKeys serverKey model shown secrets users inspectRequest inspectAnswers batch "
-              "ctx given voteRequest votes releases sum weightSum")
+              "ctx given voteRequest votes releases revocations sum weightSum")
     b = check_task(v)
     check_shown_model(b, v)
     each_user(v, lambda _, user: check_user(b, user))
     check_inspection(b, v)
     check_votes(b, v)
     check_sum(b, v, check_releases(b, v))
+    check_revocations(b, v)

@@ -2,7 +2,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backupAuthority, restoreAuthority } from '@basa/authority';
 import { randomStream } from '@basa/learning';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -31,7 +30,6 @@ const TROUBLES: readonly Trouble[] = [
   ['BasaNoNewVersion', async () => {}], // there are no devices yet
   ['BasaQuarantined', startDevices],
   ['BasaEventLoopLate', stumble],
-  ['BasaRolledBack', rollBack],
   ['BasaAuthorityUnreachable', (basa) => basa.stop('authority')],
   ['BasaDown', (basa) => basa.stop('server')],
 ];
@@ -54,7 +52,6 @@ export async function runAlerts({ seed, onLine }: TrialInput): Promise<AlertsRep
   const prometheus = await Prometheus.start(folder, basa.token, targets);
   const fired: string[] = [];
   try {
-    await backupAuthority(basa.placesOf('authority'), join(basa.folder, 'old'));
     for (const [alert, provoke] of TROUBLES) {
       await provoke(basa, work);
       const isFiring = await prometheus.fires(alert, PATIENCE_MS);
@@ -88,13 +85,4 @@ async function stumble(basa: TestProcesses): Promise<void> {
     }
   };
   void stumbling();
-}
-
-/** The folder from the beginning of the drill, with the current witness. */
-async function rollBack(basa: TestProcesses): Promise<void> {
-  await basa.stop('authority');
-  const witnessFile = join(basa.folder, 'authority.witness');
-  basa.change({ authority: { dataFolder: join(basa.folder, 'authority-old'), witnessFile } });
-  await restoreAuthority(basa.placesOf('authority'), join(basa.folder, 'old'));
-  await basa.start('authority');
 }

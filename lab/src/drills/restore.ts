@@ -83,13 +83,11 @@ async function backUp({ basa }: Drill, name: string): Promise<void> {
 }
 
 /**
- * Moves the services to other folders and ports. The witness belongs to neither folder and stays in its place. No backup has the secrets of
- * epochs: an authority that is moved with them takes a copy of its stopped folder along.
+ * Moves the services to other folders and ports. No backup has the secrets of epochs: an authority that is moved with them takes a copy of its stopped folder along.
  */
 async function restore({ basa }: Drill, name: string, authorityFrom: 'backup' | 'copy' = 'backup'): Promise<void> {
   const place = (role: Role) => ({ dataFolder: join(basa.folder, `${role}-${name}`), port: 0 });
-  const witnessFile = join(basa.folder, 'authority.witness');
-  basa.change({ server: place('server'), authority: { ...place('authority'), witnessFile } });
+  basa.change({ server: place('server'), authority: place('authority') });
   for (const role of ROLES) {
     if (role === 'authority' && authorityFrom === 'copy')
       cpSync(join(basa.folder, role), join(basa.folder, `${role}-${name}`), { recursive: true });

@@ -1,6 +1,5 @@
 /** The attribute authority as an independent service. */
 
-export type { TaskFleet } from './log/fleets.ts';
 export { runAuthority } from './main.ts';
 export { backupAuthority, restoreAuthority } from './process/backup.ts';
 export {
@@ -10,8 +9,7 @@ export {
   readAuthorityConfig,
 } from './process/config.ts';
 export { type Authority, type AuthorityOptions, createAuthority } from './process/create-authority.ts';
-export { examineAuthority } from './process/examine.ts';
+export { examineAuthority, type TaskFleet } from './process/examine.ts';
 export { type Rotated, rotateVault } from './process/rotate-vault.ts';
 export { AUDIT_FILE } from './steps/audit.ts';
 export type { VaultSecret } from './store/vault.ts';
-export type { Witness } from './store/witness.ts';

@@ -2,7 +2,7 @@
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, HEADER, problemCodeOf, type TaskId, userIdOf } from '@basa/protocol';
+import { AUTHORITY_PATH, problemCodeOf, type TaskId, userIdOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Authority } from '../src/index.ts';
 import { OPERATOR, time } from './homes.ts';
@@ -10,7 +10,6 @@ import { OPERATOR, time } from './homes.ts';
 export interface Answer {
   readonly status: number;
   readonly bytes: Uint8Array;
-  readonly head: string;
   /** Of a problem document. */
   readonly code: string | undefined;
   json(): { readonly tokens?: unknown; readonly [key: string]: unknown };
@@ -43,7 +42,6 @@ export async function ask(
   return {
     status: answer.status,
     bytes,
-    head: answer.headers.get(HEADER.head) ?? '',
     code: answer.ok ? undefined : problemCodeOf(json()),
     json,
   };

@@ -26,7 +26,7 @@ export interface Home {
 /** A home for one authority that has none yet. */
 export type NewHome = () => Promise<Home>;
 
-/** A folder for one authority: its data, its key file, its witness. */
+/** A folder for one authority: its data, its key file. */
 export function freshHome(): Home {
   const root = mkdtempSync(join(tmpdir(), 'basa-authority-'));
   homes.push(root);

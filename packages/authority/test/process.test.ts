@@ -9,7 +9,6 @@ import { EXIT } from '@basa/service';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Authority } from '../src/index.ts';
-import { ask } from './asking.ts';
 import { cleanUp, freshHome, OPERATORS, time } from './homes.ts';
 import { shotScene } from './one-shot/shot-world.ts';
 
@@ -70,7 +69,6 @@ describe('the process', () => {
       const second = spawnAuthority(configOf(home));
       const again = await listening(second);
       expect(again.publicKey).toEqual(authority.publicKey);
-      expect((await ask(again, '/v1/health')).head).toBe(answer.head);
       await world.inspected(again, uploads, epochs);
       expect((await world.vote(again, request)).bytes).toEqual(answer.bytes);
       second.child.kill('SIGTERM');

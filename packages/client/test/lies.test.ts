@@ -78,7 +78,7 @@ describe('connecting', () => {
     const body = { task, deviceKey: device.publicKey, ...change };
     const signed = isForged
       ? endorse(certificateCodec, { authorities: [stranger.publicKey] }, stranger, body)
-      : endorse(certificateCodec, policy, authority.signer, body);
+      : endorse(certificateCodec, policy, authority, body);
     forge(services, '/enrolments', () => certificateCodec.encode(signed));
     await expect(connectTo(services, { identity: store })).rejects.toMatchObject({ reason: 'wrong-certificate' });
     expect(await store.entries()).toEqual([]);

@@ -1,13 +1,8 @@
 /** The protocol core: `one-shot` mode by default, `paper` mode behind names that say it is unsafe. */
 export type { AdmissionView, Admitted, Asked } from './admission/admission.ts';
 export { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from './admission/admission.ts';
-export type { AuthorityStep } from './authority/attribute-authority.ts';
-export { AttributeAuthority } from './authority/attribute-authority.ts';
-export { FIRST_BRANCH } from './authority/head.ts';
-export type { PastLog } from './authority/past-log.ts';
-export type { AuthorityPorts } from './authority/ports.ts';
-export type { AuthorityRecord, BranchBegun } from './authority/records.ts';
-export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
+export type { AuthorityPorts } from './authority/enrolment.ts';
+export { certify, signRevocations, taskProblem } from './authority/enrolment.ts';
 export { ENROLMENT_TOKEN_BYTES, enrolmentHash, enrolmentProof } from './enrolment/proof.ts';
 export type { LiveBuffer, LiveState, LiveStep, LiveStepName, LiveVersion, PageSettings, Scores } from './http/live.ts';
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
@@ -87,12 +82,8 @@ export { receiveModel } from './user/one-shot/shown-model.ts';
 export { deviceRecordCodec } from './user/records.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
 export type { UserPorts, UserRecord, UserSession } from './user/session.ts';
-export type { RevocationRequest, Revocations } from './wire/authority-messages.ts';
-export {
-  MAX_REVOCATIONS,
-  revocationRequestCodec,
-  revocationsCodec,
-} from './wire/authority-messages.ts';
+export type { Revocations } from './wire/authority-messages.ts';
+export { MAX_REVOCATIONS, revocationsCodec } from './wire/authority-messages.ts';
 export type { Ctx, JoinTag, Millis, Slot, TaskId, UserId } from './wire/brands.ts';
 export { millis } from './wire/brands.ts';
 export type { Certificate, CertificateBody } from './wire/certificate.ts';
@@ -114,8 +105,6 @@ export {
   mostTolerated,
 } from './wire/council.ts';
 export type { BasaEvent } from './wire/events.ts';
-export type { Head } from './wire/head.ts';
-export { headCodec } from './wire/head.ts';
 export type { PrefixVerdict } from './wire/input-words.ts';
 export {
   GUARD_WORDS,

@@ -148,7 +148,7 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/task.ts',
+        file: 'protocol/src/authority/enrolment.ts',
         find: "(isMember ? undefined : 'the policy does not name this authority')",
         replace: '(isMember ? undefined : undefined)',
       },

@@ -5,7 +5,6 @@ import { StartError } from '@basa/service';
 import type { AuthorityStore } from '../store/store.ts';
 import type { StoredVault } from '../store/tables.ts';
 import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
-import type { Witness } from '../store/witness.ts';
 
 /** The name under which the vault seals it. */
 export const SIGNING_KEY = 'signing key';
@@ -20,18 +19,11 @@ export interface UnlockOptions {
   readonly randomBytes: RandomBytes;
 }
 
-export async function unlock(store: AuthorityStore, witness: Witness, options: UnlockOptions): Promise<Unlocked> {
+export async function unlock(store: AuthorityStore, options: UnlockOptions): Promise<Unlocked> {
   const stored = await store.transaction((tables) => tables.vault());
   if (stored !== undefined) {
     const { vault, seed } = openStored(store, stored, options);
     return { vault, signer: signerOf(seed) };
-  }
-  if (witness.read() !== undefined) {
-    const sentence = `${store.place} is empty, although the witness of an earlier authority exists`;
-    throw new StartError(
-      'dataFolder',
-      `${sentence}; restore its data, or move the witness away to start as a new authority`,
-    );
   }
   return createVault(store, options);
 }

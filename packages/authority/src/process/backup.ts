@@ -1,7 +1,4 @@
-/**
- * Backs up an authority: its log and its sealed keys, but not its witness and no unit. A restored authority is silent about earlier epochs, and
- * opens a new one.
- */
+/** Backs up an authority: its database, but no unit. A restored authority is silent about earlier epochs, and opens a new one. */
 import { backupFolder, type ConfigPlaces, type Manifest, restoreFolder } from '@basa/service';
 import { AUTHORITY_DATABASE } from '../store/store.ts';
 import { readAuthorityConfig } from './config.ts';

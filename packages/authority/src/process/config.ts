@@ -13,8 +13,7 @@ import {
   wrongConfiguration,
 } from '@basa/service';
 import type { VaultSecret } from '../store/vault.ts';
-import { AUTHORITY_DEFAULTS, type AuthorityOptions, witnessOf } from './create-authority.ts';
-import { isInside } from './inside.ts';
+import { AUTHORITY_DEFAULTS, type AuthorityOptions } from './create-authority.ts';
 
 /** `basa config print` and the page of all keys on the site are written from this. */
 export const authorityConfigSchema = configSchema(AUTHORITY_ROLES, {
@@ -22,12 +21,6 @@ export const authorityConfigSchema = configSchema(AUTHORITY_ROLES, {
   keyFile: Type.Optional(
     Type.String({
       description: 'file with 32 random bytes that encrypt the keys of the authority; or use passphrase',
-    }),
-  ),
-  witnessFile: Type.Optional(
-    Type.String({
-      description:
-        'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk (default: `<dataFolder>.witness`)',
     }),
   ),
   enrolmentUrl: Type.Optional(
@@ -61,7 +54,7 @@ type Config = Type.Static<typeof authorityConfigSchema>;
 const config = serviceConfig({
   schema: authorityConfigSchema,
   prefix: AUTHORITY_PREFIX,
-  optionsOf({ dataFolder, enrolmentUrl, witnessFile, ...given }: Config) {
+  optionsOf({ dataFolder, enrolmentUrl, ...given }: Config) {
     const { tickMs, keyLimit, workers } = given;
     return {
       dataFolder: dataFolder ?? missingFolder(),
@@ -70,20 +63,15 @@ const config = serviceConfig({
       workers,
       secret: secretOf(given),
       ...(enrolmentUrl !== undefined && { enrolmentHook: { url: safeUrl(enrolmentUrl) } }),
-      ...(witnessFile !== undefined && { witness: witnessFile }),
     };
   },
-  risksOf({ keyFile }, options) {
-    const kept = witnessOf(options);
-    const isWithin = typeof kept === 'string' && isInside(options.dataFolder, kept);
+  risksOf({ keyFile }) {
     return {
       secretFiles: { keyFile },
       risks: [
         keyFile !== undefined &&
           !existsSync(keyFile) &&
           `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
-        isWithin &&
-          'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
       ],
     };
   },

@@ -1,7 +1,6 @@
-/** The authority as a service: opens its database, unlocks its keys, reads its log, compares it with its witness, and listens. */
-import { constants, statSync } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+/** The authority as a service: opens its database, unlocks its keys and its units, and listens. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RandomBytes } from '@basa/masking';
 import { type BasaEvent, type Millis, millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -10,7 +9,6 @@ import {
   countDatabase,
   createQueue,
   createService,
-  isStorageFull,
   logEvent,
   type OnClose,
   opened,
@@ -18,7 +16,6 @@ import {
   type RunningService,
   type ServiceApp,
   type ServiceOptions,
-  StartError,
   startTicker,
   TokenBuckets,
   watchProcess,
@@ -28,27 +25,22 @@ import { unlock } from '../keys/unlock.ts';
 import { ExaminedUploads } from '../masks/examined-uploads.ts';
 import { MaskThreads } from '../masks/mask-threads.ts';
 import { deviceRoutes } from '../routes/devices.ts';
-import { exchangeHeads } from '../routes/heads.ts';
 import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { AUDIT_FILE, Audit } from '../steps/audit.ts';
-import { DurableAuthority } from '../steps/durable-authority.ts';
 import { enrolmentHook, type HookOptions } from '../steps/enrolment-hook.ts';
 import { settleEpochs, tick } from '../steps/shot-epochs.ts';
+import { Tasks } from '../steps/tasks.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
 import { openStore } from '../store/store.ts';
 import { olderVault, type VaultSecret } from '../store/vault.ts';
-import { fileWitness, type Witness } from '../store/witness.ts';
 import { Units } from '../units/units.ts';
-import { isInside } from './inside.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
   readonly dataFolder: string;
   /** The secret that seals the keys at rest. */
   readonly secret: VaultSecret;
-  /** A path outside of the data folder, or a witness of your own; `<dataFolder>.witness` by default. */
-  readonly witness?: string | Witness;
   readonly listen?: Address;
   readonly tickMs?: number;
   /** Limits the requests of one device for the status of uploads, and for keys in `paper` mode. */
@@ -95,14 +87,12 @@ async function open(
 ): Promise<Omit<Authority, 'close'>> {
   const { clock = Date.now, randomBytes } = settings;
   const { dataFolder } = settings;
-  const kept = witnessOf(settings);
   const watch = new AuthorityWatch();
   const { metrics } = watch;
   onClose(watchProcess(metrics, dataFolder));
-  const witness = watch.timedWitness(typeof kept === 'string' ? fileWitness(kept) : kept);
   const store = openStore(dataFolder, { clock, ...countDatabase(metrics) });
   onClose(() => store.close());
-  const { vault, signer } = await unlock(store, witness, settings);
+  const { vault, signer } = await unlock(store, settings);
   onClose(() => vault.wipe());
   const keys = await store.transaction((tables) => tables.olderKeys());
   const older = keys.flatMap((sealed) => olderVault(vault, sealed, randomBytes) ?? []);
@@ -121,22 +111,20 @@ async function open(
     watch.note(event);
     settings.onEvent(event);
   };
-  const authority = await DurableAuthority.open({ ...settings, store, signer, witness, onEvent });
-  if (typeof kept === 'string') warnOfWitness(app, dataFolder, kept);
+  const tasks = await Tasks.open({ store, signer });
   if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
-  await meetWitness(authority);
 
   const now = (): Millis => millis(clock());
   const audit = new Audit(join(dataFolder, AUDIT_FILE), clock);
   const { enrolmentHook: asked } = settings;
-  const enrolment = { store, authority, audit, hook: asked && enrolmentHook(asked) };
+  const enrolment = { store, signer, audit, hook: asked && enrolmentHook(asked), onEvent };
   const queue = createQueue();
   const examined = new ExaminedUploads();
-  const shots = { authority, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };
+  const shots = { tasks, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };
   const keyLimits = new TokenBuckets(settings.keyLimit);
   const tools = {
     service,
-    authority,
+    tasks,
     store,
     enrolment,
     shots,
@@ -145,7 +133,6 @@ async function open(
     watch,
     now,
   };
-  exchangeHeads(tools);
   for (const mount of [taskRoutes, deviceRoutes, shotRoutes]) mount(tools);
   if (settings.unsafePaperMode) {
     const paperKeys = await PaperKeys.open({ store, vault, randomBytes });
@@ -159,10 +146,7 @@ async function open(
   };
   if (units.gone > 0)
     app.log.warn({ units: units.gone }, 'units were copied or torn, and are gone: uploads that name them are lost');
-  watch.read(authority);
   service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
-  if (typeof kept === 'string')
-    service.check('witness', { isNeeded: true, look: () => access(dirname(kept), constants.W_OK) });
   await settleEpochs(shots).catch(tickFailed);
   const url = await service.listen(settings.listen);
   const onTick = (): Promise<void> => tick(shots);
@@ -175,28 +159,6 @@ async function open(
     tick: onTick,
     drain: () => service.drain(),
   };
-}
-
-/** Beside the data folder by default. */
-export function witnessOf({ dataFolder, witness }: AuthorityOptions): string | Witness {
-  return witness ?? `${resolve(dataFolder)}.witness`;
-}
-
-async function meetWitness(authority: DurableAuthority): Promise<void> {
-  try {
-    await authority.start();
-  } catch (error) {
-    if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some space and start again');
-    const { code } = error as { readonly code?: string };
-    if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
-    throw new StartError('dataFolder', `the witness cannot be written (${code}); check its path and permissions`);
-  }
-}
-
-/** A restored snapshot of the folder would restore a witness inside it as well. */
-function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void {
-  if (!isInside(dataFolder, path)) return;
-  app.log.warn('the witness is inside the data folder, so a rollback of the folder would not be detected');
 }
 
 function warnOfKeyFile(app: ServiceApp, path: string): void {

@@ -1,38 +1,36 @@
-/** Reads the records of an authority while it may be running, for `basa doctor`. */
+/** Reads the database of an authority while it may be running, for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { taskIdOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { readDatabase, readOnlySqlite } from '@basa/service';
-import { fleetsOf, type TaskFleet } from '../log/fleets.ts';
 import { AUTHORITY_DATABASE } from '../store/store.ts';
 import { AuthorityTables } from '../store/tables.ts';
-import { fileWitness } from '../store/witness.ts';
-import { type AuthorityOptions, witnessOf } from './create-authority.ts';
+import type { AuthorityOptions } from './create-authority.ts';
 
-export interface Examined {
-  /** Missing if there are no records yet. */
-  readonly records?: {
-    readonly logLength: number;
-    readonly fleets: readonly TaskFleet[];
-  };
-  /** The length of the log when the witness last saw it; missing if there is no witness. */
-  readonly witnessed?: number;
+export interface TaskFleet {
+  readonly name: string;
+  readonly bufferSize: number;
+  readonly minimum: number;
+  /** Enrolled and not revoked. */
+  readonly devices: number;
 }
 
-/** Throws a `StartError` if the records cannot be used. */
-export async function examineAuthority(options: AuthorityOptions): Promise<Examined> {
-  const { dataFolder } = options;
-  const kept = witnessOf(options);
-  const witnessed = (typeof kept === 'string' ? fileWitness(kept) : kept).read()?.sequence;
-  const seen = witnessed === undefined ? {} : { witnessed };
-  if (!existsSync(join(dataFolder, 'basa.sqlite'))) return seen;
+/** Undefined if there is no database yet. Throws a `StartError` if it cannot be used. */
+export async function examineAuthority({ dataFolder }: AuthorityOptions): Promise<readonly TaskFleet[] | undefined> {
+  if (!existsSync(join(dataFolder, 'basa.sqlite'))) return undefined;
   const database = readOnlySqlite(readDatabase(dataFolder, AUTHORITY_DATABASE));
   try {
-    const records = await database.transaction(async (session) => {
+    return await database.transaction(async (session) => {
       const tables = new AuthorityTables(session);
-      const { sequence } = await tables.end();
-      return { logLength: sequence, fleets: await fleetsOf(tables) };
+      const fleets: TaskFleet[] = [];
+      for (const policy of await tables.policies()) {
+        const { bufferSize, minimum } = policy;
+        const name = Buffer.from(policy.name).toString('utf8');
+        fleets.push({ name, bufferSize, minimum, devices: await tables.countDevices(taskIdOf(nodeSuite, policy)) });
+      }
+      return fleets;
     });
-    return { ...seen, records };
   } finally {
     await database.close();
   }

@@ -1,26 +1,22 @@
 /** Devices: tokens and lists for the owner, enrolment for devices, revocation. */
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, type UserId } from '@basa/protocol';
 import {
-  answers,
-  closed,
-  deviceOf,
-  fail,
-  granted,
-  hexText,
-  rememberRequest,
-  sendBytes,
-  Type,
-  wireBytes,
-} from '@basa/service';
-import { enrol } from '../steps/enrolment.ts';
+  AUTHORITY_PATH,
+  certificateCodec,
+  MAX_REVOCATIONS,
+  revocationsCodec,
+  signRevocations,
+  type UserId,
+} from '@basa/protocol';
+import { answers, closed, deviceOf, fail, hexText, rememberRequest, sendBytes, Type, wireBytes } from '@basa/service';
+import { enrol, revoke } from '../steps/enrolment.ts';
 import { taskOf, taskParams } from './names.ts';
 import { ROLES, rolesIn } from './roles.ts';
 import type { RouteTools } from './route-tools.ts';
 
 const MAX_AT_ONCE = 1000;
 
-export function deviceRoutes({ service, authority, store, enrolment, now }: RouteTools): void {
+export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: RouteTools): void {
   const { app, requireRole, requireDevice } = service;
 
   app.post(
@@ -48,7 +44,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     async (request) => {
       const { hashes, endsAt } = request.body;
       if (endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
-      const { task } = taskOf(authority, request.params);
+      const { task } = taskOf(tasks, request.params);
       await store.transaction(async (tables) => {
         for (const hash of hashes) await tables.addToken(fromHex(hash) as Uint8Array, task, endsAt);
       });
@@ -69,7 +65,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request) => {
-      const { task } = taskOf(authority, request.params);
+      const { task } = taskOf(tasks, request.params);
       const allowed = await store.transaction(async (tables) => {
         for (const deviceKey of request.body.deviceKeys) await tables.allow(task, fromHex(deviceKey) as Uint8Array);
         return tables.countAllowed(task);
@@ -95,8 +91,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request, reply) => {
-      const { task } = taskOf(authority, request.params);
-      const certificate = await enrol(enrolment, task, deviceOf(request), request.body.proof);
+      const certificate = await enrol(enrolment, taskOf(tasks, request.params), deviceOf(request), request.body.proof);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },
@@ -131,17 +126,16 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     async ({ params, query }) => {
       const { from = '' } = query;
       const most = Number(query.most ?? MAX_AT_ONCE);
-      const { certificates } = taskOf(authority, params);
-      const users = [...certificates.keys()].filter((user) => user >= from).sort();
-      const next = users[most];
-      const devices = users.slice(0, most).flatMap((user) => {
-        const certificate = certificates.get(user);
-        if (certificate === undefined) return [];
-        const { deviceKey } = certificate;
-        const revoked = authority.directory.isRevoked(fromHex(user) as UserId);
-        return [{ user, deviceKey: toHex(deviceKey), revoked }];
-      });
-      return { devices, ...(next !== undefined && { next }) };
+      const { task } = taskOf(tasks, params);
+      const first = fromHex(from.padEnd(64, '0')) as Uint8Array;
+      const found = await store.transaction((tables) => tables.devices(task, first, most + 1));
+      const listed = found.map(({ user, deviceKey, isRevoked }) => ({
+        user: toHex(user),
+        deviceKey: toHex(deviceKey),
+        revoked: isRevoked,
+      }));
+      const next = listed[most]?.user;
+      return { devices: listed.slice(0, most), ...(next !== undefined && { next }) };
     },
   );
 
@@ -156,10 +150,17 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request) => {
-      const user = fromHex(request.body.user) as UserId;
-      granted(await authority.step((core, now) => core.revoke(user, now)));
-      await enrolment.audit.write({ kind: 'revoked', user });
+      await revoke(enrolment, fromHex(request.body.user) as UserId);
       return { revoked: true as const };
+    },
+  );
+
+  app.get(
+    AUTHORITY_PATH.revocations,
+    { schema: { summary: 'All devices that were revoked', response: answers(wireBytes('revocations')) } },
+    async (_, reply) => {
+      const users = await store.transaction((tables) => tables.revoked(MAX_REVOCATIONS));
+      return sendBytes(reply, revocationsCodec.encode(signRevocations(shots, users)));
     },
   );
 }

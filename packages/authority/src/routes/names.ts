@@ -2,13 +2,12 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { fail, hexText, Type } from '@basa/service';
-import type { KnownTask } from '../log/directory.ts';
-import type { DurableAuthority } from '../steps/durable-authority.ts';
+import type { KnownTask, Tasks } from '../steps/tasks.ts';
 
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
 
-export function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): KnownTask {
-  return authority.directory.task(named(task) as TaskId) ?? fail('task-unknown');
+export function taskOf(tasks: Tasks, { task }: { readonly task: string }): KnownTask {
+  return tasks.find(named(task)) ?? fail('task-unknown');
 }
 
 /** Checks that a message which repeats its task names the task of the path. */

@@ -1,5 +1,4 @@
-/** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. Its keys are in no log. */
-import { toHex } from '@basa/masking';
+/** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. */
 import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import {
@@ -14,14 +13,14 @@ import {
   wireBytes,
 } from '@basa/service';
 import type { PaperKeys } from '../keys/paper-keys.ts';
-import type { KnownTask } from '../log/directory.ts';
+import type { KnownTask } from '../steps/tasks.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function unsafePaperRoutes({ service, authority, keyLimits }: RouteTools, keys: PaperKeys): void {
+export function unsafePaperRoutes({ service, tasks, store, keyLimits }: RouteTools, keys: PaperKeys): void {
   const { app, requireDevice } = service;
   const paperTask = async (params: { readonly task: string }): Promise<KnownTask> => {
-    const known = taskOf(authority, params);
+    const known = taskOf(tasks, params);
     if (known.policy.oneShot !== undefined) fail('policy-invalid', { detail: 'the task does not use paper mode' });
     return known;
   };
@@ -52,10 +51,12 @@ export function unsafePaperRoutes({ service, authority, keyLimits }: RouteTools,
       },
     },
     async (request, reply) => {
-      const { task, policy, certificates } = await paperTask(request.params);
+      const { task, policy } = await paperTask(request.params);
       const { user } = deviceOf(request);
-      if (authority.directory.isRevoked(user)) fail('revoked');
-      if (!certificates.has(toHex(user))) fail('not-enrolled');
+      await store.transaction(async (tables) => {
+        if (await tables.isRevoked(user)) fail('revoked');
+        if (!(await tables.isEnrolled(task, user))) fail('not-enrolled');
+      });
       rememberRequest(request);
       const ports = { suite: nodeSuite, issuer: await keys.issuerOf(task), serverKey: policy.serverKey };
       const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));

@@ -1,15 +1,15 @@
 /** The tools of every route of the authority. */
 import type { Millis } from '@basa/protocol';
 import type { Service, TokenBuckets } from '@basa/service';
-import type { DurableAuthority } from '../steps/durable-authority.ts';
 import type { EnrolmentTools } from '../steps/enrolment.ts';
 import type { ShotTools } from '../steps/shot-work.ts';
+import type { Tasks } from '../steps/tasks.ts';
 import type { AuthorityWatch } from '../steps/watch.ts';
 import type { AuthorityStore } from '../store/store.ts';
 
 export interface RouteTools {
   readonly service: Service;
-  readonly authority: DurableAuthority;
+  readonly tasks: Tasks;
   readonly store: AuthorityStore;
   readonly enrolment: EnrolmentTools;
   readonly shots: ShotTools;

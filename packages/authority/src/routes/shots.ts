@@ -32,10 +32,10 @@ import {
   sendBytes,
   wireBytes,
 } from '@basa/service';
-import type { KnownTask } from '../log/directory.ts';
 import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
 import { type Released, releaseSums } from '../steps/release-sums.ts';
 import { openEpochIfDue } from '../steps/shot-epochs.ts';
+import type { KnownTask } from '../steps/tasks.ts';
 import { BytesUnderWay } from './bytes-under-way.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
@@ -43,10 +43,10 @@ import { SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 
-export function shotRoutes({ service, authority, now, shots, watch }: RouteTools): void {
+export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): void {
   const { app } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
-    const known = taskOf(authority, params);
+    const known = taskOf(tasks, params);
     if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task does not use one-shot mode' });
     return known;
   };

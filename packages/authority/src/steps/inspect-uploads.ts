@@ -18,9 +18,9 @@ import {
   vote,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { KnownTask } from '../log/directory.ts';
 import type { Examination } from '../masks/work/tasks.ts';
 import { record, type ShotTools, uploadsWork, viewOf } from './shot-work.ts';
+import type { KnownTask } from './tasks.ts';
 
 /** `bytes` is the encoded request. Nothing is recorded; uploads that may be voted for are remembered. */
 export async function inspectUploads(

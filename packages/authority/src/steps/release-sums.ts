@@ -16,9 +16,9 @@ import {
   taskParts,
   type WantedSum,
 } from '@basa/protocol';
-import type { KnownTask } from '../log/directory.ts';
 import type { NoiseSource } from '../masks/work/tasks.ts';
 import { ownIndex, record, type ShotTools, uploadsWork, viewOf } from './shot-work.ts';
+import type { KnownTask } from './tasks.ts';
 
 export interface Released {
   readonly answer: ReleaseAnswer;

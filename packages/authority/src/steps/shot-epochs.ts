@@ -11,14 +11,14 @@ import {
 } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
-import type { KnownTask } from '../log/directory.ts';
 import type { ShotTools } from './shot-work.ts';
+import type { KnownTask } from './tasks.ts';
 
 const suite = withKem(nodeSuite);
 
 export type ShotEpochTools = Pick<
   ShotTools,
-  'authority' | 'store' | 'units' | 'queue' | 'examined' | 'signer' | 'randomBytes'
+  'tasks' | 'store' | 'units' | 'queue' | 'examined' | 'signer' | 'randomBytes'
 >;
 
 /** Opens an epoch of the task if one is due: its unit is on the disk before anybody sees the statement. */
@@ -44,17 +44,16 @@ export async function tick(tools: ShotEpochTools): Promise<void> {
 
 /** After the start and on every tick. */
 export async function settleEpochs(tools: ShotEpochTools): Promise<void> {
-  const { authority, store, units, queue, examined } = tools;
+  const { tasks, store, units, queue, examined } = tools;
   const now = millis(await store.transaction((tables) => tables.now()));
   await queue(async () => {
     await units.destroy((epoch) => {
-      const policy = authority.directory.task(epoch.task)?.policy;
+      const policy = tasks.find(epoch.task)?.policy;
       return policy === undefined || isEpochOver(policy, epoch, now);
     });
     if (!units.needOlder) await forgetOlderKeys(tools);
   });
-  for (const known of authority.directory.tasks())
-    if (known.policy.oneShot !== undefined) await openEpochIfDue(tools, known);
+  for (const known of tasks.all) if (known.policy.oneShot !== undefined) await openEpochIfDue(tools, known);
   examined.keepOnly((statement) => units.all.some((unit) => equalBytes(unit.statement, statement)));
 }
 

@@ -3,16 +3,15 @@ import { type RandomBytes, type Signer, toHex } from '@basa/masking';
 import { type Authority, type BasaEvent, type Decision, encodePolicy, indexOf, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Queue } from '@basa/service';
-import type { KnownTask } from '../log/directory.ts';
 import type { ExaminedUploads } from '../masks/examined-uploads.ts';
 import type { MaskThreads, UploadsWork } from '../masks/mask-threads.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { Units } from '../units/units.ts';
 import type { Audit } from './audit.ts';
-import type { DurableAuthority } from './durable-authority.ts';
+import type { KnownTask, Tasks } from './tasks.ts';
 
 export interface ShotTools {
-  readonly authority: DurableAuthority;
+  readonly tasks: Tasks;
   readonly store: AuthorityStore;
   readonly units: Units;
   /** Votes, releases, and the beginning and end of epochs: one at a time. */
@@ -29,19 +28,22 @@ export function ownIndex({ signer }: Pick<ShotTools, 'signer'>, { policy }: Know
   return indexOf(policy, signer.publicKey) as number;
 }
 
-/** The authority as the functions of the protocol see it. `users` are those whose participations they may ask for. */
+/** The authority as the functions of the protocol see it. `users` are those whose rows they may ask for. */
 export async function viewOf(
-  tools: Pick<ShotTools, 'authority' | 'store' | 'units' | 'signer'>,
+  tools: Pick<ShotTools, 'store' | 'units' | 'signer'>,
   known: KnownTask,
   users: readonly UserId[] = [],
 ): Promise<Authority> {
-  const { authority, store, units, signer } = tools;
+  const { store, units, signer } = tools;
   const { task, policy } = known;
+  const revoked = new Set<string>();
   const batches = new Map<string, number>();
-  if (policy.privacy !== undefined)
-    await store.transaction(async (tables) => {
-      for (const user of users) batches.set(toHex(user), await tables.batchesOf(task, user));
-    });
+  await store.transaction(async (tables) => {
+    for (const user of users) {
+      if (await tables.isRevoked(user)) revoked.add(toHex(user));
+      if (policy.privacy !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
+    }
+  });
   return {
     suite: nodeSuite,
     signer,
@@ -49,7 +51,7 @@ export async function viewOf(
     policy,
     index: ownIndex(tools, known),
     units: units.of(task),
-    isRevoked: (user) => authority.directory.isRevoked(user),
+    isRevoked: (user) => revoked.has(toHex(user)),
     batchesOf: (user) => batches.get(toHex(user)) ?? 0,
   };
 }

@@ -4,9 +4,11 @@ export const TABLES = `
   CREATE TABLE vault (
     id INTEGER PRIMARY KEY CHECK (id = 1), kind TEXT NOT NULL, salt BLOB NOT NULL,
     cost INTEGER NOT NULL, block_size INTEGER NOT NULL, parallel INTEGER NOT NULL, signing_key BLOB NOT NULL);
-  CREATE TABLE records (sequence INTEGER PRIMARY KEY, bytes BLOB NOT NULL, hash BLOB NOT NULL);
-  CREATE TABLE names (
-    name BLOB NOT NULL, sequence INTEGER NOT NULL REFERENCES records, PRIMARY KEY (name, sequence)) WITHOUT ROWID;
+  CREATE TABLE tasks (task BLOB PRIMARY KEY, policy BLOB NOT NULL);
+  CREATE TABLE devices (
+    task BLOB NOT NULL REFERENCES tasks, user BLOB NOT NULL, device_key BLOB NOT NULL,
+    PRIMARY KEY (task, user)) WITHOUT ROWID;
+  CREATE TABLE revoked (user BLOB PRIMARY KEY);
   CREATE TABLE older_keys (sealed BLOB NOT NULL);
   CREATE TABLE participations (
     task BLOB NOT NULL, user BLOB NOT NULL, ctx BLOB NOT NULL, PRIMARY KEY (task, user, ctx)) WITHOUT ROWID;

@@ -1,4 +1,4 @@
-/** The store of an authority's log and sealed keys: the database in its data folder. */
+/** The store of an authority's tasks, devices and sealed keys: the database in its data folder. */
 import { type DatabaseOptions, FIRST_FORMAT, openDatabase, type SqlWatch, sqliteDatabase } from '@basa/service';
 import { TABLES } from './schema.ts';
 import { AuthorityTables } from './tables.ts';

@@ -1,25 +1,12 @@
-/** The authority's reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
+/** The authority's reads and writes inside one transaction: tasks, devices, sealed keys, enrolment tokens and the allow-list. */
 import { equalBytes } from '@basa/masking';
-import { type Ctx, EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
+import { type Ctx, decodePolicy, encodePolicy, type TaskId, type TaskPolicy, type UserId } from '@basa/protocol';
 import { column, type Row, type SqlSession } from '@basa/service';
-import { atOnce } from './at-once.ts';
 import type { VaultParameters } from './vault.ts';
 
 export interface StoredVault {
   readonly parameters: VaultParameters;
   readonly signingKey: Uint8Array;
-}
-
-/** A record and the hash of the log up to it. */
-export interface StoredRecord {
-  readonly bytes: Uint8Array;
-  readonly hash: Uint8Array;
-}
-
-/** The length of the log, and its hash. */
-export interface LogEnd {
-  readonly sequence: number;
-  readonly hash: Uint8Array;
 }
 
 /** The master key of a task of `paper` mode. */
@@ -28,10 +15,10 @@ export interface StoredPaperKey {
   readonly sealed: Uint8Array;
 }
 
-/** The number of a record that has this name. */
-export interface NamedSequence {
-  readonly name: Uint8Array;
-  readonly sequence: number;
+export interface StoredDevice {
+  readonly user: UserId;
+  readonly deviceKey: Uint8Array;
+  readonly isRevoked: boolean;
 }
 
 export class AuthorityTables {
@@ -65,58 +52,55 @@ export class AuthorityTables {
     await this.#session.query(update, kind, salt, cost, blockSize, parallel, signingKey);
   }
 
-  async end(): Promise<LogEnd> {
-    const [row] = await this.#session.query('SELECT sequence, hash FROM records ORDER BY sequence DESC LIMIT 1');
-    if (row === undefined) return { sequence: 0, hash: EMPTY_LOG_HASH };
-    return { sequence: column.number(row, 'sequence'), hash: column.bytes(row, 'hash') };
+  async policies(): Promise<readonly TaskPolicy[]> {
+    const rows = await this.#session.query('SELECT policy FROM tasks ORDER BY rowid');
+    return rows.map((row) => decodePolicy(column.bytes(row, 'policy')));
   }
 
-  async append(sequence: number, { bytes, hash }: StoredRecord): Promise<void> {
-    await this.#session.query('INSERT INTO records (sequence, bytes, hash) VALUES (?, ?, ?)', sequence, bytes, hash);
+  async addTask(task: TaskId, policy: TaskPolicy): Promise<void> {
+    const insert = 'INSERT INTO tasks (task, policy) VALUES (?, ?) ON CONFLICT DO NOTHING';
+    await this.#session.query(insert, task, encodePolicy(policy));
   }
 
-  /** Makes the record findable by these names, unless it already is. */
-  async name(sequence: number, names: readonly Uint8Array[]): Promise<void> {
-    for (const some of atOnce(names)) {
-      const rows = some.map(() => '(?, ?)').join();
-      const values = some.flatMap((name) => [name, sequence]);
-      await this.#session.query(`INSERT INTO names (name, sequence) VALUES ${rows} ON CONFLICT DO NOTHING`, ...values);
-    }
+  async isEnrolled(task: TaskId, user: UserId): Promise<boolean> {
+    const select = 'SELECT user FROM devices WHERE task = ? AND user = ?';
+    return (await this.#session.query(select, task, user)).length > 0;
   }
 
-  /** Returns the records that have one of these names, the oldest first. */
-  async sequencesNamed(names: readonly Uint8Array[]): Promise<readonly NamedSequence[]> {
-    const found: NamedSequence[] = [];
-    for (const some of atOnce(names)) {
-      const select = `SELECT name, sequence FROM names WHERE name IN (${some.map(() => '?').join()}) ORDER BY sequence`;
-      for (const row of await this.#session.query(select, ...some))
-        found.push({ name: column.bytes(row, 'name'), sequence: column.number(row, 'sequence') });
-    }
-    return found;
+  async enrol(task: TaskId, user: UserId, deviceKey: Uint8Array): Promise<void> {
+    await this.#session.query('INSERT INTO devices (task, user, device_key) VALUES (?, ?, ?)', task, user, deviceKey);
   }
 
-  async recordsAt(
-    sequences: readonly number[],
-  ): Promise<readonly { readonly sequence: number; readonly bytes: Uint8Array }[]> {
-    const found: { sequence: number; bytes: Uint8Array }[] = [];
-    for (const some of atOnce(sequences)) {
-      const select = `SELECT sequence, bytes FROM records WHERE sequence IN (${some.map(() => '?').join()})`;
-      for (const row of await this.#session.query(select, ...some))
-        found.push({ sequence: column.number(row, 'sequence'), bytes: column.bytes(row, 'bytes') });
-    }
-    return found;
+  /** Those from this name on, in the order of their names. */
+  async devices(task: TaskId, from: Uint8Array, most: number): Promise<readonly StoredDevice[]> {
+    const select = `SELECT user, device_key, user IN (SELECT user FROM revoked) AS is_revoked FROM devices
+      WHERE task = ? AND user >= ? ORDER BY user LIMIT ?`;
+    return (await this.#session.query(select, task, from, most)).map((row) => ({
+      user: column.bytes(row, 'user') as UserId,
+      deviceKey: column.bytes(row, 'device_key'),
+      isRevoked: column.number(row, 'is_revoked') === 1,
+    }));
   }
 
-  async hashAt(sequence: number): Promise<Uint8Array | undefined> {
-    const [row] = await this.#session.query('SELECT hash FROM records WHERE sequence = ?', sequence);
-    return row === undefined ? undefined : column.bytes(row, 'hash');
+  /** Without those that were revoked. */
+  async countDevices(task: TaskId): Promise<number> {
+    const count = 'SELECT count(*) AS n FROM devices WHERE task = ? AND user NOT IN (SELECT user FROM revoked)';
+    const [row] = await this.#session.query(count, task);
+    return row === undefined ? 0 : column.number(row, 'n');
   }
 
-  /** Returns the records from `from` on, at most `most`. */
-  async records(from: number, most: number): Promise<readonly StoredRecord[]> {
-    const select = 'SELECT bytes, hash FROM records WHERE sequence >= ? ORDER BY sequence LIMIT ?';
-    const rows = await this.#session.query(select, from, most);
-    return rows.map((row) => ({ bytes: column.bytes(row, 'bytes'), hash: column.bytes(row, 'hash') }));
+  async revoke(user: UserId): Promise<void> {
+    await this.#session.query('INSERT INTO revoked (user) VALUES (?)', user);
+  }
+
+  async isRevoked(user: UserId): Promise<boolean> {
+    return (await this.#session.query('SELECT user FROM revoked WHERE user = ?', user)).length > 0;
+  }
+
+  /** The newest ones. */
+  async revoked(most: number): Promise<readonly UserId[]> {
+    const rows = await this.#session.query('SELECT user FROM revoked ORDER BY rowid DESC LIMIT ?', most);
+    return rows.map((row) => column.bytes(row, 'user') as UserId);
   }
 
   async paperKeys(): Promise<readonly StoredPaperKey[]> {

@@ -1,6 +1,6 @@
 /** Enrolment: tokens that are good once, lists, revocation. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, isSigned, revocationsCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, askAs, type Device, newDevice, register, userOf } from '../asking.ts';
@@ -99,6 +99,21 @@ export function testEnrolment(freshHome: NewHome): void {
     const rest = await list(`?from=${first.next}`);
     expect(rest).toEqual({ devices: [expect.objectContaining({ user: names[2], revoked: false })] });
     expect((await ask(authority, path, { method: 'GET' })).status).toBe(401);
+  });
+
+  it('anybody may read the signed list of revoked devices, which may be devices that it never enrolled', async () => {
+    const { home, authority, tokens, enrol } = await withTokens(1);
+    const device = newDevice();
+    await enrol(device, tokens[0]);
+    const [known, unknown] = [userOf(device), userOf(newDevice())];
+    for (const user of [known, unknown, known]) {
+      const body = { user: toHex(user) };
+      expect((await ask(authority, AUTHORITY_PATH.revocations, { body, token: OPERATOR })).status).toBe(200);
+    }
+    await stop(authority);
+    const told = revocationsCodec.decode((await ask(await start(home), AUTHORITY_PATH.revocations)).bytes);
+    expect(told.users).toEqual([unknown, known]);
+    expect(isSigned(nodeSuite, revocationsCodec, told, authority.publicKey)).toBe(true);
   });
 
   describe('a device', () => {

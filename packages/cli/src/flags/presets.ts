@@ -43,7 +43,6 @@ const SERVICE: Readonly<Record<string, Readonly<Record<ServiceName, object>>>> =
       dataFolder: '/var/lib/basa-authority',
       port: 7801,
       keyFile: '/etc/basa/authority.key',
-      witnessFile: '/var/lib/basa-authority-witness/head',
     },
   },
 };

@@ -13,8 +13,7 @@ type Work = (places: Places, folder: string) => Promise<Manifest>;
 
 const APART: Readonly<Record<ServiceName, string>> = {
   server: 'The backup contains server.key: protect it as well as the data folder.',
-  authority:
-    'The backup contains neither the key file or passphrase nor the witness. Store the key file or passphrase separately, and never restore an old witness.',
+  authority: 'The backup does not contain the key file or passphrase: store it separately.',
 };
 
 /** The data that a restored folder lacks (docs/operations.md). */
@@ -22,12 +21,11 @@ const FORGETS: Readonly<Record<ServiceName, readonly string[]>> = {
   server: [
     'A restore is a rollback: everything since the backup is forgotten.',
     'Updates that the server acknowledged since then are lost. Their devices train again on the next version.',
-    'If the backup is older than the newest model in the log of the authority, the task cannot continue: create a new task from its newest model.',
   ],
   authority: [
     'A restore is a rollback: everything since the backup is forgotten.',
-    'Updates that wait for a sum are lost, because the secrets that open them are in no backup. Leave the witness in place: it detects the rollback.',
-    'Revocations since the backup are forgotten: revoke those devices again. A task whose newest model is missing from the restored log cannot continue.',
+    'Updates that wait for a sum are lost, because the secrets that open them are in no backup.',
+    'Revocations since the backup are forgotten: revoke those devices again (`basa doctor server` names them). Devices enrolled since then keep their certificates.',
   ],
 };
 

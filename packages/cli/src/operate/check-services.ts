@@ -21,7 +21,7 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
   const records = await tried('records', async () => {
     const { records: found } = await examineServer(options);
     if (found === undefined) return [fine('records', 'there are none yet: this is a new server')];
-    const { missing, clockAheadMs } = found;
+    const { missing, clockAheadMs, revoked } = found;
     const blobs =
       missing.length === 0
         ? fine('blobs', 'all blobs that the records name exist')
@@ -30,7 +30,12 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
             `${missing.length} blobs are missing, the first is ${missing[0]}`,
             'restore the newest backup',
           );
-    return [fine('records', 'they have the format of this version'), blobs, clockFinding('the database', clockAheadMs)];
+    return [
+      fine('records', 'they have the format of this version'),
+      blobs,
+      clockFinding('the database', clockAheadMs),
+      ...revocationFindings(revoked, await Promise.all(options.authorities.map(revocationsOf))),
+    ];
   });
   return [
     ...configFindings(risks),
@@ -47,19 +52,9 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   const options = readAuthorityConfig(places);
   const { listen = { host: '127.0.0.1', port: 0 }, dataFolder } = options;
   const records = await tried('records', async () => {
-    const { records: found, witnessed } = await examineAuthority(options);
-    if (found === undefined)
-      return [
-        witnessed === undefined
-          ? fine('records', 'there are none yet: this is a new authority')
-          : failed(
-              'records',
-              'there are none, although a witness exists',
-              'restore the data, or move the witness away to start as a new authority',
-            ),
-      ];
-    const length = `${found.logLength} records in the log`;
-    return [fine('records', length), witnessFinding(found.logLength, witnessed), ...found.fleets.map(fleetFinding)];
+    const fleets = await examineAuthority(options);
+    if (fleets === undefined) return [fine('records', 'there are none yet: this is a new authority')];
+    return [fine('records', 'they have the format of this version'), ...fleets.map(fleetFinding)];
   });
   return [
     ...configFindings(risks),
@@ -85,18 +80,6 @@ function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Findin
     check,
     isSmall ? `${says}; with fewer than ${2 * bufferSize} devices, only one batch fills at a time` : says,
   );
-}
-
-function witnessFinding(logLength: number, witnessed: number | undefined): Finding {
-  if (witnessed === undefined && logLength > 0)
-    return warning('witness', 'there is no witness', 'when the authority starts, it assumes a rollback');
-  if ((witnessed ?? 0) > logLength)
-    return warning(
-      'witness',
-      `it has seen ${witnessed} records, but the log has ${logLength}`,
-      'the log was rolled back; when the authority starts, it gives up what waits for a sum',
-    );
-  return fine('witness', `it has seen ${witnessed ?? 0} records`);
 }
 
 /** Without its key file an authority does not start; a passphrase cannot be checked here. */
@@ -141,10 +124,12 @@ async function isOurs({ listen, tls }: { readonly listen: { host: string; port: 
   });
 }
 
-async function askAuthority(authority: {
+interface Asked {
   readonly url: string;
   readonly publicKey: Uint8Array;
-}): Promise<readonly Finding[]> {
+}
+
+async function askAuthority(authority: Asked): Promise<readonly Finding[]> {
   const { AUTHORITY_PATH } = await import('@basa/protocol');
   const { toHex } = await import('@basa/masking');
   const { url, publicKey } = authority;
@@ -173,4 +158,42 @@ async function askAuthority(authority: {
     fine('authority', `${url} answers and has the key in authorityKey`),
     clockFinding('the authority', Number(about.time) - asked - half),
   ];
+}
+
+interface RevokedAt {
+  readonly url: string;
+  /** Undefined if it does not answer, or did not sign its list. */
+  readonly users: readonly string[] | undefined;
+}
+
+async function revocationsOf({ url, publicKey }: Asked): Promise<RevokedAt> {
+  const { AUTHORITY_PATH, isSigned, revocationsCodec } = await import('@basa/protocol');
+  const { toHex } = await import('@basa/masking');
+  const { nodeSuite } = await import('@basa/runtime/node');
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const answer = await fetch(new URL(AUTHORITY_PATH.revocations, url), { signal });
+    const told = revocationsCodec.decode(new Uint8Array(await answer.arrayBuffer()));
+    return { url, users: isSigned(nodeSuite, revocationsCodec, told, publicKey) ? told.users.map(toHex) : undefined };
+  } catch {
+    return { url, users: undefined };
+  }
+}
+
+/** An authority that was restored has forgotten the newest revocations: the server and the other authorities still know them. */
+function revocationFindings(known: readonly Uint8Array[], lists: readonly RevokedAt[]): readonly Finding[] {
+  const all = new Set([
+    ...known.map((user) => Buffer.from(user).toString('hex')),
+    ...lists.flatMap(({ users = [] }) => users),
+  ]);
+  return lists.flatMap(({ url, users }) => {
+    if (users === undefined) return [];
+    const missing = [...all].filter((user) => !users.includes(user));
+    const [first] = missing;
+    if (first === undefined)
+      return [fine('revocations', `${url} lists all ${all.size} revoked devices that are known`)];
+    const says = `${url} does not list ${missing.length} of the ${all.size} devices that the server or another authority knows as revoked`;
+    const todo = `if this authority was restored, revoke them there again, the first with: basa keys revoke --user ${first}`;
+    return [warning('revocations', says, todo)];
+  });
 }

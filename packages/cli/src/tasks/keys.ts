@@ -116,7 +116,7 @@ async function readHashes(path: string): Promise<ReadonlyMap<string, readonly st
 
 export const keysRevoke: Command = command({
   name: 'keys revoke',
-  summary: 'revoke a device: immediately at the authority, within seconds at the server',
+  summary: 'revoke a device: immediately at the authority, within a minute at the server',
   flags: {
     user: text({ value: 'hex', help: 'first digits of the user id of the device (SHA-256 of its key)' }),
     'device-key': text({

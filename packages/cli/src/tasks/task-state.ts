@@ -59,7 +59,7 @@ export const taskDelete: Command = command({
   flags: { yes: yes('confirm the deletion; the models cannot be recovered'), ...SERVER_FLAGS },
   notes: [
     'The task must be finished and its buffers must have ended. The command lists the deleted rows, and the server overwrites them in its data folder.',
-    'Backups and the log of the authority still contain the task. The log has names, keys and hashes, but no updates.',
+    'Backups and the authority still contain the task: its policy, the keys of its devices and the hashes of its uploads, but no updates.',
   ],
   async run(input) {
     const server = await serverOperator(input);

@@ -133,12 +133,6 @@ export class AuthorityOperator {
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
-  /** The last head of each authority's log, in hex. */
-  async heads(): Promise<readonly string[]> {
-    const about = async (one: OperatorOptions): Promise<string> =>
-      (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ head: string }>().head;
-    return Promise.all(this.#all.map(about));
-  }
   /** Sends the request to all, even if one of them fails. If none of them carried it out, that is an error. */
   async #each<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<readonly Answer[]> {
     const settled = await Promise.allSettled(this.#all.map(work));

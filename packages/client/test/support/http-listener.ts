@@ -9,7 +9,7 @@ const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': '*',
   'access-control-allow-methods': 'GET, HEAD, POST, PUT',
-  'access-control-expose-headers': `${HEADER.head}, ${HEADER.uploadOffset}, etag, retry-after`,
+  'access-control-expose-headers': `${HEADER.uploadOffset}, etag, retry-after`,
 };
 
 export interface Asked {

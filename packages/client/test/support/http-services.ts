@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { fromHex, toHex } from '@basa/masking';
 import {
   certificateCodec,
+  certify,
   encodePolicy,
   HEADER,
   isRefused,
@@ -123,12 +124,12 @@ export class HttpServices {
   readonly #enrolled = new Map<string, Uint8Array>();
 
   #enrol(deviceKey: Uint8Array, body: Uint8Array): Reply {
-    const { authority, task } = this.world;
+    const { authority, task, policy } = this.world;
     const known = this.#enrolled.get(toHex(deviceKey));
     if (known !== undefined) return bytes(known);
     const { token } = JSON.parse(Buffer.from(body).toString()) as { token?: string };
     if (token === undefined || !this.tokens.delete(token)) return problem('enrolment-token-invalid');
-    const certificate = authority.persist(authority.core.enrol({ task, deviceKey }));
+    const certificate = certify({ signer: authority }, policy, { task, deviceKey }, false);
     if (isRefused(certificate)) return documented(problemOfRefusal(certificate));
     this.#enrolled.set(toHex(deviceKey), certificateCodec.encode(certificate));
     return bytes(certificateCodec.encode(certificate));

@@ -79,7 +79,7 @@ export class ShotService {
     if (policy.oneShot === undefined) return { statement, epochs: [] };
     if (isEpochDue(policy, this.#units, now)) {
       const secret = nodeRandomBytes(32);
-      const epoch = epochStatement(authority.signer, { task, policy }, epochKeysOf(suite, this.#sealing, secret), now);
+      const epoch = epochStatement(authority, { task, policy }, epochKeysOf(suite, this.#sealing, secret), now);
       this.#secrets.set(toHex(epochNameOf(nodeSuite, epoch).statement), secret);
       this.#epochs.push(epoch);
     }
@@ -116,7 +116,7 @@ export class ShotService {
     const request = signed(batchVoteRequestCodec, serverSigner, { batch });
     const view = {
       suite,
-      signer: authority.signer,
+      signer: authority,
       task,
       policy,
       index: 0,

@@ -1,4 +1,4 @@
-/** A task with its server and its authority for client tests: the real cores of the protocol, kept in memory. */
+/** A task with its server and its authority for client tests: the real functions of the protocol, and their state in memory. */
 import { plainVectorKernel, RING_32, type Signer } from '@basa/masking';
 import {
   ENGINE,
@@ -16,7 +16,6 @@ import {
   taskIdOf,
 } from '@basa/protocol';
 import { createNodeKeystream, createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { TestAuthority } from './test-authority.ts';
 
 export const DIMENSION = 40;
 
@@ -39,7 +38,7 @@ export const PAPER: WorldOptions = { policy: { engine: ENGINE.cpAbe, oneShot: un
 export class TestWorld {
   readonly policy: TaskPolicy;
   readonly task: TaskId;
-  readonly authority = new TestAuthority(createNodeSigner(nodeRandomBytes(32)));
+  readonly authority: Signer = createNodeSigner(nodeRandomBytes(32));
   readonly serverSigner: Signer = createNodeSigner(nodeRandomBytes(32));
   readonly tools = { suite: nodeSuite, kernel: plainVectorKernel(), keystream: createNodeKeystream() };
   /** Of the server, by version. */
@@ -68,7 +67,6 @@ export class TestWorld {
       ...options.policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);
-    this.authority.persist(this.authority.core.createTask(this.policy));
     this.nextVersion();
   }
 

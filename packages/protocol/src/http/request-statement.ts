@@ -77,8 +77,6 @@ export const HEADER = {
   nonce: 'basa-nonce',
   signature: 'basa-signature',
   digest: 'content-digest',
-  /** The newest head of the authority's log that the sender saw; the authority answers with its own. */
-  head: 'basa-head',
   /** The signed header of an upload, with every piece of its body. */
   upload: 'basa-upload',
   /** CRC-32 of a piece, as 8 hexadecimal digits. */

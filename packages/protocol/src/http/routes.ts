@@ -45,7 +45,7 @@ export const AUTHORITY_PATH = {
   allowList: (task: Name): string => `/v1/tasks/${named(task)}/allow-list`,
   enrolments: (task: Name): string => `/v1/tasks/${named(task)}/enrolments`,
   devices: (task: Name): string => `/v1/tasks/${named(task)}/devices`,
-  taskRevocations: (task: Name): string => `/v1/tasks/${named(task)}/revocations`,
+  /** POST revokes a device, GET lists all that were revoked. */
   revocations: '/v1/revocations',
   /** The epochs that uploads may name now (server). */
   epochs: (task: Name): string => `/v1/tasks/${named(task)}/epochs`,

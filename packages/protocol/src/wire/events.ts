@@ -15,7 +15,6 @@ export type BasaEvent =
   | { readonly kind: 'buffer-quarantined'; readonly ctx: Ctx; readonly why: string; readonly slots: readonly number[] }
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
-  | { readonly kind: 'authority-rolled-back' }
   /** It signed another sum of masks, or gave other guard words, than those that enough others agree on. */
   | {
       readonly kind: 'authority-fault';

@@ -1,9 +1,9 @@
 /** A task as the authority and its clients hold it: the rules that no server can change. */
 import type { Modulus, Suite } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import { message, nested } from './codec.ts';
+import { message } from './codec.ts';
 import { authoritiesField, type Council } from './council.ts';
-import { type Field, fixed, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
+import { fixed, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
@@ -95,9 +95,6 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
 export const encodePolicy = policyCodec.encode;
 /** Throws `DecodeError` for anything that is not a policy. */
 export const decodePolicy = policyCodec.decode;
-
-/** A policy inside another message. */
-export const policyField: Field<TaskPolicy> = nested(policyCodec, 4096);
 
 /** The name of a task is the hash of its policy: pinning the name pins every line of it. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {

@@ -15,7 +15,6 @@ import {
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { Crash, granted, reasonOf } from '@basa/simulator';
-import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -187,7 +186,7 @@ describe('an authority', () => {
     world.contributed(3);
     const fresh = server.shots.slice(-3);
     const user = fresh[1]?.upload.header.user as (typeof devices)[number]['own']['user'];
-    base.persist(base.core.revoke(user, world.now));
+    base.revoke(user);
     expect(verdicts(server.inspectBy(0, fresh))).toEqual(['good', 'bad: revoked', 'good']);
     expect(server.voteBy(0, server.batch(fresh))).toMatchObject({ reason: 'not-inspected', slots: [1] });
   });
@@ -195,21 +194,9 @@ describe('an authority', () => {
   it('checks revocations at the inspection and not again: a batch of uploads that were good gets every vote', () => {
     const { world, batch, devices } = inspected();
     for (const index of world.indices) {
-      const { base } = world.authority(index);
-      base.persist(base.core.revoke((devices[1] as ShotDevice).own.user, world.now));
+      world.authority(index).base.revoke((devices[1] as ShotDevice).own.user);
     }
     expect(world.server.votes(batch)).toHaveLength(4);
-  });
-
-  it('judges a device that others enrolled by its certificate alone', () => {
-    const world = new ShotWorld();
-    world.contributed(3);
-    const authority = world.authority(3);
-    reloaded(
-      authority,
-      authority.base.log.filter(({ kind }) => kind !== 'device-enrolled'),
-    );
-    expect(verdicts(world.server.inspectBy(3, world.server.shots))).toEqual(Array(3).fill('good'));
   });
 
   it('votes and releases only for the server of the task', () => {

@@ -75,7 +75,7 @@ describe('an authority that was restored', () => {
     const authority = world.authority(0);
     const { examined } = authority;
     const kept = new Map(examined);
-    authority.restore(authority.base.log.length);
+    authority.restore();
     expect(verdicts(server.inspectBy(0, shots))).toEqual(Array(3).fill('abstain: epoch-over'));
     for (const [name, one] of kept) examined.set(name, one);
     expect(reasonOf(server.voteBy(0, batch))).toBe('epoch-over');
@@ -92,7 +92,7 @@ describe('an authority that was restored', () => {
   it('lets the others go on: a batch that all named is opened without it', () => {
     const { world, batch, votes } = voted();
     const authority = world.authority(0);
-    authority.restore(authority.base.log.length);
+    authority.restore();
     expect([...world.server.release(batch, votes).subarray(0, 4)]).toEqual([3, 0, 0, 0]);
   });
 });

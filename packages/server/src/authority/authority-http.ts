@@ -1,10 +1,7 @@
-/** Requests to one authority over HTTP. The newest head of its log that was seen goes with every request, and is kept. */
-import { concatBytes, fromHex, type Signer, toHex } from '@basa/masking';
+/** Requests to one authority over HTTP. */
+import { concatBytes, type Signer } from '@basa/masking';
 import {
   HEADER,
-  type Head,
-  headCodec,
-  isSigned,
   millis,
   type ProblemCode,
   problemCodeOf,
@@ -38,7 +35,7 @@ export class AuthorityUnreachable extends Error {
 
 /** The result of a request. */
 export interface Asked {
-  readonly question: 'policy' | 'head' | 'revocations' | 'health' | 'epochs' | 'inspect' | 'vote' | 'release';
+  readonly question: 'policy' | 'revocations' | 'health' | 'epochs' | 'inspect' | 'vote' | 'release';
   readonly seconds: number;
   /** It answered, possibly with a refusal. */
   readonly isUp: boolean;
@@ -50,9 +47,6 @@ export interface AuthorityHttpOptions {
   readonly ports: ServerPorts;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
-  /** The newest head seen, kept across restarts. */
-  readonly head: Uint8Array | undefined;
-  keepHead(head: Uint8Array): Promise<void>;
   onAsked?(asked: Asked): void;
 }
 
@@ -82,16 +76,9 @@ export class AuthorityHttp {
    */
   readonly #asking = new Set<AbortController>();
   #isStopped = false;
-  #head: Uint8Array | undefined;
 
   constructor(options: AuthorityHttpOptions) {
     this.#options = options;
-    this.#head = options.head;
-  }
-
-  /** The newest head that was seen. */
-  get head(): Head | undefined {
-    return this.#head === undefined ? undefined : headCodec.decode(this.#head);
   }
 
   /** Ends all requests, present and future. */
@@ -144,12 +131,10 @@ export class AuthorityHttp {
       ...traceHeaders(),
       ...question.headers,
     };
-    if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
     let response: Response;
     let body: Uint8Array;
     try {
       response = await fetch(new URL(path, url), { ...question, headers, redirect: 'error' });
-      await this.#meetHead(response);
       body = await (response.ok ? read : bodyOf)(response);
     } catch (error) {
       throw new AuthorityUnreachable(error instanceof Error ? error.message : 'no reason given', { cause: error });
@@ -160,19 +145,6 @@ export class AuthorityHttp {
     if (response.status >= 500 || response.status === 429)
       throw new AuthorityUnreachable(words || `${response.status}`);
     throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`, slotsIn(problem));
-  }
-
-  /** Keeps a head that is further than the one kept; one of another branch replaces it. */
-  async #meetHead(response: Response): Promise<void> {
-    const bytes = fromHex(response.headers.get(HEADER.head) ?? '');
-    if (bytes === undefined || bytes.length === 0) return;
-    const seen = headCodec.decode(bytes);
-    const { ports, publicKey } = this.#options;
-    if (!isSigned(ports.suite, headCodec, seen, publicKey))
-      throw new Error('a head that is not signed by the authority');
-    if (!isFurther(bytes, this.#head)) return;
-    this.#head = bytes;
-    await this.#options.keepHead(bytes);
   }
 }
 
@@ -203,11 +175,4 @@ function problemIn(body: Uint8Array): Problem {
   } catch {
     return {};
   }
-}
-
-/** True if a head should replace the known one: it is further, or of another branch. */
-export function isFurther(head: Uint8Array, known: Uint8Array | undefined): boolean {
-  if (known === undefined) return true;
-  const [seen, before] = [headCodec.decode(head), headCodec.decode(known)];
-  return toHex(before.branch) !== toHex(seen.branch) || seen.sequence > before.sequence;
 }

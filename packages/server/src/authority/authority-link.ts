@@ -6,9 +6,7 @@ import {
   batchVoteRequestCodec,
   type Codec,
   decodePolicy,
-  type EnrolledFor,
   type Epoch,
-  type Head,
   type InspectAnswer,
   type InspectRequest,
   inspectAnswerCodec,
@@ -16,12 +14,11 @@ import {
   isSigned,
   liveEpochsCodec,
   type ReleaseRequest,
-  type Revocations,
   releaseRequestCodec,
-  revocationRequestCodec,
   revocationsCodec,
   type TaskId,
   type TaskPolicy,
+  type UserId,
   type Vote,
   voteCodec,
 } from '@basa/protocol';
@@ -53,28 +50,12 @@ export class AuthorityLink {
     return decodePolicy(await this.#get('policy', AUTHORITY_PATH.policy(task)));
   }
 
-  /** The newest head that was seen. */
-  get head(): Head | undefined {
-    return this.#http.head;
-  }
-
-  /** Asks for the newest head there is. */
-  async look(): Promise<void> {
-    await this.#get('head', AUTHORITY_PATH.about);
-  }
-
-  /** The devices of the task among some revocations after this number. */
-  async revocations({ task }: Pick<EnrolledFor, 'task'>, after: number): Promise<Revocations> {
-    const body = { task, after };
-    const signature = this.#sign(revocationRequestCodec.statement(body));
-    const bytes = revocationRequestCodec.encode({ ...body, signature });
-    const told = await this.#post('revocations', AUTHORITY_PATH.taskRevocations(task), bytes, revocationsCodec);
+  /** All devices that it has revoked. */
+  async revocations(): Promise<readonly UserId[]> {
+    const told = revocationsCodec.decode(await this.#get('revocations', AUTHORITY_PATH.revocations));
     const { ports, publicKey } = this.#options;
-    const isGood =
-      isSigned(ports.suite, revocationsCodec, told, publicKey) && equalBytes(told.task, task) && told.after === after;
-    if (!isGood)
-      throw new AuthorityUnreachable('it sent a list of revocations that is not its own, or not the requested one');
-    return told;
+    if (isSigned(ports.suite, revocationsCodec, told, publicKey)) return told.users;
+    throw new AuthorityUnreachable('it sent a list of revocations that is not its own');
   }
 
   /** One-shot: its epochs that uploads may name now. */
@@ -139,10 +120,6 @@ export class AuthorityLink {
 
   get #signer(): Signer {
     return this.#options.ports.signer;
-  }
-
-  async #post<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
-    return codec.decode(await this.#http.ask({ question, method: 'POST', path, body }));
   }
 
   /** Sends a request about this many uploads. */

@@ -35,7 +35,7 @@ export function restoreServer(places: ConfigPlaces, from: string): Promise<Manif
 }
 
 /** Returns the blobs that the records in a folder name but that are missing. */
-export async function missingFrom(folder: string, place: BodyPlace): Promise<readonly string[]> {
+async function missingFrom(folder: string, place: BodyPlace): Promise<readonly string[]> {
   const store = createStore(readOnlySqlite(readDatabase(folder, EMBEDDED_DATABASE)));
   try {
     return await missingBlobs(store, place);

@@ -20,8 +20,7 @@ export function startClock(settings: Settings, { tools, tasks }: Core): ServerCl
     await tasks.tick();
   };
   const lookForRevocations = async (): Promise<void> => {
-    const going = tasks.all.filter(({ state }) => state !== 'finished').map(({ enrolledFor }) => enrolledFor);
-    if (going.length > 0) await revocations.look(going);
+    if (tasks.all.some(({ state }) => state !== 'finished')) await revocations.look();
   };
   const tickers = [
     startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error)),

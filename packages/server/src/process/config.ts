@@ -40,7 +40,7 @@ export const serverConfigSchema = configSchema(SERVER_ROLES, {
   revocationsMs: whole(
     100,
     SERVER_DEFAULTS.revocationsMs,
-    'interval at which the server asks the authority for revoked devices',
+    'interval at which the server asks the authorities for revoked devices',
   ),
   workers: whole(1, SERVER_DEFAULTS.workers, 'number of threads that open sums and evaluate models'),
   taskLimit: Type.Optional(

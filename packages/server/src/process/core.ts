@@ -1,8 +1,6 @@
 /** The working parts of a server over its records: the links to the authorities, batches, tasks and uploads. */
-import { toHex } from '@basa/masking';
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { isFurther } from '../authority/authority-http.ts';
 import { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityLinks } from '../authority/authority-links.ts';
 import { Revocations } from '../authority/revocations.ts';
@@ -39,7 +37,6 @@ export interface Core {
   settle(): Promise<void>;
 }
 
-const HEAD = 'authority-head';
 const AUTHORITY_TIMEOUT_MS = 30_000;
 
 export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
@@ -47,20 +44,16 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const { store, placeTable, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
   const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
-  const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
-    const name = `${HEAD}-${toHex(publicKey)}`;
-    return new AuthorityLink({
+  const linkTo = ({ url, publicKey, timeoutMs }: AuthorityAddress): AuthorityLink =>
+    new AuthorityLink({
       ...settings,
       url,
       publicKey,
       ports,
       timeoutMs: timeoutMs ?? AUTHORITY_TIMEOUT_MS,
-      head: await store.note(name),
-      keepHead: (bytes) => store.changeNote(name, (known) => (isFurther(bytes, known) ? bytes : undefined)),
       onAsked: (asked) => watch.asked(asked),
     });
-  };
-  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), ports, clock });
+  const links = new AuthorityLinks({ links: authorities.map(linkTo), ports, clock });
   const { upToDate, tell } = nodes;
   const batches = new BatchKeeper({
     store,
@@ -75,7 +68,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
     },
   });
   const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
-  const revocations = new Revocations({ store, authorities: links, onTrouble });
+  const revocations = new Revocations({ store, authorities: links });
   const { taskBytes } = settings;
   const base = { store, placeTable, blobs, batches, ports, nodes, watch };
   const tools: TaskTools = {

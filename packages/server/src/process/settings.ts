@@ -26,7 +26,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
   readonly tickMs?: number;
-  /** The interval at which the server asks the authority for revocations. */
+  /** The interval at which the server asks the authorities for revoked devices. */
   readonly revocationsMs?: number;
   readonly workers?: number;
   /** A device that left `max` places unused within `withinMs` has to wait for its next place. */
@@ -51,7 +51,7 @@ export const SERVER_DEFAULTS = {
   clock: (): number => Date.now(),
   fetch: ((...asked) => fetch(...asked)) as typeof fetch,
   tickMs: 500,
-  revocationsMs: 10_000,
+  revocationsMs: 60_000,
   workers: 1,
   keep: {} as Keep,
   tidyMs: 60_000,

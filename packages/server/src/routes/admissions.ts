@@ -35,7 +35,7 @@ export function mountAdmissions(context: RouteContext): void {
       const wait = context.taskLimits?.take(request.params.task, user, context.clock());
       if (wait !== undefined)
         fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
-      await context.revocations.check(task.enrolledFor, user);
+      await context.revocations.check(task.read.policy, user);
       rememberRequest(request);
       const { leftMs } = await task.admit(user);
       return { endsInMs: Math.floor(leftMs), ...(await modelWithPlace(task)) };

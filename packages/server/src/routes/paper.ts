@@ -41,7 +41,7 @@ export function mountUnsafePaper(context: RouteContext): void {
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.enrolledFor, certificate);
     if (problem !== undefined) answerRefusal(problem);
-    await context.revocations.check(task.enrolledFor, deviceOf(request).user);
+    await context.revocations.check(task.read.policy, deviceOf(request).user);
     rememberRequest(request);
     task.checkRunning();
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));

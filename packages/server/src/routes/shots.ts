@@ -93,7 +93,7 @@ async function judgeNew(
 ): Promise<NewShot> {
   const { user } = upload.header;
   task.checkRunning();
-  await context.revocations.check(task.enrolledFor, user);
+  await context.revocations.check(task.read.policy, user);
   const judged = await orDiscarded(task, upload, await shotsOf(task).intake.judge(upload));
   const over = await task.admission.versionOver(user, judged.version);
   return { name, upload, ...(await orDiscarded(task, upload, over ?? judged)) };

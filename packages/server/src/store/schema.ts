@@ -75,11 +75,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
       )`,
     'CREATE INDEX places_by_end ON places (task, ends_at)',
     `CREATE TABLE revoked_devices (
-        task ${blob} NOT NULL, usr ${blob} NOT NULL, authority ${blob} NOT NULL, PRIMARY KEY (task, usr, authority)
-      )`,
-    `CREATE TABLE revocation_marks (
-        task ${blob} NOT NULL, authority ${blob} NOT NULL, branch ${blob} NOT NULL, up_to ${integer} NOT NULL,
-        PRIMARY KEY (task, authority)
+        usr ${blob} NOT NULL, authority ${blob} NOT NULL, PRIMARY KEY (usr, authority)
       )`,
     ...(name === 'postgres' ? CHUNKS : ['CREATE TABLE bodies (name TEXT PRIMARY KEY, bytes BLOB NOT NULL)']),
   ];

@@ -49,7 +49,7 @@ export interface Service {
 
 const SWEEP_MS = 100;
 const ALLOWED_HEADERS = ['authorization', 'content-type', 'if-none-match', 'range', ...Object.values(HEADER)];
-const EXPOSED_HEADERS = [HEADER.head, HEADER.uploadOffset, 'etag', 'content-range', 'retry-after'];
+const EXPOSED_HEADERS = [HEADER.uploadOffset, 'etag', 'content-range', 'retry-after'];
 
 export async function createService(options: ServiceOptions): Promise<Service> {
   const settings = settingsOf(options);

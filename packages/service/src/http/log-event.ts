@@ -8,7 +8,6 @@ export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): vo
   log[levelOf(event)]({ event: Object.fromEntries(named) }, event.kind);
 }
 
-function levelOf({ kind }: BasaEvent): 'error' | 'warn' | 'info' {
-  if (kind === 'authority-rolled-back') return 'error';
+function levelOf({ kind }: BasaEvent): 'warn' | 'info' {
   return kind === 'authority-fault' ? 'warn' : 'info';
 }

@@ -1,6 +1,6 @@
 /**
- * An authority of a one-shot federation: the real state machine of its log, its units, and the uploads it examined
- * since it started.
+ * An authority of a one-shot federation: the functions of the protocol over its devices, its units, and the uploads it examined since it
+ * started.
  */
 import { equalBytes, fromHex, type HolderSecret, toHex } from '@basa/masking';
 import {
@@ -114,7 +114,7 @@ export class ShotAuthority {
       policy,
       index: this.base.index,
       units: [...this.units].map(([name, unit]) => unitOf(name, unit)),
-      isRevoked: (user) => this.base.core.isRevoked(user),
+      isRevoked: (user) => this.base.isRevoked(user),
       batchesOf: (user) => this.participations.get(toHex(user))?.size ?? 0,
     };
   }
@@ -199,12 +199,10 @@ export class ShotAuthority {
   /** Acts as after a crash: its memory is gone. */
   restart(): void {
     this.examined.clear();
-    this.base.restart();
   }
 
-  /** It is restored from a copy with this many records of its log, without units. */
-  restore(records: number): void {
-    this.base.log = this.base.log.slice(0, records);
+  /** It is restored from a backup, which has no units. */
+  restore(): void {
     this.units.clear();
     this.restart();
   }

@@ -70,7 +70,7 @@ export class OneShotFederation implements OneShotWorld {
   readonly server: ServerModels;
   readonly shots: ShotServer;
   readonly keepers: readonly ShotAuthority[];
-  /** Their logs. */
+  /** Their devices. */
   readonly authorities: readonly FederationAuthority[];
   /** Indices of authorities that do not answer. */
   readonly away = new Set<number>();
@@ -107,7 +107,6 @@ export class OneShotFederation implements OneShotWorld {
   }
 
   #begin(): void {
-    for (const { base } of this.keepers) base.createTask();
     this.server.add();
     for (const keeper of this.keepers) keeper.openEpoch();
   }

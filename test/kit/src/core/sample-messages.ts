@@ -1,19 +1,13 @@
 /** One real message of every kind, from a run of both modes, as input for fuzzing decoders. */
 import {
-  type AuthorityRecord,
   type Codec,
   certificateCodec,
-  decodeAuthorityRecord,
   decodeBufferRecord,
   decodePolicy,
-  encodeAuthorityRecord,
   encodeBufferRecord,
   encodePolicy,
-  headCodec,
-  type Millis,
   paperMessages,
   paperTicketCodec,
-  revocationRequestCodec,
   revocationsCodec,
   type SumFact,
   voteCodec,
@@ -29,31 +23,19 @@ const SIGNATURE = new Uint8Array(64).fill(1);
 export function sampleMessages(): readonly SampleMessage[] {
   const world = new ShotWorld({ count: 1 });
   const [device] = world.contributed(3);
-  const { base } = world.authority(0);
   world.server.inspect();
   const batch = world.server.batch();
   const vote = granted(world.server.voteBy(0, batch));
-  const head = base.core.head();
   const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 16 };
   const policyCodec = { encode: encodePolicy, decode: decodePolicy };
   return [
     sample(certificateCodec, device?.own.certificate),
     sample({ name: 'policy', ...policyCodec }, world.policy),
     sample({ name: 'private policy', ...policyCodec }, { ...world.policy, privacy }),
-    sample(headCodec, head),
     sample(voteCodec, vote),
-    sample(revocationRequestCodec, { task: world.task, after: 7, signature: SIGNATURE }),
-    sample(revocationsCodec, {
-      task: world.task,
-      branch: new Uint8Array(16),
-      after: 7,
-      upTo: 9,
-      users: device === undefined ? [] : [device.own.user],
-      signature: SIGNATURE,
-    }),
+    sample(revocationsCodec, { users: device === undefined ? [] : [device.own.user], signature: SIGNATURE }),
     ...shotSamples(),
     ...paperSamples(),
-    ...recordSamples(world),
     ...sumSamples(),
   ];
 }
@@ -70,24 +52,6 @@ function paperSamples(): readonly SampleMessage[] {
     sample(messages.connectAnswer, { ticket: connection.ticket, inbox: sealed, version: 7 }),
     sample(messages.upload, upload),
   ];
-}
-
-/** One record of every kind the authority logs. */
-function recordSamples(world: ShotWorld): readonly SampleMessage[] {
-  const { base } = world.authority(0);
-  const [device] = world.federation.devices;
-  if (device === undefined) throw new Error('no device');
-  const codec: Codec<AuthorityRecord> = {
-    name: 'authority record',
-    encode: encodeAuthorityRecord,
-    decode: decodeAuthorityRecord,
-  };
-  const extra: readonly AuthorityRecord[] = [
-    { kind: 'device-revoked', user: device.user, at: 5 as Millis },
-    { kind: 'branch-begun', branch: new Uint8Array(16).fill(3), met: [base.core.head()] },
-  ];
-  const byKind = new Map([...base.records, ...extra].map((record) => [record.kind, record]));
-  return [...byKind.values()].map((record) => recordSample(codec, record));
 }
 
 /** One fact of every kind a server keeps of a sum. */

@@ -1,11 +1,8 @@
 /** Authorities behind the link of a server: the real cores in this process, asked over HTTP without a network between. */
-import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   encodePolicy,
   frameHeader,
-  HEADER,
-  headCodec,
   inspectAnswerCodec,
   isRefused,
   liveEpochsCodec,
@@ -50,9 +47,7 @@ export class CoreAuthorities {
     if (isSilent) throw new TypeError('there is no answer');
     const body = new Uint8Array((init?.body as Uint8Array | undefined) ?? []);
     const authority = this.all[index] as ShotAuthority;
-    const answer = this.#answer(authority, pathname, body);
-    answer.headers.set(HEADER.head, toHex(headCodec.encode(authority.base.core.head())));
-    return answer;
+    return this.#answer(authority, pathname, body);
   };
 
   #answer(authority: ShotAuthority, path: string, body: Uint8Array): Response {

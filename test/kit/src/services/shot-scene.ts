@@ -205,7 +205,6 @@ export class ShotScene {
       ...policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);
-    for (const { base } of this.authorities.all) base.createTask();
     const specification = {
       policy: toHex(encodePolicy(this.policy)),
       mode: 'one-shot',

@@ -12,9 +12,11 @@ import {
   modelNameOf,
   releaseAnswerCodec,
   releaseRequestCodec,
+  revocationsCodec,
   type Sealing,
   shotUploadCodec,
   shownModelCodec,
+  signRevocations,
   sumPlan,
   sumRules,
   voteCodec,
@@ -58,6 +60,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const verdict = judgeSum(sumRules(policy, 0), server.release(batch, votes), 2);
   if (verdict.kind !== 'good') throw new Error(verdict.why);
   const { header } = (server.shots[0] as StoredShot).upload;
+  const { ports } = world.authority(0).base;
   return {
     name,
     policy: toHex(encodePolicy(policy)),
@@ -76,6 +79,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
     voteRequest: toHex(voteRequest),
     votes: voted.map((vote) => toHex(voteCodec.encode(vote))),
     releases,
+    revocations: toHex(revocationsCodec.encode(signRevocations(ports, [header.user]))),
     sum: [...verdict.sum],
     weightSum: verdict.weightSum,
   };

@@ -1,4 +1,4 @@
-/** Whole buffers and batches as vectors: `paper`, `one-shot`, an authority's log, tokens of devices, and epoch keys to refuse. */
+/** Whole buffers and batches as vectors: `paper`, `one-shot`, tokens of devices, and epoch keys to refuse. */
 
 import { addInPlace, applyMasksInPlace, FIELD, type MaskTerm, unsafeTransparentSealing } from '@basa/masking';
 import {
@@ -19,7 +19,6 @@ import { seededWords } from '@basa/virtual-time/simulation';
 import { wasmTools } from '../core/tools.ts';
 import { enrolmentVectors } from './enrolment.ts';
 import { refusedKeys } from './epoch-keys.ts';
-import { logVector } from './log.ts';
 import { oneShotVector } from './one-shot.ts';
 
 /** Positions of the paper-mode buffer. */
@@ -35,7 +34,6 @@ export function protocolVectors(): object {
       oneShotVector('3 of 4 authorities, of which one may collude', 4),
       oneShotVector('ML-KEM, with one authority', 1, 'x25519+mlkem768'),
     ],
-    log: [logVector()],
     enrolment: enrolmentVectors(),
     refusedKeys: refusedKeys(),
   };

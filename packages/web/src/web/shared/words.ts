@@ -19,7 +19,6 @@ const WORDS = {
     'The encryption of the seeds of the masks, which devices send to the authorities. With ML-KEM-768, uploads that are recorded today cannot be opened later with a quantum computer.',
   refusal: 'Requests that the server refused, by their reason. Devices that wait for a place are not counted here.',
   authority: 'The second, independent party. It releases the sum of the masks of a batch, and never sees an update.',
-  log: 'A list that only grows, with a record for everything that the authority signed. Its head is signed, so nobody can remove records unnoticed.',
   token:
     'A one-time password for one device, which the operator creates at the authority. A device that has joined before needs no token.',
   loss: 'The error of the model on the examples of this device during its training. Lower is better.',

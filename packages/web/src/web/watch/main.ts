@@ -7,11 +7,11 @@ import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts'
 import { scoreAxis, scoreWords } from '../shared/score.ts';
 import { authoritiesOf, chosenTask, sealingOf, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
 import { SEALING_WORDS } from '../shared/words.ts';
+import { watchAuthorities } from './authorities.ts';
 import { drawBatchCard } from './batch-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
 import { drawGoal, ScorePlot } from './goal.ts';
-import { watchIssueLogs } from './issue-log.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
 
 startPage();
@@ -24,7 +24,7 @@ if (task === undefined) {
 } else {
   chooser(tasks, task.task);
   const { places, needed } = authoritiesOf(facts, task);
-  watchIssueLogs(places, needed);
+  watchAuthorities(places, needed);
   const operator = operatorControls(task.task);
   if (settings.needsLogin && operator.token === undefined) refuse();
   else watch(task, operator);

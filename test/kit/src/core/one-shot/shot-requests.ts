@@ -1,8 +1,6 @@
 /** Requests of a one-shot federation's server to authorities, with any change that a test makes in them. */
 import type { Signer } from '@basa/masking';
 import {
-  AttributeAuthority,
-  type AuthorityRecord,
   type Batch,
   type BatchVoteRequest,
   batchCtxOf,
@@ -155,13 +153,6 @@ export class ShotRequests {
   #shotsOf({ uploads }: Batch): readonly StoredShot[] {
     return uploads.map((name) => this.#world.shots.shot(name));
   }
-}
-
-/** The authority comes back with this log and nothing in memory; it does not look at its witness. */
-export function reloaded({ base, examined }: ShotAuthority, log: readonly AuthorityRecord[] = base.log): void {
-  base.log = [...log];
-  base.core = AttributeAuthority.restore(base.ports, base.records);
-  examined.clear();
 }
 
 function headersOf(shots: readonly StoredShot[]): readonly ShotHeader[] {
