@@ -2,7 +2,7 @@
 from check import hkdf
 
 from .agreement import agree
-from .derived import sha256
+from .x25519 import sha256
 
 
 def check_enrolment(v):

@@ -100,9 +100,9 @@ def private(r):
 
 
 def one_shot(r):
-    """f, noise of the authority, then how long an epoch and a standing count, the updates and the time of a step, the least updates of a version, the time between updates, and how sums are combined (0 mean, 1 trimmed); how seeds
+    """f, noise of the authority, the length of an epoch, the updates and the time of a step, the least updates of a version, the time between updates, when they leave, and how sums are combined (0 mean, 1 trimmed); how seeds
     are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), step=U32(r), window=U32(r), m=optional(U16)(r), interval=U32(r), combine=U8(r), sealing=U8(r)))(r)
+    return optional(lambda r: SimpleNamespace(f=U8(r), noise=U8(r), epochMs=U32(r), step=U32(r), window=U32(r), m=optional(U16)(r), interval=U32(r), depart=U32(r), combine=U8(r), sealing=U8(r)))(r)
 
 
 def optional(field):
@@ -147,7 +147,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "policy": (2, None, {
         "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "engine": U8,
         "oneShot": one_shot,
-        "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
+        "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "versions": versions,
         "staleness": staleness, "maxStaleness": U32, "metrics": metric_list, "privacy": private, "manifest": B32,
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32}),
     "revocations": (22, ONE, {"users": many(u=B32)}),
