@@ -34,7 +34,7 @@ describe('a whole contribution', () => {
     const key = first.deviceKey;
     await first.close();
     await expect(first.model()).rejects.toThrow('connect again');
-    const second = await startClient(services, { identity, token: 'no such token' });
+    const second = await startClient(services, { identity, token: 'ff'.repeat(32) });
     expect(second.deviceKey).toEqual(key);
     accepted(await second.contribute(deltaOf(1), { trainedOn: 0 }));
   });

@@ -20,7 +20,7 @@ it('enrols, contributes, asks what became of it, and comes back as the same devi
       BASA_AUTHORITY: services.authorityUrl,
       BASA_TASK: toHex(services.world.task),
       BASA_AUTHORITY_KEY: toHex(services.world.authority.publicKey),
-      BASA_ENROLMENT_TOKEN: 'one',
+      BASA_ENROLMENT_TOKEN: '01'.repeat(32),
     };
     expect(await runSnippet(README, { cwd, environment })).toBe('waiting\n');
     expect(await runSnippet(README, { cwd, environment })).toBe('version-given\n');

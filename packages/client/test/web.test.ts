@@ -92,7 +92,7 @@ describe.skipIf(chromium === undefined)('in a real browser', () => {
       authority: services.authorityUrl,
       task: toHex(task),
       authorityKey: toHex(authority.publicKey),
-      token: 'one',
+      token: '01'.repeat(32),
       delta: [...deltaOf(1)],
     };
     const report = await visit(script, settings);

@@ -4,7 +4,9 @@ import { fromHex, toHex } from '@basa/masking';
 import {
   certificateCodec,
   certify,
+  ENROLMENT_TOKEN_BYTES,
   encodePolicy,
+  enrolmentProof,
   HEADER,
   isRefused,
   millis,
@@ -23,7 +25,7 @@ const SKEW_MS = 300_000;
 
 export class HttpServices {
   readonly world: TestWorld;
-  readonly tokens = new Set(['one', 'two', 'three', 'four', 'five']);
+  readonly tokens = new Set(['01', '02', '03', '04', '05'].map((byte) => byte.repeat(ENROLMENT_TOKEN_BYTES)));
   readonly asked: Asked[] = [];
   mischief: Mischief = {};
   /** With it, the task runs in paper mode. */
@@ -123,11 +125,16 @@ export class HttpServices {
 
   readonly #enrolled = new Map<string, Uint8Array>();
 
+  #proofOf(token: string): Uint8Array {
+    return enrolmentProof(nodeSuite, fromHex(token) as Uint8Array, this.world.authority.publicKey);
+  }
+
   #enrol(deviceKey: Uint8Array, body: Uint8Array): Reply {
     const { authority, task, policy } = this.world;
     const known = this.#enrolled.get(toHex(deviceKey));
     if (known !== undefined) return bytes(known);
-    const { token } = JSON.parse(Buffer.from(body).toString()) as { token?: string };
+    const { proof } = JSON.parse(Buffer.from(body).toString()) as { proof?: string };
+    const token = [...this.tokens].find((one) => toHex(this.#proofOf(one)) === proof);
     if (token === undefined || !this.tokens.delete(token)) return problem('enrolment-token-invalid');
     const certificate = certify({ signer: authority }, policy, { task, deviceKey }, false);
     if (isRefused(certificate)) return documented(problemOfRefusal(certificate));
