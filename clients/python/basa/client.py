@@ -51,17 +51,22 @@ class Client:
         folder: Union[str, Path] = "my-device",
         *,
         token: Optional[str] = None,
+        predecessor: Optional[str] = None,
         floor: Floor = Floor(),
         on_event: Optional[Listener] = None,
         piece_bytes: int = 1 << 20,
         unsafe_allow_plain_http: bool = False,
     ) -> None:
-        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys and task are in hex."""
+        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys and task are in hex.
+
+        `predecessor` is the task that this one succeeds: a device of it keeps its folder, and what it gave and spent.
+        """
         self._progress = Progress(on_event)
         self._settings = Settings(
             server, _texts(authority), [_hash_of(key, "key of an authority", "init") for key in _texts(authority_key)],
             _hash_of(task, "task", "task create"), Path(folder),
             None if not token else _hash_of(token, "enrolment token", "keys make"),
+            None if not predecessor else _hash_of(predecessor, "predecessor", "task create"),
             piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
         self._lock = threading.RLock()

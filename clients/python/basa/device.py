@@ -123,7 +123,7 @@ class Device:
             self._await_place()
         model = self.model()
         if asks_place:
-            check_version_free(self._state, model.serial)
+            self._check_version_free(model)
         update = train(model)
         return self._offer(model, update, finished)
 
@@ -140,10 +140,13 @@ class Device:
         if finished is not None and finished.version == model.version:
             return finished  # the interrupted session gave the one update of this version
         check_budget(self._state, self.policy)
-        check_version_free(self._state, model.serial)
+        self._check_version_free(model)
         check_interval(self._state, self.policy, self._now_ms())
         self._keep(model, update)
         return self._finish()
+
+    def _check_version_free(self, model: Model) -> None:
+        check_version_free(self._state, self._settings.task, model.serial, model.hash)
 
     def _rest(self) -> None:
         """The task asks for a pause between two updates of a device."""
@@ -177,7 +180,7 @@ class Device:
         self._progress.tell("step", detail="mask")
         x = quantised(policy, update)
         keep_shot(
-            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.serial, trained_on.name, x)
+            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.serial, trained_on.name, trained_on.hash, x)
         )
 
     def _session(self) -> Session:

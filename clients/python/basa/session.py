@@ -31,10 +31,11 @@ class Shot:
     certificate: Message
     #: The epochs that the upload names, already checked.
     epochs: Sequence[Message]
-    #: Of the model that the update was trained on: version, serial, and the hash of its statement.
+    #: Of the model that the update was trained on: version, serial, the hash of its statement, and that of its parameters.
     version: int
     serial: int
     model: bytes
+    parameters: bytes
     #: x'.
     x: Words
 
@@ -42,8 +43,9 @@ class Shot:
 def keep_shot(state: DeviceState, shot: Shot) -> None:
     """Makes header and body durable together with the mark that the model is given. From then on the device has only these bytes."""
     policy, epochs = shot.policy, shot.epochs
-    check_version_free(state, shot.serial)
-    name = ShotName(sha256(policy.raw), os.urandom(16), sha256(state.signer.public))
+    task = sha256(policy.raw)
+    check_version_free(state, task, shot.serial, shot.parameters)
+    name = ShotName(task, os.urandom(16), sha256(state.signer.public))
     seeds = [os.urandom(SEED_BYTES) for _ in task_parts(policy)]
     sealed = seal_parts(policy, name, epochs, seeds)
     body = shot_body(policy, name, shot.x, seeds, sealed)
@@ -53,7 +55,8 @@ def keep_shot(state: DeviceState, shot: Shot) -> None:
         certificate=shot.certificate, header=header, body_bytes=len(body), body_crc=zlib.crc32(body)
     )
     closes = max(epoch.closes for epoch in epochs)
-    state.begin(shot.serial, now_ms(), {"upload": upload.raw.hex(), "version": shot.version, "closes": closes}, body)
+    given = {"serial": shot.serial, "at": now_ms(), "task": task.hex(), "model": shot.parameters.hex()}
+    state.begin(given, {"upload": upload.raw.hex(), "version": shot.version, "closes": closes}, body)
 
 
 class Session:

@@ -28,6 +28,8 @@ class Settings:
     folder: Path
     #: Made by the application; shown to no service.
     token: Optional[bytes] = None
+    #: The task that this one succeeds.
+    predecessor: Optional[bytes] = None
     piece_bytes: int = 1 << 20
     #: The demands of this application on any policy.
     floor: Floor = Floor()

@@ -67,10 +67,10 @@ class DeviceState:
         self._data[name] = value.hex()
         self._write()
 
-    def begin(self, serial: int, at: int, session: Json, body: bytes) -> None:
-        """The session with its body, and the mark that an update on the model with this serial is given, in one step."""
+    def begin(self, given: Json, session: Json, body: bytes) -> None:
+        """The session with its body, and the mark of the model that the update is given on, in one step."""
         session = {**session, "body": self._keep_body(body)}
-        self._data["given"] = {"serial": serial, "uploads": self.given_uploads + 1, "at": at}
+        self._data["given"] = {**given, "uploads": self.given_uploads + 1}
         self._data["session"], self.is_resumed = session, False
         self._write()
 
@@ -111,6 +111,25 @@ class DeviceState:
     def given_at(self) -> int:
         """The time of the last one, by this device's own clock."""
         return int(self._data["given"]["at"])
+
+    @property
+    def given_task(self) -> Optional[bytes]:
+        return self._given_bytes("task")
+
+    @property
+    def given_parameters(self) -> Optional[bytes]:
+        """The hash of the parameters of the last one."""
+        return self._given_bytes("model")
+
+    def _given_bytes(self, name: str) -> Optional[bytes]:
+        text = self._data["given"].get(name)
+        return None if text is None else bytes.fromhex(text)
+
+    def succeed(self) -> None:
+        """The device goes on in the task that succeeds this one: it keeps its key, and what it gave and spent."""
+        self._data = {"format": _FORMAT, "given": self._data["given"]}
+        self._write()
+        self._remove_bodies()
 
     def close(self) -> None:
         try:

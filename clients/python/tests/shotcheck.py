@@ -145,7 +145,7 @@ def check_frozen(v: Vector) -> None:
     epochs, certificate = council.gathered([], {}).epochs, device_certificate(council.policy, bytes(32))
 
     def shot(serial: int) -> Shot:
-        return Shot(council.policy, certificate, epochs, _VERSION, serial, bytes(32), np.arange(9, dtype=np.uint32))
+        return Shot(council.policy, certificate, epochs, _VERSION, serial, bytes(32), bytes(32), np.arange(9, dtype=np.uint32))
 
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
@@ -176,7 +176,7 @@ def check_refused(v: Vector) -> None:
     epochs = council.gathered([], {}).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        keep_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, 1, bytes(32), np.ones(9, np.uint32)))
+        keep_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, 1, 1, bytes(32), bytes(32), np.ones(9, np.uint32)))
         session = Session(state, _Server())  # type: ignore[arg-type]
         with mock.patch("basa.session.upload_in_pieces", side_effect=problem):
             try:
@@ -207,10 +207,10 @@ def check_once_a_version(v: Vector) -> None:
     epochs = council.gathered([], {}).epochs
     with tempfile.TemporaryDirectory() as folder:
         state = DeviceState(Path(folder))
-        keep_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, _VERSION, _SERIAL, bytes(32), np.ones(9, np.uint32)))
+        keep_shot(state, Shot(council.policy, device_certificate(council.policy, bytes(32)), epochs, _VERSION, _SERIAL, bytes(32), b"\1" * 32, np.ones(9, np.uint32)))
         state.close()
         state = DeviceState(Path(folder))
-        got = refusal(lambda: check_version_free(state, v["serial"]))
+        got = refusal(lambda: check_version_free(state, v.get("task", sha256(council.policy.raw)), v["serial"], bytes([v.get("parameters", 1)]) * 32))
         state.close()
     assert got == v["refused"]
 
@@ -307,6 +307,8 @@ SHOT_RULES: List[Case] = [
         {"serial": _SERIAL, "refused": "version-given"},
         {"serial": _SERIAL - 1, "refused": "version-given"},
         {"serial": _SERIAL + 1, "refused": None},
+        {"serial": _SERIAL + 1, "task": b"s" * 32, "refused": "version-given"},
+        {"serial": _SERIAL + 1, "task": b"s" * 32, "parameters": 2, "refused": None},
     ]),
     ("budgets", check_private, [
         {"given": 0, "refused": None}, {"given": 1, "refused": None}, {"given": 2, "refused": "budget-spent"},

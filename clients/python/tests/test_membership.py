@@ -75,8 +75,9 @@ class _Server:
 
 
 class Connecting(DeviceFolder):
-    def _connected(self, keys: Sequence[bytes], **server: Any) -> Optional[str]:
-        settings = Settings("https://server.example", ["https://pinned.example"] * len(keys), keys, sha256(FOUR.raw), self.folder)
+    def _connected(self, keys: Sequence[bytes], predecessor: Optional[bytes] = None, **server: Any) -> Optional[str]:
+        addresses = ["https://pinned.example"] * len(keys)
+        settings = Settings("https://server.example", addresses, keys, sha256(FOUR.raw), self.folder, predecessor=predecessor)
         member = Membership(settings, self.state)
         with mock.patch("basa.membership.Server", type("_Fake", (_Server,), server)):
             with mock.patch("basa.membership.policy_of", return_value=FOUR), mock.patch.object(Membership, "certificate"):
@@ -100,6 +101,15 @@ class Connecting(DeviceFolder):
     def test_a_folder_of_another_task_is_refused(self) -> None:
         self.state.keep("certificate", device_certificate(small_policy(1), DEVICE).raw)
         self.assertEqual(self._connected(COUNCIL.keys), "store-of-another-task")
+
+    def test_a_folder_of_the_predecessor_keeps_what_it_gave_and_loses_its_certificate(self) -> None:
+        self.state.keep("certificate", device_certificate(small_policy(1), DEVICE).raw)
+        self.state.begin({"serial": 7, "at": 1, "task": "00" * 32, "model": "01" * 32}, {"upload": ""}, b"body")
+        other = sha256(b"another task")
+        self.assertEqual(self._connected(COUNCIL.keys, predecessor=other), "store-of-another-task")
+        self.assertIsNone(self._connected(COUNCIL.keys, predecessor=sha256(small_policy(1).raw)))
+        self.assertEqual((self.state.get("certificate"), self.state.session), (None, None))
+        self.assertEqual((self.state.given_serial, self.state.given_uploads, self.state.given_parameters), (7, 1, b"\1" * 32))
 
     def test_there_is_an_address_for_each_key(self) -> None:
         with self.assertRaises(SettingsError):

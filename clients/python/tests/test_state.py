@@ -21,7 +21,7 @@ class FailedWrites(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             state = DeviceState(Path(name))
             with mock.patch("basa.state._replace", _full_disk), self.assertRaises(OSError):
-                state.begin(0, 0, {"upload": ""}, bytes(4))
+                state.begin({"serial": 0, "at": 0}, {"upload": ""}, bytes(4))
             # The application tries again, now with room on the disk: the session must not be in its way as if it were durable.
             for ask in (lambda: state.session, state.end_session):
                 with self.assertRaises(StateProblem) as no:

@@ -61,7 +61,9 @@ describe('connecting', () => {
   it('to an unknown task, or with a used token, gives a clear error', async () => {
     const services = await startServices();
     await expect(connectTo(services, { task: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'task-unknown' });
-    await expect(connectTo(services, { token: 'ff'.repeat(32) })).rejects.toMatchObject({ code: 'enrolment-token-invalid' });
+    await expect(connectTo(services, { token: 'ff'.repeat(32) })).rejects.toMatchObject({
+      code: 'enrolment-token-invalid',
+    });
     await expect(connectTo(services, { task: 'short' })).rejects.toThrow('64 lower-case hexadecimal digits');
     await expect(connectTo(services, { server: 'http://localhost/basa' })).rejects.toThrow('without a path');
   });

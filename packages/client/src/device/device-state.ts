@@ -64,6 +64,14 @@ export class DeviceState {
     this.#kept = { ...this.#kept, policy };
   }
 
+  /** The device goes on in the task that succeeds this one: it keeps its key, and what it gave and spent. */
+  async succeed(): Promise<void> {
+    const kept = { certificate: undefined, policy: undefined, ledger: this.#kept.ledger };
+    await this.#durably((store) => store.replace(lastingEntries(kept)));
+    await this.#durably((store) => store.dropBody());
+    this.#kept = { ...kept, session: undefined };
+  }
+
   /** Makes a step durable, together with the body of its upload, and only then takes it. */
   async take<Answer>(
     { state: { ledger, session }, records, answer }: DeviceStep<Answer>,

@@ -65,7 +65,7 @@ export function trainingRejection(context: DeviceContext): Rejection | undefined
 /** Returns the reason why no update may be given on this version: the device gave one on it, or on a newer one. */
 export function versionRejection({ models, state }: DeviceContext, version: number): Rejection | undefined {
   const statement = models.statementOf(version);
-  const problem = statement && versionProblem(state.ledger, statement.serial);
+  const problem = statement && versionProblem(state.ledger, statement);
   return problem && rejected(problem.reason, 'free', problem);
 }
 

@@ -23,6 +23,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
     'Enrol it with a token whose hash each owner registered (`basa keys enroll`); `basa device list` shows the enrolled devices.',
   revoked: 'An operator did this. To take part again, the device needs a new folder (--identity) and a new token.',
   'signature-invalid': ODD,
+  'export-invalid': 'Give the files of the task before this one, and the policy that its authorities had.',
   'server-unknown': 'Check that the server uses the key that is named in the policy of the task.',
   'tag-not-yours': ODD,
   'ticket-invalid': ODD,

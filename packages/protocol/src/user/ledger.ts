@@ -2,7 +2,9 @@
  * The memory of one device across all its sessions: what it gave. One ledger per device, behind one lock: two sessions
  * that read it in parallel could give two updates on one model.
  */
-import type { Millis } from '../wire/brands.ts';
+import { equalBytes } from '@basa/masking';
+import type { Millis, TaskId } from '../wire/brands.ts';
+import type { ModelStatementBody } from '../wire/model.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 
@@ -13,6 +15,9 @@ export interface GivenUploads {
   readonly uploads: number;
   /** When the last one was given, by the device's own clock. */
   readonly at: Millis;
+  /** The task and the parameters of the model with this serial. */
+  readonly task: TaskId;
+  readonly model: Uint8Array;
 }
 
 export interface DeviceLedger {
@@ -26,20 +31,30 @@ export const EMPTY_LEDGER: DeviceLedger = { given: undefined };
 
 /** The ledger after these records. */
 export function restoreLedger(records: readonly LedgerRecord[], ledger: DeviceLedger = EMPTY_LEDGER): DeviceLedger {
-  return records.reduce<DeviceLedger>((_, { serial, uploads, at }) => ({ given: { serial, uploads, at } }), ledger);
+  return records.reduce<DeviceLedger>((_, { kind: __, ...given }) => ({ given }), ledger);
 }
 
-/** The record that one more upload is given, on the model with this serial. */
-export function givenRecord({ given }: DeviceLedger, serial: number, at: Millis): LedgerRecord {
-  return { kind: 'given', serial, uploads: (given?.uploads ?? 0) + 1, at };
+/** The record that one more upload is given. */
+export function givenRecord(
+  { given }: DeviceLedger,
+  { task, serial, modelHash }: ModelStatementBody,
+  at: Millis,
+): LedgerRecord {
+  return { kind: 'given', serial, uploads: (given?.uploads ?? 0) + 1, at, task, model: modelHash };
 }
 
 /**
  * A device gives once for a serial, whatever becomes of the update, and never for one below. Training is nearly deterministic: sums over
- * overlapping groups of devices on the same model would reveal single updates by subtraction (attack P1).
+ * overlapping groups of devices on the same model would reveal single updates by subtraction (attack P1). The first model of a task that
+ * succeeds another one is often the last one of that.
  */
-export function versionProblem({ given }: DeviceLedger, serial: number): Refused | undefined {
-  return given === undefined || serial > given.serial ? undefined : refused('version-given');
+export function versionProblem(
+  { given }: DeviceLedger,
+  { task, serial, modelHash }: Omit<ModelStatementBody, 'version'>,
+): Refused | undefined {
+  if (given === undefined) return undefined;
+  const isOfPredecessor = !equalBytes(task, given.task) && equalBytes(modelHash, given.model);
+  return serial <= given.serial || isOfPredecessor ? refused('version-given') : undefined;
 }
 
 /** The time for which a device still gives nothing, because it gave a moment ago. A clock that was set back does not make it longer. */

@@ -14,5 +14,11 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
     closes: field.millis,
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
-  given: message(KIND.ledgerGiven, 'given', { serial: u53, uploads: u53, at: field.millis }),
+  given: message(KIND.ledgerGiven, 'given', {
+    serial: u53,
+    uploads: u53,
+    at: field.millis,
+    task: field.task,
+    model: field.hash,
+  }),
 });

@@ -5,6 +5,7 @@ export const KIND = {
   requestStatement: 20,
   pieceStatement: 24,
   revocations: 22,
+  deviceExport: 23,
   vote: 27,
   epoch: 40,
   modelStatement: 41,

@@ -23,6 +23,10 @@ export const REFUSALS = {
     sentence: 'The signature of the ticket is not valid for the key of the server.',
     status: 403,
   },
+  'export-invalid': {
+    sentence: 'The devices were not exported for this task by an authority of the task before it.',
+    status: 403,
+  },
   // The requested thing does not exist, or is over.
   'task-unknown': { sentence: 'The task does not exist here.', status: 404 },
   'buffer-unknown': { sentence: 'The batch does not exist here.', status: 404 },

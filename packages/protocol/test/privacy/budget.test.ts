@@ -1,10 +1,11 @@
-import { EMPTY_LEDGER, millis, privacySpent } from '@basa/protocol';
+import { EMPTY_LEDGER, millis, privacySpent, type TaskId } from '@basa/protocol';
 import { granted, type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { budgetProblem } from '../../src/user/budget.ts';
 
 const HOUR = 3_600_000;
+const GIVEN = { serial: 7, at: millis(0), task: new Uint8Array(32) as TaskId, model: new Uint8Array(32) };
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
 
 function privateWorld(participations = 1): OneShotFederation {
@@ -43,7 +44,7 @@ describe('the budget of a device', () => {
   });
 
   it('has room for one more until as many were given as it allows, and none in a task without noise', () => {
-    const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { serial: 7, uploads, at: millis(0) } });
+    const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { ...GIVEN, uploads } });
     expect(budgetProblem(EMPTY_LEDGER, PRIVACY)).toBeUndefined();
     expect(budgetProblem(given(1), { ...PRIVACY, participations: 2 })).toBeUndefined();
     expect(budgetProblem(given(2), { ...PRIVACY, participations: 2 })).toMatchObject({ reason: 'budget-spent' });

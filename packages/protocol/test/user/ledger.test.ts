@@ -1,14 +1,38 @@
 /** A device gives once on a model, and not again before the pause is over that its task asks for. */
-import { EMPTY_LEDGER, millis, ONE_SHOT_DEFAULTS, restMs } from '@basa/protocol';
+import { EMPTY_LEDGER, millis, ONE_SHOT_DEFAULTS, restMs, type TaskId, versionProblem } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
 const oneShot = { ...ONE_SHOT_DEFAULTS, minIntervalMs: 30_000 };
 
+const GIVEN = { serial: 5, uploads: 1, at: millis(0), task: filled(1), model: filled(2) };
+
+function filled(byte: number): TaskId {
+  return new Uint8Array(32).fill(byte) as TaskId;
+}
+
+describe('a device that gave', () => {
+  const of = (task: number, serial: number, model: number) =>
+    versionProblem({ given: GIVEN }, { task: filled(task), serial, modelHash: filled(model) })?.reason;
+
+  it('gives on no model below its highest serial, and on the same parameters only under a higher one', () => {
+    expect([of(1, 4, 3), of(1, 5, 3), of(1, 6, 3), of(1, 6, 2)]).toEqual([
+      'version-given',
+      'version-given',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('skips the first model of a successor if it is the last one of the task before', () => {
+    expect([of(9, 6, 2), of(9, 6, 3), of(9, 5, 3)]).toEqual(['version-given', undefined, 'version-given']);
+  });
+});
+
 describe('the pause between two updates of a device', () => {
   it('is measured by its own clock, which makes it no longer when it is set back', () => {
-    const ledger = { given: { serial: 1, uploads: 1, at: millis(100_000) } };
+    const ledger = { given: { ...GIVEN, at: millis(100_000) } };
     const rests = [100_000, 129_999, 130_000, 99_999].map((now) => restMs(ledger, { oneShot }, millis(now)));
     expect(rests).toEqual([30_000, 1, 0, 0]);
     expect(restMs(EMPTY_LEDGER, { oneShot }, millis(0))).toBe(0);

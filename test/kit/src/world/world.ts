@@ -50,6 +50,10 @@ export interface DeviceOptions {
   /** A device that comes back after a crash brings its store. */
   readonly store?: Parameters<typeof connect>[1];
   readonly outside?: Partial<Outside>;
+  /** The task that this one succeeds. */
+  readonly predecessor?: string;
+  /** Without it, every authority allows the key of the device. */
+  readonly isAllowed?: false;
 }
 
 const SERVER = 'server';
@@ -146,9 +150,14 @@ export class World {
   }
 
   /** A device of the SDK, enrolled at every authority. */
-  async device({ store = deviceStore(), outside = {} }: DeviceOptions = {}): Promise<BasaClient> {
+  async device({
+    store = deviceStore(),
+    outside = {},
+    predecessor,
+    isAllowed,
+  }: DeviceOptions = {}): Promise<BasaClient> {
     const deviceKeys = [toHex(store.signer.publicKey)];
-    for (const { url } of this.authorities)
+    for (const { url } of isAllowed === false ? [] : this.authorities)
       await operate(this.wire.fetch, 'PUT', new URL(AUTHORITY_PATH.allowList(this.task), url), { deviceKeys });
     return connect({ ...this.#outsideOf(), ...outside }, store, {
       server: this.serverUrl,
@@ -156,6 +165,7 @@ export class World {
       authorityKey: this.authorities.map(({ publicKey }) => toHex(publicKey)).join(','),
       task: this.task,
       unsafeAllowPlainHttp: true,
+      ...(predecessor !== undefined && { predecessor }),
     });
   }
 

@@ -129,9 +129,7 @@ function* masked(ports: UserPorts, { header, policy, held, seeds }: ToMask): Ste
 
 function givenProblem({ ledger }: Device, { policy, statement, now }: ShotStart): Refused | undefined {
   return (
-    budgetProblem(ledger, policy.privacy) ??
-    versionProblem(ledger, statement.serial) ??
-    intervalProblem(ledger, policy, now)
+    budgetProblem(ledger, policy.privacy) ?? versionProblem(ledger, statement) ?? intervalProblem(ledger, policy, now)
   );
 }
 
@@ -139,11 +137,12 @@ function givenProblem({ ledger }: Device, { policy, statement, now }: ShotStart)
 function keepUpload(
   { suite }: UserPorts,
   device: Device,
-  { statement: { version, serial }, epochs, now }: ShotStart,
+  { statement, epochs, now }: ShotStart,
   upload: ShotUpload,
 ): DeviceStep<{ readonly kind: 'kept' }> {
+  const { version } = statement;
   const closes = Math.max(...epochs.map((epoch) => epoch.closes)) as Millis;
-  const records = [{ kind: 'shot' as const, upload, version, closes }, givenRecord(device.ledger, serial, now)];
+  const records = [{ kind: 'shot' as const, upload, version, closes }, givenRecord(device.ledger, statement, now)];
   return recorded(suite, device, records, { kind: 'kept' }) as DeviceStep<{ readonly kind: 'kept' }>;
 }
 
