@@ -57,6 +57,7 @@ it('a batch fills and its sum becomes a version while the page looks on', async 
   await shows(page, '#step-ms').toMatch(/upload.*× 3/);
   await shows(page, '#mean-age').toBe('0.0');
   await shows(page, '#ages').toMatch(/version 10\.00/);
+  await shows(page, '#let-in').toMatch(new RegExp(`^Devices let in: ${BUFFER_SIZE} at 127\\.0\\.0\\.1:\\d+$`));
   await shows(page, '#target').toBe('Target 99.0 %. The task ends at the target.');
   await page.close();
 });

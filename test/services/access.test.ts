@@ -50,6 +50,7 @@ const FOR_ANYBODY = {
     'GET /v1/authority',
     'GET /v1/tasks/{task}/policy',
     'GET /v1/revocations',
+    'GET /v1/tasks/{task}/device-count',
     'GET /v1/tasks/{task}/epochs',
     'POST /v1/tasks/{task}/inspections',
     'POST /v1/tasks/{task}/batch-votes',

@@ -16,6 +16,7 @@ import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { NEVER_LATE, OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -135,4 +136,22 @@ it('a device that one owner lets in alone has no certificate', async () => {
     listed(({ url }) => url),
   );
   await expect(alone).rejects.toThrow(ProblemError);
+});
+
+it('an owner with nothing but its own token sees how many devices each other owner let in', async () => {
+  const before = await owner(0).devices(task);
+  const sybils = [signingDevice(), signingDevice()];
+  await owner(3).allow(
+    task,
+    sybils.map(({ deviceKey }) => toHex(deviceKey)),
+  );
+  for (const sybil of sybils) expect(await sybilAt(3, undefined, sybil)).toBeUndefined();
+  await owner(3).revoke((await owner(3).devices(task))[0]?.user ?? '');
+  const environment = { BASA_AUTHORITY: listed(({ url }) => url), BASA_AUTHORITY_TOKEN: 'owner-0,,,' };
+  const told = await basaHere(['device', 'list', '--json'], environment);
+  const by = authorities.map(({ url }, n) => ({ authority: url, devices: n === 0 ? before.length : n === 3 ? 2 : 1 }));
+  expect(lastLine(told.out)).toMatchObject({ letIn: [{ task, by }] });
+  expect((lastLine(told.out) as { devices: unknown[] }).devices).toHaveLength(before.length);
+  const shown = (await basaHere(['device', 'list'], environment)).out;
+  expect(shown).toContain(by.map(({ authority, devices }) => `${devices} at ${authority}`).join(', '));
 });

@@ -139,6 +139,21 @@ export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: R
     },
   );
 
+  app.get(
+    AUTHORITY_PATH.deviceCount(':task'),
+    {
+      schema: {
+        summary: 'The number of devices that this authority let in and did not revoke',
+        params: taskParams,
+        response: answers(Type.Object({ devices: Type.Integer() })),
+      },
+    },
+    async ({ params }) => {
+      const { task } = taskOf(tasks, params);
+      return { devices: await store.transaction((tables) => tables.countDevices(task)) };
+    },
+  );
+
   app.post(
     AUTHORITY_PATH.revocations,
     {

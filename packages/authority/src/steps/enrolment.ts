@@ -29,9 +29,9 @@ export async function enrol(
   proof: string | undefined,
 ): Promise<Certificate> {
   const { deviceKey, user } = device;
-  const isKnown = await store.transaction((tables) => tables.isEnrolled(task, user));
+  const isKnown = async (): Promise<boolean> => store.transaction((tables) => tables.isEnrolled(task, user));
   // Asked before the transaction, which waits for nobody.
-  if (hook !== undefined && !isKnown && !(await hook(task, device, proof)))
+  if (hook !== undefined && !(await isKnown()) && !(await hook(task, device, proof)))
     fail('enrolment-token-invalid', { detail: 'the owner of the authority does not admit this device' });
   const { certificate, isNew } = await store.transaction(async (tables) => {
     const answer = granted(certify({ signer }, policy, { task, deviceKey }, await tables.isRevoked(user)));

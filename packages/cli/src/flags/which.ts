@@ -60,7 +60,7 @@ async function agreed(
   authority: AuthorityOperator,
   find: (one: AuthorityOperator) => Promise<string>,
 ): Promise<string> {
-  const all = authority.apart();
+  const all = authority.owned();
   const found = await fromAll(all, find);
   const needed = Math.floor((2 * all.length) / 3) + 1;
   const name = found.find((one) => found.filter((other) => other === one).length >= needed);

@@ -28,11 +28,11 @@ const FLAGS = {
 
 export const deviceList: Command = command({
   name: 'device list',
-  summary: 'list the enrolled devices, their folders on this machine and their last contributions',
+  summary: 'list the devices that you let in, with their last contributions, and how many each other owner let in',
   flags: FLAGS,
   async run(input) {
     const authority = await authorityOperator(input);
-    const all = authority.apart();
+    const all = authority.owned();
     const { task: asked } = input.flags;
     const wanted = asked === undefined ? undefined : await agreedTask(asked, authority);
     const known = new Map((await fromAll(all, (one) => one.tasks())).flat().map((one) => [one.task, one]));
@@ -52,6 +52,9 @@ export const deviceList: Command = command({
       }),
     );
     const devices = lists.flat();
+    const letIn = await Promise.all(
+      tasks.map(async ({ task, name }) => ({ task, name, by: await authority.deviceCounts(task) })),
+    );
     const rows = devices.map(({ user, deviceKey, folder, task, taskName, lastContribution, ...device }) => [
       short(user),
       short(deviceKey),
@@ -67,7 +70,11 @@ export const deviceList: Command = command({
         ? 'no device is enrolled; `basa keys enroll` lets devices in'
         : table([['user', 'device key', 'folder', 'task', 'last contribution', 'state'], ...rows]),
     );
-    return { json: { devices } };
+    for (const { task, name, by } of letIn) {
+      const counts = by.map(({ authority: url, devices: number }) => `${number ?? 'unknown'} at ${url}`);
+      input.terminal.line(`let into ${name} (${short(task)}): ${counts.join(', ')}`);
+    }
+    return { json: { devices, letIn: letIn.map(({ task, by }) => ({ task, by })) } };
   },
 });
 

@@ -35,7 +35,7 @@ export class AuthorityOperator {
   readonly #all: readonly OperatorOptions[];
   readonly #onMissed: AuthorityOperatorOptions['onMissed'];
 
-  /** Separate several addresses with commas, and also their tokens, one for each. */
+  /** Separate several addresses with commas, and also their tokens, one for each; empty for an authority of another owner. */
   constructor(options: AuthorityOperatorOptions) {
     const tokens = options.token?.split(',') ?? [];
     const urls = options.url.split(',');
@@ -45,8 +45,13 @@ export class AuthorityOperator {
       throw new SettingsError(
         `${counted(tokens.length, 'token was', 'tokens were')} given for ${counted(urls.length, 'authority', 'authorities')}; give one token for each authority, separated by commas (BASA_AUTHORITY_TOKEN or --authority-token)`,
       );
-    this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] }));
+    this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] || undefined }));
     this.#onMissed = options.onMissed;
+  }
+
+  /** One operator for each authority whose token is known: an owner has only its own. */
+  owned(): readonly AuthorityOperator[] {
+    return this.#all.filter(({ token }) => token !== undefined).map((one) => new AuthorityOperator(one));
   }
 
   /** One operator for each authority, to compare their answers. */
@@ -83,6 +88,15 @@ export class AuthorityOperator {
       const { tasks } = (await ask(one, 'GET', AUTHORITY_PATH.tasks)).json<{ tasks: readonly AuthorityTask[] }>();
       return listed(one, tasks);
     });
+  }
+  /** How many devices each authority let in and did not revoke, which anybody may ask; undefined if it does not answer. */
+  deviceCounts(task: string): Promise<readonly { readonly authority: string; readonly devices: number | undefined }[]> {
+    return Promise.all(
+      this.#all.map(async (one) => {
+        const told = await ask(unnamed(one), 'GET', AUTHORITY_PATH.deviceCount(task)).catch(() => undefined);
+        return { authority: one.url, devices: told?.json<{ devices: number }>().devices };
+      }),
+    );
   }
   /** All of them, in the order of their names. */
   devices(task: string): Promise<readonly EnrolledDevice[]> {

@@ -45,6 +45,8 @@ export const AUTHORITY_PATH = {
   allowList: (task: Name): string => `/v1/tasks/${named(task)}/allow-list`,
   enrolments: (task: Name): string => `/v1/tasks/${named(task)}/enrolments`,
   devices: (task: Name): string => `/v1/tasks/${named(task)}/devices`,
+  /** Open, so that every owner sees how many devices each of the others let in. */
+  deviceCount: (task: Name): string => `/v1/tasks/${named(task)}/device-count`,
   /** POST revokes a device, GET lists all that were revoked. */
   revocations: '/v1/revocations',
   /** The epochs that uploads may name now (server). */

@@ -12,6 +12,7 @@ import { drawBatchCard } from './batch-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
 import { drawGoal, ScorePlot } from './goal.ts';
+import { watchLetIn } from './let-in.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
 
 startPage();
@@ -25,6 +26,7 @@ if (task === undefined) {
   chooser(tasks, task.task);
   const { places, needed } = authoritiesOf(facts, task);
   watchAuthorities(places, needed);
+  watchLetIn(task.task, places);
   const operator = operatorControls(task.task);
   if (settings.needsLogin && operator.token === undefined) refuse();
   else watch(task, operator);
