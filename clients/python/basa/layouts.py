@@ -61,7 +61,7 @@ POLICY = Layout(
     staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32,
 )
-EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, kem_key=optional(fixed(1184)), opens=U53, closes=U53)
+EPOCH = Layout(40, signed=True, task=B32, authority=U8, key=B32, kem_key=optional(fixed(1184)), opens=U53, closes=U53)
 MODEL_STATEMENT = Layout(41, signed=True, task=B32, version=U53, serial=U53, model=B32)
 SHOWN_MODEL = Layout(43, model=MODEL_STATEMENT.nested, epochs=many(EPOCH.nested, 4 * MAX_AUTHORITIES))
 SHOT_HEADER = Layout(

@@ -31,7 +31,7 @@ from .rulecheck import refusal
 
 Vector = Dict[str, Any]
 Case = Tuple[str, Callable[[Vector], None], List[Vector]]
-_NOW, _HOUR_MS, _EPOCH, _VERSION, _SERIAL = 1_700_000_000_000, 3_600_000, 7, 3, 5
+_NOW, _HOUR_MS, _VERSION, _SERIAL = 1_700_000_000_000, 3_600_000, 3, 5
 _ANY = Floor(minimum=0, max_staleness=2**32)
 
 
@@ -67,7 +67,7 @@ class _Council:
         opens = lie.get("opens", _NOW - 1000)
         return _signed(
             Signer(Secret(b"s" * 32)) if "forged" in lie else self.signers[index], EPOCH, task=lie.get("task", self.task),
-            authority=lie.get("named", index), number=_EPOCH, key=lie.get("key", b"\x09" + bytes(31)), kem_key=lie.get("kem_key"),
+            authority=lie.get("named", index), key=lie.get("key", b"\x09" + bytes(31)), kem_key=lie.get("kem_key"),
             opens=opens, closes=lie.get("closes", opens + _HOUR_MS),
         )
 

@@ -152,7 +152,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32}),
     "revocations": (22, ONE, {"users": many(u=B32)}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32}),
-    "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
+    "epoch": (40, ONE, {"task": B32, "authority": U8, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
     "modelStatement": (41, ONE, {"task": B32, "version": U53, "serial": U53, "model": B32}),
     "liveEpochs": (42, None, {"epochs": many(epoch=nested("epoch"))}),
     "shownModel": (43, None, {"model": nested("modelStatement"), "epochs": many(epoch=nested("epoch"))}),

@@ -64,7 +64,7 @@ export function testShots(freshHome: NewHome): void {
       expect(spread / deviation).toBeGreaterThan(0.8);
       expect(spread / deviation).toBeLessThan(1.2);
       time.now += (3 * HOUR_MS) / 4;
-      expect((await world.epoch(authority)).number).toBeGreaterThan((epochs[0] as Epoch).number);
+      expect((await world.epoch(authority)).closes).toBeGreaterThan((epochs[0] as Epoch).closes);
       expect([...(await opened(world, [authority], uploads, asked))]).toEqual([...total]);
     });
 

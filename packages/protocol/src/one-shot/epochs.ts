@@ -38,7 +38,6 @@ export function epochStatement(
   const body: EpochBody = {
     task,
     authority: indexOf(policy, signer.publicKey) as number,
-    number: Math.floor(now / 1000),
     ...keys,
     opens: now,
     closes: millis(now + oneShotOf(policy).epochMs),

@@ -37,8 +37,8 @@ export class KnownVoters {
     for (const { name, upload } of shots) inspected.set(toHex(name), { user: toHex(upload.header.user), at, said: [] });
     for (const [name, known] of inspected) this.#known.set(name, known);
     return (verdicts) => {
-      for (const { upload, authority, verdict, reason } of verdicts)
-        inspected.get(toHex(upload))?.said.push({ authority, verdict, reason });
+      for (const { upload, authority, verdict } of verdicts)
+        inspected.get(toHex(upload))?.said.push({ authority, verdict });
     };
   }
 

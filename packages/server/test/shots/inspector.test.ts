@@ -225,9 +225,9 @@ describe('authorities', () => {
     give(1);
     await look();
     const [{ name }] = shots as [StoredShot];
-    expect(voters.of(name)).toEqual({ sure: 0b1100, backed: 0, isDoubted: true });
+    expect(voters.of(name)).toEqual({ good: 0b1100, isDoubted: true });
     await sleep(400);
-    expect(voters.of(name)).toMatchObject({ sure: 0b1110 });
+    expect(voters.of(name)).toMatchObject({ good: 0b1110 });
   });
 
   const council = (count: number) => Array.from({ length: count }, (_, n) => bytes(10 + n));

@@ -12,44 +12,44 @@ function scene() {
     return (authority: number, of = n) =>
       hear([{ upload: bytes(of) as Ctx, authority, verdict: 'good', reason: undefined, used: undefined, guards: [] }]);
   };
-  const sureOf = (...some: readonly number[]) => some.map((n) => known.of(bytes(n) as Ctx)?.sure);
-  return { now, known, inspect, sureOf };
+  const goodOf = (...some: readonly number[]) => some.map((n) => known.of(bytes(n) as Ctx)?.good);
+  return { now, known, inspect, goodOf };
 }
 
 it('voters are known as soon as they answer, until the upload is inspected again', () => {
-  const { inspect, sureOf } = scene();
-  expect(sureOf(1)).toEqual([undefined]);
+  const { inspect, goodOf } = scene();
+  expect(goodOf(1)).toEqual([undefined]);
   const hear = inspect(1, 1);
   hear(0);
   hear(1, 2); // of another upload
   hear(2);
-  expect(sureOf(1, 2)).toEqual([0b101, undefined]);
+  expect(goodOf(1, 2)).toEqual([0b101, undefined]);
   const again = inspect(1, 1);
   again(1);
   hear(3);
-  expect(sureOf(1)).toEqual([0b010]);
+  expect(goodOf(1)).toEqual([0b010]);
 });
 
 it('voters are forgotten after a minute, and if the clock is set back by a minute', () => {
-  const { now, known, inspect, sureOf } = scene();
+  const { now, known, inspect, goodOf } = scene();
   inspect(1, 1);
   now.ms = 59_999;
   inspect(2, 2);
   known.forgetOld();
-  expect(sureOf(1, 2)).toEqual([0, 0]);
+  expect(goodOf(1, 2)).toEqual([0, 0]);
   now.ms = 60_000;
   known.forgetOld();
-  expect(sureOf(1, 2)).toEqual([undefined, 0]);
+  expect(goodOf(1, 2)).toEqual([undefined, 0]);
   now.ms = -1;
   known.forgetOld();
-  expect(sureOf(2)).toEqual([undefined]);
+  expect(goodOf(2)).toEqual([undefined]);
 });
 
 it('voters are forgotten with all uploads of a device', () => {
-  const { known, inspect, sureOf } = scene();
+  const { known, inspect, goodOf } = scene();
   inspect(1, 7);
   inspect(2, 7);
   inspect(3, 8);
   known.forgetUsers([bytes(7) as UserId]);
-  expect(sureOf(1, 2, 3)).toEqual([undefined, undefined, 0]);
+  expect(goodOf(1, 2, 3)).toEqual([undefined, undefined, 0]);
 });

@@ -210,7 +210,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
 
     it('name epochs that are stored until they are no longer needed', async () => {
       const keys = { key: bytes(4), kemKey: new Uint8Array(1184).fill(1) };
-      const body = { task, authority: 0, number: 1, ...keys, opens: millis(1), closes: millis(2) };
+      const body = { task, authority: 0, ...keys, opens: millis(1), closes: millis(2) };
       const epoch: Epoch = { ...body, signature };
       const statement = epochCodec.statementHash(nodeSuite, epoch);
       await store.addEpoch(statement, epoch, 50);

@@ -39,7 +39,7 @@ export function partTrial(
   const epochs = secrets.map((secret, authority): Epoch => {
     const times = { opens: millis(0), closes: millis(1) };
     const keys = epochKeysOf(suite, sealing, secret);
-    return { task, authority, number: 0, ...keys, ...times, signature: new Uint8Array(64) };
+    return { task, authority, ...keys, ...times, signature: new Uint8Array(64) };
   });
   const name = { task, joinTag: randomBytes(16) as JoinTag, user: randomBytes(32) as UserId };
   const policy = { authorities: secrets, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, sealing } };

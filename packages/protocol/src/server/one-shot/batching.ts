@@ -2,7 +2,6 @@
 import { toHex } from '@basa/masking';
 import { byVersion, leastOfVersion, MAX_VERSIONS } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
-import { oneShotOf } from '../../wire/one-shot/parts.ts';
 import type { ShotHeader, ShotUpload } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import type { Refused } from '../../wire/refusals.ts';
@@ -70,11 +69,10 @@ function groupsOf<Shot extends Good>(shots: readonly Shot[]): readonly (readonly
 /** The sets that fit into one batch: the first one, and each of the others that still leaves enough common voters. */
 function setsAround(policy: TaskPolicy, groups: readonly (readonly Good[])[]): ReadonlySet<string> {
   const names = new Set<string>();
-  let common: Council = { sure: -1, all: -1 };
+  let common = -1;
   for (const [shot] of groups) {
     if (shot === undefined) continue;
-    const { sure, all } = councilOf(shot);
-    const together = { sure: common.sure & sure, all: common.all & all };
+    const together = common & votersFor(shot);
     if (!isEnough(policy, together)) continue;
     names.add(nameOf(shot));
     common = together;
@@ -82,28 +80,17 @@ function setsAround(policy: TaskPolicy, groups: readonly (readonly Good[])[]): R
   return names;
 }
 
-/** Bit masks of authorities that would vote: without the votes of others, and at all. */
-interface Council {
-  readonly sure: number;
-  readonly all: number;
-}
-
 /** Only an authority that the upload names can vote for it. */
-function councilOf({ upload, voters: { sure, backed } }: Good): Council {
-  const named = upload.header.epochs.reduce((mask, { authority }) => mask | (1 << authority), 0);
-  return { sure: sure & named, all: (sure | backed) & named };
+function votersFor({ upload, voters }: Good): number {
+  return upload.header.epochs.reduce((mask, { authority }) => mask | (1 << authority), 0) & voters.good;
 }
 
-/** The votes of f + 1 authorities bring those of the others that do not know a device. */
-function isEnough(policy: TaskPolicy, { sure, all }: Council): boolean {
-  const indicesIn = (mask: number) => [...policy.authorities.keys()].filter((index) => ((mask >> index) & 1) === 1);
-  const isBacked = indicesIn(sure).length > oneShotOf(policy).tolerated;
-  return isBacked && indicesIn(all).length >= policy.threshold;
+function isEnough({ authorities, threshold }: TaskPolicy, voters: number): boolean {
+  return authorities.filter((_, index) => ((voters >> index) & 1) === 1).length >= threshold;
 }
 
 function nameOf(shot: Good): string {
-  const { sure, all } = councilOf(shot);
-  return `${sure} ${all}`;
+  return String(votersFor(shot));
 }
 
 /** The first upload of each device. */

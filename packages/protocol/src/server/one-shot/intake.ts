@@ -11,7 +11,6 @@ import { type ShotUpload, shotHeaderCodec, shotLayout } from '../../wire/one-sho
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
-import { wouldVote } from './voters.ts';
 
 /** The server's knowledge when an upload arrives. */
 export interface IntakeView {
@@ -83,7 +82,7 @@ export function guardVerdict(policy: TaskPolicy, guardWords: Uint32Array, verdic
   if (worst !== undefined && bad.length > oneShot.tolerated)
     return { kind: 'bad', reason: worst.reason ?? 'part-invalid' };
   // Only these would vote for its batch. With too few votes, it would hold up the other uploads.
-  if (verdicts.filter(wouldVote).length < policy.threshold) return { kind: 'undecided' };
+  if (verdicts.filter(({ verdict }) => verdict === 'good').length < policy.threshold) return { kind: 'undecided' };
   const good = verdicts.filter(({ verdict }) => verdict === 'good');
   const agreed = taskParts(policy).map((part) => agreedWords(good, part, vouchersOf(oneShot)));
   if (agreed.includes(undefined)) return { kind: 'undecided' };

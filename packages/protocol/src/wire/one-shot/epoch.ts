@@ -2,19 +2,18 @@
 import { isAgreementKey, isKemKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../brands.ts';
 import { byRisingIndex, type Council, isSignedBySeat } from '../council.ts';
-import { fixed, optional, record, u8, u53 } from '../fields.ts';
+import { fixed, optional, record, u8 } from '../fields.ts';
 import { KIND } from '../kinds.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
 import { isHybrid } from './sealings.ts';
 
-/** Seeds may be sealed to these keys until `closes`. The statement is identified by its hash, because its number is not unique. */
+/** Seeds may be sealed to these keys until `closes`. The statement is identified by its hash. */
 export interface EpochBody {
   readonly task: TaskId;
   /** The index of the authority. */
   readonly authority: number;
-  readonly number: number;
   /** X25519. */
   readonly key: Uint8Array;
   /** ML-KEM-768, if the task seals with it. */
@@ -27,7 +26,6 @@ export type Epoch = EpochBody & Signature;
 export const epochCodec: SignedCodec<EpochBody> = signedMessage(KIND.epoch, 'epoch', {
   task: field.task,
   authority: u8,
-  number: u53,
   key: fixed(32),
   kemKey: optional(fixed(KEM_KEY_BYTES)),
   opens: field.millis,
