@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { floorProblem } from '@basa/client/internal/device/floor.ts';
 import { DecodeError } from '@basa/masking';
-import { decodePolicy, epsilonBudget, isSealing, policyProblem } from '@basa/protocol';
+import { decodePolicy, epsilonAfter, isSealing, policyProblem } from '@basa/protocol';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';
 
@@ -33,7 +33,7 @@ it('a policy is below a floor exactly if the vectors say so', () => {
 
 it('every budget is the epsilon of the vectors', () => {
   const others = vectors.budgets.filter(({ epsilon, ...budget }) => {
-    return !(Math.abs(epsilonBudget({ ...budget, colluders: 0 }) - epsilon) <= 1e-9 * epsilon);
+    return !(Math.abs(epsilonAfter({ privacy: budget, metrics: [] }, budget) - epsilon) <= 1e-9 * epsilon);
   });
   expect(others).toEqual([]);
 });

@@ -27,7 +27,7 @@ export function kitPolicy(
     dimension: 1000,
     modulus: RING_32,
     level: 2 ** 16,
-    clip: 1,
+    clip: 40,
     staleness: { kind: 'constant' },
     maxStaleness: DEFAULT_MAX_STALENESS,
     ...POLICY_DEFAULTS,

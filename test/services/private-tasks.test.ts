@@ -12,7 +12,7 @@ import {
 } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
+const PRIVACY = { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations: 1 } };
 /** d = 8 needs a level of at least 6. */
 const PRIVATE = { bufferSize: 2, minimum: 2, dimension: 8, level: 8, clip: 1, privacy: PRIVACY };
 

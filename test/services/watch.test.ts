@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 const lines: string[] = [];
-const clippedRatios: number[] = [];
+const norms: number[] = [];
 let services: TestServices;
 let ctx: string;
 let upload = '';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   label = `task="test 1-${services.task.slice(0, 8)}"`;
   for (const [place, name] of ['a', 'b', 'c'].entries()) {
     const client = await services.client(name);
-    client.on('quantized', ({ clipped, entries }) => clippedRatios.push(clipped / entries));
+    client.on('quantized', ({ norm }) => norms.push(norm));
     await client.model();
     const delta = oneHot(place);
     if (place === 0) delta[7] = 5; // beyond the clip of 1
@@ -106,7 +106,7 @@ describe('metrics', () => {
 });
 
 it('the clipped ratio and the staleness of an update are known on its device', () => {
-  expect(clippedRatios).toEqual([1 / 8, 0, 0]);
+  expect(norms).toEqual([Math.sqrt(26), 1, 1]);
 });
 
 it('each line of the logs names its service', () => {

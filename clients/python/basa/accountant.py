@@ -20,9 +20,14 @@ def inclusion_cost(noise: float) -> float:
     return 1 / (2 * noise**2)
 
 
-def epsilon_budget(privacy: Message, delta: float) -> float:
-    """Epsilon of a device that was in as many sums as its budget has."""
-    return epsilon_of(privacy.participations * inclusion_cost(privacy.noise), delta)
+def task_cost(noise: float, has_metrics: bool) -> float:
+    """rho of one sum of a task: all metrics together cost a tenth of what the update costs."""
+    return inclusion_cost(noise) * (1.1 if has_metrics else 1)
+
+
+def epsilon_after(policy: Message, participations: int, delta: float) -> float:
+    """Epsilon of a device that was in this many sums."""
+    return epsilon_of(participations * task_cost(policy.privacy.noise, bool(policy.metrics)), delta) if participations else 0.0
 
 
 def epsilon_of(rho: float, delta: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, U
 import numpy as np
 import numpy.typing as npt
 
-from .accountant import epsilon_of, inclusion_cost
+from .accountant import epsilon_after
 from .device import Device
 from .errors import SettingsError
 from .fields import Message
@@ -107,10 +107,11 @@ class Client:
         """None in a task that is not private."""
         with self._device() as device:
             private = device.policy.privacy
-            if private is None:
+            if private is None or private.budget is None:
                 return None
-            epsilon = epsilon_of(device.spent * inclusion_cost(private.noise), private.delta) if device.spent else 0.0
-            return Budget(device.spent, private.participations, epsilon, private.delta)
+            budget = private.budget
+            epsilon = epsilon_after(device.policy, device.spent, budget.delta)
+            return Budget(device.spent, budget.participations, epsilon, budget.delta)
 
     def network(self) -> Optional[Network]:
         """The network of the task, if the server knows it. Its hash is the one in the policy."""

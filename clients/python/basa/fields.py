@@ -200,8 +200,12 @@ ONE_SHOT = optional(
 PRIVACY = optional(
     group(
         noise=within(POSITIVE, 0, _MAX_NOISE), colluders=U16,
-        delta=checked(POSITIVE, lambda value: None if value < 1 else "not below 1"),
-        participations=within(U32, 1, 2**32),
+        budget=optional(
+            group(
+                delta=checked(POSITIVE, lambda value: None if value < 1 else "not below 1"),
+                participations=within(U32, 1, 2**32),
+            )
+        ),
     )
 )
 VERSIONS = unsigned(1, 2)

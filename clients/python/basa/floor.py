@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
-from .accountant import epsilon_budget
+from .accountant import epsilon_after
 from .fields import Message
 
 
@@ -39,7 +39,7 @@ def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     if not policy.max_staleness <= floor.max_staleness:
         return f"updates may be {policy.max_staleness} versions behind; this device accepts at most {floor.max_staleness}"
     problem = _one_shot_problem(floor, policy.one_shot)
-    return problem if problem or floor.privacy is None else _privacy_problem(floor.privacy, policy.privacy)
+    return problem if problem or floor.privacy is None else _privacy_problem(floor.privacy, policy)
 
 
 def _one_shot_problem(floor: Floor, one_shot: Message) -> Optional[str]:
@@ -50,14 +50,17 @@ def _one_shot_problem(floor: Floor, one_shot: Message) -> Optional[str]:
     return None
 
 
-def _privacy_problem(floor: PrivacyFloor, private: Optional[Message]) -> Optional[str]:
+def _privacy_problem(floor: PrivacyFloor, policy: Message) -> Optional[str]:
+    private = policy.privacy
     if not 0 < floor.delta < 1:
         return f"delta must be between 0 and 1, got {floor.delta}"
     if private is None:
         return f"the task adds no noise; this device demands epsilon of at most {floor.epsilon}"
+    if private.budget is None:
+        return f"the task only blurs sums and has no budget; this device demands epsilon of at most {floor.epsilon}"
     if not private.colluders >= floor.colluders:
         return f"the noise tolerates {private.colluders} colluding devices; this device demands {floor.colluders}"
-    spent = epsilon_budget(private, floor.delta)
+    spent = epsilon_after(policy, private.budget.participations, floor.delta)
     if not spent <= floor.epsilon:
         return f"the total epsilon is {spent:.2f} at delta {floor.delta}; this device accepts at most {floor.epsilon}"
     return None

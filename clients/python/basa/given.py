@@ -20,9 +20,9 @@ def check_version_free(state: DeviceState, task: bytes, serial: int, parameters:
 
 def check_budget(state: DeviceState, policy: Message) -> None:
     """Of a private task: every upload that was given counts."""
-    private = policy.privacy
-    if private is not None and state.given_uploads >= private.participations:
-        raise Refused("budget-spent", f"{state.given_uploads} of {private.participations} inclusions")
+    budget = policy.privacy and policy.privacy.budget
+    if budget is not None and state.given_uploads >= budget.participations:
+        raise Refused("budget-spent", f"{state.given_uploads} of {budget.participations} inclusions")
 
 
 def rest_s(state: DeviceState, policy: Message, now_ms: int) -> float:

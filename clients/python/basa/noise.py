@@ -1,4 +1,4 @@
-"""The update of a private task: clipped as a whole, rounded within a bound, and with discrete Gaussian noise on every entry."""
+"""An update as integers: clipped as a whole, rounded within a bound, and with discrete Gaussian noise on every entry, if devices add it."""
 from __future__ import annotations
 
 import bisect
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .fields import Message
-from .privacy import Randomness, is_central, squared_bound, variance_of
+from .privacy import Randomness, is_central, metric_code, squared_bound, variance_of
 from .task_numbers import finite_or_zeros
 
 Integers = npt.NDArray[np.int64]
@@ -24,9 +24,17 @@ _PIECE = 1 << 18
 def noisy_update(policy: Message, delta: npt.NDArray[Any], weight: float, randomness: Randomness) -> Integers:
     """Drawn once for an upload."""
     rounded = round_within(delta, policy.level, policy.clip, weight, randomness)
-    if is_central(policy):
+    if policy.privacy is None or is_central(policy):
         return rounded
     return rounded + DiscreteGaussian(variance_of(policy)).draws(len(rounded), randomness)
+
+
+def metric_noise(policy: Message, randomness: Randomness) -> Integers:
+    """One draw for each metric, or zeros if the device adds no noise."""
+    _, _, variance = metric_code(policy)
+    if variance is None or is_central(policy) or not policy.metrics:
+        return np.zeros(len(policy.metrics), np.int64)
+    return DiscreteGaussian(variance).draws(len(policy.metrics), randomness)
 
 
 def round_within(

@@ -81,7 +81,7 @@ def _mode_problem(policy: Message) -> Optional[str]:
     if policy.staleness[0] != 0:
         return "weights by age, though all updates of a batch are equally old"
     if policy.one_shot.authority_noise and (policy.privacy is None or len(policy.authorities) > 1):
-        return "noise of the authority, which needs a private task with one authority"
+        return "noise of the authority, which needs noise, and a task with one authority"
     least = LEAST_TRIMMED * policy.size if policy.one_shot.combine == TRIMMED else 1
     if not least <= policy.one_shot.step_updates <= MAX_SUMS * policy.size:
         return f"a step of {policy.one_shot.step_updates} updates, not from {least} to {MAX_SUMS * policy.size}"

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .fields import Message
-from .noise import noisy_update
-from .privacy import Randomness
+from .noise import metric_noise, noisy_update
+from .privacy import Randomness, metric_code
 from .suite import Keystream, hkdf
-from .task_numbers import FIELD, finite_or_zeros, modulus, weight_scale
+from .task_numbers import FIELD, modulus, weight_scale
 
 #: Elements of the group, as words of 32 bits.
 Words = npt.NDArray[np.uint32]
@@ -109,22 +109,6 @@ def _byte_of(lanes: Words, byte: int, bits: int) -> npt.NDArray[np.uint8]:
     return value.astype(np.uint8)
 
 
-def quantize(
-    values: npt.ArrayLike, level: int, clip: float, group: int, weight: float, words: npt.NDArray[Any]
-) -> Words:
-    """X = floor(c x) + (r < c x - floor(c x)) of the clipped and weighted values."""
-    scaled = np.clip(finite_or_zeros(values), -clip, clip)
-    scaled *= weight
-    scaled *= level
-    below = np.floor(scaled)
-    scaled -= below
-    below += words * 2.0**-32 < scaled
-    whole = below.astype(np.int64)
-    if group:
-        return whole.astype(np.uint32) & np.uint32(modulus(group) - 1)
-    return (whole % FIELD).astype(np.uint32)
-
-
 def metric_word(metric: Message, value: float, scale: int) -> int:
     """The place of a value in its range, 0 .. scale. A value that is no number counts as the low end."""
     clipped = metric.low if math.isnan(value) else min(metric.high, max(metric.low, value))
@@ -136,15 +120,14 @@ def build_input(
 ) -> Words:
     """x' = [1, 0, 0, 0 | w | metrics | x | 0, 0, 0, 0].
 
-    The server weighs the whole sum by its age. In a private task every update has the same weight.
+    The server weighs the whole sum by its age. In a task with noise every update has the same weight.
     """
     values, scale = np.asarray(delta, np.float32), weight_scale(policy.size, policy.group)
     alpha = own_weight if policy.privacy is None else 1.0
     weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
-    if policy.privacy is None:
-        words = np.frombuffer(randomness(4 * len(values)), "<u4")
-        x = quantize(values, policy.level, policy.clip, policy.group, weight / scale, words)
-    else:
-        x = (noisy_update(policy, values, weight / scale, randomness) % modulus(policy.group)).astype(np.uint32)
-    told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in policy.metrics]
+    q = modulus(policy.group)
+    x = (noisy_update(policy, values, weight / scale, randomness) % q).astype(np.uint32)
+    steps, offset, _ = metric_code(policy)
+    places = [metric_word(one, metrics.get(one.name.decode(), math.nan), steps) - offset for one in policy.metrics]
+    told = ((np.array(places, np.int64) + metric_noise(policy, randomness)) % q).astype(np.uint32)
     return np.concatenate([np.array([1, 0, 0, 0, weight, *told], np.uint32), x, np.zeros(4, np.uint32)])

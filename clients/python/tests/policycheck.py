@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from basa.accountant import epsilon_budget, epsilon_of
+from basa.accountant import epsilon_after, epsilon_of
 from basa.errors import Malformed
 from basa.errors import Refused
 from basa.fields import Message
@@ -54,8 +54,8 @@ def check_floor(v: Vector) -> None:
 
 
 def check_budget(v: Vector) -> None:
-    private = Message(noise=v["noiseMultiplier"], participations=v["participations"])
-    assert math.isclose(epsilon_budget(private, v["delta"]), v["epsilon"], rel_tol=1e-9)
+    policy = Message(privacy=Message(noise=v["noiseMultiplier"]), metrics=[])
+    assert math.isclose(epsilon_after(policy, v["participations"], v["delta"]), v["epsilon"], rel_tol=1e-9)
 
 
 def check_epsilon(v: Vector) -> None:

@@ -218,7 +218,7 @@ def check_once_a_version(v: Vector) -> None:
 def check_private(v: Vector) -> None:
     """Of a budget of two uploads."""
     state = Message(given_uploads=v["given"])
-    policy = Message(privacy=Message(participations=2) if v.get("private", True) else None)
+    policy = Message(privacy=Message(budget=Message(participations=2)) if v.get("private", True) else None)
     assert refusal(lambda: check_budget(state, policy)) == v["refused"]  # type: ignore[arg-type]
 
 

@@ -39,13 +39,6 @@ def check_sum(v: Vector) -> None:
         assert vectors.mask(x, terms, salt, group).tolist() == v["masked"][k]
 
 
-def check_quantizer(v: Vector) -> None:
-    values = [float(x) for x in v["values"]]
-    words = np.full(len(values), v["randomWord"], np.uint32)
-    got = vectors.quantize(values, v["level"], v["clip"], _group(v["modulus"]), v["weight"], words)
-    assert got.tolist() == v["vector"]
-
-
 def check_noise(v: Vector) -> None:
     gaussian, drawn = noise.DiscreteGaussian(v["variance"]), [bytes.fromhex(words) for words in v["words"]]
     assert [gaussian.draw(words) for words in drawn] == v["drawn"]
@@ -80,7 +73,6 @@ def _all() -> Iterator[unittest.TestCase]:
     for name, check, cases in [
         ("masks", check_prg, masking["prg"]),
         ("sums", check_sum, masking["sums"]),
-        ("quantiser", check_quantizer, masking["quantizer"]),
         ("noise", check_noise, masking["noise"]),
         ("rounding within a bound", check_rounding, masking["rounding"]),
         ("packing", check_packing, masking["packing"]),

@@ -5,7 +5,7 @@ import { toHex } from '@basa/masking';
 import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { runPython } from './python.ts';
 
-const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
+const privacy = { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations: 1 } };
 
 /**
  * Checks that a device with a budget of one contribution makes a version with the first, and refuses to send the second. Before that, the

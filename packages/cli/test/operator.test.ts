@@ -195,7 +195,7 @@ describe('with `basa dev` in one terminal, another', () => {
     });
     const asked = ['--noise', '4', '--participations', '16', '--buffer', '50', '--clip', '0.5'];
     expect(await policyOf(...asked)).toMatchObject({
-      privacy: { noiseMultiplier: 4, participations: 16, delta: 1e-6, colluders: 5 },
+      privacy: { noiseMultiplier: 4, colluders: 5, budget: { participations: 16, delta: 1e-6 } },
       clip: 0.5,
       metrics: [],
     });

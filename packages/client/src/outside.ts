@@ -19,7 +19,7 @@ export interface Outside {
   readonly x25519?: AsyncX25519;
   /** Of the runtime; without it, a loop in TypeScript. */
   readonly crc32?: Crc32;
-  /** Quantises and packs; without it, loops in TypeScript do. */
+  /** Packs uploads; without it, a loop in TypeScript does. */
   readonly kernel?: VectorKernel;
   /** Carries out a mask plan in place; the vector must not be touched until it resolves. The signal may end it early. */
   mask(vector: Uint32Array, plan: MaskPlan, signal?: AbortSignal): void | Promise<void>;

@@ -171,7 +171,7 @@ describe('plain http', () => {
 
 describe('the floor of an application', () => {
   const PRIVATE: WorldOptions['policy'] = {
-    privacy: { noiseMultiplier: 4, colluders: 0, delta: 1e-3, participations: 4 },
+    privacy: { noiseMultiplier: 4, colluders: 0, budget: { delta: 1e-3, participations: 4 } },
   };
 
   const NOISY: WorldOptions['policy'] = { oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };

@@ -48,7 +48,7 @@ describe('a one-shot task', () => {
     expect((await makePolicy(choiceOf(7, { tolerated: 1 }))).oneShot?.tolerated).toBe(1);
   });
 
-  it('of one authority may leave the noise of a private task to it, and no other task may', async () => {
+  it('of one authority may leave the noise to it, and a task without noise may not', async () => {
     const privacy = { noiseMultiplier: 4, participations: 3 };
     const [central, devices] = await Promise.all(
       [true, false].map((authorityNoise) => makePolicy(choiceOf(1, { bufferSize: 100, privacy, authorityNoise }))),
@@ -56,7 +56,7 @@ describe('a one-shot task', () => {
     expect(central?.oneShot?.authorityNoise).toBe(true);
     expect(devices?.oneShot?.authorityNoise).toBe(false);
     await expect(makePolicy(choiceOf(4, { privacy, authorityNoise: true }))).rejects.toThrow(/with one authority/);
-    await expect(makePolicy(choiceOf(1, { authorityNoise: true }))).rejects.toThrow(/needs a private task/);
+    await expect(makePolicy(choiceOf(1, { authorityNoise: true }))).rejects.toThrow(/needs noise/);
   });
 
   it('may make a version of several sums', async () => {

@@ -44,7 +44,7 @@ describe('a contribution in one message', () => {
   });
 
   it('is in the sum of its batch; the device talks only to the server', async () => {
-    const services = await startServices();
+    const services = await startServices({ policy: { clip: 10 } });
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     services.asked.length = 0;
     const contributions = [];

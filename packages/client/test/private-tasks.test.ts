@@ -13,7 +13,7 @@ const data = allSamples(tinyDataset);
 
 const PRIVATE = { level: 16, clip: 1, minimum: 3 } as const;
 const privateTask = (participations: number) => ({
-  policy: { ...PRIVATE, privacy: { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations } },
+  policy: { ...PRIVATE, privacy: { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations } } },
 });
 
 /** Another update each time. */

@@ -116,6 +116,7 @@ export {
   judgePrefix,
   prefixElements,
   updateWords,
+  writePrefix,
 } from './wire/input-words.ts';
 export type { AsyncX25519 } from './wire/key-agreement.ts';
 export { agreeOnKeys } from './wire/key-agreement.ts';
@@ -186,8 +187,8 @@ export type { TaskPolicy, Versions } from './wire/policy.ts';
 export { decodePolicy, defaultMinimum, ENGINE, encodePolicy, POLICY_DEFAULTS, taskIdOf } from './wire/policy.ts';
 export { isSealing, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
-export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
-export { epsilonBudget, taskNoise } from './wire/privacy.ts';
+export type { NoisyTask, PrivacyBudget, PrivacyPolicy } from './wire/privacy.ts';
+export { epsilonAfter, epsilonBudget, PRIVATE_FROM, taskCost, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
 export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
 export type { Signature, SignedCodec } from './wire/signed.ts';

@@ -59,8 +59,6 @@ export function planOf(
     colluders: Math.floor(bufferSize / 10),
     clip,
     noiseMultiplier,
-    delta: 1e-6,
-    participations: 1,
     isCentral: run.noise === 'authority',
   });
   if (planned.kind === 'refused') throw new Error(planned.sentence);

@@ -47,7 +47,7 @@ export const SUM_RULES: readonly Rule[] = [
         minimum: 3,
         dimension: 64,
         level: 64,
-        privacy: { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 },
+        privacy: { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-5, participations: 10 } },
       },
     },
     play: denoised,

@@ -1,6 +1,6 @@
 /** The server's store for one full buffer or batch, for tests that look for a pattern in it: both modes, three groups. */
-import { FIELD, type Modulus, RING_32, ring } from '@basa/masking';
-import type { UserId } from '@basa/protocol';
+import { FIELD, type Modulus, quantize, RING_32, ring } from '@basa/masking';
+import { inputElements, type UserId, updateWords } from '@basa/protocol';
 import { type Environment, granted, OneShotFederation, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 
@@ -39,7 +39,17 @@ export function deltaOf(isFixed: boolean, number: number): Float32Array {
 function oneShotUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: UploadsOf): Uint32Array[] {
   const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
   const world = new OneShotFederation(run.environment ?? nodeEnvironment, options);
-  for (let n = 0; n < K; n++) granted(world.shooter().contribute(deltaOf(isFixed, n)));
+  for (let n = 0; n < K; n++) {
+    const device = world.shooter();
+    // An update within a norm would leave the upper bits of the group alone, and hide nothing that is wrong with them.
+    device.own.buildVector = (rules) => {
+      const vector = new Uint32Array(inputElements(rules));
+      vector[0] = 1;
+      quantize(deltaOf(isFixed, n), rules, seededWords(n), 1, { into: updateWords(rules, vector).update });
+      return { kind: 'input', vector, weight: 1, norm: 0 };
+    };
+    granted(device.contribute());
+  }
   return [...world.shots.uploads.values()].map((shot) => world.shots.vector(shot));
 }
 

@@ -41,7 +41,7 @@ export async function viewOf(
   await store.transaction(async (tables) => {
     for (const user of users) {
       if (await tables.isRevoked(user)) revoked.add(toHex(user));
-      if (policy.privacy !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
+      if (policy.privacy?.budget !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
     }
   });
   return {
@@ -62,7 +62,7 @@ export async function record(
   { task, policy }: KnownTask,
   { ctx, users, writes }: Decision,
 ): Promise<void> {
-  if (policy.privacy !== undefined) await store.transaction((tables) => tables.countBatch(task, ctx, users));
+  if (policy.privacy?.budget !== undefined) await store.transaction((tables) => tables.countBatch(task, ctx, users));
   await units.write(writes);
 }
 

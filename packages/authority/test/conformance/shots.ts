@@ -50,7 +50,7 @@ export function testShots(freshHome: NewHome): void {
     });
 
     it('of a private task whose authority adds the noise has one Gaussian on each coordinate, the same for a repeated request', async () => {
-      const privacy = { noiseMultiplier: 4, colluders: 0, delta: 1e-6, participations: 3 };
+      const privacy = { noiseMultiplier: 4, colluders: 0, budget: { delta: 1e-6, participations: 3 } };
       const oneShot = { ...ONE_SHOT_DEFAULTS, authorityNoise: true };
       const more = { oneShot, privacy, dimension: 400, clip: 1, level: 64 };
       const { authority, world, epochs, uploads } = await stand(5, more, {});

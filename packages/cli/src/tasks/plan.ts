@@ -55,8 +55,8 @@ export const plan: Command = command({
       terminal.line(`this task is not possible: ${planned}`);
       return { json: { works: false, refused: planned }, exitCode: EXIT_CODE.failed };
     }
-    const { minimum, colluders, delta, works, advice } = planned;
-    const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
+    const { minimum, colluders, delta, epsilon, cost, works, advice } = planned;
+    const { noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
     const upload = uploadCost({ ...flags, dimension, modulus });
     const { bytesPerUpload } = upload;
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);

@@ -20,6 +20,9 @@ export interface PlannedPrivacy {
   readonly minimum: number;
   readonly colluders: number;
   readonly delta: number;
+  /** rho of one inclusion, and epsilon after all of them. */
+  readonly cost: number;
+  readonly epsilon: number;
   /** False if the noise exceeds the signal by far. */
   readonly works: boolean;
   readonly advice: readonly string[];
@@ -28,23 +31,27 @@ export interface PlannedPrivacy {
 /** Returns a sentence if the task is impossible. */
 export async function planPrivacy(request: PrivateRequest): Promise<PlannedPrivacy | string> {
   const { bufferForSignal, planPrivate } = await import('@basa/masking');
-  const { defaultMinimum } = await import('@basa/protocol');
+  const { defaultMinimum, epsilonAfter, taskCost } = await import('@basa/protocol');
   const { privacy, bufferSize } = request;
   const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
   const usual = Math.min(bufferSize, defaultMinimum(bufferSize, colluders));
   const minimum = within(request.minimum ?? usual, 'minimum', { min: 2, max: bufferSize });
   const delta = privacy.delta ?? 1e-6;
-  const planned = planPrivate({ ...privacy, ...request, delta, colluders, minimum });
+  const planned = planPrivate({ ...privacy, ...request, colluders, minimum });
   if (planned.kind === 'refused') return planned.sentence;
   const { plan } = planned;
   const enough = { needed: bufferForSignal(plan, bufferSize), max: MOST_UPDATES['one-shot'] };
   const works = plan.noiseToSignal <= HOPELESS;
-  return { plan, minimum, colluders, delta, works, advice: adviceOf(plan, privacy.noiseMultiplier, enough) };
+  const task = { privacy, metrics: [] };
+  const { participations = 1 } = privacy;
+  const epsilon = epsilonAfter(task, { delta, participations });
+  const advice = adviceOf({ ...plan, epsilon }, privacy.noiseMultiplier, enough);
+  return { plan, minimum, colluders, delta, epsilon, cost: taskCost(task), works, advice };
 }
 
 /** The advice, in numbers. */
 function adviceOf(
-  { noiseToSignal, epsilon }: PrivatePlan,
+  { noiseToSignal, epsilon }: PrivatePlan & { readonly epsilon: number },
   noiseMultiplier: number,
   positions: { readonly needed: number; readonly max: number },
 ): readonly string[] {

@@ -57,7 +57,7 @@ const FLAGS = {
     'paper 60, production 300',
   ),
   'max-staleness': whole({ help: 'number of versions that an update may be behind', without: '15' }),
-  clip: positive({ help: 'clip each entry of an update to +-x; with --noise, clip its L2 norm to x', default: 1 }),
+  clip: positive({ help: 'C: updates are clipped to this L2 norm; in paper mode each entry to +-x', default: 1 }),
   bits: parsed<number | 'auto'>(
     {
       value: 'n',

@@ -123,6 +123,8 @@ function linesOf(described: ServerTask, score: string): string[][] {
   ];
 }
 
-function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {
-  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} for a device that takes part ${participations} times (noise ${noiseMultiplier}, up to ${counted(colluders, 'colluder')})`;
+function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders, by }: TaskPrivacy): string {
+  const noise = `noise ${noiseMultiplier} of the ${by}, up to ${counted(colluders, 'colluder')}`;
+  if (epsilon === undefined) return `blur (${noise}), no budget`;
+  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} for a device that takes part ${participations} times (${noise})`;
 }

@@ -1,5 +1,5 @@
 /** An application's own demands on every policy: the task is pinned by its name, and a name may be chosen carelessly. */
-import { DEFAULT_MAX_STALENESS, epsilonBudget, type TaskPolicy, vouchersOf } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, epsilonAfter, type TaskPolicy, vouchersOf } from '@basa/protocol';
 
 export interface Floor {
   /** The smallest acceptable Kmin, the minimum of updates in a sum; c_max + 2 of them withstand c_max colluders. */
@@ -53,13 +53,15 @@ function oneShotFloorProblem(
 
 function privacyFloorProblem(
   { epsilon, delta, colluders = 0 }: PrivacyFloor,
-  { privacy }: TaskPolicy,
+  { privacy, metrics }: TaskPolicy,
 ): string | undefined {
   if (!(delta > 0 && delta < 1)) return `delta must be between 0 and 1, got ${delta}`;
   if (privacy === undefined) return `the task adds no noise; this device demands epsilon of at most ${epsilon}`;
+  if (privacy.budget === undefined)
+    return `the task only blurs sums and has no budget; this device demands epsilon of at most ${epsilon}`;
   if (!(privacy.colluders >= colluders))
     return `the noise tolerates ${privacy.colluders} colluding devices; this device demands ${colluders}`;
-  const spent = epsilonBudget({ ...privacy, delta });
+  const spent = epsilonAfter({ privacy, metrics }, { ...privacy.budget, delta });
   if (!(spent <= epsilon))
     return `the total epsilon is ${spent.toFixed(2)} at delta ${delta}; this device accepts at most ${epsilon}`;
   return undefined;

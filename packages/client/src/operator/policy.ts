@@ -54,13 +54,13 @@ export interface PolicyChoice {
   readonly combine?: Combination;
   /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
   readonly sealing?: Sealing;
-  /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
+  /** C: updates are shortened to this L2 norm; in paper mode entries beyond +-clip are clipped. 1 by default. */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
   readonly bits?: number;
   /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. */
   readonly metrics?: readonly MetricRange[];
-  /** Noise and budget of a differentially private task. */
+  /** Noise, and the budget of a differentially private task. */
   readonly privacy?: PrivacyChoice;
   /** Paper mode: the weight that a device gives an update of a certain age. */
   readonly staleness?: Staleness;
@@ -70,16 +70,21 @@ export interface PolicyChoice {
   readonly uploadLeaseMs: number;
 }
 
-/** By default a tenth of K may reveal their noise, and delta is 10^-6. */
-export type PrivacyChoice = Pick<PrivacyPolicy, 'noiseMultiplier' | 'participations'> &
-  Partial<Pick<PrivacyPolicy, 'colluders' | 'delta'>>;
+/** By default a tenth of K may reveal their noise. A task with `participations` is private, with a delta of 10^-6 by default. */
+export interface PrivacyChoice {
+  readonly noiseMultiplier: number;
+  readonly colluders?: number;
+  readonly participations?: number;
+  readonly delta?: number;
+}
 
 const DEFAULT_DELTA = 1e-6;
 
 /** The lines of a policy. */
 function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {
   if (privacy === undefined) return undefined;
-  return { colluders: Math.floor(bufferSize / 10), delta: DEFAULT_DELTA, ...privacy };
+  const { noiseMultiplier, colluders = Math.floor(bufferSize / 10), participations, delta = DEFAULT_DELTA } = privacy;
+  return { noiseMultiplier, colluders, budget: participations === undefined ? undefined : { delta, participations } };
 }
 
 /** `paper` is the paper's protocol, which hides less; both services must allow it. */

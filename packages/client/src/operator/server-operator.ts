@@ -24,14 +24,16 @@ export interface ServerTask extends Scores {
   readonly privacy?: TaskPrivacy;
 }
 
-/** The promise of a private task to each of its devices. */
+/** The noise of a task, and the promise of a private task to each of its devices. */
 export interface TaskPrivacy {
   readonly noiseMultiplier: number;
   readonly colluders: number;
-  readonly participations: number;
-  readonly delta: number;
+  readonly by: 'devices' | 'authority';
+  /** These three in a private task. */
+  readonly participations?: number;
+  readonly delta?: number;
   /** After all participations. */
-  readonly epsilon: number;
+  readonly epsilon?: number;
 }
 
 export interface BatchState {

@@ -6,11 +6,8 @@ import type { Contribution, Rejection, Step } from './contribution.ts';
 export interface ClientEvents {
   /** A step has started or made progress. For the upload, `sent` of `total` bytes are sent. */
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
-  /**
-   * The update is now a quantised input: the number of entries beyond the clip, and its staleness. Only the device
-   * knows this; the server learns neither.
-   */
-  quantized: { readonly clipped: number; readonly entries: number };
+  /** The update is now a quantised input. It had this norm, and was shortened to the clip of the task if that is smaller. Only the device knows. */
+  quantized: { readonly norm: number; readonly clip: number };
   accepted: Contribution;
   rejected: Rejection;
   /** A request failed and is sent again after a wait. */

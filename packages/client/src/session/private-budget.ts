@@ -6,12 +6,12 @@ import { rejected } from './rejections.ts';
 
 /** Undefined if the task is not private. */
 export function spentBy({ policy, state }: DeviceContext): PrivacySpent | undefined {
-  return policy.privacy === undefined ? undefined : privacySpent(state.ledger, policy.privacy);
+  return privacySpent(state.ledger, policy);
 }
 
 /** Before a device trains: returns the reason why it must not, or undefined. */
 export function budgetRejection({ policy, state }: DeviceContext): Rejection | undefined {
-  const problem = budgetProblem(state.ledger, policy.privacy);
+  const problem = budgetProblem(state.ledger, policy.privacy?.budget);
   return problem && rejected(problem.reason, 'free', problem);
 }
 

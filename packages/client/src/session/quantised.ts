@@ -7,7 +7,7 @@ export interface Update {
   readonly delta: Float32Array;
   /** The version of the model it was trained on. */
   readonly trainedOn: number;
-  /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a private task. */
+  /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a task with noise. */
   readonly exampleWeight?: number;
   /** A number for each metric that the task names; it is clipped to its range, and only the mean is learned. */
   readonly metrics?: Readonly<Record<string, number>>;
@@ -18,13 +18,12 @@ export function notSeen(version: number): string {
   return `this device has not fetched version ${version} recently; fetch the newest version with model() and train on it`;
 }
 
-/** Clipped, weighted and rounded by the rules of the sum; reports the number of entries beyond the clip. */
+/** Clipped, weighted and rounded by the rules of the sum, with the device's noise; reports the norm that it had. */
 export function quantised(context: DeviceContext, rules: SumRules, update: Update): BuiltInput {
-  const { events, outside } = context;
   const randomWords = (words: Uint32Array): void => fillWords(context, words);
-  const built = buildInput(rules, { ...update, randomWords, kernel: outside.kernel });
+  const built = buildInput(rules, { ...update, randomWords });
   if (built.kind === 'refused') return built;
-  events.emit('quantized', { clipped: built.clipped, entries: update.delta.length });
+  context.events.emit('quantized', { norm: built.norm, clip: rules.clip });
   return built;
 }
 

@@ -20,7 +20,8 @@ export function squaredBound(dimension: number, { level, clip }: Pick<Quantizer,
 
 export interface Rounded {
   readonly integers: Int32Array;
-  readonly isClipped: boolean;
+  /** Of the values, before they were clipped. */
+  readonly norm: number;
 }
 
 /** `weight` in (0, 1] scales the clipped update. */
@@ -35,8 +36,7 @@ export function roundWithin(
   let squares = 0;
   for (let k = 0; k < values.length; k++) squares += (values[k] as number) ** 2;
   const norm = Math.sqrt(squares);
-  const isClipped = norm > quantizer.clip;
-  const factor = quantizer.level * (weight * (isClipped ? quantizer.clip / norm : 1));
+  const factor = quantizer.level * (weight * (norm > quantizer.clip ? quantizer.clip / norm : 1));
   const most = squaredBound(values.length, quantizer);
   const integers = new Int32Array(values.length);
   const words = new Uint32Array(values.length);
@@ -44,7 +44,7 @@ export function roundWithin(
     randomWords(words);
     if (roundOnce(values, factor, words, integers) > most) continue;
     words.fill(0);
-    return { integers, isClipped };
+    return { integers, norm };
   }
   throw new Error(`${MAX_TRIES} roundings in a row were too long: the random words are not random`);
 }

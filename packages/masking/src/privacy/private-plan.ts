@@ -1,6 +1,5 @@
-/** The quantiser and the group of a task whose sums are differentially private, and the privacy of its users. */
+/** The quantiser and the group of a task with noise. */
 import { elementBits, type Modulus, RING_32, ring, signedCapacity } from '../modulus.ts';
-import { epsilonOf, inclusionCost } from './accountant.ts';
 import {
   MIN_DEVIATION,
   type Noise,
@@ -14,9 +13,6 @@ import {
 export interface PrivatePlanRequest extends Omit<NoiseRequest, 'level'> {
   /** K. */
   readonly bufferSize: number;
-  readonly delta: number;
-  /** T: the number of sums a device may be in. */
-  readonly participations: number;
 }
 
 export interface PrivatePlan {
@@ -25,9 +21,6 @@ export interface PrivatePlan {
   /** The fewest bits that hold a sum; the group has at least as many. */
   readonly neededBits: number;
   readonly noise: Noise;
-  /** rho of one inclusion, and epsilon after all of them. */
-  readonly cost: number;
-  readonly epsilon: number;
   /** At alpha = 1. */
   readonly noiseToSignal: number;
 }
@@ -43,7 +36,7 @@ const RINGS: readonly Modulus[] = [ring(16), ring(20), ring(24), RING_32];
 export function planPrivate(request: PrivatePlanRequest): PrivatePlanned {
   const invalid = invalidField(request);
   if (invalid !== undefined) return { kind: 'refused', sentence: invalid };
-  const { bufferSize, noiseMultiplier, delta, participations } = request;
+  const { bufferSize } = request;
   const level = coarsestLevel(request);
   const chosen = { ...request, level };
   const problem = noiseProblem(chosen);
@@ -56,14 +49,11 @@ export function planPrivate(request: PrivatePlanRequest): PrivatePlanned {
       kind: 'refused',
       sentence: `a sum of ${bufferSize} updates with their noise reaches ${needed}, more than 32 bits hold: use a smaller buffer or less noise`,
     };
-  const cost = inclusionCost(noiseMultiplier);
   const plan: PrivatePlan = {
     level,
     modulus,
     neededBits: Math.min(elementBits(modulus), Math.ceil(Math.log2(2 * needed + 1))),
     noise,
-    cost,
-    epsilon: epsilonOf(participations * cost, delta),
     noiseToSignal: noiseToSignal(chosen, bufferSize),
   };
   return { kind: 'planned', plan };
@@ -75,26 +65,30 @@ export function bufferForSignal({ noiseToSignal: ratio }: PrivatePlan, bufferSiz
   return Math.ceil(ratio * bufferSize);
 }
 
-/** c C >= 2 sqrt(d), and s >= 4: D grows with the level, so a higher level helps if noise is small. */
+/** The least with c C >= 2 sqrt(d) and s >= 4. */
 function coarsestLevel(request: PrivatePlanRequest): number {
   const { dimension, clip, minimum, colluders, noiseMultiplier, isCentral = false } = request;
   const honest = isCentral ? 1 : Math.max(1, minimum - colluders);
-  const byDimension = (2 * Math.sqrt(dimension)) / clip;
-  const byNoise = (MIN_DEVIATION * Math.sqrt(honest)) / noiseMultiplier / clip;
-  // D > c C, so this level is enough, and at most a few steps too fine.
-  return Math.max(1, Math.ceil(byDimension), Math.ceil(byNoise));
+  let low = Math.max(1, Math.ceil((2 * Math.sqrt(dimension)) / clip));
+  // D > c C, so this level is enough.
+  let high = Math.max(low, Math.ceil((MIN_DEVIATION * Math.sqrt(honest)) / noiseMultiplier / clip));
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (noiseOf({ ...request, level: middle }).deviation >= MIN_DEVIATION) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function invalidField(request: PrivatePlanRequest): string | undefined {
-  const { dimension, bufferSize, minimum, clip, noiseMultiplier, delta, participations } = request;
+  const { dimension, bufferSize, minimum, clip, noiseMultiplier } = request;
   if (!isCount(dimension)) return `dimension must be a positive integer, got ${dimension}`;
   if (!(isCount(bufferSize) && bufferSize >= 2)) return `a buffer has at least 2 positions, got ${bufferSize}`;
   if (!(isCount(minimum) && minimum <= bufferSize)) return `minimum must be from 2 to ${bufferSize}, got ${minimum}`;
   if (!(clip > 0 && Number.isFinite(clip))) return `clip must be a positive number, got ${clip}`;
   if (!(noiseMultiplier > 0 && Number.isFinite(noiseMultiplier)))
     return `noise must be a positive number, got ${noiseMultiplier}`;
-  if (!(delta > 0 && delta < 1)) return `delta must be in (0, 1), got ${delta}`;
-  return isCount(participations) ? undefined : `participations must be a positive integer, got ${participations}`;
+  return undefined;
 }
 
 function isCount(value: number): boolean {

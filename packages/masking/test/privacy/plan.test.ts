@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 function request(dimension: number, bufferSize: number, more: object = {}) {
   const minimum = Math.ceil(0.8 * bufferSize);
   const colluders = Math.floor(bufferSize / 10);
-  const fixed = { clip: 1, noiseMultiplier: 1, delta: 1e-6, participations: 1 };
+  const fixed = { clip: 1, noiseMultiplier: 1 };
   return { dimension, bufferSize, minimum, colluders, ...fixed, ...more };
 }
 
@@ -28,7 +28,6 @@ describe('the plan of a private task', () => {
     expect(planned(1_000_000, 10).noiseToSignal).toBeCloseTo(123, 0);
     const small = planned(7850, 100);
     expect(small.noiseToSignal).toBeCloseTo(1.1, 1);
-    expect(small.epsilon).toBeCloseTo(5.2, 1);
     expect(bufferForSignal(small, 100)).toBe(Math.ceil(100 * small.noiseToSignal));
   });
 
@@ -80,8 +79,6 @@ describe('the plan of a private task', () => {
     [{ minimum: 80, colluders: 79 }, 'allow at most 78'],
     [{ noiseMultiplier: 1e5 }, 'at most 65536 can be drawn'],
     [{ noiseMultiplier: 0 }, 'noise must be'],
-    [{ delta: 1 }, 'delta must be'],
-    [{ participations: 0 }, 'participations must be'],
     [{ clip: Number.NaN }, 'clip must be'],
     [{ minimum: 101 }, 'minimum must be'],
     [{ dimension: 0 }, 'dimension must be'],

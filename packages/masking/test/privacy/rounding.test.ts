@@ -13,11 +13,11 @@ function norm(integers: Int32Array): number {
 describe('rounding within a bound', () => {
   it('clips the whole update to the norm, and says so', () => {
     const rounded = roundWithin(new Float32Array([3, -4]), quantizer, never);
-    expect(rounded).toMatchObject({ isClipped: true });
+    expect(rounded).toMatchObject({ norm: 5 });
     // (0.6, -0.8) times 40, rounded down because nothing rounds up.
     expect(Array.from(rounded.integers, (x) => Math.abs(x))).toEqual([24, 32]);
     const within = roundWithin(new Float32Array([0.5, -0.5]), quantizer, never, 0.5);
-    expect(within).toMatchObject({ isClipped: false, integers: new Int32Array([10, -10]) });
+    expect(within).toMatchObject({ norm: Math.SQRT1_2, integers: new Int32Array([10, -10]) });
   });
 
   it('draws again until the result is short enough', () => {
@@ -47,7 +47,7 @@ describe('rounding within a bound', () => {
     for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
       expect(roundWithin(new Float32Array([1, wrong]), quantizer, never)).toEqual({
         integers: new Int32Array(2),
-        isClipped: false,
+        norm: 0,
       });
   });
 

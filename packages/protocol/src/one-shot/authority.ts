@@ -108,7 +108,7 @@ function verdictOf(at: Authority, header: ShotHeader, examined: ExaminedUpload |
 
 function deviceProblem({ policy, isRevoked, batchesOf }: Authority, user: UserId): Refused['reason'] | undefined {
   if (isRevoked(user)) return 'revoked';
-  const most = policy.privacy?.participations ?? Number.POSITIVE_INFINITY;
+  const most = policy.privacy?.budget?.participations ?? Number.POSITIVE_INFINITY;
   return batchesOf(user) >= most ? 'budget-spent' : undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The noise of a private task with a single authority, which adds it: an exact discrete Gaussian for every coordinate of the sum. The seed
+ * The noise of a task with a single authority, which adds it: an exact discrete Gaussian for every coordinate of the sum and every metric. The seed
  * is derived from the secrets of all epochs that the batch names and from the batch, so the noise is the same for every request. It cannot be computed again after
  * one of the secrets is destroyed.
  */
@@ -18,7 +18,7 @@ import {
   type Suite,
 } from '@basa/masking';
 import type { Ctx } from '../wire/brands.ts';
-import { updateWords } from '../wire/input-words.ts';
+import { addMetricNoise, updateWords } from '../wire/input-words.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { taskNoise } from '../wire/privacy.ts';
 
@@ -44,6 +44,7 @@ export function addAuthorityNoise(
   secret.fill(0);
   const words = wordsOf({ suite, tools }, seed, ctx);
   addNoiseInPlace(updateWords(policy, sum).update, noiseTable(noise.variance), policy.modulus, words);
+  addMetricNoise(policy, sum, words);
   seed.wipe();
 }
 

@@ -2,7 +2,7 @@
  * The part of a private task's budget that a device has spent: each upload that it gave, whatever became of it. The mark is durable before
  * the header leaves, so the count is never too low, and a crash between mark and header counts at most one upload too much.
  */
-import { epsilonBudget, type PrivacyPolicy } from '../wire/privacy.ts';
+import { epsilonAfter, type PrivacyBudget, type PrivacyPolicy } from '../wire/privacy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { DeviceLedger } from './ledger.ts';
 
@@ -15,21 +15,21 @@ export interface PrivacySpent {
   readonly delta: number;
 }
 
-export function privacySpent({ given }: DeviceLedger, privacy: PrivacyPolicy): PrivacySpent {
-  const { delta, participations } = privacy;
+/** Undefined if the task is not private. */
+export function privacySpent(
+  { given }: DeviceLedger,
+  { privacy, metrics }: { readonly privacy: PrivacyPolicy | undefined; readonly metrics: readonly unknown[] },
+): PrivacySpent | undefined {
+  if (privacy?.budget === undefined) return undefined;
+  const { delta, participations } = privacy.budget;
   const inclusions = given?.uploads ?? 0;
-  return {
-    inclusions,
-    participations,
-    epsilon: epsilonBudget(privacy, inclusions),
-    epsilonBudget: epsilonBudget(privacy),
-    delta,
-  };
+  const after = (count: number) => epsilonAfter({ privacy, metrics }, { delta, participations: count });
+  return { inclusions, participations, epsilon: after(inclusions), epsilonBudget: after(participations), delta };
 }
 
 /** Checks that one more update may be given. */
-export function budgetProblem({ given }: DeviceLedger, privacy: PrivacyPolicy | undefined): Refused | undefined {
+export function budgetProblem({ given }: DeviceLedger, budget: PrivacyBudget | undefined): Refused | undefined {
   const uploads = given?.uploads ?? 0;
-  if (privacy === undefined || uploads < privacy.participations) return undefined;
-  return refused('budget-spent', { detail: `${uploads} of ${privacy.participations} inclusions` });
+  if (budget === undefined || uploads < budget.participations) return undefined;
+  return refused('budget-spent', { detail: `${uploads} of ${budget.participations} inclusions` });
 }

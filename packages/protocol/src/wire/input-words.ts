@@ -4,9 +4,10 @@
  * Guard words at both ends show whether an input was masked whole, and a sum has the expected number of inputs; w is the weight, then one
  * word for each metric that the task names. The server learns the sums of weights and metrics, and no single one.
  */
-import { toSigned } from '@basa/masking';
+import { addNoiseInPlace, noiseTable, type RandomWords, toResidue, toSigned } from '@basa/masking';
 import { metricMean, metricWord } from './metrics.ts';
 import type { TaskPolicy } from './policy.ts';
+import { type MetricTask, metricCode } from './privacy.ts';
 import type { SumRules } from './sum-rules.ts';
 
 /** The number of guard words at each end. */
@@ -44,6 +45,14 @@ export function updateWords(
   return { update: words.subarray(Math.max(0, first), end), behind: words.subarray(end) };
 }
 
+/** Whoever adds noise to the update adds it to the metrics, too. The vector begins with the prefix. */
+export function addMetricNoise(task: MetricTask, vector: Uint32Array, randomWords: RandomWords): void {
+  const { variance } = metricCode(task, 0);
+  if (task.metrics.length === 0 || variance === undefined) return;
+  const words = vector.subarray(METRICS, METRICS + task.metrics.length);
+  addNoiseInPlace(words, noiseTable(variance), task.modulus, randomWords);
+}
+
 interface PrefixInput {
   /** w. */
   readonly weight: number;
@@ -51,13 +60,15 @@ interface PrefixInput {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-type PrefixRules = Pick<SumRules, 'modulus' | 'weightScale' | 'metrics'>;
+type PrefixRules = MetricTask & Pick<SumRules, 'weightScale'>;
 
 export function writePrefix(vector: Uint32Array, rules: PrefixRules, { weight, metrics }: PrefixInput): void {
   vector[0] = 1;
   vector[WEIGHT] = weight;
+  const { scale, offset } = metricCode(rules, rules.weightScale);
   for (const [n, metric] of rules.metrics.entries()) {
-    vector[METRICS + n] = metricWord(metric, metrics[metric.name] ?? Number.NaN, rules.weightScale);
+    const word = metricWord(metric, metrics[metric.name] ?? Number.NaN, scale) - offset;
+    vector[METRICS + n] = toResidue(word, rules.modulus);
   }
 }
 
@@ -71,16 +82,12 @@ export type PrefixVerdict =
   | { readonly kind: 'quarantine'; readonly why: string };
 
 /**
- * The first guard words must be (|A|, 0, 0, 0). The sum of w must be in [|A| w_min, |A| W], and the sum of a metric in [0, |A| W]. The vector begins with the prefix.
+ * The first guard words must be (|A|, 0, 0, 0). The sum of w must be in [|A| w_min, |A| W], and the sum of a metric in [0, |A| W], up to its noise. The vector begins with the prefix.
  *
  * These are ranges of sums. A word of one device may be any residue, so one liar can set each sum to any value within its range, using the
  * room that honest devices leave: the mean of a metric is only as true as the least honest device of the sum.
  */
-export function judgePrefix(
-  rules: PrefixRules & Pick<SumRules, 'privacy'>,
-  vector: Uint32Array,
-  accepted: number,
-): PrefixVerdict {
+export function judgePrefix(rules: PrefixRules, vector: Uint32Array, accepted: number): PrefixVerdict {
   const { modulus, weightScale, metrics } = rules;
   const quarantine = (why: string): PrefixVerdict => ({ kind: 'quarantine', why });
   const [count, ...zeros] = Array.from(vector.subarray(0, GUARDS), (residue) => toSigned(residue, modulus));
@@ -88,10 +95,12 @@ export function judgePrefix(
   const weightSum = toSigned(vector[WEIGHT] as number, modulus);
   if (weightSum < accepted * leastWeight(rules) || weightSum > accepted * weightScale)
     return quarantine('the sum of weights is out of range');
-  const sums = metrics.map((_, n) => vector[METRICS + n] as number);
-  const wrong = metrics.find((_, n) => (sums[n] as number) > accepted * weightScale);
+  const { scale, offset, slack } = metricCode(rules, weightScale);
+  const sums = metrics.map((_, n) => toSigned(vector[METRICS + n] as number, modulus) + accepted * offset);
+  const [low, high] = [-slack(accepted), accepted * scale + slack(accepted)];
+  const wrong = metrics.find((_, n) => (sums[n] as number) < low || (sums[n] as number) > high);
   if (wrong !== undefined) return quarantine(`the sum of the metric ${wrong.name} is out of range`);
-  const means = metrics.map((metric, n) => [metric.name, metricMean(metric, sums[n] as number, accepted, weightScale)]);
+  const means = metrics.map((metric, n) => [metric.name, metricMean(metric, sums[n] as number, accepted, scale)]);
   return { kind: 'good', weightSum, metrics: Object.fromEntries(means) };
 }
 
@@ -100,7 +109,7 @@ export function judgeBehind(behind: Uint32Array): Extract<PrefixVerdict, { kind:
   return behind.some((word) => word !== 0) ? { kind: 'quarantine', why: 'the guard words are wrong' } : undefined;
 }
 
-/** w_min: 1, because an example weight may be arbitrarily small. In a private task every update has the whole weight, up to one unit of rounding. */
+/** w_min: 1, because an example weight may be arbitrarily small. With noise every update has the whole weight, up to one unit of rounding. */
 function leastWeight({ privacy, weightScale }: Pick<SumRules, 'privacy' | 'weightScale'>): number {
   return privacy === undefined ? 1 : Math.max(1, weightScale - 1);
 }

@@ -11,13 +11,13 @@ export interface MetricRange {
 export const MAX_METRICS = 16;
 const MAX_NAME = 32;
 
-/** The word of a value: its place in the range, 0 .. scale, rounded to the nearest. A value that is no number counts as the low end. */
+/** The place of a value in its range, 0 .. scale, rounded to the nearest. A value that is no number counts as the low end. */
 export function metricWord({ low, high }: MetricRange, value: number, scale: number): number {
   const inside = Number.isNaN(value) ? low : Math.min(high, Math.max(low, value));
   return Math.round(((inside - low) / (high - low)) * scale);
 }
 
-/** The mean value behind a sum of words. */
+/** The mean value behind a sum of places. */
 export function metricMean({ low, high }: MetricRange, sum: number, accepted: number, scale: number): number {
   return low + ((high - low) * sum) / (accepted * scale);
 }

@@ -69,7 +69,7 @@ function modeProblem(policy: TaskPolicy): string | undefined {
   if (versions !== 'one')
     return 'versions must be one in one-shot mode: all updates of a batch are trained on the same version';
   if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
-    return 'authorityNoise needs a private task with one authority';
+    return 'authorityNoise needs noise, and a task with one authority';
   return oneShotProblem(policy, oneShot);
 }
 

@@ -36,7 +36,7 @@ export interface TaskPolicy extends Council {
   readonly dimension: number;
   readonly modulus: Modulus;
   readonly level: number;
-  /** Entries of an update beyond +-clip are clipped; in a private task its L2 norm is. */
+  /** C: updates are shortened to this L2 norm; in `paper` mode entries beyond +-clip are clipped. */
   readonly clip: number;
   readonly versions: Versions;
   /** The weight of an update by its age; `constant` with one version per sum, because the server weights the whole sum. */
@@ -45,7 +45,7 @@ export interface TaskPolicy extends Council {
   readonly maxStaleness: number;
   /** Numbers of devices whose means the task learns. */
   readonly metrics: readonly MetricRange[];
-  /** Noise and budget of a differentially private task. */
+  /** Noise, and the budget of a differentially private task. */
   readonly privacy: PrivacyPolicy | undefined;
   /**
    * Hash of the model's manifest: its architecture with every hyper-parameter, and the positions of its parameters.

@@ -1,7 +1,8 @@
-/** The lines of a policy that make its sums differentially private, and their effect on a sum. */
+/** The lines of a policy about noise: how much, who adds it, and the budget of a private task. Their effect on a sum. */
 import {
   epsilonOf,
   inclusionCost,
+  MIN_DEVIATION,
   type Modulus,
   type Noise,
   noiseOf,
@@ -14,24 +15,53 @@ import { checked, type Field, optional, positive, record, u16, u32 } from './fie
 import type { MetricRange } from './metrics.ts';
 import type { OneShotPolicy } from './one-shot/policy.ts';
 
-/** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is reported. */
+/** With it, every update counts 1. With a budget the task is private; without one its noise is called blur. */
 export interface PrivacyPolicy {
   /** z: the noise of the honest users of a sum, in sensitivities. An inclusion costs rho = 1/(2 z^2). */
   readonly noiseMultiplier: number;
   /** c_max: the number of users in a sum that may reveal their noise to the server. */
   readonly colluders: number;
+  /** Of each device. A task with z of at least 1 has one. */
+  readonly budget: PrivacyBudget | undefined;
+}
+
+export interface PrivacyBudget {
   /** The delta for which epsilon is stated. */
   readonly delta: number;
-  /** The budget, as inclusions of a device: rho_max = participations / (2 z^2). Whole numbers add up exactly. */
+  /** The budget, as inclusions of a device: rho_max = participations times the cost of one. Whole numbers add up exactly. */
   readonly participations: number;
 }
 
-/** Epsilon of a device after this many inclusions; by default after its whole budget. */
-export function epsilonBudget(
-  { noiseMultiplier, delta, participations }: PrivacyPolicy,
-  inclusions: number = participations,
-): number {
-  return epsilonOf(inclusions * inclusionCost(noiseMultiplier), delta);
+/** From this z on, a task has a budget. */
+export const PRIVATE_FROM = 1;
+/** All metrics together cost a tenth of what the update costs. */
+const METRICS_COST = 1.1;
+
+interface PricedTask {
+  readonly privacy: Pick<PrivacyPolicy, 'noiseMultiplier'>;
+  readonly metrics: readonly unknown[];
+}
+
+/** rho of one inclusion, with its metrics. */
+export function taskCost({ privacy, metrics }: PricedTask): number {
+  return inclusionCost(privacy.noiseMultiplier) * (metrics.length > 0 ? METRICS_COST : 1);
+}
+
+/** Epsilon of a device after this many inclusions. */
+export function epsilonAfter(task: PricedTask, { delta, participations }: PrivacyBudget): number {
+  return epsilonOf(participations * taskCost(task), delta);
+}
+
+/** Epsilon of a device after its whole budget; undefined if the task is not private. */
+export function epsilonBudget({
+  privacy,
+  metrics,
+}: {
+  readonly privacy: PrivacyPolicy | undefined;
+  readonly metrics: readonly unknown[];
+}): number | undefined {
+  if (privacy?.budget === undefined) return undefined;
+  return epsilonAfter({ privacy, metrics }, privacy.budget);
 }
 
 const MAX_NOISE = 1e6;
@@ -41,8 +71,12 @@ export const privacyField: Field<PrivacyPolicy | undefined> = optional(
   record<PrivacyPolicy>({
     noiseMultiplier: checked(positive, (value) => (value <= MAX_NOISE ? undefined : `above ${MAX_NOISE}`)),
     colluders: u16,
-    delta: checked(positive, (value) => (value < 1 ? undefined : 'not below 1')),
-    participations: checked(u32, (value) => (value >= 1 ? undefined : 'must be at least 1')),
+    budget: optional(
+      record<PrivacyBudget>({
+        delta: checked(positive, (value) => (value < 1 ? undefined : 'not below 1')),
+        participations: checked(u32, (value) => (value >= 1 ? undefined : 'must be at least 1')),
+      }),
+    ),
   }),
 );
 
@@ -62,7 +96,7 @@ interface WholeTask extends NoisyTask {
   readonly metrics: readonly MetricRange[];
 }
 
-/** The noise that each device of a private task adds, or its authority; undefined if the task is not private. */
+/** The noise that each device adds, or the authority; undefined without noise. */
 export function taskNoise({ privacy, oneShot, ...task }: NoisyTask): Noise | undefined {
   return privacy && noiseOf({ ...task, ...privacy, isCentral: oneShot?.authorityNoise ?? false });
 }
@@ -73,15 +107,61 @@ export function sumBound(task: NoisyTask, accepted: number): number {
   return noise === undefined ? accepted * quantizedBound(task) : noisySumBound(task, noise, accepted);
 }
 
-/** Returns a sentence that says why a private task with this policy is impossible, or undefined. */
+/** How values of metrics become words: the place in the range, 0 .. scale, minus the offset. */
+export interface MetricCode {
+  readonly scale: number;
+  readonly offset: number;
+  /** Of the noise of one party, if the task has noise. */
+  readonly variance: number | undefined;
+  /** Noise may move a sum of this many words beyond its range by so much. */
+  slack(accepted: number): number;
+}
+
+export type MetricTask = Pick<WholeTask, 'bufferSize' | 'minimum' | 'modulus' | 'metrics' | 'privacy' | 'oneShot'>;
+
+/** Steps of a range, and of noise: finer ones would only cost bits and large tables. */
+const MAX_SCALE = 4096;
+const MAX_METRIC_DEVIATION = 1024;
+/** A sum that deviates by more than this many deviations is not a sum of honest words. */
+const DEVIATIONS = 10;
+
+/**
+ * With noise, a range is centred on zero, so that one word is at most half of it, and each word gets noise of z sqrt(10 M) times that, for M
+ * metrics. The scale is the finest whose sums fit the group.
+ */
+export function metricCode({ privacy, metrics, ...task }: MetricTask, weightScale: number): MetricCode {
+  if (privacy === undefined) return { scale: weightScale, offset: 0, variance: undefined, slack: () => 0 };
+  const isCentral = task.oneShot?.authorityNoise ?? false;
+  const honest = isCentral ? 1 : task.minimum - privacy.colluders;
+  /** The deviation of one party at a scale of 1, and the largest sum. */
+  const unit = (privacy.noiseMultiplier * Math.sqrt(10 * metrics.length)) / 2 / Math.sqrt(honest);
+  const largest = task.bufferSize / 2 + DEVIATIONS * unit * Math.sqrt(isCentral ? 1 : task.bufferSize);
+  const finest = Math.min(MAX_SCALE, (signedCapacity(task.modulus) - 1) / largest, MAX_METRIC_DEVIATION / unit);
+  const offset = Math.floor(finest / 2);
+  const deviation = unit * 2 * offset;
+  return {
+    scale: 2 * offset,
+    offset,
+    variance: deviation ** 2,
+    slack: (accepted) => Math.ceil(DEVIATIONS * deviation * Math.sqrt(isCentral ? 1 : accepted)),
+  };
+}
+
+/** Returns a sentence that says why a task with this noise is impossible, or undefined. */
 export function privacyProblem(policy: WholeTask): string | undefined {
   const { privacy, bufferSize, modulus, metrics } = policy;
   if (privacy === undefined) return undefined;
-  if (metrics.length > 0) return 'a private task names no metrics: their exact sums would void epsilon';
+  if (privacy.noiseMultiplier >= PRIVATE_FROM && privacy.budget === undefined)
+    return `noise of ${PRIVATE_FROM} and more needs a budget: delta and participations`;
+  if (metrics.some(({ name }) => name === 'examples'))
+    return 'a task with noise has no metric "examples": all updates have the same weight, and their numbers would tell devices apart';
   const problem = noiseProblem({ ...policy, ...privacy, isCentral: policy.oneShot?.authorityNoise ?? false });
   if (problem !== undefined) return problem;
   const [largest, capacity] = [sumBound(policy, bufferSize), signedCapacity(modulus)];
-  return largest <= capacity
+  if (largest > capacity)
+    return `a sum of ${bufferSize} updates with their noise reaches ${largest}, the group holds ${capacity}: use a wider ring, a lower level or less noise`;
+  const { variance = 0 } = metrics.length > 0 ? metricCode(policy, 0) : { variance: MIN_DEVIATION ** 2 };
+  return variance >= MIN_DEVIATION ** 2
     ? undefined
-    : `a sum of ${bufferSize} updates with their noise reaches ${largest}, the group holds ${capacity}: use a wider ring, a lower level or less noise`;
+    : `the noise of a metric would have a deviation of ${Math.sqrt(variance).toPrecision(3)}, at least ${MIN_DEVIATION} is needed: use a wider ring`;
 }

@@ -8,7 +8,7 @@ import { saidOf } from './scene.ts';
 
 const PRIVATE: ShotOptions = {
   level: 64,
-  privacy: { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 3 },
+  privacy: { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 3 } },
 };
 /** One authority revokes the device, so the others still vote for it. */
 function revokeAt(world: ShotWorld, index: number, device: ShotDevice): void {

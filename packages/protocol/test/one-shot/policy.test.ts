@@ -104,7 +104,7 @@ describe('a policy of the one-shot mode', () => {
     const alone = { ...policy, engine: ENGINE.cpAbe, authorities: authorities.slice(0, 1), threshold: 1 };
     expect(policyProblem(alone)).toBe(mode);
     expect(policyProblem({ ...policy, versions: 'unsafeMixed' })).toContain('versions must be one');
-    expect(problemOf(4, 3, { tolerated: 1, authorityNoise: true })).toContain('authorityNoise needs a private task');
+    expect(problemOf(4, 3, { tolerated: 1, authorityNoise: true })).toContain('authorityNoise needs noise');
   });
 
   it('may have batches of up to 10,000, and positions of paper mode no more than 1024', () => {

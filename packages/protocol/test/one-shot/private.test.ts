@@ -11,7 +11,7 @@ import { inspected, verdicts, voted } from './scene.ts';
 const PRIVATE: ShotOptions = {
   count: 1,
   level: 64,
-  privacy: { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 },
+  privacy: { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 1 } },
 };
 const CENTRAL: ShotOptions = { ...PRIVATE, shot: { authorityNoise: true } };
 const PREFIX = 5;
@@ -88,8 +88,8 @@ describe('noise that the authority adds', () => {
     expect(wordsOf(devices)).not.toEqual(Array(8).fill(0));
   });
 
-  it('is allowed only with one authority in a private task', () => {
-    expect(policyProblem({ ...policy, privacy: undefined })).toContain('authorityNoise needs a private task');
+  it('is allowed only with one authority in a task with noise', () => {
+    expect(policyProblem({ ...policy, privacy: undefined })).toContain('authorityNoise needs noise');
     const four = new ShotWorld({ ...PRIVATE, count: 4 }).policy;
     const oneShot = { ...oneShotOf(four), authorityNoise: true };
     expect(policyProblem({ ...four, oneShot })).toContain('authorityNoise');
@@ -115,7 +115,7 @@ describe('a device of a private task', () => {
   });
 
   it('with two participations is in a second sum', () => {
-    const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 2 };
+    const privacy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 2 } };
     const { world, batch, votes, devices } = voted({ ...PRIVATE, count: 4, privacy });
     const { server } = world;
     for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));

@@ -6,10 +6,10 @@ import { budgetProblem } from '../../src/user/budget.ts';
 
 const HOUR = 3_600_000;
 const GIVEN = { serial: 7, at: millis(0), task: new Uint8Array(32) as TaskId, model: new Uint8Array(32) };
-const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
+const PRIVACY = { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations: 1 } };
 
 function privateWorld(participations = 1): OneShotFederation {
-  const privacy = { ...PRIVACY, participations };
+  const privacy = { ...PRIVACY, budget: { ...PRIVACY.budget, participations } };
   return nodeFederation({ bufferSize: 2, minimum: 2, dimension: 4, level: 5, privacy });
 }
 
@@ -26,9 +26,13 @@ describe('the budget of a device', () => {
     const [first, second] = [world.shooter(), world.shooter()];
     granted(first.gather(world.shots.newestModel()));
     expect(first.own.ledger.given).toBeUndefined();
+    const task = { privacy: PRIVACY, metrics: [] };
     summed(world, first, second);
-    expect(privacySpent(first.own.ledger, PRIVACY)).toMatchObject({ inclusions: 1, participations: 1 });
-    expect(privacySpent(first.own.ledger, PRIVACY).epsilon).toBeCloseTo(5.2, 1);
+    expect(privacySpent(first.own.ledger, task)).toMatchObject({ inclusions: 1, participations: 1 });
+    expect(privacySpent(first.own.ledger, task)?.epsilon).toBeCloseTo(5.2, 1);
+    const withMetrics = { ...task, metrics: [{ name: 'loss', low: 0, high: 1 }] };
+    expect(privacySpent(first.own.ledger, withMetrics)?.epsilon).toBeCloseTo(5.5, 1);
+    expect(privacySpent(first.own.ledger, { ...task, privacy: { ...PRIVACY, budget: undefined } })).toBeUndefined();
     first.own.newUpdate();
     expect(reasonOf(first.contribute())).toBe('budget-spent');
   });
@@ -45,9 +49,9 @@ describe('the budget of a device', () => {
 
   it('has room for one more until as many were given as it allows, and none in a task without noise', () => {
     const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { ...GIVEN, uploads } });
-    expect(budgetProblem(EMPTY_LEDGER, PRIVACY)).toBeUndefined();
-    expect(budgetProblem(given(1), { ...PRIVACY, participations: 2 })).toBeUndefined();
-    expect(budgetProblem(given(2), { ...PRIVACY, participations: 2 })).toMatchObject({ reason: 'budget-spent' });
+    expect(budgetProblem(EMPTY_LEDGER, PRIVACY.budget)).toBeUndefined();
+    expect(budgetProblem(given(1), { ...PRIVACY.budget, participations: 2 })).toBeUndefined();
+    expect(budgetProblem(given(2), { ...PRIVACY.budget, participations: 2 })).toMatchObject({ reason: 'budget-spent' });
     expect(budgetProblem(given(2), undefined)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 2500];
-const PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 };
+const PRIVACY = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 1 } };
 const EPSILON = 2;
 const PREFIX = 5;
 

@@ -16,9 +16,9 @@ import { granted } from '@basa/simulator';
 import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { quantizeWithNoise } from '../../src/user/noisy-update.ts';
+import { metricCode } from '../../src/wire/privacy.ts';
 
-const PRIVACY: PrivacyPolicy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 3 };
+const PRIVACY: PrivacyPolicy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 3 } };
 const DIMENSION = 16;
 /** d = 16 and clip 1 need a level of at least 8. */
 const PRIVATE = { bufferSize: 4, minimum: 4, dimension: DIMENSION, level: 8, privacy: PRIVACY };
@@ -45,19 +45,49 @@ describe('an update of a private task', () => {
     expect(variance / (taskNoise(rules)?.variance ?? 0)).toBeCloseTo(1, 1);
   });
 
-  it('says whether it was clipped', () => {
+  it('says which norm it had', () => {
     const rules = privateRules();
     const built = (value: number) => buildInput(rules, { delta: zero.map(() => value), randomWords: seededWords(3) });
-    expect(built(0.1)).toMatchObject({ kind: 'input', clipped: 0 });
-    expect(built(5)).toMatchObject({ kind: 'input', clipped: DIMENSION });
+    expect(built(0.25)).toMatchObject({ kind: 'input', norm: 1 });
+    expect(built(5)).toMatchObject({ kind: 'input', norm: 20 });
   });
 
-  it('makes its own vector if it is given none', () => {
-    const made = quantizeWithNoise(zero, privateRules(), seededWords(3), 1);
-    expect(made.vector.length).toBe(DIMENSION);
-    expect(() => quantizeWithNoise(zero, privateRules({ privacy: undefined }), seededWords(3), 1)).toThrow(
-      'not private',
-    );
+  it('has noise on its metrics, of z sqrt(10 M) times half their range, and the mean shows through it', () => {
+    const metrics = [
+      { name: 'loss', low: 0, high: 4 },
+      { name: 'accuracy', low: 0, high: 1 },
+    ];
+    const rules = privateRules({ bufferSize: 100, minimum: 100, metrics });
+    const { scale, offset, variance = 0 } = metricCode(rules, 0);
+    expect(scale).toBe(2 * offset);
+    const honest = 100 - PRIVACY.colluders;
+    expect(Math.sqrt(variance * honest)).toBeCloseTo(Math.sqrt(20) * offset, 6);
+    const total = new Uint32Array(inputElements(rules));
+    const words: number[] = [];
+    for (let seed = 0; seed < 100; seed++) {
+      const update = { delta: zero, metrics: { loss: 1, accuracy: 1 }, randomWords: seededWords(seed) };
+      const built = buildInput(rules, update);
+      if (built.kind === 'refused') throw new Error(built.reason);
+      built.vector.forEach((word, k) => {
+        total[k] = (total[k] as number) + word;
+      });
+      words.push(toSigned(built.vector[6] as number, rules.modulus) - offset);
+    }
+    const square = words.reduce((sum, word) => sum + word * word, 0) / words.length;
+    expect(square / variance).toBeGreaterThan(0.6);
+    expect(square / variance).toBeLessThan(1.5);
+    const verdict = judgeSum(rules, total, 100);
+    // The noise of a mean of 100 has a deviation of 2.2 % of the range.
+    expect(verdict).toMatchObject({
+      kind: 'good',
+      metrics: { loss: expect.closeTo(1, 0), accuracy: expect.closeTo(1, 0) },
+    });
+    const far = total.slice();
+    far[5] = 2 ** 20;
+    expect(judgeSum(rules, far, 100)).toMatchObject({
+      kind: 'quarantine',
+      why: 'the sum of the metric loss is out of range',
+    });
   });
 
   it('is clipped to the L2 norm as a whole', () => {
@@ -135,13 +165,14 @@ describe('a private policy', () => {
   });
 
   it.each([
-    ['metrics, whose exact sums would void epsilon', { metrics: [{ name: 'loss', low: 0, high: 1 }] }, 'no metrics'],
+    ['the metric examples', { metrics: [{ name: 'examples', low: 0, high: 1 }] }, 'no metric "examples"'],
+    ['z of 1 and no budget', { privacy: { ...PRIVACY, budget: undefined } }, 'needs a budget'],
     ['too many colluders', { privacy: { ...PRIVACY, colluders: 3 } }, 'does not tolerate 3 colluding devices'],
     ['a coarse level', { level: 7 }, 'too coarse'],
     ['too little noise for a discrete Gaussian', { privacy: { ...PRIVACY, noiseMultiplier: 0.1 } }, 'at least 4'],
     ['a ring that noise overflows', { modulus: ring(8) }, 'with their noise'],
-    ['an invalid delta', { privacy: { ...PRIVACY, delta: 1 } }, 'not below 1'],
-    ['no participations', { privacy: { ...PRIVACY, participations: 0 } }, 'at least 1'],
+    ['an invalid delta', { privacy: { ...PRIVACY, budget: { delta: 1, participations: 1 } } }, 'not below 1'],
+    ['no participations', { privacy: { ...PRIVACY, budget: { delta: 1e-6, participations: 0 } } }, 'at least 1'],
     ['noise without end', { privacy: { ...PRIVACY, noiseMultiplier: 1e7 } }, 'above'],
   ])('with %s is refused', (_, change, sentence) => {
     expect(changed(change)).toContain(sentence);

@@ -6,12 +6,12 @@ import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 describe('an update', () => {
-  const rules = rulesOf({ bufferSize: 3, dimension: 4 });
+  const rules = rulesOf({ bufferSize: 3, dimension: 4, level: 4 });
   const build = (delta: readonly number[], more: object = {}) =>
     buildInput(rules, { delta: Float32Array.from(delta), randomWords: seededWords(1), ...more });
 
   it('is weighted only by its examples, and has no word for its age', () => {
-    const built = build([1, -1, 0, 0], { exampleWeight: 0.5 });
+    const built = build([0.5, -0.5, 0, 0], { exampleWeight: 0.5 });
     expect(built.kind === 'input' && [...built.vector]).toEqual([
       1, 0, 0, 0, 32_768, 1, 4_294_967_295, 0, 0, 0, 0, 0, 0,
     ]);

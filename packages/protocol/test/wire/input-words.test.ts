@@ -11,6 +11,9 @@ const rules: Parameters<typeof judgePrefix>[0] = {
     { name: 'accuracy', low: 0, high: 1 },
   ],
   privacy: undefined,
+  bufferSize: 4,
+  minimum: 4,
+  oneShot: undefined,
 };
 
 function sumOf(inputs: readonly Parameters<typeof writePrefix>[2][]): Uint32Array {

@@ -78,7 +78,7 @@ describe('a coordinate of a sum', () => {
 
 describe('a private task', () => {
   it('may fill its group to the last number, and no further', () => {
-    const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 };
+    const privacy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 1 } };
     const noisy = { ...policy, minimum: 4, level: 50, modulus: ring(16), privacy };
     const capacity = signedCapacity(noisy.modulus);
     const withNoise = (noiseMultiplier: number) => ({ ...noisy, privacy: { ...privacy, noiseMultiplier } });
@@ -97,7 +97,11 @@ describe('a private task', () => {
 
   it('may have up to a million times its sensitivity as noise', () => {
     const written = (noiseMultiplier: number) =>
-      privacyField.write(new ByteWriter(), { noiseMultiplier, colluders: 1, delta: 1e-6, participations: 1 });
+      privacyField.write(new ByteWriter(), {
+        noiseMultiplier,
+        colluders: 1,
+        budget: { delta: 1e-6, participations: 1 },
+      });
     expect(() => written(1e6)).not.toThrow();
     expect(() => written(1e6 + 1)).toThrow('above 1000000');
   });

@@ -1,6 +1,6 @@
 /** Tasks: created, shown, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
-import { epsilonBudget, SERVER_PATH, scoresIn } from '@basa/protocol';
+import { epsilonBudget, type PrivacyPolicy, SERVER_PATH, scoresIn, type TaskPolicy } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
@@ -36,9 +36,10 @@ const taskState = Type.Object({
     Type.Object({
       noiseMultiplier: Type.Number(),
       colluders: Type.Integer(),
-      participations: Type.Integer(),
-      delta: Type.Number(),
-      epsilon: Type.Number(),
+      by: Type.Union([Type.Literal('devices'), Type.Literal('authority')]),
+      participations: Type.Optional(Type.Integer()),
+      delta: Type.Optional(Type.Number()),
+      epsilon: Type.Optional(Type.Number()),
     }),
   ),
 });
@@ -167,6 +168,12 @@ async function created(create: () => Promise<RunningTask>): Promise<RunningTask>
   }
 }
 
+function privacyView(policy: TaskPolicy, { noiseMultiplier, colluders, budget }: PrivacyPolicy) {
+  const by = policy.oneShot?.authorityNoise === true ? ('authority' as const) : ('devices' as const);
+  const epsilon = epsilonBudget(policy);
+  return { noiseMultiplier, colluders, by, ...(epsilon !== undefined && { ...budget, epsilon }) };
+}
+
 function describe({ task, read, state, why, models, living, admission }: RunningTask) {
   const { newest } = models;
   const { specification, policy, mode } = read;
@@ -180,7 +187,7 @@ function describe({ task, read, state, why, models, living, admission }: Running
     admission: admission.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
     ...(policy.metrics.length > 0 && newest?.metrics !== undefined && { metrics: newest.metrics }),
-    ...(policy.privacy !== undefined && { privacy: { ...policy.privacy, epsilon: epsilonBudget(policy.privacy) } }),
+    ...(policy.privacy !== undefined && { privacy: privacyView(policy, policy.privacy) }),
     ...(why !== undefined && { why }),
     ...(newest !== undefined && { version: newest.version }),
     ...scoresIn(newest ?? {}),

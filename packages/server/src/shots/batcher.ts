@@ -101,7 +101,7 @@ export class Batcher {
     const { task, policy, store, batches } = this.#options;
     const uploads = picked.map(({ name }) => name);
     const sum = await batches.add({ task, number: await store.nextBatch(task), uploads }, fence);
-    if (sum !== undefined && policy.privacy !== undefined) this.#voting = [...this.#voting, sum];
+    if (sum !== undefined && policy.privacy?.budget !== undefined) this.#voting = [...this.#voting, sum];
     return sum !== undefined;
   }
 
@@ -116,7 +116,7 @@ export class Batcher {
 
   #forgetVoting(): void {
     const { task, policy, batches, voters } = this.#options;
-    if (policy.privacy === undefined) return;
+    if (policy.privacy?.budget === undefined) return;
     voters.forgetUsers(this.#voting.flatMap(({ users }) => users));
     this.#voting = batches.living.filter((sum) => sum.status === 'frozen' && equalBytes(sum.task, task));
   }

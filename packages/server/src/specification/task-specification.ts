@@ -106,7 +106,7 @@ export function readTask(specification: TaskSpecification): ReadTask {
   const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
   const mode = modeOf(specification, policy);
   if (specification.mode === 'paper' && policy.privacy !== undefined)
-    throw new RangeError('mode: "paper" has no noise and no budget; a private task runs in one-shot mode');
+    throw new RangeError('mode: "paper" has no noise; a task with noise runs in one-shot mode');
   const model = specification.model === undefined ? undefined : readModel(specification.model, policy);
   checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };
@@ -138,7 +138,7 @@ function readAdmission(places: number | undefined, policy: TaskPolicy): ReadTask
     minimum,
     leastOfVersion: leastOfVersion(policy),
     uploadLeaseMs,
-    ...(privacy !== undefined && oneShot !== undefined && { privateWithinMs: oneShot.epochMs }),
+    ...(privacy?.budget !== undefined && oneShot !== undefined && { privateWithinMs: oneShot.epochMs }),
   };
 }
 

@@ -9,7 +9,7 @@ import type { PendingShots } from '../store/pending-shots.ts';
 export interface WatchedTask {
   readonly task: TaskId;
   readonly state: string;
-  readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'privacy'> };
+  readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'privacy' | 'metrics'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly admission: { readonly view: AdmissionView };
   readonly mode: { readonly shots?: { readonly pending: PendingShots | undefined } };
@@ -73,12 +73,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
       ),
     ),
   );
-  metrics.gauge('basa_privacy_epsilon', () =>
-    eachTask((task) => {
-      const { privacy } = task.read.policy;
-      return one(task, privacy === undefined ? undefined : epsilonBudget(privacy));
-    }),
-  );
+  metrics.gauge('basa_privacy_epsilon', () => eachTask((task) => one(task, epsilonBudget(task.read.policy))));
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
   metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, task.models.newest?.r2)));
 }

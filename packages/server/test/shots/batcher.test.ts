@@ -207,7 +207,7 @@ describe('a batch', () => {
 
 describe('the authorities that would vote', () => {
   const council = { authorities: [5, 6, 7, 8].map((n) => bytes(n)), threshold: 3 };
-  const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 2 };
+  const privacy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 2 } };
   const named = [0, 1, 2, 3];
 
   it('are the same for all uploads of a batch', async () => {

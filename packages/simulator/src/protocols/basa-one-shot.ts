@@ -1,10 +1,10 @@
 /** BASA in `one-shot` mode behind the interface of the baselines: one message a device, the real cores, as a federation in memory. */
 import { type AggregationProtocol, NOBODY_LISTENS, type Observer, type Phase, presentIn } from '@basa/baselines';
-import { FIELD } from '@basa/masking';
-import { isRefused } from '@basa/protocol';
+import { FIELD, weightScale } from '@basa/masking';
+import { inputElements, isRefused, sumRules, updateWords, writePrefix } from '@basa/protocol';
 import { OneShotFederation, type OneShotOptions } from '../federation/one-shot-federation.ts';
 import type { Environment } from '../federation/world.ts';
-import { asDelta, LEVEL } from './inputs.ts';
+import { LEVEL } from './inputs.ts';
 
 const PHASES: readonly Phase[] = [
   {
@@ -44,11 +44,9 @@ export function basaOneShot(
       for (const user of present) {
         const device = world.shooter();
         listening.user = user;
-        const delta = asDelta(gathering.inputs[user] as Uint32Array, level);
-        // The inputs of the other protocols are integers already, so quantising is not charged to any party here.
-        const input = device.inputOf(delta, 0);
-        if (isRefused(input)) return input;
-        const given = observer.compute('user', 'upload', user, () => device.contribute(delta, input.vector));
+        // The inputs are integers already: they are neither clipped nor rounded, and no party is charged for it.
+        const vector = inputOf(world, gathering.inputs[user] as Uint32Array);
+        const given = observer.compute('user', 'upload', user, () => device.contribute(undefined, vector));
         if (isRefused(given)) return given;
       }
       observer.compute('server', 'upload', undefined, () => world.shots.inspect());
@@ -62,6 +60,14 @@ export function basaOneShot(
       return { kind: 'sum', sum: verdict.sum, included: present };
     },
   };
+}
+
+/** x' of integers. */
+function inputOf({ policy }: OneShotFederation, integers: Uint32Array): Uint32Array {
+  const vector = new Uint32Array(inputElements(policy));
+  writePrefix(vector, sumRules(policy, 0), { weight: weightScale(policy.bufferSize, policy.modulus), metrics: {} });
+  updateWords(policy, vector).update.set(integers);
+  return vector;
 }
 
 /** The level at which the sum of this many updates does not wrap around. */

@@ -26,7 +26,7 @@ export function sampleMessages(): readonly SampleMessage[] {
   world.server.inspect();
   const batch = world.server.batch();
   const vote = granted(world.server.voteBy(0, batch));
-  const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 16 };
+  const privacy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 16 } };
   const policyCodec = { encode: encodePolicy, decode: decodePolicy };
   return [
     sample(certificateCodec, device?.own.certificate),

@@ -3,7 +3,13 @@
  * an offset, so that a layout with another field needs no change here.
  */
 import { ascii, concatBytes, ring } from '@basa/masking';
-import { encodePolicy, type MetricRange, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
+import {
+  encodePolicy,
+  type MetricRange,
+  type PrivacyBudget,
+  type PrivacyPolicy,
+  type TaskPolicy,
+} from '@basa/protocol';
 
 type Case = readonly [why: string, policy: Uint8Array];
 type Changes = Partial<TaskPolicy>;
@@ -42,6 +48,8 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     training: { ...good.training, ...changes },
   });
   const noisy = (changes: Partial<PrivacyPolicy>): Changes => ({ privacy: { ...privacy, ...changes } });
+  const budget = (changes: Partial<PrivacyBudget>): Changes =>
+    noisy({ budget: { ...(privacy.budget as PrivacyBudget), ...changes } });
   const told = (changes: Partial<MetricRange>): Changes => ({
     metrics: [{ name: 'loss', low: 0, high: 1, ...changes }],
   });
@@ -98,8 +106,9 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ...double('a range', told({ low: -1e308, high: MARK }), { 'too wide for a number': 1e308 }),
     ...byte('privacy', {}, noisy({}), [2, 255]),
     ...double('noise', noisy({ noiseMultiplier: MARK }), { ...notPositive, 'above a million': 1_000_001 }),
-    ...double('delta', noisy({ delta: MARK }), { ...notPositive, one: 1, 'above one': 1.5 }),
-    ...byte('participations', noisy({ participations: 1 }), noisy({ participations: 2 }), [0]),
+    ...byte('a budget', noisy({ budget: undefined }), noisy({}), [2, 255]),
+    ...double('delta', budget({ delta: MARK }), { ...notPositive, one: 1, 'above one': 1.5 }),
+    ...byte('participations', budget({ participations: 1 }), budget({ participations: 2 }), [0]),
     ...byte('epochs', training({ epochs: 1 }), training({ epochs: 2 }), [0]),
     ...byte('batch size', training({ batchSize: 1 }), training({ batchSize: 2 }), [0]),
     ...double('learning rate', training({ learningRate: MARK }), notPositive),

@@ -5,7 +5,8 @@ import { ascii, ring, toHex } from '@basa/masking';
 import {
   ENGINE,
   encodePolicy,
-  epsilonBudget,
+  epsilonAfter,
+  type MetricRange,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   type TaskPolicy,
@@ -77,7 +78,10 @@ const GOOD_POLICY: TaskPolicy = {
   uploadLeaseMs: 60_000,
 };
 
-const GOOD_PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 10 };
+const GOOD_BUDGET = { delta: 1e-6, participations: 10 };
+const GOOD_PRIVACY = { noiseMultiplier: 1, colluders: 1, budget: GOOD_BUDGET };
+/** Noise without a budget. */
+const BLUR = { noiseMultiplier: 0.9, colluders: 1, budget: undefined };
 
 export function policyVectors(): PolicyVectors {
   const written = (changes: Partial<TaskPolicy>): string => toHex(encodePolicy({ ...GOOD_POLICY, ...changes }));
@@ -112,8 +116,9 @@ export function policyVectors(): PolicyVectors {
 }
 
 function floorVectors(): readonly FloorVector[] {
-  const spent = epsilonBudget(GOOD_PRIVACY);
-  const spentAt9 = epsilonBudget({ ...GOOD_PRIVACY, delta: 1e-9 });
+  const after = (delta: number, metrics: readonly MetricRange[] = []) =>
+    epsilonAfter({ privacy: GOOD_PRIVACY, metrics }, { ...GOOD_BUDGET, delta });
+  const [spent, spentAt9, metrics] = [after(1e-6), after(1e-9), [{ name: 'loss', low: 0, high: 1 }]];
   const usual = { minimum: 2, maxStaleness: 15 };
   const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];
   // Engines differ in the last digits of a logarithm: the bounds are apart from it.
@@ -131,6 +136,19 @@ function floorVectors(): readonly FloorVector[] {
     [{ ...usual, privacy: { epsilon: spentAt9 * enough, delta: 1e-9 } }, noisy],
     [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6, colluders: 1 } }, noisy],
     [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6, colluders: 2 } }, noisy],
+    [
+      { ...usual, privacy: { epsilon: 1e9, delta: 1e-6 } },
+      { ...noisy, privacy: BLUR },
+    ],
+    [usual, { ...noisy, privacy: BLUR }],
+    [
+      { ...usual, privacy: { epsilon: after(1e-6, metrics) * enough, delta: 1e-6 } },
+      { ...noisy, metrics },
+    ],
+    [
+      { ...usual, privacy: { epsilon: after(1e-6, metrics) * tooLittle, delta: 1e-6 } },
+      { ...noisy, metrics },
+    ],
     [{ ...usual, privacy: { epsilon: 1e9, delta: 0 } }, noisy],
     [{ ...usual, privacy: { epsilon: 1e9, delta: 1 } }, noisy],
     [{ ...usual, privacy: { epsilon: 0, delta: 1e-6 } }, noisy],
@@ -148,7 +166,7 @@ function budgetVectors(): readonly BudgetVector[] {
   return noises.flatMap((noiseMultiplier) =>
     [1, 10, 1_000_000].flatMap((participations) =>
       [1e-5, 1e-9].map((delta) => {
-        const epsilon = epsilonBudget({ noiseMultiplier, colluders: 0, delta, participations });
+        const epsilon = epsilonAfter({ privacy: { noiseMultiplier }, metrics: [] }, { delta, participations });
         return { noiseMultiplier, participations, delta, epsilon: Number(epsilon.toPrecision(12)) };
       }),
     ),

@@ -128,9 +128,8 @@ function* masked(ports: UserPorts, { header, policy, held, seeds }: ToMask): Ste
 }
 
 function givenProblem({ ledger }: Device, { policy, statement, now }: ShotStart): Refused | undefined {
-  return (
-    budgetProblem(ledger, policy.privacy) ?? versionProblem(ledger, statement) ?? intervalProblem(ledger, policy, now)
-  );
+  const spent = budgetProblem(ledger, policy.privacy?.budget);
+  return spent ?? versionProblem(ledger, statement) ?? intervalProblem(ledger, policy, now);
 }
 
 /** The ledger marks the model as given in the same step. */

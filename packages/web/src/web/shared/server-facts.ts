@@ -1,4 +1,5 @@
 /** A page's first questions to its server: the addresses of the authorities, and the tasks. */
+import type { TaskPrivacy } from '@basa/client/operator';
 import { equalBytes, fromHex } from '@basa/masking';
 import { decodePolicy, type PageSettings, SERVER_PATH, type Sealing } from '@basa/protocol';
 
@@ -13,8 +14,8 @@ export interface TaskFacts {
   readonly version?: number;
   readonly accuracy?: number;
   readonly model?: unknown;
-  /** The promise of a private task to each of its devices. */
-  readonly privacy?: { readonly epsilon: number; readonly delta: number; readonly participations: number };
+  /** Its noise, and the promise of a private task to each of its devices. */
+  readonly privacy?: TaskPrivacy;
 }
 
 /** The address of an authority, and the key that the server claims it has. */

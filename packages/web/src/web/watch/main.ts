@@ -55,9 +55,10 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
 function drawPrivacy({ privacy }: TaskFacts): void {
   element('privacy-figure').hidden = privacy === undefined;
   if (privacy === undefined) return;
-  const { epsilon, delta, participations } = privacy;
+  const { epsilon, delta, participations = 0, noiseMultiplier } = privacy;
   const times = plural(participations, 'participation', 'participations');
-  say(element('privacy'), `epsilon ${epsilon.toFixed(1)} at delta ${delta}, ${times} a device`);
+  const promise = `epsilon ${epsilon?.toFixed(1)} at delta ${delta}, ${times} a device`;
+  say(element('privacy'), epsilon === undefined ? `blur, noise ${noiseMultiplier}` : promise);
 }
 
 function drawSealing(chosen: TaskFacts): void {
