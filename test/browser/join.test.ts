@@ -214,7 +214,12 @@ it('a tab without a token asks for one, and joins with a token that the server h
   expect(page.workers()).toEqual([]);
   await page.fill('#token', 'wrong');
   await page.click('#join');
-  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/^The enrolment token is unknown.*Ask the operator/);
+  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/^An enrolment token has 64 digits/);
+  await page.fill('#token', 'ff'.repeat(32));
+  await page.click('#join');
+  await expect
+    .poll(() => error.textContent(), FOR_LONG)
+    .toMatch(/^The enrolment token is unknown.*Ask the application/);
   expect(await page.getAttribute('#token', 'aria-invalid')).toBe('true');
 
   await page.unroute('**/v1/page');

@@ -105,7 +105,9 @@ describe('the client', () => {
   it('distinguishes an empty address, a wrong token and a revoked device', async () => {
     const opened = await openHouse({ server: { revocationsMs: 30 } });
     await expect(opened.client('x', { server: 'http://127.0.0.1:9', retry })).rejects.toBeInstanceOf(UnreachableError);
-    await expect(opened.client('y', { token: 'wrong' })).rejects.toMatchObject({ code: 'enrolment-token-invalid' });
+    await expect(opened.client('y', { token: 'ff'.repeat(32) })).rejects.toMatchObject({
+      code: 'enrolment-token-invalid',
+    });
     const client = await opened.client('z');
     const user = createHash('sha256').update(client.deviceKey).digest('hex');
     await opened.operate(opened.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });

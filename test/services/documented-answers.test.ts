@@ -5,6 +5,7 @@ import {
   AUTHORITY_PATH,
   certificateCodec,
   encodePolicy,
+  enrolmentProof,
   hasGoodEndorsements,
   isEpochOf,
   isSigned,
@@ -56,26 +57,32 @@ function signed(device: Device, method: 'GET' | 'POST', target: string, body = '
 const enrol = (device: Device, asked: object) =>
   signed(device, 'POST', AUTHORITY_PATH.enrolments(services.task), JSON.stringify(asked));
 
+/** What a new device shows the authority. */
+async function freshProof(): Promise<string> {
+  const token = fromHex(await services.token()) as Uint8Array;
+  return toHex(enrolmentProof(nodeSuite, token, services.authority.publicKey));
+}
+
 describe('an enrolment', () => {
   it('gives a device one certificate, and a token counts for one device', async () => {
     const [device, stranger] = [signingDevice(), signingDevice()];
-    const token = await services.token();
-    expect(await enrol(device, { token: 7 })).toMatchObject({ code: 'malformed' });
-    expect(await enrol(device, { token: 'no such token' })).toMatchObject({ code: 'enrolment-token-invalid' });
-    const first = await enrol(device, { token });
+    const proof = await freshProof();
+    expect(await enrol(device, { proof: 7 })).toMatchObject({ code: 'malformed' });
+    expect(await enrol(device, { proof: 'ff'.repeat(32) })).toMatchObject({ code: 'enrolment-token-invalid' });
+    const first = await enrol(device, { proof });
     const certificate = certificateCodec.decode(first.body);
     expect(hasGoodEndorsements(nodeSuite, certificateCodec, services.policy, certificate)).toBe(true);
     expect([toHex(certificate.task), certificate.deviceKey]).toEqual([services.task, device.deviceKey]);
-    expect((await enrol(device, { token })).body).toEqual(first.body);
-    expect(await enrol(stranger, { token })).toMatchObject({ code: 'enrolment-token-invalid' });
+    expect((await enrol(device, { proof })).body).toEqual(first.body);
+    expect(await enrol(stranger, { proof })).toMatchObject({ code: 'enrolment-token-invalid' });
   });
 
   it('is refused to a revoked device, whatever its token', async () => {
     const device = signingDevice();
     const user = toHex(nodeSuite.sha256(device.deviceKey));
-    await enrol(device, { token: await services.token() });
+    await enrol(device, { proof: await freshProof() });
     await services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
-    expect(await enrol(device, { token: await services.token() })).toMatchObject({ code: 'revoked' });
+    expect(await enrol(device, { proof: await freshProof() })).toMatchObject({ code: 'revoked' });
   });
 });
 
@@ -106,7 +113,7 @@ it('the server shows its newest model and the open epochs of the authorities, by
     );
   };
   const device = signingDevice();
-  const { body } = await enrol(device, { token: await services.token() });
+  const { body } = await enrol(device, { proof: await freshProof() });
   const target = SERVER_PATH.admissions(task);
   const words = { audience: services.server.publicKey, method: 'POST', target, body, at: services.clock() };
   const headers = { ...device.headers(words), 'content-type': 'application/octet-stream' };

@@ -2,8 +2,9 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
-import { fromHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, SERVER_PATH } from '@basa/protocol';
+import { fromHex, toHex } from '@basa/masking';
+import { AUTHORITY_PATH, certificateCodec, enrolmentProof, SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 const MAX_UNDER_WAY = 2_000;
@@ -16,10 +17,11 @@ export interface Flooder {
 
 export async function enrolled(processes: TestProcesses): Promise<Flooder> {
   const device = signingDevice();
-  const [token] = await processes.authority.tokens(processes.task, 1, Date.now() + 86_400_000);
+  const [token = ''] = await processes.authority.tokens(processes.task, 1, Date.now() + 86_400_000);
   const target = AUTHORITY_PATH.enrolments(processes.task);
-  const body = JSON.stringify({ token });
   const audience = fromHex(processes.authorityKey) as Uint8Array;
+  const proof = enrolmentProof(nodeSuite, fromHex(token) as Uint8Array, audience);
+  const body = JSON.stringify({ proof: toHex(proof) });
   const headers = device.headers({ audience, method: 'POST', target, body, at: Date.now() });
   const answer = await fetch(new URL(target, processes.urls.authority), {
     method: 'POST',

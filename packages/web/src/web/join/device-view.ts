@@ -28,7 +28,7 @@ const COST_TEXT = {
 } as const;
 /** The next step, if the sentence of a service does not say it. */
 const NEXT: Readonly<Record<string, string>> = {
-  'enrolment-token-invalid': 'Each token enrols one device, once. Ask the operator for another token.',
+  'enrolment-token-invalid': 'Each token enrols one device, once. Ask the application that gave it for another one.',
   'task-paused': 'Come back later; your progress is kept.',
   'budget-spent': 'Its updates stay in the model, and it has nothing more to do.',
 };

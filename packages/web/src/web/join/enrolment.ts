@@ -16,7 +16,8 @@ export interface EnrolmentOptions {
 }
 
 const NEEDED =
-  'To join, you need a one-time enrolment token. The operator of this task creates it with basa keys enroll, and sends you the token or a link that contains it.';
+  'To join, you need a one-time enrolment token. The application of this task gives you one, or a link that contains it.';
+const MISTYPED = 'An enrolment token has 64 digits from 0 to 9 and a to f. Check what you typed.';
 const NONE_LEFT = 'The server has no tokens left. Ask its operator for one, or restart basa dev.';
 const NOTES = {
   link: 'Your link contains an enrolment token; you need nothing else.',
@@ -38,6 +39,7 @@ export class Enrolment {
   /** The credentials of the device. A token that is handed out is used up by it. */
   async admittance(): Promise<Admittance> {
     const token = this.#field.value.trim();
+    if (token !== '' && !/^[0-9a-f]{64}$/.test(token)) return { kind: 'missing', sentence: MISTYPED };
     if (token !== '') return { kind: 'ready', token };
     if (this.#isKnown) return { kind: 'ready' };
     if (!this.#options.handsOutTokens) return { kind: 'missing', sentence: NEEDED };
