@@ -63,7 +63,7 @@ it('an epoch with a key that must be refused does not count, though its authorit
   const rules = { authorities: [signer.publicKey], oneShot: ONE_SHOT_DEFAULTS };
   const counts = (key: Uint8Array): boolean => {
     const times = { opens: millis(0), closes: millis(ONE_SHOT_DEFAULTS.epochMs) };
-    const body = { task: new Uint8Array(32) as TaskId, authority: 0, number: 0, key, kemKey: undefined, ...times };
+    const body = { task: new Uint8Array(32) as TaskId, authority: 0, key, kemKey: undefined, ...times };
     return isEpochOf(nodeSuite, rules, { ...body, signature: signer.sign(epochCodec.statement(body)) });
   };
   expect(counts(nodeSuite.x25519(new Uint8Array(32).fill(2)).publicKey)).toBe(true);

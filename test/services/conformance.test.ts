@@ -11,7 +11,7 @@ import { LIES, problemAnswer, showing, told } from '@basa/conformance/lies.ts';
 import { ITSELF, isUpload, Scene, type Stage } from '@basa/conformance/scene.ts';
 import type { Asked } from '@basa/conformance/service-proxy.ts';
 import { FIELD, packedLength, RING_32, ring, toHex, unpackVector } from '@basa/masking';
-import { HEADER, inputElements, prefixElements, type TaskPolicy } from '@basa/protocol';
+import { HEADER, inputElements, millis, prefixElements, type TaskPolicy } from '@basa/protocol';
 import { ROOT } from '@basa/testkit/root.ts';
 import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -113,7 +113,9 @@ describe.each(CLIENTS)('the client for %s', (_, start) => {
     await open(start, {}, 4);
     showing(scene, ({ epochs, ...shown }) => ({
       ...shown,
-      epochs: epochs.map((one) => (one.authority === 1 ? { ...one, number: 9 } : one)),
+      epochs: epochs.map((one) =>
+        one.authority === 1 ? { ...one, opens: millis(one.opens - 1), closes: millis(one.closes - 1) } : one,
+      ),
     }));
     const { code, output } = await scene.run();
     scene.server.behave();
