@@ -16,6 +16,7 @@ import type { Command } from './shell/command.ts';
 import { completionOf } from './shell/completion-command.ts';
 import type { Program } from './shell/help.ts';
 import { deviceList } from './tasks/device.ts';
+import { deviceExport, deviceImport } from './tasks/device-successor.ts';
 import { keysEnroll, keysMake, keysRevoke } from './tasks/keys.ts';
 import { plan } from './tasks/plan.ts';
 import { taskCreate } from './tasks/task-create.ts';
@@ -50,6 +51,8 @@ export const COMMANDS: readonly Command[] = [
   taskDelete,
   taskExport,
   deviceList,
+  deviceExport,
+  deviceImport,
   keysMake,
   keysEnroll,
   keysRevoke,

@@ -104,7 +104,7 @@ export {
   MAX_AUTHORITIES,
   mostTolerated,
 } from './wire/council.ts';
-export type { DeviceExport, ExportedDevice, ImportedDevice } from './wire/device-export.ts';
+export type { DeviceExport, DeviceExportBody, ExportedDevice, ImportedDevice } from './wire/device-export.ts';
 export { deviceExportCodec, exporterOf, exportersNeeded, importedDevice, MAX_EXPORTED } from './wire/device-export.ts';
 export type { BasaEvent } from './wire/events.ts';
 export type { PrefixVerdict } from './wire/input-words.ts';

@@ -27,6 +27,7 @@ import { MaskThreads } from '../masks/mask-threads.ts';
 import { deviceRoutes } from '../routes/devices.ts';
 import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
+import { successorRoutes } from '../routes/successors.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { AUDIT_FILE, Audit } from '../steps/audit.ts';
 import { enrolmentHook, type HookOptions } from '../steps/enrolment-hook.ts';
@@ -133,7 +134,7 @@ async function open(
     watch,
     now,
   };
-  for (const mount of [taskRoutes, deviceRoutes, shotRoutes]) mount(tools);
+  for (const mount of [taskRoutes, deviceRoutes, successorRoutes, shotRoutes]) mount(tools);
   if (settings.unsafePaperMode) {
     const paperKeys = await PaperKeys.open({ store, vault, randomBytes });
     onClose(() => paperKeys.wipe());

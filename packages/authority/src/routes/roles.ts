@@ -9,6 +9,8 @@ export const ROLES = {
   registerTokens: ['enrol'],
   allowDevices: ['enrol'],
   listDevices: ['enrol', 'revoke', 'admin'],
+  exportDevices: ['enrol'],
+  importDevices: ['enrol'],
   revoke: ['revoke'],
 } as const satisfies Readonly<Record<string, Roles>>;
 

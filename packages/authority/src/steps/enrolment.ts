@@ -29,14 +29,19 @@ export async function enrol(
   proof: string | undefined,
 ): Promise<Certificate> {
   const { deviceKey, user } = device;
-  const isKnown = async (): Promise<boolean> => store.transaction((tables) => tables.isEnrolled(task, user));
+  const isKnown = (): Promise<boolean> =>
+    store.transaction(
+      async (tables) => (await tables.isEnrolled(task, user)) || (await tables.importedAs(task, user)) === 'enrolled',
+    );
   // Asked before the transaction, which waits for nobody.
   if (hook !== undefined && !(await isKnown()) && !(await hook(task, device, proof)))
     fail('enrolment-token-invalid', { detail: 'the owner of the authority does not admit this device' });
   const { certificate, isNew } = await store.transaction(async (tables) => {
-    const answer = granted(certify({ signer }, policy, { task, deviceKey }, await tables.isRevoked(user)));
+    const imported = await tables.importedAs(task, user);
+    const isRevoked = imported === 'revoked' || (await tables.isRevoked(user));
+    const answer = granted(certify({ signer }, policy, { task, deviceKey }, isRevoked));
     if (await tables.isEnrolled(task, user)) return { certificate: answer, isNew: false };
-    const isAdmitted = hook !== undefined || (await tables.isAllowed(task, deviceKey));
+    const isAdmitted = hook !== undefined || imported === 'enrolled' || (await tables.isAllowed(task, deviceKey));
     if (!isAdmitted) await useToken(tables, task, device, proof);
     await tables.enrol(task, user, deviceKey);
     await audit.write({ kind: 'enrolled', task, user });

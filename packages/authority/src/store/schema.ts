@@ -8,6 +8,11 @@ export const TABLES = `
   CREATE TABLE devices (
     task BLOB NOT NULL REFERENCES tasks, user BLOB NOT NULL, device_key BLOB NOT NULL,
     PRIMARY KEY (task, user)) WITHOUT ROWID;
+  CREATE TABLE predecessors (
+    task BLOB PRIMARY KEY REFERENCES tasks, predecessor BLOB NOT NULL, needed INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE imported (
+    task BLOB NOT NULL REFERENCES predecessors, user BLOB NOT NULL, authority INTEGER NOT NULL,
+    revoked INTEGER NOT NULL, participations INTEGER NOT NULL, PRIMARY KEY (task, user, authority)) WITHOUT ROWID;
   CREATE TABLE revoked (user BLOB PRIMARY KEY);
   CREATE TABLE older_keys (sealed BLOB NOT NULL);
   CREATE TABLE participations (

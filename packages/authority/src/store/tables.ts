@@ -1,6 +1,16 @@
 /** The authority's reads and writes inside one transaction: tasks, devices, sealed keys, enrolment tokens and the allow-list. */
 import { equalBytes } from '@basa/masking';
-import { type Ctx, decodePolicy, encodePolicy, type TaskId, type TaskPolicy, type UserId } from '@basa/protocol';
+import {
+  type Ctx,
+  decodePolicy,
+  type ExportedDevice,
+  encodePolicy,
+  type ImportedDevice,
+  importedDevice,
+  type TaskId,
+  type TaskPolicy,
+  type UserId,
+} from '@basa/protocol';
 import { column, type Row, type SqlSession } from '@basa/service';
 import type { VaultParameters } from './vault.ts';
 
@@ -103,6 +113,35 @@ export class AuthorityTables {
     return rows.map((row) => column.bytes(row, 'user') as UserId);
   }
 
+  /** A task succeeds one other. Returns the one that is stored. */
+  async addPredecessor(task: TaskId, predecessor: TaskId, needed: number): Promise<TaskId> {
+    const insert = 'INSERT INTO predecessors (task, predecessor, needed) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+    await this.#session.query(insert, task, predecessor, needed);
+    const [row] = await this.#session.query('SELECT predecessor FROM predecessors WHERE task = ?', task);
+    return row === undefined ? predecessor : (column.bytes(row, 'predecessor') as TaskId);
+  }
+
+  /** The word of an authority of the predecessor about a device; its newest word counts. */
+  async addImported(
+    task: TaskId,
+    authority: number,
+    user: UserId,
+    { isRevoked, participations }: Pick<ExportedDevice, 'isRevoked' | 'participations'>,
+  ): Promise<void> {
+    const insert = `INSERT INTO imported (task, user, authority, revoked, participations) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (task, user, authority) DO UPDATE SET revoked = excluded.revoked, participations = excluded.participations`;
+    await this.#session.query(insert, task, user, authority, isRevoked ? 1 : 0, participations);
+  }
+
+  async importedAs(task: TaskId, user: UserId): Promise<ImportedDevice> {
+    const [row] = await this.#session.query(`${IMPORTED} WHERE i.task = ? AND i.user = ? GROUP BY i.user`, task, user);
+    return row === undefined ? 'unknown' : readImported(row);
+  }
+
+  async allImported(task: TaskId): Promise<readonly ImportedDevice[]> {
+    return (await this.#session.query(`${IMPORTED} WHERE i.task = ? GROUP BY i.user`, task)).map(readImported);
+  }
+
   async paperKeys(): Promise<readonly StoredPaperKey[]> {
     return (await this.#session.query('SELECT * FROM paper_keys')).map((row) => ({
       task: column.bytes(row, 'task') as TaskId,
@@ -138,9 +177,11 @@ export class AuthorityTables {
     for (const user of users) await this.#session.query(insert, task, user, ctx);
   }
 
+  /** With those in the task that this one succeeds: the most that any of its authorities tells. */
   async batchesOf(task: TaskId, user: UserId): Promise<number> {
-    const count = 'SELECT count(*) AS n FROM participations WHERE task = ? AND user = ?';
-    const [row] = await this.#session.query(count, task, user);
+    const count = `SELECT (SELECT count(*) FROM participations WHERE task = ? AND user = ?)
+      + (SELECT coalesce(max(participations), 0) FROM imported WHERE task = ? AND user = ?) AS n`;
+    const [row] = await this.#session.query(count, task, user, task, user);
     return row === undefined ? 0 : column.number(row, 'n');
   }
 
@@ -181,6 +222,14 @@ export class AuthorityTables {
     const [row] = await this.#session.query('SELECT count(*) AS n FROM allowed WHERE task = ?', task);
     return row === undefined ? 0 : column.number(row, 'n');
   }
+}
+
+const IMPORTED = `SELECT count(*) AS told, sum(i.revoked) AS revoked, max(p.needed) AS needed
+  FROM imported i JOIN predecessors p ON p.task = i.task`;
+
+function readImported(row: Row): ImportedDevice {
+  const [told, revoked, needed] = (['told', 'revoked', 'needed'] as const).map((name) => column.number(row, name));
+  return importedDevice(needed as number, { told: told as number, revoked: revoked as number });
 }
 
 function readVault(row: Row): StoredVault {

@@ -13,7 +13,7 @@ import {
   command,
   EXIT_CODE,
 } from '../shell/command.ts';
-import { needed, pinned, pinnedList, secretHex, text, whole, yes } from '../shell/flag.ts';
+import { needed, parsed, pinned, pinnedList, secretHex, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
 
@@ -29,6 +29,15 @@ const FLAGS = {
     variable: 'BASA_AUTHORITY_KEY',
   }),
   task: pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
+  predecessor: parsed(
+    {
+      value: 'hex',
+      help: 'the task that this one succeeds: a device of it keeps its folder, and what it gave and spent',
+      variable: 'BASA_PREDECESSOR',
+    },
+    '64 hexadecimal digits',
+    (given) => (/^[0-9a-f]{64}$/.test(given) ? given : undefined),
+  ),
   identity: needed({
     value: 'folder',
     help: 'folder for the key and the state of the device',
@@ -172,7 +181,16 @@ async function whyEnded(ended: RunSummary['ended']): Promise<string> {
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
   const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
-  const { server, authority, identity, task, enrol: token, minimum, 'max-staleness': maxStaleness } = flags;
+  const {
+    server,
+    authority,
+    identity,
+    task,
+    predecessor,
+    enrol: token,
+    minimum,
+    'max-staleness': maxStaleness,
+  } = flags;
   const pieceBytes = Number(environment['BASA_PIECE_BYTES'] ?? 0);
   const privacy = privacyFloor(flags);
   return Clients.connect({
@@ -191,6 +209,7 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],
     ...(token !== undefined && { token }),
+    ...(predecessor !== undefined && { predecessor }),
     ...(pieceBytes > 0 && { pieceBytes }),
   });
 }

@@ -22,6 +22,21 @@ export interface EnrolledDevice {
   readonly revoked: boolean;
 }
 
+/** What one authority exports for a successor. */
+export interface ExportedDevices {
+  /** The public key of the authority. */
+  readonly authority: string;
+  /** Of the task that it exports, and pages of its devices; in hexadecimal. */
+  readonly policy: string;
+  readonly pages: readonly string[];
+}
+
+export interface ImportedDevices {
+  readonly enrolled: number;
+  readonly revoked: number;
+  readonly unknown: number;
+}
+
 export interface AuthorityOperatorOptions extends OperatorOptions {
   /**
    * Called if one of several authorities could not be reached or refused: the others know, and it must be told again
@@ -144,6 +159,36 @@ export class AuthorityOperator {
     const counts = answers.map(({ allowed }) => Number(allowed)).sort((a, b) => a - b);
     return counts[Math.floor(counts.length / 2)] ?? 0;
   }
+  /** The devices of a task for the task that succeeds it, as each authority signs them. */
+  exportDevices(task: string, successor: string): Promise<readonly ExportedDevices[]> {
+    return this.#each(async (one) => {
+      const policy = toHex((await ask(unnamed(one), 'GET', AUTHORITY_PATH.policy(task))).bytes);
+      const pages: string[] = [];
+      for (let from: string | undefined = ''; from !== undefined; ) {
+        const told = await ask(one, 'GET', `${AUTHORITY_PATH.deviceExport(task, successor)}?from=${from}`);
+        const { page, next }: { page: string; next?: string } = told.json();
+        pages.push(page);
+        if (next !== undefined && !(next > from)) throw new AnswerError(one.url, 'a list that has no end');
+        from = next;
+      }
+      return { authority: await publicKeyOf(one), policy, pages };
+    });
+  }
+  /** Returns the numbers of devices, as the first authority judges them by everything that it was told. */
+  async importDevices(
+    task: string,
+    { policy, pages }: Pick<ExportedDevices, 'policy' | 'pages'>,
+  ): Promise<ImportedDevices> {
+    const answers = await this.#each(async (one) => {
+      let told: ImportedDevices = { enrolled: 0, revoked: 0, unknown: 0 };
+      for (let at = 0; at < pages.length; at += PAGES_AT_ONCE) {
+        const body = { policy, pages: pages.slice(at, at + PAGES_AT_ONCE) };
+        told = (await ask(one, 'POST', AUTHORITY_PATH.deviceImport(task), body)).json<ImportedDevices>();
+      }
+      return told;
+    });
+    return answers[0] as ImportedDevices;
+  }
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
@@ -175,6 +220,8 @@ export class AuthorityOperator {
 
 /** The most hashes that one request may have. */
 const AT_ONCE = 1000;
+/** Of an import. */
+const PAGES_AT_ONCE = 32;
 
 async function publicKeyOf(one: OperatorOptions): Promise<string> {
   return (await ask(unnamed(one), 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;

@@ -47,6 +47,9 @@ export const AUTHORITY_PATH = {
   devices: (task: Name): string => `/v1/tasks/${named(task)}/devices`,
   /** Open, so that every owner sees how many devices each of the others let in. */
   deviceCount: (task: Name): string => `/v1/tasks/${named(task)}/device-count`,
+  /** The devices of the task, for the task that succeeds it. */
+  deviceExport: (task: Name, successor: Name): string => `/v1/tasks/${named(task)}/devices/export/${named(successor)}`,
+  deviceImport: (task: Name): string => `/v1/tasks/${named(task)}/devices/import`,
   /** POST revokes a device, GET lists all that were revoked. */
   revocations: '/v1/revocations',
   /** The epochs that uploads may name now (server). */

@@ -55,9 +55,11 @@ export function exportersNeeded(predecessor: TaskPolicy): number {
 /** A device of the predecessor, as its authorities tell. `unknown`: too few of them agree. */
 export type ImportedDevice = 'enrolled' | 'revoked' | 'unknown';
 
-/** `told` has at most one entry of each authority. Revoked by enough of them wins. */
-export function importedDevice(needed: number, told: readonly Pick<ExportedDevice, 'isRevoked'>[]): ImportedDevice {
-  const revoked = told.filter(({ isRevoked }) => isRevoked).length;
+/** By the number of authorities that told of it, and of those that revoked it; revoked by enough of them wins. */
+export function importedDevice(
+  needed: number,
+  { told, revoked }: { readonly told: number; readonly revoked: number },
+): ImportedDevice {
   if (revoked >= needed) return 'revoked';
-  return told.length - revoked >= needed ? 'enrolled' : 'unknown';
+  return told - revoked >= needed ? 'enrolled' : 'unknown';
 }

@@ -44,10 +44,7 @@ describe('an export of devices', () => {
 
 describe('a device of the task before', () => {
   const said = (...revoked: readonly boolean[]) =>
-    importedDevice(
-      exportersNeeded(policy),
-      revoked.map((isRevoked) => ({ isRevoked })),
-    );
+    importedDevice(exportersNeeded(policy), { told: revoked.length, revoked: revoked.filter(Boolean).length });
 
   it('is enrolled or revoked if more authorities say so than may lie, and revoked if both do', () => {
     expect(exportersNeeded(policy)).toBe(2);

@@ -4,6 +4,7 @@ import {
   certificateCodec,
   decodeBufferRecord,
   decodePolicy,
+  deviceExportCodec,
   encodeBufferRecord,
   encodePolicy,
   paperMessages,
@@ -34,6 +35,10 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample({ name: 'private policy', ...policyCodec }, { ...world.policy, privacy }),
     sample(voteCodec, vote),
     sample(revocationsCodec, { users: device === undefined ? [] : [device.own.user], signature: SIGNATURE }),
+    sample(deviceExportCodec, {
+      ...{ task: world.task, successor: world.task, at: world.now, signature: SIGNATURE },
+      devices: [{ deviceKey: new Uint8Array(32).fill(1), isRevoked: true, participations: 7 }],
+    }),
     ...shotSamples(),
     ...paperSamples(),
     ...sumSamples(),
