@@ -153,5 +153,12 @@ it('an owner with nothing but its own token sees how many devices each other own
   expect(lastLine(told.out)).toMatchObject({ letIn: [{ task, by }] });
   expect((lastLine(told.out) as { devices: unknown[] }).devices).toHaveLength(before.length);
   const shown = (await basaHere(['device', 'list'], environment)).out;
+  // What it changes, it changes at its own authority.
+  const device = signingDevice();
+  const key = toHex(device.deviceKey);
+  const allowed = await basaHere(['keys', 'enroll', '--task', task, '--device-key', key], environment);
+  expect([allowed.code, allowed.errors]).toEqual([0, '']);
+  expect(await sybilAt(0, undefined, device)).toBeUndefined();
+  expect(await sybilAt(1, undefined, device)).toBe('enrolment-token-invalid');
   expect(shown).toContain(by.map(({ authority, devices }) => `${devices} at ${authority}`).join(', '));
 });

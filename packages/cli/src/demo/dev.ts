@@ -125,7 +125,9 @@ export const dev: Command = command({
       }
       const kept = authorities === 1 ? 'the authority are' : `${authorities} authorities are`;
       const servers = nodes === undefined ? 'The server' : counted(nodes, 'server node');
-      terminal.line(`${servers} and ${kept} running. In another terminal, type:\n`);
+      terminal.line(`${servers} and ${kept} running.`);
+      terminal.line('This party holds the tokens of every side: use it to try things out, not with data of others.');
+      terminal.line('In another terminal, type:\n');
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       for (const [n, origin] of corsOrigins.entries())
         terminal.line(`\nYour page: ${origin}/#token=${pageTokens[n] ?? ''}`);

@@ -48,6 +48,8 @@ export interface AuthorityOperatorOptions extends OperatorOptions {
 /** One authority, or several that a task has: every change is made at each of them. */
 export class AuthorityOperator {
   readonly #all: readonly OperatorOptions[];
+  /** Those whose token is known; all if none is. */
+  readonly #owned: readonly OperatorOptions[];
   readonly #onMissed: AuthorityOperatorOptions['onMissed'];
 
   /** Separate several addresses with commas, and also their tokens, one for each; empty for an authority of another owner. */
@@ -61,12 +63,14 @@ export class AuthorityOperator {
         `${counted(tokens.length, 'token was', 'tokens were')} given for ${counted(urls.length, 'authority', 'authorities')}; give one token for each authority, separated by commas (BASA_AUTHORITY_TOKEN or --authority-token)`,
       );
     this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] || undefined }));
+    const owned = this.#all.filter(({ token }) => token !== undefined);
+    this.#owned = owned.length === 0 ? this.#all : owned;
     this.#onMissed = options.onMissed;
   }
 
   /** One operator for each authority whose token is known: an owner has only its own. */
   owned(): readonly AuthorityOperator[] {
-    return this.#all.filter(({ token }) => token !== undefined).map((one) => new AuthorityOperator(one));
+    return this.#owned.map((one) => new AuthorityOperator(one));
   }
 
   /** One operator for each authority, to compare their answers. */
@@ -192,9 +196,9 @@ export class AuthorityOperator {
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
-  /** Sends the request to all, even if one of them fails. If none of them carried it out, that is an error. */
+  /** Sends the request to all of this owner, even if one of them fails. If none of them carried it out, that is an error. */
   async #each<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<readonly Answer[]> {
-    const settled = await Promise.allSettled(this.#all.map(work));
+    const settled = await Promise.allSettled(this.#owned.map(work));
     const done = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const missed = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     const faults = missed.filter((error) => !(isOfService(error) || error instanceof AnswerError));
@@ -207,7 +211,7 @@ export class AuthorityOperator {
   /** Returns the first valid answer of an authority. */
   async #first<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
-    for (const one of this.#all)
+    for (const one of this.#owned)
       try {
         return await work(one);
       } catch (error) {
