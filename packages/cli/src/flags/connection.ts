@@ -18,7 +18,7 @@ export const SERVER_FLAGS = {
 };
 
 export const AUTHORITY_TOKEN = {
-  help: "the operator's token of the authority; for several authorities, one each, separated by commas",
+  help: 'token of the authority; for several, one each, separated by commas, and empty for those of other owners',
   variable: 'BASA_AUTHORITY_TOKEN',
 };
 
