@@ -167,7 +167,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "task": B32,
         "verdicts": many(upload=B32, verdict=U8, reason=optional(short(64)), used=optional(B32),
                          guards=many(part=U16, words=lambda r: [r.number(4) for _ in range(8)]))}),
-    "batch": (48, None, {"task": B32, "number": U53, "uploads": names}),
+    "batch": (48, None, {"task": B32, "uploads": names}),
     "batchVoteRequest": (49, ONE, {"batch": nested_long("batch")}),
     "releaseRequest": (51, ONE, {
         "batch": nested_long("batch"), "votes": endorsements, "epochs": many(epoch=nested("epoch")),

@@ -6,8 +6,8 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { concatBytes, keysAtOnce, SEED_BYTES, toHex, unpackVector } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  type Batch,
   batchCtxOf,
+  batchOf,
   batchVoteRequestCodec,
   type Ctx,
   type Endorsement,
@@ -275,12 +275,8 @@ export class Adversary {
     return { certificate, header, sealed: lie.sealed?.get(toHex(name)) ?? sealed };
   }
 
-  batchOf(uploads: readonly Ctx[], number = 0): Batch {
-    return { task: this.#task, number, uploads };
-  }
-
-  ctxOf(uploads: readonly Ctx[], number = 0): Ctx {
-    return batchCtxOf(suite, this.batchOf(uploads, number));
+  ctxOf(uploads: readonly Ctx[]): Ctx {
+    return batchCtxOf(suite, batchOf(this.#task, uploads));
   }
 
   async inspect(party: AuthorityParty, names: readonly Ctx[], lie: Lie = {}): Promise<InspectAnswer | undefined> {
@@ -300,22 +296,22 @@ export class Adversary {
   }
 
   /** Has the uploads inspected, and asks for a vote. */
-  async vote(party: AuthorityParty, names: readonly Ctx[], number = 0): Promise<boolean> {
+  async vote(party: AuthorityParty, names: readonly Ctx[]): Promise<boolean> {
     await this.inspect(party, names);
-    const body = { batch: this.batchOf(names, number) };
+    const body = { batch: batchOf(this.#task, names) };
     const signed = { ...body, signature: this.world.serverSigner.sign(batchVoteRequestCodec.statement(body)) };
     const request = batchVoteRequestCodec.encode(signed);
     const { bytes } = await this.#ask(party, AUTHORITY_PATH.batchVotes(this.#task), request);
     const vote = bytes && voteCodec.decode(bytes);
     if (vote === undefined) return false;
-    const ctx = toHex(this.ctxOf(names, number));
+    const ctx = toHex(this.ctxOf(names));
     this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...vote.endorsements]));
     return true;
   }
 
   /** Those that it was given for this batch, and those of its own authorities. */
-  votesFor(names: readonly Ctx[], number = 0): readonly Endorsement[] {
-    const ctx = this.ctxOf(names, number);
+  votesFor(names: readonly Ctx[]): readonly Endorsement[] {
+    const ctx = this.ctxOf(names);
     const body = { task: this.#task, ctx };
     const bought = this.colluding.flatMap(({ signer }) => endorse(voteCodec, this.policy, signer, body).endorsements);
     return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
@@ -325,15 +321,15 @@ export class Adversary {
   async release(
     party: AuthorityParty,
     names: readonly Ctx[],
-    number = 0,
     lie: Lie = {},
   ): Promise<readonly Uint32Array[] | undefined> {
-    const shown = names.filter((name) => name !== lie.withheld);
+    const batch = batchOf(this.#task, names);
+    const shown = batch.uploads.filter((name) => name !== lie.withheld);
     const uploads = shown.map((name) => this.#shown(name, lie));
     const parts = taskParts(this.policy).filter((part) => isHolder(part, party.index));
     const body = {
-      batch: this.batchOf(names, number),
-      votes: lie.votes ?? this.votesFor(names, number),
+      batch,
+      votes: lie.votes ?? this.votesFor(names),
       epochs: this.#epochsOf(uploads.map(({ header }) => header)),
       uploads,
       wanted: parts.map((part) => ({ part, vector: true })),
@@ -342,9 +338,9 @@ export class Adversary {
     const { bytes } = await this.#ask(party, AUTHORITY_PATH.releases(this.#task), releaseRequestCodec.encode(signed));
     if (bytes === undefined) return undefined;
     const sums = this.#sumsOf(bytes, parts.length);
-    this.#released(names, number);
+    this.#released(batch.uploads);
     for (const [n, sum] of sums.entries())
-      this.#explain(sum, taskParts(this.policy).indexOf(parts[n] as number), names);
+      this.#explain(sum, taskParts(this.policy).indexOf(parts[n] as number), batch.uploads);
     return sums;
   }
 
@@ -360,7 +356,7 @@ export class Adversary {
     });
   }
 
-  #released(names: readonly Ctx[], number: number): void {
+  #released(names: readonly Ctx[]): void {
     const all = names.map((name) => this.upload(name));
     const users = new Set(all.map(({ header }) => toHex(header.user)));
     const { versionMinimum = this.policy.minimum } = oneShotOf(this.policy);
@@ -369,7 +365,7 @@ export class Adversary {
     const isMixed = new Set(models).size > 1;
     const areEnough = !isMixed || (versionMinimum < this.policy.minimum && least >= versionMinimum);
     this.trace.released({
-      name: toHex(this.ctxOf(names, number)),
+      name: toHex(this.ctxOf(names)),
       inputs: all.flatMap(({ input }) => input ?? []),
       isAllowed: users.size >= this.policy.minimum && areEnough,
     });
@@ -396,10 +392,10 @@ export class Adversary {
   }
 
   /** Inspects, votes and releases at every honest authority. True if one of them released. */
-  async close(names: readonly Ctx[], number = 0): Promise<boolean> {
-    for (const party of this.honest) await this.vote(party, names, number);
+  async close(names: readonly Ctx[]): Promise<boolean> {
+    for (const party of this.honest) await this.vote(party, names);
     const answers = [];
-    for (const party of this.honest) answers.push(await this.release(party, names, number));
+    for (const party of this.honest) answers.push(await this.release(party, names));
     return answers.some((answer) => answer !== undefined);
   }
 

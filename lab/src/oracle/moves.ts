@@ -58,7 +58,7 @@ export const MOVES: Readonly<Record<string, Move>> = {
     const party = dice.pick(adversary.honest);
     const { faults } = adversary.world.wire;
     faults.push(({ host, path }) => (host === party.host && /vote|release/.test(path) ? 'answer-lost' : undefined));
-    await adversary.vote(party, asked.names, asked.number).catch(ignoreLoss);
+    await adversary.vote(party, asked.names).catch(ignoreLoss);
     faults.pop();
     await party.restart();
   },
@@ -116,14 +116,13 @@ function askedFor({ dice, names, asked, adversary }: Scene): Asked | undefined {
 
 async function vote(scene: Scene): Promise<void> {
   const asked = askedFor(scene);
-  if (asked !== undefined)
-    await scene.adversary.vote(scene.dice.pick(scene.adversary.honest), asked.names, asked.number);
+  if (asked !== undefined) await scene.adversary.vote(scene.dice.pick(scene.adversary.honest), asked.names);
 }
 
 async function voteAll(scene: Scene): Promise<void> {
   const asked = askedFor(scene);
   if (asked === undefined) return;
-  for (const party of scene.adversary.honest) await scene.adversary.vote(party, asked.names, asked.number);
+  for (const party of scene.adversary.honest) await scene.adversary.vote(party, asked.names);
 }
 
 /** With the votes so far, or with those of another batch; now and then with the server's own parts. */
@@ -131,12 +130,12 @@ async function release(scene: Scene): Promise<void> {
   const { adversary, dice } = scene;
   const asked = askedFor(scene);
   if (asked === undefined) return;
-  const { names, number } = asked;
+  const { names } = asked;
   const others = [...adversary.votes.values()];
   const votes = others.length > 0 && dice.chance(0.2) ? { votes: dice.pick(others) } : {};
   const lied = names.filter(() => dice.chance(0.3));
   const sealed = dice.chance(0.3) ? { sealed: ownParts(adversary, lied) } : {};
-  await adversary.release(dice.pick(adversary.honest), names, number, { ...votes, ...sealed });
+  await adversary.release(dice.pick(adversary.honest), names, { ...votes, ...sealed });
 }
 
 function ownParts(adversary: Adversary, names: readonly Ctx[]): ReadonlyMap<string, Uint8Array> {

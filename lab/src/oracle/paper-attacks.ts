@@ -19,21 +19,21 @@ const PLAYS: Readonly<Record<string, Play>> = {
     const [u0, u1, u2] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
     const [eve] = (await adversary.colluders(1)) as [Colluder];
     await adversary.close([u0, u1, eve.name]);
-    await adversary.close([u0, u1, u2], 1);
+    await adversary.close([u0, u1, u2]);
   },
 
   async A2(adversary) {
     const honest = await adversary.honestUploads(3);
     const eve = await adversary.twoUploads();
-    for (const [number, name] of honest.entries()) await adversary.close([name, ...eve], number);
-    await adversary.close(honest, honest.length);
+    for (const name of honest) await adversary.close([name, ...eve]);
+    await adversary.close(honest);
   },
 
   async B1(adversary) {
     const [u0, u1, ub] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
     await adversary.close([u0, u1, ub]);
     const [ua] = (await adversary.honestUploads(1)) as [Ctx];
-    await adversary.close([u0, u1, ua], 1);
+    await adversary.close([u0, u1, ua]);
   },
 
   async B2(adversary) {
@@ -43,7 +43,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     for (const party of adversary.honest)
       await adversary.inspect(party, [ua], { sealed: adversary.instead(ua, sealed) });
     await adversary.close([u0, u1, ub.name]);
-    await adversary.close([ua, u1, ub.name], 1);
+    await adversary.close([ua, u1, ub.name]);
   },
 
   async C1(adversary) {
@@ -54,7 +54,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     await adversary.give(device);
     const second = await adversary.give(device);
     await adversary.close([...others, first]);
-    if (second !== undefined && second !== first) await adversary.close([...others, second], 1);
+    if (second !== undefined && second !== first) await adversary.close([...others, second]);
   },
 
   async D1(adversary) {
@@ -77,7 +77,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     const [u1] = (await adversary.colluders(1)) as [Colluder];
     const names = [u0, u1.name, u2];
     for (const party of adversary.honest) await adversary.vote(party, names);
-    for (const party of adversary.honest) await adversary.release(party, names, 0, { withheld: u0 });
+    for (const party of adversary.honest) await adversary.release(party, names, { withheld: u0 });
     await adversary.close(names);
   },
 
@@ -86,16 +86,16 @@ const PLAYS: Readonly<Record<string, Play>> = {
     const [eve] = (await adversary.colluders(1)) as [Colluder];
     await adversary.close([...first, eve.name]);
     const [u0, u1, u2] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
-    await adversary.close([u0, u1, eve.name], 1);
-    await adversary.close([u0, u1, u2], 2);
+    await adversary.close([u0, u1, eve.name]);
+    await adversary.close([u0, u1, u2]);
   },
 
   async G1(adversary) {
     const behind = await adversary.honestUploads(2);
     await adversary.makeVersion();
     const names = await adversary.honestUploads(3);
-    await adversary.close([...behind, ...names.slice(0, 1)]);
-    await adversary.close(names, 1);
+    await adversary.close([...behind, ...names.slice(0)]);
+    await adversary.close(names);
   },
 
   async H1(adversary) {
@@ -116,7 +116,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     for (const device of devices.slice(0, 2)) {
       await device.restart();
       const again = await adversary.give(device);
-      if (again !== undefined) await adversary.close([again, eve.name], 1);
+      if (again !== undefined) await adversary.close([again, eve.name]);
     }
   },
 };

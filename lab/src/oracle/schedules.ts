@@ -75,8 +75,7 @@ async function runSchedule(adversary: Adversary, seed: number): Promise<AttackRe
   const scene = await beginning(adversary, dice);
   const moves = Object.values(MOVES);
   for (let n = 6 + dice.below(18); n > 0; n--) await dice.pick(moves)(scene);
-  for (const { names, number } of scene.asked)
-    for (const party of adversary.honest) await adversary.release(party, names, number);
+  for (const { names } of scene.asked) for (const party of adversary.honest) await adversary.release(party, names);
   for (const party of adversary.honest) party.aheadMs = 0;
   return adversary.trace.judge();
 }

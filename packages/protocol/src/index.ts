@@ -133,7 +133,7 @@ export {
 } from './wire/model.ts';
 export { paperAttribute, paperContext } from './wire/naming.ts';
 export type { Batch } from './wire/one-shot/batch.ts';
-export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf } from './wire/one-shot/batch.ts';
+export { BATCH_BYTES, batchCodec, batchCtxOf, batchOf, givenNameOf } from './wire/one-shot/batch.ts';
 export { batchProblem, leastOfVersion } from './wire/one-shot/batch-rules.ts';
 export type { Epoch, EpochBody, EpochName } from './wire/one-shot/epoch.ts';
 export {

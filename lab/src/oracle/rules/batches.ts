@@ -20,7 +20,7 @@ export const BATCH_RULES: readonly Rule[] = [
     async play(adversary) {
       const [a, b, c] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
       await adversary.close([a, b]);
-      await adversary.close([a, c], 1);
+      await adversary.close([a, c]);
     },
     edits: [
       {
@@ -32,8 +32,8 @@ export const BATCH_RULES: readonly Rule[] = [
   },
   {
     id: 'votes-sign-members',
-    attack: 'a batch has the same number as another batch that got votes',
-    without: 'votes for the number of a batch instead of its uploads',
+    attack: 'another batch uses the votes of a batch',
+    without: 'votes that do not name the uploads of their batch',
     learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
     async play(adversary) {
       const [a, b, c] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
@@ -56,9 +56,8 @@ export const BATCH_RULES: readonly Rule[] = [
     world: COUNCIL,
     async play(adversary) {
       const lists = await pairs(adversary);
-      for (const [n, party] of adversary.honest.entries()) await adversary.vote(party, lists[n] as Ctx[], n);
-      for (const party of adversary.honest)
-        for (const [n, list] of lists.entries()) await adversary.release(party, list, n);
+      for (const [n, party] of adversary.honest.entries()) await adversary.vote(party, lists[n] as Ctx[]);
+      for (const party of adversary.honest) for (const list of lists) await adversary.release(party, list);
     },
     edits: [
       {
@@ -77,10 +76,10 @@ export const BATCH_RULES: readonly Rule[] = [
     async play(adversary) {
       const lists = await pairs(adversary);
       for (const party of adversary.honest)
-        for (const [n, names] of lists.entries()) {
-          const [bought] = adversary.votesFor(names, n);
+        for (const names of lists) {
+          const [bought] = adversary.votesFor(names);
           const votes = bought === undefined ? [] : [bought, bought, bought];
-          await adversary.release(party, names, n, { votes }).catch(ignoreRefusedEncoding);
+          await adversary.release(party, names, { votes }).catch(ignoreRefusedEncoding);
         }
     },
     edits: [
@@ -102,7 +101,7 @@ export const BATCH_RULES: readonly Rule[] = [
       const [a] = (await adversary.honestUploads(1)) as [Ctx];
       const [eve] = (await adversary.colluders(1)) as [Colluder];
       await adversary.close([a]);
-      await adversary.close([a, eve.name], 1);
+      await adversary.close([a, eve.name]);
     },
     edits: [{ file: FORM, find: 'if (headers.length < minimum)', replace: 'if (headers.length < 1)' }],
   },
@@ -127,7 +126,7 @@ export const BATCH_RULES: readonly Rule[] = [
       const [a, b] = (await adversary.honestUploads(2)) as [Ctx, Ctx];
       const [first, second] = await adversary.twoUploads();
       const isFirst = await adversary.close([a, first]);
-      if ((await adversary.close([b, second], 1)) && isFirst)
+      if ((await adversary.close([b, second])) && isFirst)
         adversary.trace.broken.add('two updates of one device on one version are in sums');
     },
     edits: [

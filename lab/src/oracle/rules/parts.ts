@@ -42,7 +42,7 @@ export const PART_RULES: readonly Rule[] = [
       for (const party of adversary.honest) await adversary.vote(party, names);
       const own = names.slice(1).map((name) => [toHex(name), adversary.ownParts(adversary.upload(name).header).sealed]);
       const sealed = new Map(own as [string, Uint8Array][]);
-      for (const party of adversary.honest) await adversary.release(party, names, 0, { sealed });
+      for (const party of adversary.honest) await adversary.release(party, names, { sealed });
     },
     edits: [
       {

@@ -22,7 +22,7 @@ export const TIME_RULES: readonly Rule[] = [
       const back = adversary.honest[0]?.copied();
       await adversary.close([a, c, v]);
       await back?.();
-      await adversary.close([a, eve.name, v], 1);
+      await adversary.close([a, eve.name, v]);
     },
     edits: [
       {

@@ -19,9 +19,9 @@ export const UNIT_RULES: readonly Rule[] = [
       for (const party of adversary.honest) {
         await adversary.vote(party, [a, b]);
         await party.restart();
-        await adversary.vote(party, [a, c], 1);
+        await adversary.vote(party, [a, c]);
         await adversary.release(party, [a, b]);
-        await adversary.release(party, [a, c], 1);
+        await adversary.release(party, [a, c]);
       }
     },
     edits: [
@@ -45,7 +45,7 @@ export const UNIT_RULES: readonly Rule[] = [
       const { header } = adversary.upload(b as Ctx);
       const own = withOtherTag({ ...header, user: device.user });
       const second = await adversary.forge(device, own, adversary.ownParts(own));
-      if ((await adversary.close([b as Ctx, second], 1)) && isFirst)
+      if ((await adversary.close([b as Ctx, second])) && isFirst)
         adversary.trace.broken.add('two updates of one device on one version are in sums');
     },
     edits: [
@@ -65,7 +65,7 @@ export const UNIT_RULES: readonly Rule[] = [
       const [a, b, c] = (await inSecondEpoch(adversary, 3)) as [Ctx, Ctx, Ctx];
       await adversary.close([a, b]);
       for (let n = 0; n < 3; n++) await adversary.wait(0.45 * HOUR_MS);
-      await adversary.close([a, c], 1);
+      await adversary.close([a, c]);
     },
     edits: [
       {

@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask, askAs, newDevice, userOf } from '../asking.ts';
+import { ask, askAs, newDevice } from '../asking.ts';
 import { AUDITOR, cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
 import { type ShotScene, shotScene, shotStage } from '../one-shot/shot-world.ts';
 import { TestServer } from '../parties.ts';
@@ -61,7 +61,7 @@ export function testRefusals(freshHome: NewHome): void {
     it('an upload of a device that was revoked', async () => {
       const authority = await start(await freshHome());
       const { world, epochs, uploads } = await shotScene(authority, 2);
-      const user = toHex(userOf((world.enrolled[1] as (typeof world.enrolled)[number]).device));
+      const user = toHex((uploads[1] as (typeof uploads)[number]).shown.header.user);
       const revoked = await ask(authority, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR });
       expect(revoked.json()).toEqual({ revoked: true });
       const { verdicts } = await world.inspected(authority, uploads, epochs);

@@ -4,8 +4,10 @@ import {
   AUTHORITY_PATH,
   type Batch,
   batchCtxOf,
+  batchOf,
   batchVoteRequestCodec,
   type Certificate,
+  type Ctx,
   certificateCodec,
   type Endorsement,
   type Epoch,
@@ -72,17 +74,21 @@ export class ShotWorld {
     return Promise.all(authorities.map((authority) => this.epoch(authority)));
   }
 
-  /** One upload of each device, sealed to the open epochs of these authorities; every word but the guards has its number. */
+  /**
+   * One upload of each device, sealed to the open epochs of these authorities, in the order of a batch; every word but the guards has the
+   * number of its device.
+   */
   async uploads(authorities: readonly Authority[], count = this.enrolled.length): Promise<readonly TestUpload[]> {
     const epochs = await this.epochs(authorities);
     const on = { policy: this.policy, statement: this.statement, epochs };
     const names = epochs.map((epoch) => epochNameOf(nodeSuite, epoch));
-    return this.enrolled.slice(0, count).map((one, n) => {
+    const made = this.enrolled.slice(0, count).map((one, n) => {
       const input = new Uint32Array(shotLayout(this.policy, names).elements).fill(n + 1);
       input.set([1, 0, 0, 0]);
       input.fill(0, -4);
       return maskedUpload(one, on, input);
     });
+    return inOrder(made);
   }
 
   inspectRequest(uploads: readonly ShownUpload[], epochs: readonly Epoch[], signer = this.server.signer): Uint8Array {
@@ -111,8 +117,8 @@ export class ShotWorld {
     return inspectAnswerCodec.decode(answer.bytes);
   }
 
-  batchOf(uploads: readonly TestUpload[], number = 0): Batch {
-    return { task: this.task, number, uploads: uploads.map(({ shown }) => uploadNameOf(nodeSuite, shown.header)) };
+  batchOf(uploads: readonly TestUpload[]): Batch {
+    return batchOf(this.task, uploads.map(uploadNameOfTest));
   }
 
   voteRequest(batch: Batch, signer = this.server.signer): Uint8Array {
@@ -153,6 +159,15 @@ export interface ReleaseAsked {
   readonly batch?: Batch;
 }
 
+/** Ascending by their names, as in a batch. */
+export function inOrder(uploads: readonly TestUpload[]): readonly TestUpload[] {
+  return [...uploads].sort((one, other) => Buffer.compare(uploadNameOfTest(one), uploadNameOfTest(other)));
+}
+
+function uploadNameOfTest({ shown }: TestUpload): Ctx {
+  return uploadNameOf(nodeSuite, shown.header);
+}
+
 /** The head of a release answer, and the bytes behind it. */
 export function openRelease({ bytes }: Answer): { readonly answer: ReleaseAnswer; readonly vectors: Uint8Array } {
   const { header, bodyStart } = unframeHeader(bytes, 65_536);
@@ -184,9 +199,9 @@ export async function standOf(authority: Authority, { world, epochs, uploads }: 
 }
 
 /** Inspects the uploads and votes for the batch of them. */
-export async function finalBatch(authority: Authority, { world, epochs, uploads }: ShotScene, number = 0) {
+export async function finalBatch(authority: Authority, { world, epochs, uploads }: ShotScene) {
   await world.inspected(authority, uploads, epochs);
-  const batch = world.batchOf(uploads, number);
+  const batch = world.batchOf(uploads);
   const request = world.voteRequest(batch);
   const votes = (await world.voted(authority, batch)).endorsements;
   return { ctx: batchCtxOf(nodeSuite, batch), request, votes };

@@ -2,6 +2,7 @@
 import { addPackedInPlace, equalBytes, fromHex, type HolderSecret, subtractInPlace, toHex } from '@basa/masking';
 import {
   addMasksInPlace,
+  batchOf,
   batchVoteRequestCodec,
   type Ctx,
   type Epoch,
@@ -66,7 +67,6 @@ export class ShotService {
   opensWhenFull = false;
   /** The server's statement on every upload. */
   fate: UploadFate | undefined;
-  #batches = 0;
 
   constructor(world: TestWorld) {
     this.#world = world;
@@ -112,7 +112,10 @@ export class ShotService {
   /** Forms a batch of all that wait, has it voted for, and opens its sum, which makes the next version. */
   openBatch(): Uint32Array {
     const { authority, policy, serverSigner, task } = this.#world;
-    const batch = { task, number: this.#batches++, uploads: this.taken.map(({ name }) => name) };
+    const batch = batchOf(
+      task,
+      this.taken.map(({ name }) => name),
+    );
     const request = signed(batchVoteRequestCodec, serverSigner, { batch });
     const view = {
       suite,

@@ -137,7 +137,7 @@ describe('a batch', () => {
   });
 
   it('is lost once: with no vote its uploads are free, and after a grant it can only be unknown', () => {
-    const batch = { task, number: 0, uploads: [bytes(1) as Ctx] };
+    const batch = { task, uploads: [bytes(1) as Ctx] };
     const frozen = openShotBatch(policy, { ctx: bytes(9) as Ctx, batch, version: 0, users: [bytes(1) as UserId] });
     const lost = (status: ShotBatch['status'], how: 'aborted' | 'unknown') => {
       const { state, records, answer, events } = loseBatch({ ...frozen, status }, how);

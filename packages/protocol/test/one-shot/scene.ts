@@ -1,5 +1,5 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
-import { concatBytes, crc32, keysAtOnce, toHex } from '@basa/masking';
+import { concatBytes, crc32, equalBytes, keysAtOnce, toHex } from '@basa/masking';
 import {
   type Batch,
   type Endorsement,
@@ -38,11 +38,14 @@ export const WEAK_KEYS: readonly Uint8Array[] = [
   ),
 ];
 
-/** This many uploads that every authority has inspected, and a batch of them. */
+/** This many uploads that every authority has inspected, and a batch of them; all in its order. */
 export function inspected(options: ShotOptions = {}, count = 3): Inspected {
   const world = new ShotWorld(options);
-  const devices = world.contributed(count);
-  const shots = [...world.server.shots];
+  const given = world.contributed(count);
+  const shots = [...world.server.shots].sort((one, other) => (toHex(one.name) < toHex(other.name) ? -1 : 1));
+  const devices = shots.flatMap(
+    ({ upload }) => given.find(({ own }) => equalBytes(own.user, upload.header.user)) ?? [],
+  );
   if (world.server.inspect().some(({ kind }) => kind !== 'good')) throw new Error('not all uploads are good');
   return { world, devices, shots, batch: world.server.batch(shots) };
 }

@@ -20,7 +20,7 @@ type Status = (typeof STATUSES)[number];
 
 const { policy, task } = nodeFederation({ bufferSize: 4 });
 const ctx = new Uint8Array(32).fill(7) as never;
-const frozen = openShotBatch(policy, { ctx, batch: { task, number: 0, uploads: [] }, version: 0, users: [] });
+const frozen = openShotBatch(policy, { ctx, batch: { task, uploads: [] }, version: 0, users: [] });
 const votes = [{ authority: 0, signature: new Uint8Array(64) }];
 const grant = recordGrant(frozen, { votes }).state;
 const states: Record<Status, ShotBatch> = {

@@ -1,6 +1,7 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
+  batchOf,
   leastOfVersion,
   type OneShotPolicy,
   pickBatch,
@@ -98,9 +99,9 @@ export class Batcher {
   }
 
   async #make(picked: readonly StoredShot[], fence: Fence): Promise<boolean> {
-    const { task, policy, store, batches } = this.#options;
-    const uploads = picked.map(({ name }) => name);
-    const sum = await batches.add({ task, number: await store.nextBatch(task), uploads }, fence);
+    const { task, policy, batches } = this.#options;
+    const names = picked.map(({ name }) => name);
+    const sum = await batches.add(batchOf(task, names), fence);
     if (sum !== undefined && policy.privacy?.budget !== undefined) this.#voting = [...this.#voting, sum];
     return sum !== undefined;
   }

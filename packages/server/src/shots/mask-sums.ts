@@ -94,7 +94,7 @@ export class MaskSums {
 
   #plan(round: number): readonly AskedSums[] {
     const { closing, sum } = this.#batch;
-    const turn = sum.batch.number + round;
+    const turn = (sum.ctx[0] ?? 0) + round;
     const plan = sumPlan(closing, turn, [...this.#without]);
     if (plan !== undefined) return plan;
     if (sumPlan(closing, turn, [...this.#gone]) === undefined) throw new BatchLost();

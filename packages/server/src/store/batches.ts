@@ -40,7 +40,6 @@ export interface BatchChange {
 /** Batches with the policy of their task. */
 const BATCHES = 'SELECT b.*, t.policy FROM batches b JOIN tasks t ON t.task = b.task';
 const MEMBERS = 'SELECT name, usr, version FROM shots WHERE ctx = ? ORDER BY position';
-const LAST = 'SELECT COALESCE(MAX(number), -1) AS last_number FROM batches WHERE task = ?';
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
 const ENDED = `SELECT ctx FROM batches WHERE task = ? AND made_at < ? AND status NOT IN ${OPEN} ORDER BY made_at LIMIT ?`;
 
@@ -50,7 +49,6 @@ export function batchTables(database: SqlDatabase) {
     const members = await query(MEMBERS, ctx);
     const batch: Batch = {
       task: column.bytes(row, 'task') as TaskId,
-      number: column.number(row, 'number'),
       uploads: members.map((member) => column.bytes(member, 'name') as Ctx),
     };
     return {
@@ -65,10 +63,6 @@ export function batchTables(database: SqlDatabase) {
   const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly SumFact[]> =>
     (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
   return {
-    nextBatch: async (task: TaskId): Promise<number> => {
-      const [row = {}] = await database.query(LAST, task);
-      return column.number(row, 'last_number') + 1;
-    },
     /** Returns undefined, and writes nothing, if one of the uploads no longer exists or is in another batch. */
     addBatch: (suite: Suite, batch: Batch, fence?: Fence): Promise<Ctx | undefined> =>
       database
@@ -157,16 +151,11 @@ export function isEnded(status: ShotBatch['status']): boolean {
 
 class ShotMissing extends Error {}
 
-async function insertBatch(
-  dialect: Dialect,
-  session: SqlSession,
-  ctx: Ctx,
-  { task, number, uploads }: Batch,
-): Promise<void> {
+async function insertBatch(dialect: Dialect, session: SqlSession, ctx: Ctx, { task, uploads }: Batch): Promise<void> {
   const { query } = session;
-  const add = `INSERT INTO batches (ctx, task, status, last_record, made_at, number) VALUES (?, ?, 'frozen', 0, ?, ?)
+  const add = `INSERT INTO batches (ctx, task, status, last_record, made_at) VALUES (?, ?, 'frozen', 0, ?)
     ON CONFLICT (ctx) DO NOTHING`;
-  await query(add, ctx, task, await session.now(), number);
+  await query(add, ctx, task, await session.now());
   const placed = uploads.map((name, position) => [name, position] as const);
   for (const some of inChunks(placed)) await query(takingSome(dialect, some.length), ...some.flat(), ctx, task);
   const taken = await query('SELECT name FROM shots WHERE ctx = ?', ctx);

@@ -31,11 +31,10 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
     // Its uploads are in `shots`.
     `CREATE TABLE batches (
-        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task), number ${integer} NOT NULL,
+        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task),
         status TEXT NOT NULL, last_record ${integer} NOT NULL, made_at ${integer} NOT NULL
       )`,
     'CREATE INDEX batches_by_status ON batches (status)',
-    'CREATE INDEX batches_by_number ON batches (task, number)',
     'CREATE INDEX batches_by_age ON batches (task, made_at)',
     `CREATE TABLE records (
         ctx ${blob} NOT NULL REFERENCES batches (ctx), number ${integer} NOT NULL, record ${blob} NOT NULL,

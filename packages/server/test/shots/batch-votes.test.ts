@@ -23,7 +23,7 @@ function scene(answers: readonly ((attempt: number) => Answer)[], shown: readonl
   const world = new ShotWorld();
   const { task, policy } = world;
   const { suite } = world.environment.tools;
-  const batch: Batch = { task, number: 0, uploads: [1, 2, 3].map((n) => bytes(n) as Ctx) };
+  const batch: Batch = { task, uploads: [1, 2, 3].map((n) => bytes(n) as Ctx) };
   const ctx = batchCtxOf(suite, batch);
   const voteOf = (authority: number, change: Partial<Vote> = {}): Vote =>
     endorse(voteCodec, policy, world.authority(authority).base.ports.signer, { task, ctx, ...change });

@@ -78,7 +78,7 @@ function scene(behaviours: readonly (Behaviour | undefined)[], isAddressed: read
   const epochs = world.indices.map((authority) => ({ authority, statement: bytes(1) }));
   const headers = [{ epochs }, { epochs }];
   const voted = {
-    sum: { batch: { number: 0 } },
+    sum: { ctx: new Uint8Array(32) },
     closing: { suite, task, policy, ctx, headers },
   } as unknown as VotedBatch;
   const sums = new MaskSums(

@@ -37,7 +37,7 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
   const known = new Map(epochs.map((epoch) => [toHex(statementOf(epoch)), epoch]));
   const named = epochs.map((epoch) => ({ authority: epoch.authority, statement: statementOf(epoch) }));
   const names = [1, 2, 3].map((n) => bytes(n) as Ctx);
-  const batch: Batch = { task, number: 0, uploads: names };
+  const batch: Batch = { task, uploads: names };
   const users = names as readonly Uint8Array[] as readonly UserId[];
   const ctx = batchCtxOf(suite, batch);
   const sum = openShotBatch(policy, { ctx, batch, version: 0, users });

@@ -85,7 +85,7 @@ export function testPlaces(scene: NodesScene): void {
       await take(ann, 1);
       await give(ann, 0);
       await scene.store.decideShots(task, [nameOf(1)], { from: 'waiting', to: 'good' });
-      await scene.store.addBatch(nodeSuite, { task, number: 9, uploads: [nameOf(1)] });
+      await scene.store.addBatch(nodeSuite, { task, uploads: [nameOf(1)] });
       expect(await scene.placeTable.count(task)).toEqual({ used: 1, waiting: 0 });
     });
 

@@ -69,7 +69,7 @@ export async function batchIn(store: Store, number: number, count = 2): Promise<
     await store.beginShot(task, { name, upload, version: 2, votes: { first: 40, last: 50 } });
     await store.acceptShot(task, name, user);
   }
-  const ctx = await store.addBatch(nodeSuite, { task, number, uploads });
+  const ctx = await store.addBatch(nodeSuite, { task, uploads });
   if (ctx === undefined) throw new Error('the batch was not added');
   return ctx;
 }

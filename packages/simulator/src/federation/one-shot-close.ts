@@ -91,7 +91,7 @@ function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Ref
   const failed = new Set(policy.authorities.map((_, n) => n).filter((n) => server.world.isAway(n)));
   let no: Refused | undefined;
   for (;;) {
-    const plan = sumPlan(closing, start.batch.number, [...failed]);
+    const plan = sumPlan(closing, start.ctx[0] ?? 0, [...failed]);
     if (plan === undefined) return no ?? refused('too-few-votes', { detail: 'too few authorities sum masks' });
     const before = failed.size;
     const signed: MaskSumOf[] = [];

@@ -3,6 +3,7 @@ import { crc32, equalBytes, packedLength, toHex, unpackVector } from '@basa/mask
 import {
   type Batch,
   batchCtxOf,
+  batchOf,
   type Ctx,
   type Endorsement,
   type Epoch,
@@ -204,7 +205,10 @@ export class ShotServer implements ShotPeer, ClosingStore {
         free.filter(({ upload }) => toHex(upload.header.model) === model),
       );
       if (chosen.length === 0) continue;
-      const batch = { task, number: this.batches.size, uploads: chosen.map(({ name }) => name) };
+      const batch = batchOf(
+        task,
+        chosen.map(({ name }) => name),
+      );
       return this.keepBatch(newBatch(batchCtxOf(this.view.suite, batch), batch)).ctx;
     }
     return undefined;

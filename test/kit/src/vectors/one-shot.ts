@@ -31,22 +31,25 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const { suite } = environment.tools;
   const shown = shownModelCodec.encode(world.shown());
   const secrets = world.authorities.map(({ units }) => toHex([...units.values()][0]?.secret as Uint8Array));
-  const users = [0, 1].map((n) => {
+  const given = [0, 1].map((n) => {
     const device = world.device();
     let seeds: readonly string[] = [];
     device.onMask = ({ plan }) => {
       seeds = plan.terms.map(({ seed }) => toHex(seed.reveal()));
     };
     granted(device.contribute());
-    return userVector(device, seeds, server.shots[n] as StoredShot);
+    return { device, seeds, shot: server.shots[n] as StoredShot };
   });
-  const inspectRequest = inspectRequestCodec.encode(server.inspectRequest(server.shots));
-  const inspected = world.indices.map((index) => granted(server.inspectBy(index, server.shots)));
-  const batch = server.batch();
+  given.sort((one, other) => (toHex(one.shot.name) < toHex(other.shot.name) ? -1 : 1));
+  const shots = given.map(({ shot }) => shot);
+  const users = given.map(({ device, seeds, shot }) => userVector(device, seeds, shot));
+  const inspectRequest = inspectRequestCodec.encode(server.inspectRequest(shots));
+  const inspected = world.indices.map((index) => granted(server.inspectBy(index, shots)));
+  const batch = server.batch(shots);
   const voteRequest = batchVoteRequestCodec.encode(server.voteRequest(batch));
   const voted = world.indices.map((index) => granted(server.voteBy(index, batch)));
   const votes = server.votes(batch);
-  const plan = sumPlan(server.closing(batch), batch.number) ?? [];
+  const plan = sumPlan(server.closing(batch), 0) ?? [];
   const releases = plan.map(({ authority, wanted }) => {
     const request = server.releaseRequest(batch, { votes, wanted });
     const { answer, vectors } = granted(server.releaseBy(authority, batch, { votes, wanted }));
@@ -59,7 +62,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   });
   const verdict = judgeSum(sumRules(policy, 0), server.release(batch, votes), 2);
   if (verdict.kind !== 'good') throw new Error(verdict.why);
-  const { header } = (server.shots[0] as StoredShot).upload;
+  const { header } = (shots[0] as StoredShot).upload;
   const { ports } = world.authority(0).base;
   return {
     name,

@@ -1,25 +1,29 @@
 /** A batch: the uploads of one sum. From its vote on it is treated like a buffer whose set of updates is fixed. */
-import type { Suite } from '@basa/masking';
+import { type Suite, toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '../brands.ts';
 import { type Message, message } from '../codec.ts';
-import { list, u53 } from '../fields.ts';
+import { checked, list } from '../fields.ts';
 import { KIND } from '../kinds.ts';
 import { MAX_BATCH } from '../limits.ts';
 import { field } from '../named-fields.ts';
 
 export interface Batch {
   readonly task: TaskId;
-  /** Numbered by the server. */
-  readonly number: number;
-  /** The names of the uploads, in order. */
+  /** The names of the uploads, ascending: the same uploads are always the same batch. */
   readonly uploads: readonly Ctx[];
 }
 
 export const batchCodec: Message<Batch> = message<Batch>(KIND.batch, 'batch', {
   task: field.task,
-  number: u53,
-  uploads: list(MAX_BATCH, field.ctx),
+  uploads: checked(list(MAX_BATCH, field.ctx), (uploads) =>
+    uploads.every((name, n) => n === 0 || toHex(uploads[n - 1] as Ctx) < toHex(name)) ? undefined : 'not ascending',
+  ),
 });
+
+export function batchOf(task: TaskId, uploads: readonly Ctx[]): Batch {
+  const named = new Map(uploads.map((name) => [toHex(name), name]));
+  return { task, uploads: [...named].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, name]) => name) };
+}
 
 /** Bytes that fit a batch. */
 export const BATCH_BYTES: number = 64 + 32 * MAX_BATCH;

@@ -4,6 +4,7 @@ import {
   type Batch,
   type BatchVoteRequest,
   batchCtxOf,
+  batchOf,
   batchProblem,
   batchVote,
   batchVoteRequestCodec,
@@ -41,7 +42,6 @@ import {
 
 export class ShotRequests {
   readonly #world: OneShotFederation;
-  #batches = 0;
 
   constructor(world: OneShotFederation) {
     this.#world = world;
@@ -110,7 +110,10 @@ export class ShotRequests {
   }
 
   batch(shots: readonly StoredShot[] = this.shots): Batch {
-    return { task: this.#world.task, number: this.#batches++, uploads: shots.map(({ name }) => name) };
+    return batchOf(
+      this.#world.task,
+      shots.map(({ name }) => name),
+    );
   }
 
   voteRequest(batch: Batch, change: Changed<BatchVoteRequest> = {}): BatchVoteRequest {
