@@ -85,8 +85,8 @@ export const TIME_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'protocol/src/user/ledger.ts',
-        find: 'given === undefined || serial > given.serial ?',
-        replace: 'given === undefined || serial >= given.serial ?',
+        find: 'serial <= given.serial || isOfPredecessor',
+        replace: 'serial < given.serial || isOfPredecessor',
       },
     ],
   },
@@ -107,8 +107,8 @@ export const TIME_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'protocol/src/user/ledger.ts',
-        find: 'given === undefined || serial > given.serial ?',
-        replace: 'given === undefined || serial !== given.serial ?',
+        find: 'serial <= given.serial || isOfPredecessor',
+        replace: 'serial === given.serial || isOfPredecessor',
       },
     ],
   },
