@@ -1,6 +1,7 @@
 /** The one-shot mode under the leak oracle: attacks, generated schedules, a share of all courses, and faults. */
 import { describe, expect, it } from 'vitest';
 import { runCourses } from '../../src/oracle/courses.ts';
+import { Exhaustive } from '../../src/oracle/exhaustive.ts';
 import { runFaults } from '../../src/oracle/faults.ts';
 import { RULES } from '../../src/oracle/rules/all.ts';
 import { playRule } from '../../src/oracle/rules/rule.ts';
@@ -20,6 +21,14 @@ describe('the unmodified services', () => {
       expect(sumsFound).toBeGreaterThan(0);
     },
   );
+
+  it('leak nothing in any state of three devices, and the oracle notices an authority that forgets', () => {
+    const alone = { count: 1, colluding: [] } as const;
+    const { leaks, schedules, sums, sumsFound } = new Exhaustive(alone).run();
+    expect([leaks, sumsFound]).toEqual([[], sums]);
+    expect(schedules).toBeGreaterThan(50);
+    expect(new Exhaustive({ ...alone, forgets: true }).run().leaks).toHaveLength(1);
+  });
 
   it('leak nothing in a share of all courses of two steps, and every sum is found', async () => {
     const { leaks, schedules, sums, sumsFound } = await runCourses(2, { index: 7, of: 300 });
