@@ -165,6 +165,7 @@ export class Scene {
       task,
       token: await this.#newToken(),
       identity: inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))),
+      floor: { noNoise: true },
     });
     this.#peers.push(peer);
     const { version } = await peer.model();

@@ -125,6 +125,7 @@ export class Cluster {
       identity: join(this.folder, 'devices', name),
       token: await newToken(this.authority, this.task),
       retry,
+      floor: { noNoise: true },
       ...options,
     });
     this.#clients.push(client);

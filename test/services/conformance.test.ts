@@ -68,7 +68,8 @@ async function contribute(settings: Readonly<Record<string, string>>, signal: Ab
   const { BASA_TASK: task = '', BASA_ENROLMENT_TOKEN: token = '', BASA_IDENTITY: identity = '' } = settings;
   const pieceBytes = Number(settings['BASA_PIECE_BYTES']);
   const retry = { firstWaitMs: 1 };
-  const options = { server, authority, authorityKey, task, token, identity, pieceBytes, retry, signal };
+  const floor = { noNoise: true };
+  const options = { server, authority, authorityKey, task, token, identity, pieceBytes, retry, signal, floor };
   try {
     const client = await BasaClient.connect(options);
     try {
@@ -87,7 +88,7 @@ async function contribute(settings: Readonly<Record<string, string>>, signal: Ab
 
 function pythonClient(settings: Readonly<Record<string, string>>) {
   const PYTHONPATH = join(ROOT, 'clients/python');
-  return commandClient([PYTHON, '-m', 'basa'])({ PYTHONPATH, ...settings });
+  return commandClient([PYTHON, '-m', 'basa'])({ PYTHONPATH, BASA_NO_NOISE: '1', ...settings });
 }
 
 async function open(start: StartClient, change: Partial<TaskPolicy> = {}, count: 1 | 4 = 1): Promise<void> {

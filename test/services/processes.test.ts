@@ -98,6 +98,7 @@ it('a server killed in the middle of uploads goes on with them, and counts every
         authorityKey: toHex(keys.authority),
         identity: join(folder, `device-${n}`),
         pieceBytes: 20,
+        floor: { noNoise: true },
         retry: { attempts: 1, timeoutMs: 60_000 },
       }),
     ),

@@ -43,6 +43,7 @@ const connect = (name: string, token: string, authority: string) =>
     token,
     identity: join(services.folder, name),
     retry: { attempts: 1 },
+    floor: { noNoise: true },
   });
 
 /** A device of the adversary asks one authority to let it in. */

@@ -67,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
         "--max-staleness", type=int, help="take part only if updates may be at most n versions behind (variable: BASA_MAX_STALENESS; default: 15)"
     )
     parser.add_argument("--checked-sums", action="store_true", help="take part only if at least two authorities confirm every sum")
-    parser.add_argument("--device-noise", action="store_true", help="take part in private tasks only if the devices add the noise")
+    parser.add_argument("--device-noise", action="store_true", help="take part only if the devices add the noise")
+    parser.add_argument("--no-noise", action="store_true", help="take part in a task without noise, too (variable: BASA_NO_NOISE=1)")
     parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose total epsilon is at most this")
     parser.add_argument("--delta", type=float, help="delta for --max-epsilon; the delta of the task does not matter (default: 1e-6)")
     parser.add_argument("--colluders", type=int, help="number of colluding devices that the noise must tolerate (default: 0)")
@@ -98,12 +99,13 @@ def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
             (asked.max_staleness, "BASA_MAX_STALENESS", Floor.max_staleness),
         )
     )
+    no_noise = asked.no_noise or os.environ.get("BASA_NO_NOISE") == "1"
     private: Optional[PrivacyFloor] = None
     if asked.max_epsilon is not None:
         private = PrivacyFloor(asked.max_epsilon, 1e-6 if asked.delta is None else asked.delta, asked.colluders or 0)
     elif asked.delta is not None or asked.colluders is not None:
         parser.error("--delta and --colluders need --max-epsilon; add it, or remove them")
-    return Floor(minimum, staleness, private, asked.checked_sums, asked.device_noise)
+    return Floor(minimum, staleness, private, asked.checked_sums, asked.device_noise, no_noise)
 
 
 def _path(variable: str) -> Optional[Path]:

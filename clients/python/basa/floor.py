@@ -20,7 +20,7 @@ class PrivacyFloor:
 
 @dataclass(frozen=True)
 class Floor:
-    #: The smallest Kmin.
+    #: The smallest number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions.
     minimum: int = 2
     #: The most versions that an update may be behind.
     max_staleness: int = 15
@@ -30,16 +30,24 @@ class Floor:
     checked_sums: bool = False
     #: The devices add the noise of a private task. If its only authority does, that authority can leave the noise out.
     device_noise: bool = False
+    #: Accepts a task without noise: a server that chooses the model can read single examples out of exact sums.
+    no_noise: bool = False
 
 
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     """The part of the policy that is below the floor, or None. A floor of NaN refuses everything."""
-    if not policy.minimum >= floor.minimum:
-        return f"a sum may contain only {policy.minimum} updates; this device demands at least {floor.minimum}"
+    own = policy.one_shot.version_minimum
+    least = policy.minimum if own is None else own
+    if not least >= floor.minimum:
+        return f"a sum may contain only {least} updates of one version; this device demands at least {floor.minimum}"
     if not policy.max_staleness <= floor.max_staleness:
         return f"updates may be {policy.max_staleness} versions behind; this device accepts at most {floor.max_staleness}"
     problem = _one_shot_problem(floor, policy.one_shot)
-    return problem if problem or floor.privacy is None else _privacy_problem(floor.privacy, policy)
+    if problem is None and floor.privacy is not None:
+        problem = _privacy_problem(floor.privacy, policy)
+    if problem is not None or policy.privacy is not None or floor.no_noise:
+        return problem
+    return "its sums have no noise, so a server that chooses the model can read single examples; this device demands noise"
 
 
 def _one_shot_problem(floor: Floor, one_shot: Message) -> Optional[str]:

@@ -63,7 +63,7 @@ async function measure(): Promise<Times> {
 }
 
 async function nodeMs(settings: Parameters<typeof BasaClient.connect>[0]): Promise<number> {
-  const client = await BasaClient.connect(settings);
+  const client = await BasaClient.connect({ ...settings, floor: { noNoise: true } });
   try {
     const { version } = await client.model();
     const delta = Float32Array.from({ length: model.dimension }, () => Math.random() - 0.5);

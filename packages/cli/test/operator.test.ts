@@ -128,29 +128,29 @@ describe('with `basa dev` in one terminal, another', () => {
   it('offers an update with a number for each metric of the task, and learns which metric is missing', async () => {
     const update = join(folder, 'update.f32');
     writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
-    const asked = ['--metrics', 'loss:0:5,examples:0:1000', '--json'];
+    const asked = ['--metrics', 'loss:0:5,accuracy:0:1', '--json'];
     const created = await type('task', 'create', '--name', 'metrics', ...asked);
     const { task } = lastLine(created.out) as { task: string };
     const [token = ''] = await enrol(task);
     const words = ['client', '--identity', join(folder, 'metrics'), '--task', task, '--update', update];
     const offer = (...more: readonly string[]) => type(...words, '--enrol', token, ...more);
-    expect((await offer()).errors).toContain('add --metric loss=<number> --metric examples=<number>');
+    expect((await offer()).errors).toContain('add --metric loss=<number> --metric accuracy=<number>');
     expect((await offer('--metric', 'los=1')).errors).toContain(
-      'the task has no metric "los"; it asks for loss, examples',
+      'the task has no metric "los"; it asks for loss, accuracy',
     );
     expect((await offer('--metric', 'loss=much')).errors).toContain('a finite number, got "loss=much"');
     expect((await type('client', '--identity', join(folder, 'x'), '--metric', 'loss=1')).errors).toContain(
       '--metric needs --update',
     );
-    const { code, out } = await offer('--metric', 'loss=0.5', '--metric', 'examples=20');
+    const { code, out } = await offer('--metric', 'loss=0.5', '--metric', 'accuracy=0.5');
     expect([code, out]).toEqual([0, expect.stringContaining('accepted\n')]);
-    const again = await offer('--metric', 'loss=0.5', '--metric', 'examples=20');
+    const again = await offer('--metric', 'loss=0.5', '--metric', 'accuracy=0.5');
     expect(again.out).toMatch(/rejected: [A-Z].*\. .*[A-Z].*\.\n/);
     expect(again.out).not.toMatch(/rejected: [a-z-]+\n/);
   });
 
   it('is warned by `task create` as `plan` warns', async () => {
-    const noisy = ['--model', 'mnist', '--buffer', '4', '--noise', '8', '--participations', '2'];
+    const noisy = ['--model', 'mnist', '--buffer', '4', '--noise', '1', '--participations', '200'];
     const { advice } = lastLine((await basaHere(['plan', ...noisy, '--json'])).out) as { advice: string[] };
     expect(advice.length).toBeGreaterThan(0);
     const { errors } = await type('task', 'create', '--name', 'noisy', ...noisy);
@@ -199,16 +199,20 @@ describe('with `basa dev` in one terminal, another', () => {
       clip: 0.5,
       metrics: [],
     });
+    expect(await policyOf('--no-noise')).toMatchObject({ privacy: undefined, oneShot: { authorityNoise: false } });
+    expect(await policyOf('--buffer', '100', '--versions', '30')).toMatchObject({
+      privacy: { noiseMultiplier: 1, budget: { participations: 30, delta: 1e-6 } },
+    });
     expect(await policyOf('--metrics', 'loss:0:5,accuracy:0:1')).toMatchObject({
-      privacy: undefined,
+      privacy: { noiseMultiplier: 0.1, colluders: 1, budget: undefined },
+      oneShot: { authorityNoise: true },
       metrics: [
         { name: 'loss', low: 0, high: 5 },
         { name: 'accuracy', low: 0, high: 1 },
       ],
     });
     for (const [flag, value] of [
-      ['--noise', '1'],
-      ['--participations', '3'],
+      ['--delta', '1e-5'],
       ['--metrics', 'loss:5'],
       ['--rate', '0'],
       ['--epochs', '0'],
@@ -292,11 +296,13 @@ describe('with `basa dev` in one terminal, another', () => {
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
     const { code, errors } = await type('client', '--identity', identity, '--minimum', '4');
-    expect(errors).toContain('a sum may contain only 3 updates; this device demands at least 4');
+    expect(errors).toContain('a sum may contain only 3 updates of one version; this device demands at least 4');
     expect(code).not.toBe(0);
     expect((await type('client', '--identity', identity, '--max-staleness', '14')).errors).toContain('at most 14');
     const open = await type('client', '--identity', identity, '--max-epsilon', '8');
-    expect(open.errors).toContain('the task adds no noise; this device demands epsilon of at most 8');
+    expect(open.errors).toContain(
+      'the task only blurs sums and has no budget; this device demands epsilon of at most 8',
+    );
     const alone = await type('client', '--identity', identity, '--delta', '1e-7');
     expect(alone.errors).toContain('--delta needs --max-epsilon');
   });

@@ -177,7 +177,18 @@ describe('the floor of an application', () => {
   const NOISY: WorldOptions['policy'] = { oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
 
   it.each([
-    [{ minimum: 3 }, {}, 'a sum may contain only 2 updates; this device demands at least 3'],
+    [{ minimum: 3 }, {}, 'a sum may contain only 2 updates of one version; this device demands at least 3'],
+    [
+      { minimum: 3 },
+      { minimum: 3, oneShot: { ...ONE_SHOT_DEFAULTS, versionMinimum: 2 } },
+      'only 2 updates of one version; this device demands at least 3',
+    ],
+    [{ noNoise: false }, {}, 'its sums have no noise'],
+    [
+      { privacy: { epsilon: 100, delta: 1e-6 } },
+      { privacy: { noiseMultiplier: 0.9, colluders: 0, budget: undefined } },
+      'the task only blurs sums',
+    ],
     [{ maxStaleness: 9 }, {}, 'may be 10 versions behind; this device accepts at most 9'],
     [{}, { maxStaleness: 16 }, 'may be 16 versions behind; this device accepts at most 15'],
     [{ minimum: Number.NaN }, {}, 'at least NaN'],
@@ -214,6 +225,6 @@ describe('the floor of an application', () => {
 
   it('lets a private policy pass that meets it', async () => {
     const services = await startServices({ policy: PRIVATE });
-    await startClient(services, { floor: { privacy: { epsilon: 2.5, delta: 1e-6, colluders: 0 } } });
+    await startClient(services, { floor: { noNoise: false, privacy: { epsilon: 2.5, delta: 1e-6, colluders: 0 } } });
   });
 });

@@ -56,7 +56,21 @@ describe('a one-shot task', () => {
     expect(central?.oneShot?.authorityNoise).toBe(true);
     expect(devices?.oneShot?.authorityNoise).toBe(false);
     await expect(makePolicy(choiceOf(4, { privacy, authorityNoise: true }))).rejects.toThrow(/with one authority/);
-    await expect(makePolicy(choiceOf(1, { authorityNoise: true }))).rejects.toThrow(/needs noise/);
+    await expect(makePolicy(choiceOf(1, { authorityNoise: true, noNoise: true }))).rejects.toThrow(/needs noise/);
+  });
+
+  it('has noise of K/100 by default, of the authority if there is one, and a budget from 1 on', async () => {
+    const noiseOf = async (authorities: number, more: Partial<PolicyChoice>) => {
+      const { privacy, oneShot } = await makePolicy(choiceOf(authorities, more));
+      return [privacy?.noiseMultiplier, privacy?.budget?.participations, oneShot?.authorityNoise];
+    };
+    expect(await noiseOf(1, { bufferSize: 10 })).toEqual([0.1, undefined, true]);
+    expect(await noiseOf(4, { bufferSize: 32 })).toEqual([0.32, undefined, false]);
+    expect(await noiseOf(1, { bufferSize: 100 })).toEqual([1, 100, true]);
+    expect(await noiseOf(4, { bufferSize: 1000, versions: 7 })).toEqual([1, 7, false]);
+    expect(await noiseOf(1, { noNoise: true })).toEqual([undefined, undefined, false]);
+    const both = choiceOf(1, { noNoise: true, privacy: { noiseMultiplier: 1 } });
+    await expect(makePolicy(both)).rejects.toThrow('exclude each other');
   });
 
   it('may make a version of several sums', async () => {

@@ -12,7 +12,8 @@ const README = 'packages/client/README.md';
 it('enrols, contributes, asks what became of it, and comes back as the same device', async () => {
   const [snippet] = snippetsOf(readPage(README));
   expect(snippet?.code.trim().split('\n').length).toBeLessThanOrEqual(12);
-  const services = await startServices();
+  const privacy = { noiseMultiplier: 0.5, colluders: 0, budget: undefined };
+  const services = await startServices({ policy: { privacy } });
   const cwd = mkdtempSync(join(tmpdir(), 'basa-client-readme-'));
   try {
     const environment = {

@@ -44,6 +44,7 @@ export class HeldDevices {
           ...processes.services,
           token,
           retry: RETRY,
+          floor: { noNoise: true },
           pieceBytes: 2 ** 30,
         }),
       );

@@ -17,7 +17,9 @@ process.once('disconnect', () => process.exit());
 tell({ kind: 'ready' });
 
 async function live(work: DevicesWork, device: DevicesWork['devices'][number]): Promise<void> {
-  const client = await again(device.number, () => Clients.connect({ ...work, ...identityOf(device), retry }));
+  const client = await again(device.number, () =>
+    Clients.connect({ ...work, ...identityOf(device), retry, floor: { noNoise: true } }),
+  );
   client.on('progress', ({ step }) => tell({ kind: 'step', device: device.number, step }));
   for (let isUnknown = !client.isInterrupted; ; isUnknown = false) {
     const place = await new Promise<number>((resolve) => {

@@ -45,7 +45,12 @@ const transport: typeof outside.transport = {
 
 async function enrol([n, token]: [number, string]): Promise<void> {
   const store = inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));
-  clients[n] = await connect({ ...outside, transport }, store, { ...work.services, token, retry: RETRY });
+  clients[n] = await connect({ ...outside, transport }, store, {
+    ...work.services,
+    token,
+    retry: RETRY,
+    floor: { noNoise: true },
+  });
 }
 
 async function contribute([n, client]: [number, BasaClient]): Promise<void> {

@@ -63,7 +63,7 @@ const FLAGS = {
   minimum: whole({ help: 'take part only if a sum contains at least n updates', without: '2' }),
   'max-staleness': whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
   'checked-sums': yes('take part only if at least two authorities confirm every sum'),
-  'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
+  'device-noise': yes('take part only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
 };
@@ -205,6 +205,7 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
       maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
       checkedSums: flags['checked-sums'],
       deviceNoise: flags['device-noise'],
+      noNoise: flags['no-noise'],
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],

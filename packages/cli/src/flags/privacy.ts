@@ -3,7 +3,7 @@ import type { PrivacyFloor } from '@basa/client/node';
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { MetricRange } from '@basa/protocol';
 import { CommandError, type CommandInput } from '../shell/command.ts';
-import { parsed, positive, whole } from '../shell/flag.ts';
+import { parsed, positive, whole, yes } from '../shell/flag.ts';
 
 const DELTA = 1e-6;
 const deltaFlag = (help: string) =>
@@ -14,12 +14,15 @@ const deltaFlag = (help: string) =>
 export const PRIVACY_FLAGS = {
   noise: positive({
     value: 'z',
-    help: 'noise multiplier for differential privacy: the standard deviation of the noise in a sum over its sensitivity',
+    help: 'noise multiplier: the standard deviation of the noise in a sum over the clip; from 1 on, the task is private',
+    without: 'K/100, at most 1',
   }),
+  'no-noise': yes('no noise: devices take part only if their applications accept exact sums'),
   participations: whole({
     help: 'privacy budget: number of sums that a device may be part of; each costs 1/(2 z^2) of zCDP',
     min: 1,
     max: 2 ** 32 - 1,
+    without: 'with z of at least 1: --versions, else 100',
   }),
   delta: deltaFlag('delta for which epsilon is reported'),
   colluders: whole({
@@ -40,22 +43,32 @@ export const METRICS_FLAGS = {
   ),
 };
 
-export function privacyChoice(flags: CommandInput<typeof PRIVACY_FLAGS>['flags']): PrivacyChoice | undefined {
-  const { noise, participations, delta = DELTA, colluders } = flags;
-  if (noise === undefined) {
-    const alone = (['participations', 'delta', 'colluders'] as const).find((name) => flags[name] !== undefined);
-    if (alone !== undefined)
-      throw new CommandError(
-        `--${alone} needs --noise, which makes the task private; add --noise, or remove --${alone}`,
-      );
+/** Undefined for a task without noise. */
+export function privacyChoice(
+  flags: CommandInput<typeof PRIVACY_FLAGS>['flags'],
+  { bufferSize, versions = USUAL_VERSIONS }: { readonly bufferSize: number; readonly versions?: number | undefined },
+): Chosen | undefined {
+  const { noise = Math.min(1, bufferSize / 100), delta, colluders, participations } = flags;
+  if (flags['no-noise']) {
+    const other = (['noise', 'participations', 'delta', 'colluders'] as const).find(
+      (name) => flags[name] !== undefined,
+    );
+    if (other !== undefined) throw new CommandError(`--no-noise excludes --${other}; remove one of them`);
     return undefined;
   }
-  if (participations === undefined)
-    throw new CommandError('--noise needs --participations, the number of sums that a device may be part of; add it');
-  return { noiseMultiplier: noise, participations, delta, ...(colluders !== undefined && { colluders }) };
+  const own = { noiseMultiplier: noise, ...(colluders !== undefined && { colluders }) };
+  if (noise >= 1 || participations !== undefined)
+    return { ...own, participations: participations ?? versions, delta: delta ?? DELTA };
+  if (delta !== undefined)
+    throw new CommandError('--delta needs --participations, or --noise of at least 1; add one, or remove --delta');
+  return own;
 }
 
+const USUAL_VERSIONS = 100;
+type Chosen = PrivacyChoice & { readonly noiseMultiplier: number };
+
 export const FLOOR_FLAGS = {
+  'no-noise': yes('take part in a task without noise, too: a server that chooses the model can read single examples'),
   'max-epsilon': positive({
     value: 'e',
     help: 'take part only in a private task whose total epsilon is at most e',

@@ -7,6 +7,7 @@ import { MAX_AUTHORITIES, thresholdFlag, toleratedFlag } from '../flags/threshol
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
+import { NO_NOISE, noiseText } from './noise-words.ts';
 import { planPrivacy } from './private-plan.ts';
 import type { SealingCosts, SizeCost, UploadCost } from './upload-costs.ts';
 
@@ -36,43 +37,41 @@ export const plan: Command = command({
   async run({ flags, terminal }) {
     const { elementBits } = await import('@basa/masking');
     const { costsBySize, sealingCosts, uploadCost } = await import('./upload-costs.ts');
-    const privacy = privacyChoice(flags);
     const dimension = await dimensionOf(flags);
     const { buffer: bufferSize, clip, minimum: least } = flags;
     const warning = spoilerWarning(least ?? Math.ceil(0.8 * bufferSize), flags.devices);
     if (warning !== undefined) terminal.warn(warning);
+    const privacy = privacyChoice(flags, { bufferSize });
     const { stepUpdates = bufferSize } = versionSettings(flags);
-    if (privacy === undefined) {
+    const isCentral = flags.authorities === 1;
+    const by = isCentral ? 'authority' : 'devices';
+    if (privacy === undefined || (flags.noise === undefined && flags.participations === undefined)) {
       const sizes = costsBySize({ ...flags, bufferSize, dimension });
       terminal.line(sizesTable(sizes));
-      terminal.line(
-        '\nFor a private task, add --noise <z> and --participations <n>, for example --noise 1 --participations 20.',
-      );
-      return { json: { dimension, sizes } };
+      const usual = privacy && (await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip, isCentral }));
+      if (typeof usual === 'string') terminal.line(`\nThe default noise is not possible: ${usual}`);
+      else terminal.line(`\n${usual ? noiseText({ ...privacy, by, epsilon: usual.epsilon }) : NO_NOISE}`);
+      return { json: { dimension, sizes, ...(privacy !== undefined && { noise: { ...privacy, by } }) } };
     }
-    const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip });
+    const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip, isCentral });
     if (typeof planned === 'string') {
       terminal.line(`this task is not possible: ${planned}`);
-      return { json: { works: false, refused: planned }, exitCode: EXIT_CODE.failed };
+      return { json: { refused: planned }, exitCode: EXIT_CODE.failed };
     }
-    const { minimum, colluders, delta, epsilon, cost, works, advice } = planned;
-    const { noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
+    const { minimum, colluders, delta, epsilon, cost, advice } = planned;
+    const { modulus, neededBits, level, noise } = planned.plan;
     const upload = uploadCost({ ...flags, dimension, modulus });
     const { bytesPerUpload } = upload;
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
     terminal.line(
       table([
-        ['epsilon after all participations', `${epsilon.toFixed(2)} at delta ${delta}`],
+        ['noise', noiseText({ ...privacy, by, epsilon, delta })],
         ['zCDP cost (rho) of one participation', cost.toPrecision(3)],
-        ['noise over signal in one sum', `${noiseToSignal.toPrecision(3)} (relative to the largest possible mean)`],
         [
-          'noise of one device',
+          `noise of ${isCentral ? 'the authority' : 'one device'}`,
           `standard deviation ${noise.deviation.toFixed(1)} steps, enough if ${noise.honest} devices are honest`,
         ],
-        [
-          'step',
-          `${stepUpdates} updates of different devices, noise over signal ${(noiseToSignal * Math.sqrt(bufferSize / stepUpdates)).toPrecision(3)}`,
-        ],
+        ['step', `${stepUpdates} updates of different devices`],
         ['quantisation', `level ${level}, ${elementBits(modulus)} bits for each entry (${neededBits} needed)`],
         ['upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
       ]),
@@ -82,10 +81,8 @@ export const plan: Command = command({
     terminal.line(sealingsTable(sealings));
     for (const sentence of advice) terminal.line(sentence);
     const json = {
-      works,
       epsilon,
       delta,
-      noiseToSignal,
       bits: elementBits(modulus),
       neededBits,
       bytesPerUpload,
@@ -103,7 +100,7 @@ export const plan: Command = command({
       sealings,
       advice,
     };
-    return { json, ...(!works && { exitCode: EXIT_CODE.failed }) };
+    return { json };
   },
 });
 

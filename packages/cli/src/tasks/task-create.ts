@@ -14,7 +14,8 @@ import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts
 import { thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
-import { choice, needed, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
+import { choice, needed, parsed, positive, text, whole, within } from '../shell/flag.ts';
+import { noiseSentence } from './noise-words.ts';
 import type { PrivateRequest } from './private-plan.ts';
 
 const FLAGS = {
@@ -78,9 +79,10 @@ const FLAGS = {
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
   tolerated: toleratedFlag,
-  'authority-noise': yes(
-    'with --noise and one authority: the authority adds the noise to each sum, instead of the devices',
-  ),
+  'noise-by': choice(['devices', 'authority'], {
+    help: 'who adds the noise: each device its share, or the authority to each sum, if there is one authority',
+    without: 'the authority if there is one, else the devices',
+  }),
 };
 
 function seconds(help: string, without: string) {
@@ -108,15 +110,16 @@ export const taskCreate: Command = command({
       throw new CommandError(
         '--target needs a test set; add --test, export `test` from the model file, or use --versions instead of --target',
       );
-    const privacy = privacyChoice(flags);
+    const privacy = flags.mode === 'paper' ? undefined : privacyChoice(flags, { bufferSize, versions });
     if (privacy !== undefined) {
       const { dimension } = model;
-      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip });
+      const isCentral = flags['noise-by'] === 'authority';
+      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, isCentral });
     }
     const training = trainingOf(flags, own);
     const { SCORE_OF_LOSS } = await import('@basa/protocol');
     const { createTaskAt } = await import('@basa/client/operator');
-    const { task } = await createTaskAt(services, {
+    const { task, policy } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
       model,
       bufferSize,
@@ -128,7 +131,7 @@ export const taskCreate: Command = command({
       ...(bits !== 'auto' && { bits }),
       training,
       metrics: flags.metrics ?? [],
-      ...(privacy !== undefined && { privacy }),
+      ...(privacy === undefined ? { noNoise: true } : { privacy }),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
       stallMs: 1000 * (flags.stall ?? preset.stallSeconds),
       initial: await initialOf(input, model),
@@ -142,6 +145,7 @@ export const taskCreate: Command = command({
       ...admissionOf(flags),
     });
     terminal.line(`task ${task}`);
+    terminal.line(await noiseSentence(policy));
     terminal.line(
       `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,
     );
@@ -165,14 +169,20 @@ const ONLY_ONE_SHOT = {
   combine: 'mean',
   sealing: 'x25519',
   noise: undefined,
-  'authority-noise': false,
+  'noise-by': undefined,
   tolerated: undefined,
 } as const;
 
 function modeSettings(flags: CommandInput<typeof FLAGS>['flags']): Partial<TaskSettings> {
-  const { mode, sealing, tolerated, 'authority-noise': authorityNoise } = flags;
+  const { mode, sealing, tolerated, 'noise-by': by } = flags;
   if (mode === 'one-shot')
-    return { mode, ...versionSettings(flags), sealing, authorityNoise, ...(tolerated !== undefined && { tolerated }) };
+    return {
+      mode,
+      ...versionSettings(flags),
+      sealing,
+      ...(by !== undefined && { authorityNoise: by === 'authority' }),
+      ...(tolerated !== undefined && { tolerated }),
+    };
   const [name] = Object.entries(ONLY_ONE_SHOT).find(([key, usual]) => flags[key as 'noise'] !== usual) ?? [];
   if (name === undefined) return { mode };
   throw new CommandError(`--${name} needs --mode one-shot; remove it, or --mode paper`);

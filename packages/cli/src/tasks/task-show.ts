@@ -1,12 +1,13 @@
 /** `basa task show`: a task, its last versions, and with --follow the next ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerOperator, ServerTask, TaskPrivacy, VersionState } from '@basa/client/operator';
+import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { parsed, yes } from '../shell/flag.ts';
 import { counted, scoreCell, table } from '../shell/terminal.ts';
+import { NO_NOISE, noiseText } from './noise-words.ts';
 
 const LOOK_MS = 1000;
 const headings = (score: string): string[] => [
@@ -119,12 +120,6 @@ function linesOf(described: ServerTask, score: string): string[][] {
     ['open buffers', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
-    ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
+    ['noise', privacy === undefined ? NO_NOISE : noiseText(privacy)],
   ];
-}
-
-function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders, by }: TaskPrivacy): string {
-  const noise = `noise ${noiseMultiplier} of the ${by}, up to ${counted(colluders, 'colluder')}`;
-  if (epsilon === undefined) return `blur (${noise}), no budget`;
-  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} for a device that takes part ${participations} times (${noise})`;
 }

@@ -2,10 +2,12 @@
 import { DEFAULT_MAX_STALENESS, epsilonAfter, type TaskPolicy, vouchersOf } from '@basa/protocol';
 
 export interface Floor {
-  /** The smallest acceptable Kmin, the minimum of updates in a sum; c_max + 2 of them withstand c_max colluders. */
+  /** The smallest acceptable number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions. */
   readonly minimum: number;
   /** The most versions that an update may be behind. */
   readonly maxStaleness: number;
+  /** Allows a task without noise: a server that chooses the model can read single examples out of exact sums. */
+  readonly noNoise?: boolean;
   /** Allows a task of the paper, whose sums mix versions of the model: its server can single out an update. */
   readonly unsafeMixedVersions?: boolean;
   /** At least two authorities must vouch for every sum of masks, so that a single authority cannot shift a sum. */
@@ -29,14 +31,17 @@ export const DEFAULT_FLOOR: Floor = { minimum: 2, maxStaleness: DEFAULT_MAX_STAL
 
 /** Returns the part of the policy that is below the floor, or undefined. */
 export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefined {
-  const { minimum, maxStaleness, privacy, unsafeMixedVersions = false } = floor;
+  const { minimum, maxStaleness, noNoise = false, privacy, unsafeMixedVersions = false } = floor;
   if (policy.versions === 'unsafeMixed' && !unsafeMixedVersions)
     return 'its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum';
-  if (!(policy.minimum >= minimum))
-    return `a sum may contain only ${policy.minimum} updates; this device demands at least ${minimum}`;
+  const least = policy.oneShot?.versionMinimum ?? policy.minimum;
+  if (!(least >= minimum))
+    return `a sum may contain only ${least} updates of one version; this device demands at least ${minimum}`;
   if (!(policy.maxStaleness <= maxStaleness))
     return `updates may be ${policy.maxStaleness} versions behind; this device accepts at most ${maxStaleness}`;
-  return oneShotFloorProblem(floor, policy) ?? (privacy && privacyFloorProblem(privacy, policy));
+  const below = oneShotFloorProblem(floor, policy) ?? (privacy && privacyFloorProblem(privacy, policy));
+  if (below !== undefined || policy.privacy !== undefined || noNoise) return below;
+  return 'its sums have no noise, so a server that chooses the model can read single examples; this device demands noise (floor: { noNoise: true } does not)';
 }
 
 function oneShotFloorProblem(

@@ -81,6 +81,7 @@ export async function createTaskAt(
   const policy = await makePolicy({
     ...TASK_DEFAULTS,
     name: model.name,
+    ...(stop?.version !== undefined && { versions: stop.version }),
     ...settings,
     training,
     serverKey: fromHex(publicKey) ?? new Uint8Array(),

@@ -12,6 +12,7 @@ import {
   mostTolerated,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
+  PRIVATE_FROM,
   type PrivacyPolicy,
   policyProblem,
   type Sealing,
@@ -35,7 +36,7 @@ export interface PolicyChoice {
   readonly minimum?: number;
   /** The protocol by which updates reach a sum; `one-shot` by default. */
   readonly mode?: ModeName;
-  /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
+  /** One-shot, with one authority: it adds the noise to each sum, and devices add none, which is the default. They trust it not to leave it out. */
   readonly authorityNoise?: boolean;
   /** One-shot: the number of updates of a step, from as many batches as that needs; K by default. Fewer are enough if no more come. */
   readonly stepUpdates?: number;
@@ -60,8 +61,12 @@ export interface PolicyChoice {
   readonly bits?: number;
   /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. */
   readonly metrics?: readonly MetricRange[];
-  /** Noise, and the budget of a differentially private task. */
+  /** Noise, and the budget of a private task; by default z = min(1, K/100). Paper mode has none. */
   readonly privacy?: PrivacyChoice;
+  /** A task without noise. Its devices must accept that: `floor: { noNoise: true }`. */
+  readonly noNoise?: boolean;
+  /** The number of planned versions: the participations of a private task by default, else 100. */
+  readonly versions?: number;
   /** Paper mode: the weight that a device gives an update of a certain age. */
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
@@ -70,21 +75,33 @@ export interface PolicyChoice {
   readonly uploadLeaseMs: number;
 }
 
-/** By default a tenth of K may reveal their noise. A task with `participations` is private, with a delta of 10^-6 by default. */
+/** By default a tenth of K may reveal their noise. A task with `participations`, or with z of at least 1, is private: with a delta of 10^-6 by default. */
 export interface PrivacyChoice {
-  readonly noiseMultiplier: number;
+  readonly noiseMultiplier?: number;
   readonly colluders?: number;
   readonly participations?: number;
   readonly delta?: number;
 }
 
 const DEFAULT_DELTA = 1e-6;
+const DEFAULT_PARTICIPATIONS = 100;
+
+/** z of a task that says nothing else: training averages so much noise away. */
+export function defaultNoise(bufferSize: number): number {
+  return Math.min(1, bufferSize / 100);
+}
 
 /** The lines of a policy. */
-function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {
-  if (privacy === undefined) return undefined;
-  const { noiseMultiplier, colluders = Math.floor(bufferSize / 10), participations, delta = DEFAULT_DELTA } = privacy;
-  return { noiseMultiplier, colluders, budget: participations === undefined ? undefined : { delta, participations } };
+function privacyOf(choice: PolicyChoice): PrivacyPolicy | undefined {
+  const { bufferSize, mode, noNoise = false, privacy, versions = DEFAULT_PARTICIPATIONS } = choice;
+  if (noNoise && privacy !== undefined)
+    throw new SettingsError('noNoise and privacy exclude each other; leave one out');
+  if (noNoise || mode === 'paper') return undefined;
+  const { noiseMultiplier = defaultNoise(bufferSize), delta = DEFAULT_DELTA } = privacy ?? {};
+  const { colluders = Math.floor(bufferSize / 10), participations } = privacy ?? {};
+  const isPrivate = noiseMultiplier >= PRIVATE_FROM || participations !== undefined;
+  const budget = isPrivate ? { delta, participations: participations ?? versions } : undefined;
+  return { noiseMultiplier, colluders, budget };
 }
 
 /** `paper` is the paper's protocol, which hides less; both services must allow it. */
@@ -98,15 +115,16 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     threshold: choice.threshold ?? defaultThreshold(authorities.length),
   };
   const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
+  const authorityNoise = choice.authorityNoise ?? (privacy !== undefined && authorities.length === 1);
   const quantizer =
     privacy === undefined
       ? quantizerOf(choice)
-      : privateQuantizer({ ...choice, ...privacy, minimum, dimension: model.dimension });
+      : privateQuantizer({ ...choice, ...privacy, authorityNoise, minimum, dimension: model.dimension });
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
     name: ascii(name),
     ...council,
-    ...modeOf(choice, council),
+    ...modeOf(choice, council, authorityNoise),
     bufferSize,
     minimum,
     dimension: model.dimension,
@@ -126,9 +144,9 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
 
 type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'versions'>;
 
-function modeOf(choice: PolicyChoice, council: Council): ModePolicy {
+function modeOf(choice: PolicyChoice, council: Council, authorityNoise: boolean): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
-  const { authorityNoise = false, tolerated = mostTolerated(council) } = choice;
+  const { tolerated = mostTolerated(council) } = choice;
   const { stepUpdates = choice.bufferSize, minIntervalMs = 1_000 } = choice;
   const { stepWindowMs, versionMinimum, departMs, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
   const steps = { stepUpdates, stepWindowMs, versionMinimum, minIntervalMs, departMs, combine };

@@ -22,7 +22,7 @@ export function optionsFor(services: HttpServices, more: Partial<NodeConnectOpti
     token: [...services.tokens][0] ?? '',
     retry: FAST_RETRY,
     ...more,
-    floor: { unsafeMixedVersions: services.world.policy.versions === 'unsafeMixed', ...more.floor },
+    floor: { noNoise: true, unsafeMixedVersions: services.world.policy.versions === 'unsafeMixed', ...more.floor },
   };
 }
 

@@ -95,7 +95,7 @@ export class TestPages {
   async client(name: string): Promise<BasaClient> {
     const { policy, task, authorityKey, urls } = this.processes;
     const identity = join(this.#folder, 'devices', name);
-    const floor = { unsafeMixedVersions: policy.versions === 'unsafeMixed' };
+    const floor = { noNoise: true, unsafeMixedVersions: policy.versions === 'unsafeMixed' };
     const client = await Clients.connect({ ...urls, task, authorityKey, identity, floor, token: await this.token() });
     this.#clients.push(client);
     return client;

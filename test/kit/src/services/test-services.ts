@@ -188,6 +188,7 @@ export class TestServices {
       task: this.task,
       token: await this.token(options.task),
       ...more,
+      floor: { noNoise: true, ...more.floor },
     });
     this.#clients.push(client);
     return client;

@@ -119,12 +119,22 @@ function floorVectors(): readonly FloorVector[] {
   const after = (delta: number, metrics: readonly MetricRange[] = []) =>
     epsilonAfter({ privacy: GOOD_PRIVACY, metrics }, { ...GOOD_BUDGET, delta });
   const [spent, spentAt9, metrics] = [after(1e-6), after(1e-9), [{ name: 'loss', low: 0, high: 1 }]];
-  const usual = { minimum: 2, maxStaleness: 15 };
+  const usual = { minimum: 2, maxStaleness: 15, noNoise: true };
   const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];
   // Engines differ in the last digits of a logarithm: the bounds are apart from it.
   const [enough, tooLittle] = [1 + 1e-6, 1 - 1e-6];
   const asked: readonly (readonly [Floor, TaskPolicy])[] = [
     [usual, plain],
+    [{ ...usual, noNoise: false }, plain],
+    [{ ...usual, noNoise: false }, noisy],
+    [
+      { ...usual, minimum: 3 },
+      { ...plain, oneShot: { ...ONE_SHOT_DEFAULTS, versionMinimum: 3 } },
+    ],
+    [
+      { ...usual, minimum: 4 },
+      { ...plain, oneShot: { ...ONE_SHOT_DEFAULTS, versionMinimum: 3 } },
+    ],
     [usual, noisy],
     [{ ...usual, minimum: 8 }, plain],
     [{ ...usual, minimum: 9 }, plain],

@@ -165,6 +165,7 @@ export class World {
       authorityKey: this.authorities.map(({ publicKey }) => toHex(publicKey)).join(','),
       task: this.task,
       unsafeAllowPlainHttp: true,
+      floor: { noNoise: true },
       ...(predecessor !== undefined && { predecessor }),
     });
   }

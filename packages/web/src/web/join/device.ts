@@ -39,8 +39,8 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   const connect = (): Promise<BasaClient> =>
     BasaClient.connect({
       ...join.settings,
-      // The page has said that the sums of such a task mix versions, among its other dangers.
-      ...(join.isPaper && { floor: { unsafeMixedVersions: true } }),
+      // The page has said which noise the task has, and that the sums of paper mode mix versions, among its other dangers.
+      floor: { noNoise: true, unsafeMixedVersions: join.isPaper },
       identity: `tab-${join.settings.task.slice(0, 16)}`,
       watchMasking: watching,
       signal: gate.signal,
