@@ -230,7 +230,9 @@ function withDisk(state: State, index: number, disk: Disk): State {
 
 function written(state: State, index: number, { writes }: Decision): State {
   const disk = (state.disks[index] as Disk).map((unit) => {
-    const own = writes.filter(({ statement }) => equalBytes(statement, unit.statement));
+    const isThere = ({ kind, ctx }: UnitWrite): boolean =>
+      unit.writes.some((write) => write.kind === kind && equalBytes(write.ctx, ctx));
+    const own = writes.filter((write) => equalBytes(write.statement, unit.statement) && !isThere(write));
     return { ...unit, writes: [...unit.writes, ...own] };
   });
   return withDisk(state, index, disk);
