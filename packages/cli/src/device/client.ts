@@ -123,6 +123,10 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('rejected', ({ reason, detail }) =>
       terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`),
     );
+    device.on('quantized', ({ norm, clip }) => {
+      if (norm > 2 * clip)
+        terminal.line(`the update was shortened to the clip of the task, ${clip}: its norm was ${norm.toPrecision(3)}`);
+    });
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     const data = await samples();

@@ -87,7 +87,7 @@ const DEFAULT_DELTA = 1e-6;
 const DEFAULT_PARTICIPATIONS = 100;
 
 /** z of a task that says nothing else: training averages so much noise away. */
-export function defaultNoise(bufferSize: number): number {
+function defaultNoise(bufferSize: number): number {
   return Math.min(1, bufferSize / 100);
 }
 
