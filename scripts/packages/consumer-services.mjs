@@ -82,6 +82,7 @@ await Promise.all(
       task,
       identity,
       token: enrolment,
+      floor: { noNoise: true },
     };
     const client = await BasaClient.connect(options);
     const result = await client.contribute(

@@ -62,6 +62,7 @@ async function hashedAt(services: TestServices, dimension: number): Promise<Hash
       authorityKey: toHex(services.authority.publicKey),
       task,
       token: await services.token(),
+      floor: { noNoise: true },
     },
   );
   try {

@@ -34,6 +34,7 @@ export class Fleet {
         connect(nodeOutside(), inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
           ...processes.services,
           token,
+          floor: { noNoise: true },
         }),
       ),
     );

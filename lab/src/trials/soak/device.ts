@@ -92,6 +92,7 @@ export class SoakDevice {
       ...processes.services,
       token,
       retry: RETRY,
+      floor: { noNoise: true },
     });
   }
 
