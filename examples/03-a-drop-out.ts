@@ -17,7 +17,7 @@ const [ann, bob, cem, dee] = [world.shooter(), world.shooter(), world.shooter(),
 ann.contribute(Float32Array.of(1, 0, 0, 0));
 bob.inputOf(Float32Array.of(0, 1, 0, 0), 0); // has trained, then loses its network: nothing has left it
 cem.contribute(Float32Array.of(0, 0, 1, 0));
-dee.contribute(Float32Array.of(0, 0, 1, 1));
+dee.contribute(Float32Array.of(0, 0, 0, 1));
 
 world.shots.inspect(); // the authority examines the sealed seeds of the three uploads
 const ctx = world.shots.form();

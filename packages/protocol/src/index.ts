@@ -3,7 +3,6 @@ export type { AdmissionView, Admitted, Asked } from './admission/admission.ts';
 export { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from './admission/admission.ts';
 export type { AuthorityPorts } from './authority/enrolment.ts';
 export { certify, signRevocations, taskProblem } from './authority/enrolment.ts';
-export { ENROLMENT_TOKEN_BYTES, enrolmentHash, enrolmentProof } from './enrolment/proof.ts';
 export type { LiveBuffer, LiveState, LiveStep, LiveStepName, LiveVersion, PageSettings, Scores } from './http/live.ts';
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
@@ -106,6 +105,7 @@ export {
 } from './wire/council.ts';
 export type { DeviceExport, DeviceExportBody, ExportedDevice, ImportedDevice } from './wire/device-export.ts';
 export { deviceExportCodec, exporterOf, exportersNeeded, importedDevice, MAX_EXPORTED } from './wire/device-export.ts';
+export { ENROLMENT_TOKEN_BYTES, enrolmentHash, enrolmentProof } from './wire/enrolment-proof.ts';
 export type { BasaEvent } from './wire/events.ts';
 export type { PrefixVerdict } from './wire/input-words.ts';
 export {

@@ -45,8 +45,8 @@ export interface Counts {
   readonly dropped: number;
 }
 
-export const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
-export const NONE: Counts = { accepted: 0, dropped: 0 };
+const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
+const NONE: Counts = { accepted: 0, dropped: 0 };
 
 /** The prefix of the models of all tasks, by the name of the task. */
 export const MODELS = 'models';

@@ -4,13 +4,13 @@ import type { TaskAdmission } from '../admission/task-admission.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { fillingBatch, liveBatch } from '../buffers/live-sums.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import { Repeats } from '../closing/repeats.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { ShotTask } from '../shots/shot-task.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
 import { Closer } from './closer.ts';
 import { PaperTask } from './paper-task.ts';
+import { Repeats } from './repeats.ts';
 import type { TaskTools } from './task-tools.ts';
 import { VersionMaker } from './version-maker.ts';
 

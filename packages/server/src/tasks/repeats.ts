@@ -6,13 +6,13 @@ import { equalBytes } from '@basa/masking';
 import type { TaskId, TaskPolicy } from '@basa/protocol';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import { isStalled } from '../closing/when-to-end.ts';
 import type { Coming } from '../shots/batcher.ts';
 import { endShots } from '../shots/end-shots.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
-import type { ModelKeeper } from './model-keeper.ts';
-import { isStalled } from './when-to-end.ts';
 
 export interface RepeatsOptions {
   readonly task: TaskId;
