@@ -66,6 +66,7 @@ const create = ({ authority = urls(), ...more }: Partial<CreateTaskOptions> = {}
     model,
     bufferSize: K,
     minimum: K,
+    minIntervalMs: 0, // its devices do not train
     ...more,
   });
 const operator = (missed: Error[] = []): AuthorityOperator =>

@@ -117,7 +117,7 @@ export function policyVectors(): PolicyVectors {
 
 function floorVectors(): readonly FloorVector[] {
   const after = (delta: number, metrics: readonly MetricRange[] = []) =>
-    epsilonAfter({ privacy: GOOD_PRIVACY, metrics }, { ...GOOD_BUDGET, delta });
+    Number(epsilonAfter({ privacy: GOOD_PRIVACY, metrics }, { ...GOOD_BUDGET, delta }).toPrecision(10)); // alike in every engine
   const [spent, spentAt9, metrics] = [after(1e-6), after(1e-9), [{ name: 'loss', low: 0, high: 1 }]];
   const usual = { minimum: 2, maxStaleness: 15, noNoise: true };
   const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];

@@ -39,7 +39,7 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   const connect = (): Promise<BasaClient> =>
     BasaClient.connect({
       ...join.settings,
-      // The page has said which noise the task has, and that the sums of paper mode mix versions, among its other dangers.
+      // People join by a link of the task's operator, who decides about its noise. The page has said that paper mode mixes versions.
       floor: { noNoise: true, unsafeMixedVersions: join.isPaper },
       identity: `tab-${join.settings.task.slice(0, 16)}`,
       watchMasking: watching,

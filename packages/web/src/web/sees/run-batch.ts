@@ -11,7 +11,9 @@ const SHOWN_TESTS = 5;
 export function runBatch(pictures: readonly Float32Array[], tell: (news: FromSees) => void): void {
   const dimension = pictures[0]?.length ?? 0;
   const bufferSize = pictures.length;
-  const options = { bufferSize, minimum: bufferSize, dimension, level: LEVEL };
+  // No picture is longer, so none is clipped.
+  const policy = { clip: Math.sqrt(dimension) };
+  const options = { bufferSize, minimum: bufferSize, dimension, level: LEVEL, policy };
   const world = new OneShotFederation(pageEnvironment(), options);
   for (const picture of pictures) {
     const answer = world.shooter().contribute(picture);
