@@ -107,7 +107,13 @@ const network = logisticRegression();
 const { dimension, input, layers } = network;
 const mnist = await createTask(
   'readme',
-  { dimension, clip: 8, manifestHash: nodeSuite.sha256(ascii(manifestText(network))) },
+  {
+    dimension,
+    clip: 8,
+    manifestHash: nodeSuite.sha256(ascii(manifestText(network))),
+    oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true },
+    privacy: { noiseMultiplier: 0.1, colluders: 0, budget: undefined },
+  },
   { devices: 1, model: { input, layers: layers.map(({ layer }) => layer) }, initial: { seed: 1 } },
 );
 const environment = {
