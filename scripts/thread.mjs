@@ -66,7 +66,10 @@ async function makeNow(url, note) {
     }
     const own = Object.keys(metafile.inputs).filter((path) => !path.startsWith('node_modules/'));
     const stamps = Object.fromEntries(['package-lock.json', ...own].map((path) => [path, stampOf(path)]));
-    const file = pathToFileURL(outputFiles[0].path).href; // the entry is the first
+    const source = decodeURI(url.slice(root.href.length));
+    // Modules that are imported later are entries, too.
+    const [made = ''] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === source) ?? [];
+    const file = new URL(made, root).href;
     keepWhole(note, JSON.stringify({ file, stamps }));
     return file;
   } catch {

@@ -1,4 +1,4 @@
-// What Node asks for each module: TypeScript without its types. What was made is kept beside the installed packages, one file
+// Node's questions about each module: TypeScript without its types. The result is kept beside the installed packages, one file
 // for a source, and made anew when that has changed. A user who may not write there goes on without. TypeBox has 683 modules,
 // three quarters of all that a service loads: they are kept as a few files.
 import { createHash } from 'node:crypto';

@@ -1,8 +1,20 @@
 /** conformance/vectors/policies.json: what must be refused is refused, what must be accepted is accepted, and floors are held. */
 import { readFileSync } from 'node:fs';
 import { floorProblem } from '@basa/client/internal/device/floor.ts';
-import { DecodeError } from '@basa/masking';
-import { decodePolicy, epsilonAfter, isSealing, policyProblem } from '@basa/protocol';
+import { DecodeError, toHex } from '@basa/masking';
+import {
+  decodePolicy,
+  epsilonAfter,
+  isSealing,
+  millis,
+  modelNameOf,
+  policyProblem,
+  reportWords,
+  taskIdOf,
+  windowAt,
+  windowStatement,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';
 
@@ -36,6 +48,18 @@ it('every budget is the epsilon of the vectors', () => {
     return !(Math.abs(epsilonAfter({ privacy: budget, metrics: [] }, budget) - epsilon) <= 1e-9 * epsilon);
   });
   expect(others).toEqual([]);
+});
+
+it('every report has the words and the window of the vectors', () => {
+  expect(vectors.reports.length).toBeGreaterThan(10);
+  for (const { policy, report, now, ...expected } of vectors.reports) {
+    const decoded = decodePolicy(bytes(policy));
+    const { statistics = expect.fail() } = decoded;
+    const { words, outside } = reportWords(statistics.fields, report);
+    const window = windowAt(statistics, millis(now));
+    const name = modelNameOf(nodeSuite, windowStatement(taskIdOf(nodeSuite, decoded), statistics, window));
+    expect({ words: [...words], outside, window, model: toHex(name) }).toEqual(expected);
+  }
 });
 
 /** As a device judges it, in the order of `connect`. */

@@ -147,9 +147,10 @@ export class Scene {
     return [...headers].map((hex) => shotUploadCodec.decode(fromHex(hex) ?? new Uint8Array()).header);
   }
 
-  /** What the server shows at this moment. */
+  /** The model that the server shows at this moment. */
   async shown(): Promise<ShownModel> {
-    const response = await fetch(new URL(SERVER_PATH.newestModel(this.task), this.stage.serverUrl));
+    const headers = { authorization: `Bearer ${this.stage.operatorToken}` };
+    const response = await fetch(new URL(SERVER_PATH.newestModel(this.task), this.stage.serverUrl), { headers });
     if (!response.ok) throw new Error(`the server shows no model: ${response.status}`);
     return shownModelCodec.decode(new Uint8Array(await response.arrayBuffer()));
   }
@@ -165,7 +166,7 @@ export class Scene {
       task,
       token: await this.#newToken(),
       identity: inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))),
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
     });
     this.#peers.push(peer);
     const { version } = await peer.model();

@@ -1,5 +1,7 @@
 """The stochastic quantiser of packages/masking, for many updates at once: the same integers from the same random words."""
 
+from math import ceil, sqrt
+
 import torch
 
 FIELD = 2**32 - 5
@@ -29,3 +31,17 @@ def quantised_mean(deltas, weights, job, generator):
     # An update that rounds to nothing is not sent, and its weight does not count.
     sent = weights.double() * (residues != 0).any(1)
     return mean_of_sum(residues, sent.sum().clamp(min=1e-9), job["level"]), clipped
+
+
+def noisy_mean(deltas, clip, multiplier, generator):
+    """What the server of a task with noise gets: clipped to the norm, rounded at random, summed, noise of the authority on the sum."""
+    count, dimension = deltas.shape
+    level = ceil(2 * sqrt(dimension) / clip)
+    factors = (clip / deltas.norm(dim=1).clamp(min=1e-30)).clamp(max=1)
+    coins = torch.rand(deltas.shape, generator=generator, device=deltas.device)
+    total = torch.floor(deltas * (level * factors)[:, None] + coins).double().sum(0)
+    norm = level * clip
+    # D of the wire format, with b = e^(-1/2).
+    sensitivity = sqrt(norm**2 + dimension / 4 + norm + sqrt(dimension) / 2)
+    noise = torch.randn(dimension, generator=generator, device=deltas.device, dtype=torch.float64)
+    return (total + torch.round(multiplier * sensitivity * noise)) / (level * count)

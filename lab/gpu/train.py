@@ -2,9 +2,14 @@
 Trains orders of updates that `npm run lab -- experiment ... --orders <folder>` wrote, many orders and clients at a time.
 
     python3 lab/gpu/train.py <folder> <trained.jsonl> [--device cuda] [--stack 400] [--minutes 9] [--only femnist]
+        [--noise 0.1 [--clip-factor 1]] [--versions 300]
 
 Appends one line to trained.jsonl for each order that is finished, as the laboratory's own trainer does, and skips those
 that have a line already: run it again to go on. Then `npm run lab -- experiment ... --finished` reports.
+
+With --noise z, each update is clipped to the median norm of the first version's updates (times the clip factor) and rounded, and the
+authority adds its noise to each sum, as in a task with noise; z = 0 only clips and rounds. These runs go on to their end, and
+have a store of their own.
 """
 
 import argparse
@@ -21,7 +26,7 @@ import torch
 
 from network import Network
 from orders import Examples, prepare, read_orders, task_of, users_of
-from quantiser import quantised_mean
+from quantiser import noisy_mean, quantised_mean
 
 EVALUATED_AT_ONCE = 250
 
@@ -29,8 +34,10 @@ EVALUATED_AT_ONCE = 250
 class Run:
     """One order on its way: the newest model, older ones that updates still start from, and what was seen so far."""
 
-    def __init__(self, job, first, places, device):
+    def __init__(self, job, first, places, device, noise=None):
         self.job = job
+        self.noise = noise
+        self.clip = None
         self.parameters = torch.from_numpy(first).to(device)
         self.models = {0: self.parameters}
         self.velocity = torch.zeros_like(self.parameters, dtype=torch.float64) if job["step"]["momentum"] else None
@@ -58,7 +65,12 @@ class Run:
         """The server's step with the mean of the updates, damped by their mean age."""
         job, updates = self.job, self.updates
         weights = torch.tensor([update[3] for update in updates], dtype=torch.float64, device=deltas.device)
-        if job.get("level") is None:
+        if self.noise is not None:
+            norms = deltas.norm(dim=1)
+            self.clip = self.clip or self.noise["factor"] * norms.median().item()
+            self.clipped += (norms > self.clip).sum()
+            mean = noisy_mean(deltas, self.clip, self.noise["multiplier"], self.generator)
+        elif job.get("level") is None:
             mean = (weights[:, None] * deltas.double()).sum(0) / weights.sum()
         else:
             mean, clipped = quantised_mean(deltas, weights, job, self.generator)
@@ -74,12 +86,12 @@ class Run:
     def look(self, accuracy):
         self.accuracy.append([self.version, accuracy])
         last = [value for _, value in self.accuracy[-self.job["evaluations"] :]]
-        if len(last) == self.job["evaluations"] and sum(last) / len(last) >= self.job["target"]:
+        if self.reached is None and len(last) == self.job["evaluations"] and sum(last) / len(last) >= self.job["target"]:
             self.reached = self.version
 
     @property
     def is_over(self):
-        return self.reached is not None or self.version == len(self.job["order"])
+        return (self.reached is not None and self.noise is None) or self.version == len(self.job["order"])
 
 
 def damping_of(damping, updates, version):
@@ -158,7 +170,7 @@ class TaskTrainer:
                 finish(run, self._whole_accuracy(run))
 
     def _begin(self, job, prepared):
-        return Run(job, *prepared.result(), self.options.device)
+        return Run(job, *prepared.result(), self.options.device, self.options.noise)
 
     def _advance(self, running):
         """One version of every run."""
@@ -196,6 +208,9 @@ def line_of(run, whole_accuracy):
     }
     if run.reached is not None:
         trained["reached"] = run.reached
+    if run.noise is not None:
+        about = {key: run.job[key] for key in ("task", "seed", "target")}
+        trained |= {**about, **run.noise, "clip": run.clip, "bufferSize": len(run.job["order"][0]), "updates": sum(map(len, run.job["order"]))}
     return json.dumps({"name": run.job["name"], "trained": trained}, separators=(",", ":")) + "\n"
 
 
@@ -219,7 +234,11 @@ def read_options():
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no order after these")
     parser.add_argument("--only", help="only these tasks, with commas")
     parser.add_argument("--workers", type=int, default=cpu_count())
+    parser.add_argument("--noise", type=float, help="z: clip, round and add noise as a task does; 0 adds none")
+    parser.add_argument("--clip-factor", type=float, default=1, help="C over the median norm of the first updates")
+    parser.add_argument("--versions", type=int, help="only the first ones of each order")
     options = parser.parse_args()
+    options.noise = None if options.noise is None else {"multiplier": options.noise, "factor": options.clip_factor}
     options.deadline = time.monotonic() + 60 * options.minutes
     return options
 
@@ -231,6 +250,8 @@ def main():
     store = Path(options.store)
     done = finished_names(store)
     jobs = [job for job in read_orders(options.folder) if job["name"] not in done]
+    for job in jobs:
+        job["order"] = job["order"][: options.versions]
     if options.only:
         jobs = [job for job in jobs if job["task"] in options.only.split(",")]
     began = time.monotonic()

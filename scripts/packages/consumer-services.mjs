@@ -49,7 +49,7 @@ const createTask = async (name, choice, { devices, ...specification }) => {
     name: new TextEncoder().encode(name),
     engine: ENGINE.oneShot,
     bufferSize: 3,
-    minimum: 2,
+    minimum: 3,
     modulus: RING_32,
     level: 65536,
     clip: 1,
@@ -95,7 +95,8 @@ await Promise.all(
 );
 let model;
 while (model === undefined) {
-  const response = await fetch(new URL(SERVER_PATH.model(task, 1), server.url));
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(new URL(SERVER_PATH.model(task, 1), server.url), { headers });
   if (response.ok) model = new Float32Array(await response.arrayBuffer());
   else await new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -18,8 +18,8 @@ beforeAll(() => {
   symlinkSync(join(ROOT, 'node_modules/esbuild'), join(clone, 'node_modules/esbuild'));
   write('package-lock.json', '{}');
   write('word.ts', "export const word: string = 'first';");
-  write('place.ts', 'export const place = import.meta.url;');
-  write('entry.ts', "import { word } from './word.ts'; console.log(word, (await import('./place.ts')).place);");
+  write('a-place.ts', 'export const place = import.meta.url;');
+  write('entry.ts', "import { word } from './word.ts'; console.log(word, (await import('./a-place.ts')).place);");
 });
 
 /** The output of a process that runs the entry as a thread does. */
@@ -33,7 +33,7 @@ function said(): string {
   expect(stderr).toBe('');
   return stdout;
 }
-const saying = (word: string): string => `${word} ${pathToFileURL(join(clone, 'place.ts')).href}\n`;
+const saying = (word: string): string => `${word} ${pathToFileURL(join(clone, 'a-place.ts')).href}\n`;
 const files = (): readonly string[] => readdirSync(join(kept, 'basa-threads')).sort();
 
 it('are made once, are made anew when a source changes, and know the places of their sources', () => {

@@ -49,6 +49,12 @@ async function open(url: string): Promise<Page> {
 it('a tab joins, trains MNIST and contributes beside Node clients: the sum is exact, and all the work was its worker’s', async () => {
   const before = await web.reached(0);
   const page = await open(await web.joinLink());
+  // Its sums have no noise: the tab asks, though its link says to join at once.
+  await expect.poll(() => page.textContent('#join'), FOR_LONG).toBe('Join without noise');
+  expect(await page.textContent('#noise')).toContain('no noise: a server that chooses the model can read');
+  expect(await page.isVisible('#exact-note')).toBe(true);
+  expect(page.workers()).toEqual([]);
+  await page.click('#join');
   await heardOf(page, 'accepted');
   const nodes = await web.contributeFromNode(0);
   const { quantised, masked } = await updateOf(page);
@@ -187,6 +193,7 @@ it('a tab takes no part in a task that leaves the network to the server', async 
   });
   const rest = new URLSearchParams({ now: '', share: '0', rounds: '1' });
   await page.goto(`${joinLink(web.url, { task, authorityKey, token })}&${rest}`);
+  await page.click('#join');
   await heardOf(page, 'failed');
   const { news } = await overheard(page);
   expect(news.at(-1)).toMatchObject({ kind: 'failed', message: expect.stringContaining('does not fix its network') });

@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import { runCli } from '@basa/cli';
 import { toHex } from '@basa/masking';
 import { Conduct, FOREIGN, launchChromium } from '@basa/testkit/browser/chromium.ts';
-import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { expect, it } from 'vitest';
 
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };

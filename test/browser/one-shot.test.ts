@@ -40,6 +40,7 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
     const watch = await open(web.url);
     await watch.click('#batches-line');
     const page = await open(await web.joinLink());
+    await page.click('#join');
     await heardOf(page, 'accepted');
     await shows(page, '#own-batch').toMatch(/next batch · for updates on version 0/);
     await shows(watch, '#batches-line').toBe(`1 open batch, with 1 of ${BUFFER_SIZE} updates`);

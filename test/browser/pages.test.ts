@@ -37,6 +37,8 @@ const shows = (page: Page, selector: string) => expect.poll(() => page.textConte
 it('a batch fills and its sum becomes a version while the page looks on', async () => {
   const page = await open('/');
   await shows(page, '#version').toBe('0');
+  await shows(page, '#noise-kind').toBe('none');
+  await shows(page, '#noise').toMatch(/^Sums have no noise: /);
   await shows(page, '#authority-status').toBe('1 of 1 authorities answer, 1 needed');
   await shows(page, '#batches-line').toBe('No batch is open');
   await page.click('#batches-line');

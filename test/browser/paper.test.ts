@@ -31,7 +31,9 @@ it('a tab joins only by the button that says what the mode is, and its update is
   conduct.watch(page);
   await page.goto(await web.joinLink()); // it asks to join at once
   await expect.poll(() => page.textContent('#join'), FOR_LONG).toBe('Join in unsafe paper mode');
-  expect(await page.textContent('#paper-note')).toMatch(/unsafe: a server that cheats.* can learn your single update/);
+  expect(await page.textContent('#paper-note')).toMatch(
+    /unsafe: even a server that follows the protocol can learn your single update/,
+  );
   expect(await page.isVisible('#paper-note')).toBe(true);
   expect(page.workers()).toEqual([]);
   await page.click('#join');

@@ -35,6 +35,7 @@ const SERVER_FOLDERS = fromGroundUp([
   'uploads',
   'nodes',
   'shots',
+  'statistics',
   'tasks',
   'live',
   'routes',

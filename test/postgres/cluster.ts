@@ -13,7 +13,8 @@ import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
 import { openPostgres } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
-import { NEVER_LATE, newToken, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/test-services.ts';
+import { NEVER_LATE, newToken, oneHot, operate, READER, testPolicy } from '@basa/testkit/services/test-services.ts';
+import { OPERATORS } from '@basa/testkit/world/operator.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 /** However slow the machine is. */
@@ -125,7 +126,7 @@ export class Cluster {
       identity: join(this.folder, 'devices', name),
       token: await newToken(this.authority, this.task),
       retry,
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
       ...options,
     });
     this.#clients.push(client);
@@ -158,7 +159,9 @@ export class Cluster {
     const total = new Array<number>(this.policy.dimension).fill(0);
     let before = new Float32Array(this.policy.dimension);
     for (const { version, accepted } of await this.versions()) {
-      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.#anyNode().url));
+      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.#anyNode().url), {
+        headers: READER,
+      });
       const after = new Float32Array(await response.arrayBuffer());
       for (const [place, value] of after.entries())
         total[place] = (total[place] ?? 0) + Math.round(((before[place] ?? 0) - value) * accepted);

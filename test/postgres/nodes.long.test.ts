@@ -6,7 +6,7 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
-import { oneHot, operate, scraped, until } from '@basa/testkit/services/test-services.ts';
+import { oneHot, operate, READER, scraped, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 
@@ -51,7 +51,7 @@ describe('three nodes on one database', () => {
       await nodes.startNode(n, { keep: { models: 2 }, tidyMs: 50 });
     }
     const status = async (version: number): Promise<number> =>
-      (await fetch(new URL(SERVER_PATH.model(nodes.task, version), nodes.nodes[1]?.url))).status;
+      (await fetch(new URL(SERVER_PATH.model(nodes.task, version), nodes.nodes[1]?.url), { headers: READER })).status;
     await until(async () => (await status(count / 3 - 2)) === 404);
     expect([await status(count / 3 - 1), await status(count / 3)]).toEqual([200, 200]);
   });

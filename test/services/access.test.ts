@@ -3,7 +3,8 @@ import { readAuthorityConfig } from '@basa/authority';
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { AUTHORITY_ROLES, type Role, SERVER_ROLES } from '@basa/service';
-import { OPERATORS, TestServices } from '@basa/testkit/services/test-services.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
+import { OPERATORS } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROLES = { server: SERVER_ROLES, authority: AUTHORITY_ROLES } as const;
@@ -26,7 +27,7 @@ afterAll(() => services.close());
 interface Route {
   readonly method: string;
   readonly path: string;
-  readonly who: 'token' | 'device' | 'anybody';
+  readonly who: 'token' | 'device' | 'reader' | 'anybody';
 }
 
 /** Those that anybody may ask; a new one has to be put here by hand. What servers ask is signed in its body. */
@@ -38,9 +39,6 @@ const FOR_ANYBODY = {
     'GET /v1/server',
     'GET /v1/tasks',
     'GET /v1/tasks/{task}',
-    'GET /v1/tasks/{task}/metrics',
-    'GET /v1/tasks/{task}/models/newest',
-    'GET /v1/tasks/{task}/models/{version}',
     'GET /v1/tasks/{task}/shots/{upload}/fate',
   ],
   authority: [
@@ -58,6 +56,14 @@ const FOR_ANYBODY = {
     'GET /v1/tasks/{task}/unsafe-paper/sealing-key',
   ],
 } as const;
+
+/** For devices of the task, and for tokens of operators and auditors. */
+const FOR_READERS: readonly string[] = [
+  'GET /v1/tasks/{task}/metrics',
+  'GET /v1/tasks/{task}/statistics',
+  'GET /v1/tasks/{task}/models/newest',
+  'GET /v1/tasks/{task}/models/{version}',
+];
 
 /** Each route that needs a token, and the only roles that open it. */
 const FOR_ROLES: Readonly<Record<'server' | 'authority', Readonly<Record<string, readonly Role[]>>>> = {
@@ -93,7 +99,9 @@ async function routesOf(service: 'server' | 'authority'): Promise<readonly Route
     Object.keys(methods).map((name): Route => {
       const route = { method: name.toUpperCase(), path };
       const named = `${route.method} ${path}`;
-      return { ...route, who: open.has(named) ? 'anybody' : named in FOR_ROLES[service] ? 'token' : 'device' };
+      const isRead = service === 'server' && FOR_READERS.includes(named);
+      const closed = isRead ? 'reader' : named in FOR_ROLES[service] ? 'token' : 'device';
+      return { ...route, who: open.has(named) ? 'anybody' : closed };
     }),
   );
 }
@@ -117,6 +125,23 @@ it('a configuration gives a token only roles that its service has', () => {
   expect(readAuthorityConfig(tokens('enrol')).operators).toEqual([tokenOf('enrol')]);
   for (const role of ['operator', 'auditor'] as const)
     expect(() => readAuthorityConfig(tokens(role))).toThrow('operators.0.roles.0');
+});
+
+it('the server shows models and results to tokens that read, and to no stranger', async () => {
+  const routes = (await routesOf('server')).filter(({ who }) => who === 'reader');
+  expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...FOR_READERS].sort());
+  for (const route of routes) {
+    const told = async (token?: string) => codeOf(await ask('server', route, token));
+    expect([route.path, await told(), await told('guessed')]).toEqual([
+      route.path,
+      'readers-only',
+      'operator-token-missing',
+    ]);
+    const opened = await Promise.all(
+      SERVER_ROLES.map(async (role) => ((await told(`a-token-of-${role}`)) === 'role-missing' ? [] : [role])),
+    );
+    expect([route.path, opened.flat()]).toEqual([route.path, ['operator', 'auditor']]);
+  }
 });
 
 describe.each(['server', 'authority'] as const)('the %s', (service) => {

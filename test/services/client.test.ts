@@ -83,7 +83,7 @@ describe('the client', () => {
       task: opened.task,
       token: await opened.token(),
       identity: inMemoryStoreForTests(createWebSigner(webRandomBytes(32))),
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
     });
     expect(await web.contribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
     await (await opened.client('node')).contribute(oneHot(2), { trainedOn: 0 });

@@ -13,7 +13,8 @@ import type { Asked } from '@basa/conformance/service-proxy.ts';
 import { FIELD, packedLength, RING_32, ring, toHex, unpackVector } from '@basa/masking';
 import { HEADER, inputElements, millis, prefixElements, type TaskPolicy } from '@basa/protocol';
 import { ROOT } from '@basa/testkit/root.ts';
-import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const PYTHON = process.env['BASA_PYTHON'] ?? 'python3';
@@ -68,7 +69,7 @@ async function contribute(settings: Readonly<Record<string, string>>, signal: Ab
   const { BASA_TASK: task = '', BASA_ENROLMENT_TOKEN: token = '', BASA_IDENTITY: identity = '' } = settings;
   const pieceBytes = Number(settings['BASA_PIECE_BYTES']);
   const retry = { firstWaitMs: 1 };
-  const floor = { noNoise: true };
+  const floor = { minimum: 2, noNoise: true };
   const options = { server, authority, authorityKey, task, token, identity, pieceBytes, retry, signal, floor };
   try {
     const client = await BasaClient.connect(options);
@@ -88,7 +89,7 @@ async function contribute(settings: Readonly<Record<string, string>>, signal: Ab
 
 function pythonClient(settings: Readonly<Record<string, string>>) {
   const PYTHONPATH = join(ROOT, 'clients/python');
-  return commandClient([PYTHON, '-m', 'basa'])({ PYTHONPATH, BASA_NO_NOISE: '1', ...settings });
+  return commandClient([PYTHON, '-m', 'basa'])({ PYTHONPATH, BASA_MINIMUM: '2', BASA_NO_NOISE: '1', ...settings });
 }
 
 async function open(start: StartClient, change: Partial<TaskPolicy> = {}, count: 1 | 4 = 1): Promise<void> {

@@ -5,7 +5,7 @@ import { SERVER_PATH } from '@basa/protocol';
 import type { ServerOptions } from '@basa/server';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { blobsOf } from '@basa/testkit/services/snapshot.ts';
-import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { countsOf, oneHot, READER, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -88,9 +88,9 @@ async function expectOnce(): Promise<void> {
   const blobs = blobsOf(join(services.folder, 'server', 'blobs'));
   expect(blobs.filter((name) => /incoming|uploads/.test(name))).toEqual([]);
   const metrics = `${services.server.url}${SERVER_PATH.taskMetrics(services.task)}`;
-  const { versions } = (await (await fetch(metrics)).json()) as { versions: unknown[] };
+  const { versions } = (await (await fetch(metrics, { headers: READER })).json()) as { versions: unknown[] };
   expect(versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0 }]);
-  expect(await (await fetch(`${metrics}?from=1`)).json()).toEqual({ versions: versions.slice(1) });
+  expect(await (await fetch(`${metrics}?from=1`, { headers: READER })).json()).toEqual({ versions: versions.slice(1) });
 }
 
 it('a body is stored and not recorded: the next start takes it from there, without its bytes', async () => {

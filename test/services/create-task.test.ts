@@ -14,7 +14,8 @@ import { ascii, toHex } from '@basa/masking';
 import { ONE_SHOT_DEFAULTS, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
-import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
+import { READER, TestServices } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const model = defineModel('mine', { height: 1, width: 1, channels: 4 }, [dense(6), relu, dense(3)]);
@@ -41,10 +42,11 @@ const create = (more: Partial<CreateTaskOptions> = {}) =>
     operatorToken: OPERATOR_TOKEN,
     authorityToken: OPERATOR_TOKEN,
     model,
+    clip: 1,
     ...more,
   });
 const firstModel = async (task: string): Promise<Float32Array> => {
-  const response = await fetch(new URL(SERVER_PATH.model(task, 0), services.server.url));
+  const response = await fetch(new URL(SERVER_PATH.model(task, 0), services.server.url), { headers: READER });
   return new Float32Array(await response.arrayBuffer());
 };
 

@@ -1,15 +1,13 @@
 /** Four authorities over HTTP, three of which every step needs: the first one lies, the last one is slow. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type Authority, createAuthority } from '@basa/authority';
+import type { Authority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, createTask, ProblemError, tokenForAll } from '@basa/client/operator';
 import { type Answer, type Asked, ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { decodePolicy, encodePolicy, problemDocument } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
-import { NEVER_LATE, OPERATOR_TOKEN, OPERATORS, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
@@ -26,18 +24,7 @@ const publicKeys = (): readonly Uint8Array[] => [services.authority, ...others].
 
 beforeAll(async () => {
   services = await TestServices.open({ server: { revocationsMs: 50 } });
-  for (let n = 0; n < 3; n++) {
-    const keyFile = join(services.folder, `authority-${n}.key`);
-    writeFileSync(keyFile, nodeRandomBytes(32));
-    others[n] = await createAuthority({
-      dataFolder: join(services.folder, `authority-${n}`),
-      secret: { keyFile },
-      listen: { host: '127.0.0.1', port: 0 },
-      operators: OPERATORS,
-      keyLimit: { burst: 1000, perSecond: 1000 },
-      lateMs: NEVER_LATE,
-    });
-  }
+  for (let n = 0; n < 3; n++) others[n] = await services.furtherAuthority(`authority-${n}`);
   liar = await services.proxy('authority');
   slow = await ServiceProxy.before(() => others[2]?.url ?? '');
   const keys = publicKeys();
@@ -66,6 +53,7 @@ const create = async (name: string) => {
     name,
     bufferSize: K,
     minimum: K,
+    clip: 1,
   });
   const owners = new AuthorityOperator({ url: urls(), token: tokenForAll(urls(), OPERATOR_TOKEN) });
   return { task, tokens: await owners.tokens(task, K, Date.now() + 3_600_000) };

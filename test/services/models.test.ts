@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { isSigned, modelStatementCodec, SERVER_PATH, shownModelCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
+import { oneHot, READER, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -14,7 +14,9 @@ beforeAll(async () => {
 afterAll(() => services.close());
 
 const get = (version: number | string, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(new URL(SERVER_PATH.model(services.task, version), services.server.url), { headers });
+  fetch(new URL(SERVER_PATH.model(services.task, version), services.server.url), {
+    headers: { ...READER, ...headers },
+  });
 const bytes = new Uint8Array(first.buffer);
 const etag = `"${toHex(nodeSuite.sha256(bytes))}"`;
 

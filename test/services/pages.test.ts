@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { type LiveState, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { OPERATOR_TOKEN, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const pages = mkdtempSync(join(tmpdir(), 'basa-pages-'));
@@ -21,7 +22,7 @@ beforeAll(async () => {
   const shown = { folder: join(pages, 'site'), sharesFolder: join(pages, 'shares') };
   services = await TestServices.open({
     server: { pages: shown, corsOrigins: ['https://a.example'] },
-    specification: { stop: { accuracy: 0.9, version: 50 } },
+    specification: { stop: { accuracy: 0.9, version: 50 }, publicModels: true },
   });
 });
 afterAll(() => services.close());
@@ -104,7 +105,6 @@ describe('pages', () => {
       authority: services.authority.url,
       shares: ['/shares/0.safetensors'],
       handsOutTokens: false,
-      needsLogin: false,
     });
     expect((await fetch(services.server.url + SERVER_PATH.pageTokens(services.task), { method: 'POST' })).status).toBe(
       404,
@@ -145,16 +145,15 @@ describe('pages', () => {
     await services.restartServer();
   });
 
-  it('show the stream only to operators if the server is configured so', async () => {
-    await services.restartServer({ pages: { folder: join(pages, 'site'), needsLogin: true } });
-    expect(await (await ask(SERVER_PATH.page)).json()).toMatchObject({ needsLogin: true });
-    const events = SERVER_PATH.events(services.task);
+  it('show strangers the stream only of a task whose models are public', async () => {
+    const shown = services.task;
+    const events = SERVER_PATH.events(await services.createTask({}, { publicModels: false }));
+    services.task = shown;
     expect((await ask(events)).status).toBe(401);
     expect((await ask(events, { authorization: 'Bearer somebody' })).status).toBe(401);
     const answer = await ask(events, { authorization: `Bearer ${OPERATOR_TOKEN}` });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     await answer.body?.cancel();
-    await services.restartServer();
   });
 
   it('let one address have a few streams and no more, and others in all the same', async () => {

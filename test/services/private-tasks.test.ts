@@ -2,14 +2,8 @@
 import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
-import {
-  OPERATOR_TOKEN,
-  oneHot,
-  PAPER,
-  scraped,
-  TestServices,
-  testPolicy,
-} from '@basa/testkit/services/test-services.ts';
+import { oneHot, PAPER, scraped, TestServices, testPolicy } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations: 1 } };

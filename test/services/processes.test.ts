@@ -8,15 +8,8 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
-import {
-  countsOf,
-  newToken,
-  OPERATOR_TOKEN,
-  OPERATORS,
-  oneHot,
-  testPolicy,
-  until,
-} from '@basa/testkit/services/test-services.ts';
+import { countsOf, newToken, oneHot, READER, testPolicy, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN, OPERATORS } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
@@ -98,7 +91,7 @@ it('a server killed in the middle of uploads goes on with them, and counts every
         authorityKey: toHex(keys.authority),
         identity: join(folder, `device-${n}`),
         pieceBytes: 20,
-        floor: { noNoise: true },
+        floor: { minimum: 2, noNoise: true },
         retry: { attempts: 1, timeoutMs: 60_000 },
       }),
     ),
@@ -122,7 +115,9 @@ it('a server killed in the middle of uploads goes on with them, and counts every
       expect(await client.resume()).toMatchObject({ kind: 'accepted' });
     }
     await until(async () => (await ask<{ version?: number }>(urls.server, SERVER_PATH.task(task))).version === 1);
-    const model = await (await fetch(new URL(SERVER_PATH.model(task, 1), urls.server))).arrayBuffer();
+    const model = await (
+      await fetch(new URL(SERVER_PATH.model(task, 1), urls.server), { headers: READER })
+    ).arrayBuffer();
     expect(countsOf(new Float32Array(model), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
   } finally {
     for (const client of clients) await client.close();

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVER_PATH } from '@basa/protocol';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
-import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { oneHot, READER, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -63,7 +63,7 @@ it('old versions, old batches and remains of a crash are removed; the newest and
       .sort(),
   ).toEqual(['2', '2-step']);
   expect(readdirSync(staged)).toEqual([next]);
-  const gone = await fetch(new URL(SERVER_PATH.model(services.task, 1), services.server.url));
+  const gone = await fetch(new URL(SERVER_PATH.model(services.task, 1), services.server.url), { headers: READER });
   expect([gone.status, await gone.text()]).toEqual([
     404,
     expect.stringContaining('the parameters of this version were deleted'),

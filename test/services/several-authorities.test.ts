@@ -1,7 +1,5 @@
 /** A task of four authorities, three of which every step needs, over HTTP. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type Authority, createAuthority } from '@basa/authority';
+import type { Authority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import {
   AuthorityOperator,
@@ -13,8 +11,8 @@ import {
 } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { nodeRandomBytes } from '@basa/runtime/node';
-import { NEVER_LATE, OPERATOR_TOKEN, OPERATORS, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
@@ -34,22 +32,12 @@ const keys = (): string =>
 
 async function startOther(n: number): Promise<void> {
   const port = others[n] === undefined ? 0 : Number(new URL(others[n].url).port);
-  others[n] = await createAuthority({
-    dataFolder: join(services.folder, `authority-${n}`),
-    secret: { keyFile: join(services.folder, `authority-${n}.key`) },
-    listen: { host: '127.0.0.1', port },
-    operators: OPERATORS,
-    keyLimit: { burst: 1000, perSecond: 1000 },
-    lateMs: NEVER_LATE,
-  });
+  others[n] = await services.furtherAuthority(`authority-${n}`, port);
 }
 
 beforeAll(async () => {
   services = await TestServices.open();
-  for (let n = 0; n < 3; n++) {
-    writeFileSync(join(services.folder, `authority-${n}.key`), nodeRandomBytes(32));
-    await startOther(n);
-  }
+  for (let n = 0; n < 3; n++) await startOther(n);
   await services.restartServer({ authorities: places().map(({ url, publicKey }) => ({ url, publicKey })) });
 });
 afterAll(async () => {
@@ -66,6 +54,7 @@ const create = ({ authority = urls(), ...more }: Partial<CreateTaskOptions> = {}
     model,
     bufferSize: K,
     minimum: K,
+    clip: 1,
     minIntervalMs: 0, // its devices do not train
     ...more,
   });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type DeviceExport, deviceExportCodec, encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { OPERATOR_TOKEN, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
-import { asOperator } from '@basa/testkit/world/operator.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
+import { asOperator, OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { deviceStore, THREE_OF_FOUR, World } from '@basa/testkit/world/world.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -81,7 +81,7 @@ describe('authorities of a successor', () => {
     for (const index of [0, 1, 2])
       expect(await imported(index, [await exported(1)])).toEqual({ enrolled: 2, revoked: 0, unknown: 0 });
     const device = await comes();
-    expect(device.privacy).toMatchObject({ inclusions: 1 });
+    expect(device.privacy.spent).toMatchObject({ inclusions: 1 });
     const [first] = (await exported(0, successor, predecessor)).devices;
     expect(first).toMatchObject({ participations: 1, isRevoked: false });
   });

@@ -1,7 +1,6 @@
 /** Sybils by the book: whoever operates the task and the server, with one of the authorities, lets in no device of its own. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Authority, createAuthority } from '@basa/authority';
+import type { Authority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
 import {
   AuthorityOperator,
@@ -17,7 +16,8 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { NEVER_LATE, OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const OWNERS = [0, 1, 2, 3];
@@ -28,10 +28,10 @@ let task: string;
 const authorities: Authority[] = [];
 const listed = (of: (authority: Authority) => string): string => authorities.map(of).join(',');
 
-/** What the operator of the task and of the server holds: a token for tasks of each owner. */
+/** The operator of the task and of the server holds a token for tasks of each owner. */
 const operator = () =>
   new AuthorityOperator({ url: listed(({ url }) => url), token: OWNERS.map((n) => `tasks-of-${n}`).join(',') });
-/** What one owner holds. */
+/** One owner, with its own token. */
 const owner = (n: number) => new AuthorityOperator({ url: authorities[n]?.url ?? '', token: `owner-${n}` });
 
 const connect = (name: string, token: string, authority: string) =>
@@ -43,7 +43,7 @@ const connect = (name: string, token: string, authority: string) =>
     token,
     identity: join(services.folder, name),
     retry: { attempts: 1 },
-    floor: { noNoise: true },
+    floor: { minimum: 2, noNoise: true },
   });
 
 /** A device of the adversary asks one authority to let it in. */
@@ -62,19 +62,12 @@ async function sybilAt(n: number, proof?: string, device = signingDevice()): Pro
 
 beforeAll(async () => {
   services = await TestServices.open();
-  const keyFile = join(services.folder, 'keys-of-owners');
-  writeFileSync(keyFile, nodeRandomBytes(32));
   for (const n of OWNERS)
     authorities.push(
-      await createAuthority({
-        dataFolder: join(services.folder, `owner-${n}`),
-        secret: { keyFile },
-        operators: [
-          { tokenHash: tokenHash(`tasks-of-${n}`), roles: ['tasks'] },
-          { tokenHash: tokenHash(`owner-${n}`), roles: ['enrol', 'revoke', 'admin'] },
-        ],
-        lateMs: NEVER_LATE,
-      }),
+      await services.furtherAuthority(`owner-${n}`, 0, [
+        { tokenHash: tokenHash(`tasks-of-${n}`), roles: ['tasks'] },
+        { tokenHash: tokenHash(`owner-${n}`), roles: ['enrol', 'revoke', 'admin'] },
+      ]),
     );
   await services.restartServer({ authorities: authorities.map(({ url, publicKey }) => ({ url, publicKey })) });
   ({ task } = await createTask({
@@ -84,6 +77,7 @@ beforeAll(async () => {
     authorityToken: OWNERS.map((n) => `tasks-of-${n}`).join(','),
     model: defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]),
     bufferSize: 3,
+    clip: 1,
   }));
 });
 afterAll(async () => {
@@ -154,7 +148,7 @@ it('an owner with nothing but its own token sees how many devices each other own
   expect(lastLine(told.out)).toMatchObject({ letIn: [{ task, by }] });
   expect((lastLine(told.out) as { devices: unknown[] }).devices).toHaveLength(before.length);
   const shown = (await basaHere(['device', 'list'], environment)).out;
-  // What it changes, it changes at its own authority.
+  // It changes only its own authority.
   const device = signingDevice();
   const key = toHex(device.deviceKey);
   const allowed = await basaHere(['keys', 'enroll', '--task', task, '--device-key', key], environment);

@@ -6,14 +6,8 @@ import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning'
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import {
-  countsOf,
-  OPERATOR_TOKEN,
-  oneHot,
-  TestServices,
-  testPolicy,
-  until,
-} from '@basa/testkit/services/test-services.ts';
+import { countsOf, oneHot, READER, TestServices, testPolicy, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let services: TestServices;
@@ -100,7 +94,8 @@ describe('a task ends', () => {
     await expect(putState('running')).rejects.toThrow('410');
     await until(async () => (await services.taskState()).buffers === 0);
     expect(JSON.parse((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text)).toMatchObject({ removed: true });
-    const asked = async () => (await fetch(new URL(SERVER_PATH.model(task, 1), services.server.url))).status;
+    const asked = async () =>
+      (await fetch(new URL(SERVER_PATH.model(task, 1), services.server.url), { headers: READER })).status;
     expect(await asked()).toBe(404);
     await services.restartServer();
     expect(await asked()).toBe(404);

@@ -1,7 +1,8 @@
 /** The operators' view of both services: metrics, readiness, log lines, and the trace of one batch. */
 import { rmSync } from 'node:fs';
 import { METRICS } from '@basa/service';
-import { OPERATOR_TOKEN, oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,

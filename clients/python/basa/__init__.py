@@ -1,4 +1,4 @@
-"""Federated learning with sealed updates: a device trains on its own data, and the server sees nothing but sums.
+"""Federated learning with sealed updates: a device trains on its own data, and the server opens only sums.
 
     client = basa.Client.from_environment()
     client.run(basa.torch.TorchTrainer(module, (inputs, labels)), rounds=10)

@@ -1,11 +1,12 @@
-"""`python3 -m basa`: contributes one update to a task. Settings come from the variables of docs/conformance.md."""
+"""`python3 -m basa`: contributes one update to a task, or one report for statistics. Settings come from the variables of docs/conformance.md."""
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
-from typing import Dict, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 import numpy as np
 
@@ -23,13 +24,14 @@ def main() -> int:
     parser = _parser()
     options = parser.parse_args()
     update = options.update or _path("BASA_UPDATE")
-    if update is None and options.examples is None:
-        parser.error("nothing to contribute; give --update, BASA_UPDATE or --examples")
+    if update is None and options.examples is None and options.report is None:
+        parser.error("nothing to contribute; give --update, BASA_UPDATE, --examples or --report")
     try:
         floor = _floor(parser, options)
         told = _metrics(options.metric)
+        report = None if options.report is None else _values(options.report)
         with Client.from_environment(options.identity, floor=floor) as client:
-            made = _contributed(client, options.examples, update, told)
+            made = _contributed(client, options.examples, update, told) if report is None else client.report(report)
     except Unreachable as error:
         print(error, file=sys.stderr)
         return UNDECIDED
@@ -61,8 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--update", type=Path, help="file with the update to contribute, raw little-endian float32 (variable: BASA_UPDATE)")
     source.add_argument("--examples", type=Path, help="CSV file to train on: each line has the class, then the features")
+    source.add_argument("--report", type=Path, help="JSON file with a value of each field of a statistics task, by its name")
     parser.add_argument("--metric", action="append", default=[], help="name=value, for a metric that the task asks for")
-    parser.add_argument("--minimum", type=int, help="take part only if a sum contains at least n updates (variable: BASA_MINIMUM; default: 2)")
+    parser.add_argument("--minimum", type=int, help="take part only if a sum contains at least n updates (variable: BASA_MINIMUM; default: 3)")
     parser.add_argument(
         "--max-staleness", type=int, help="take part only if updates may be at most n versions behind (variable: BASA_MAX_STALENESS; default: 15)"
     )
@@ -82,6 +85,16 @@ def _floats(path: Path) -> Floats:
     if len(data) % 4:
         raise SettingsError(f"the size of {path} is not a multiple of 4 bytes; give a file of little-endian float32 numbers")
     return np.frombuffer(data, "<f4")
+
+
+def _values(path: Path) -> Dict[str, Any]:
+    try:
+        values = json.loads(path.read_bytes())
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise SettingsError(f'{path} is not a JSON object like {{"screenMs": 412, "country": "at"}}')
+    return values
 
 
 def _metrics(given: Sequence[str]) -> Dict[str, float]:

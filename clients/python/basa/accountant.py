@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from .fields import Message
+from .privacy import is_central
 
 
 #: a - 1 of the orders that are looked at, as natural logarithms.
@@ -28,6 +29,33 @@ def task_cost(noise: float, has_metrics: bool) -> float:
 def epsilon_after(policy: Message, participations: int, delta: float) -> float:
     """Epsilon of a device that was in this many sums."""
     return epsilon_of(participations * task_cost(policy.privacy.noise, bool(policy.metrics)), delta) if participations else 0.0
+
+
+#: From this z on, known traps read no single example; a larger epsilon promises little.
+_BLURS_FROM, _WEAK_EPSILON = 0.05, 20
+_FAINT = "too little to hide single examples from a server that chooses the model"
+_BLURRED = (
+    "hides single examples from most attacks that were tried, but not one-bit questions to all devices, amplified words, "
+    "or averages over many versions"
+)
+
+
+def noise_sentence(policy: Message) -> str:
+    """The noise of a task, who adds it, and what it hides; in the words of every client."""
+    private = policy.privacy
+    if private is None and policy.statistics is not None:
+        return "no noise: exact sums of changing groups can reveal single values"
+    if private is None:
+        return "no noise: a server that chooses the model can read single examples out of a sum"
+    added = f"noise {private.noise:g}, added by the {'authority' if is_central(policy) else 'devices'}"
+    if private.budget is None:
+        return f"blur ({added}): {_FAINT if private.noise < _BLURS_FROM else _BLURRED}"
+    budget = private.budget
+    epsilon = epsilon_after(policy, budget.participations, budget.delta)
+    return (
+        f"private ({added}): epsilon {epsilon:.2f} at delta {budget.delta:g} for a device in {budget.participations} "
+        f"sums, {'a weak guarantee' if epsilon > _WEAK_EPSILON else 'which bounds what all of them reveal about it'}"
+    )
 
 
 def epsilon_of(rho: float, delta: float) -> float:

@@ -10,6 +10,7 @@ from .fields import Message
 from .network import Network
 from .rounds import RunSummary
 from .settings import Contribution, Model
+from .statistics import Report
 
 Result = TypeVar("Result")
 
@@ -39,6 +40,9 @@ class AsyncClient:
     async def policy(self) -> Message:
         return await self._in_thread(lambda: self._client.policy)
 
+    async def privacy(self) -> str:
+        return await self._in_thread(lambda: self._client.privacy)
+
     async def budget(self) -> Optional[Budget]:
         return await self._in_thread(lambda: self._client.budget)
 
@@ -50,6 +54,9 @@ class AsyncClient:
 
     async def contribute(self, update: Any, **more: Any) -> Contribution:
         return await self._in_thread(functools.partial(self._client.contribute, update, **more))
+
+    async def report(self, values: Report) -> Contribution:
+        return await self._in_thread(functools.partial(self._client.report, values))
 
     async def resume(self) -> Optional[Contribution]:
         return await self._in_thread(self._client.resume)

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, U
 import numpy as np
 import numpy.typing as npt
 
-from .accountant import epsilon_after
+from .accountant import epsilon_after, noise_sentence
 from .device import Device
 from .errors import SettingsError
 from .fields import Message
@@ -20,6 +20,7 @@ from .network import Network
 from .progress import Listener, Progress
 from .rounds import Rounds, RunSummary, Weight
 from .settings import Contribution, Model, Settings, Update
+from .statistics import Report
 from .trainer import Bound, Trainer, TrainFunction, trainer_of
 
 Texts = Union[str, Sequence[str]]
@@ -103,6 +104,12 @@ class Client:
             return device.policy
 
     @property
+    def privacy(self) -> str:
+        """The noise of the task, who adds it, and what it hides."""
+        with self._device() as device:
+            return noise_sentence(device.policy)
+
+    @property
     def budget(self) -> Optional[Budget]:
         """None in a task that is not private."""
         with self._device() as device:
@@ -142,6 +149,14 @@ class Client:
         offered = Update(delta, weight, metrics or {})
         with self._device() as device:
             return device.offer(trained_on or device.model(), offered)
+
+    def report(self, values: Report) -> Contribution:
+        """Reports a value of each field of a statistics task, by its name: at most once in each window of this device's own clock.
+
+        A value that is out of range counts as the nearest bound or as `other`. Only the event `outside` tells of it.
+        """
+        with self._device() as device:
+            return device.report(values)
 
     def resume(self) -> Optional[Contribution]:
         """Continues an interrupted contribution; None if there is none. `contribute` and `run` do this by themselves."""

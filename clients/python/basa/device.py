@@ -1,20 +1,26 @@
-"""A device in a task: fetches models and contributes updates."""
+"""A device in a task: fetches models and contributes updates, or reports for statistics."""
 from __future__ import annotations
 
 import math
+import os
 import time
-from typing import Optional
+from typing import List, Optional
 
 from .errors import BasaError, Refused, SettingsError, Unreachable
 from .fields import Message
 from .given import check_budget, check_interval, check_version_free, rest_s
+from .layouts import MODEL_STATEMENT
 from .link import Problem, now_ms
 from .membership import Membership
 from .network import Network
+from .noise import norm_of
 from .quantised import quantised
 from .session import Session, Shot, keep_shot
 from .settings import Contribution, Model, Settings, Training, Update
 from .state import DeviceState
+from .statistics import Report, report_words, window_at, window_lines
+from .suite import sha256
+from .vectors import build_report
 
 #: A device trains on at most this many models for one contribution.
 _MAX_TURNS = 8
@@ -63,6 +69,7 @@ class Device:
         return self._state.given_uploads
 
     def model(self) -> Model:
+        self._check_trains()
         return self._member.newest.model()
 
     @property
@@ -95,8 +102,46 @@ class Device:
         except Refused:
             return None  # that upload is over for this device
 
+    def report(self, report: Report) -> Contribution:
+        """Reports for the window of this device's own clock, once. No request depends on a value. An interrupted session is brought to its end first."""
+        statistics = self.policy.statistics
+        if statistics is None:
+            raise SettingsError("this task trains a model and has no fields to report; call run() or contribute()")
+        try:
+            words, outside = report_words(statistics.fields, report)
+        except TypeError as fault:
+            raise SettingsError(str(fault)) from None
+        if outside:
+            self._progress.tell("outside", detail=", ".join(outside))
+        window = self._window()
+        finished = self._finish_interrupted()
+        if finished is not None and finished.version == window.version:
+            return finished  # the interrupted session gave the one report of this window
+        check_budget(self._state, self.policy)
+        check_interval(self._state, self.policy, self._now_ms())
+        self._check_window_free(self._window())
+        self._keep_report(words)
+        return self._finish()
+
+    def _window(self) -> Message:
+        """Takes the place of the statement of a model. Whatever the server shows, it is computed from this device's own clock."""
+        window_ms = self.policy.statistics.window_ms
+        return Message(window_lines(self._settings.task, window_ms, window_at(window_ms, self._now_ms())))
+
+    def _check_window_free(self, window: Message) -> None:
+        if window.serial <= self._state.given_serial:
+            raise Refused("given-lately", "this device has already reported in this window")
+
+    def _keep_report(self, words: List[int]) -> None:
+        policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
+        self._progress.tell("step", detail="mask")
+        x, window = build_report(policy, words, os.urandom), self._window()
+        name = sha256(MODEL_STATEMENT.statement(**window))
+        keep_shot(self._state, Shot(policy, certificate, gathered.epochs, window.version, window.serial, name, window.model, x))
+
     def offer(self, model: Model, update: Update) -> Contribution:
         """Offers a finished update that was trained on this model. The server takes it if there is room."""
+        self._check_trains()
         return self._offer(model, update, self._finish_interrupted())
 
     def contribute(self, train: Training, asks_place: bool = True) -> Contribution:
@@ -104,6 +149,7 @@ class Device:
 
         `asks_place` is false for an update that needs no training and counts as one of whatever model is the newest.
         """
+        self._check_trains()
         finished = self._finish_interrupted()
         for turns in range(1, _MAX_TURNS + 1):
             try:
@@ -126,6 +172,10 @@ class Device:
             self._check_version_free(model)
         update = train(model)
         return self._offer(model, update, finished)
+
+    def _check_trains(self) -> None:
+        if self.policy.statistics is not None:
+            raise SettingsError("this task has no model to train; call report()")
 
     def _check(self, update: Update) -> None:
         if update.delta.shape != (self.policy.dimension,):
@@ -178,10 +228,17 @@ class Device:
         if gathered.statement.version - trained_on.version > policy.max_staleness:
             raise Refused("version-over")
         self._progress.tell("step", detail="mask")
+        self._tell_clipped(trained_on, update)
         x = quantised(policy, update)
         keep_shot(
             self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.serial, trained_on.name, trained_on.hash, x)
         )
+
+    def _tell_clipped(self, trained_on: Model, update: Update) -> None:
+        norm, clip = norm_of(update.delta), self.policy.clip
+        if norm > 2 * clip:
+            told = f"its norm was {norm:.3g}, the task clips to {clip:g}"
+            self._progress.tell("clipped", version=trained_on.version, detail=told)
 
     def _session(self) -> Session:
         return Session(self._state, self._member.server)

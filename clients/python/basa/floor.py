@@ -21,7 +21,8 @@ class PrivacyFloor:
 @dataclass(frozen=True)
 class Floor:
     #: The smallest number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions.
-    minimum: int = 2
+    #: In a sum of two updates, each device could subtract its own.
+    minimum: int = 3
     #: The most versions that an update may be behind.
     max_staleness: int = 15
     #: The limit on what all sums together may reveal about this device; without it a task need not be private.
@@ -39,7 +40,10 @@ def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     own = policy.one_shot.version_minimum
     least = policy.minimum if own is None else own
     if not least >= floor.minimum:
-        return f"a sum may contain only {least} updates of one version; this device demands at least {floor.minimum}"
+        return (
+            f"a sum may contain only {least} updates of one version; this device demands at least {floor.minimum} "
+            f"(Floor(minimum={least}) or --minimum {least} does not)"
+        )
     if not policy.max_staleness <= floor.max_staleness:
         return f"updates may be {policy.max_staleness} versions behind; this device accepts at most {floor.max_staleness}"
     problem = _one_shot_problem(floor, policy.one_shot)
@@ -47,6 +51,8 @@ def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
         problem = _privacy_problem(floor.privacy, policy)
     if problem is not None or policy.privacy is not None or floor.no_noise:
         return problem
+    if policy.statistics is not None:
+        return "its sums are exact; this device demands noise"
     return "its sums have no noise, so a server that chooses the model can read single examples; this device demands noise"
 
 

@@ -19,10 +19,11 @@ def check_version_free(state: DeviceState, task: bytes, serial: int, parameters:
 
 
 def check_budget(state: DeviceState, policy: Message) -> None:
-    """Of a private task: every upload that was given counts."""
+    """Of a private task, or of one report in the life of the task: every upload that was given counts."""
     budget = policy.privacy and policy.privacy.budget
-    if budget is not None and state.given_uploads >= budget.participations:
-        raise Refused("budget-spent", f"{state.given_uploads} of {budget.participations} inclusions")
+    most = 1 if policy.statistics and policy.statistics.unsafe_exact else budget and budget.participations
+    if most is not None and state.given_uploads >= most:
+        raise Refused("budget-spent", f"{state.given_uploads} of {most} inclusions")
 
 
 def rest_s(state: DeviceState, policy: Message, now_ms: int) -> float:

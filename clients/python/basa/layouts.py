@@ -8,6 +8,7 @@ from .fields import (
     B16, B32, ENDORSEMENTS, F64, FLAG, GROUP, MAX_AUTHORITIES, METRICS, ONE_SHOT, POSITIVE, PRIVACY, SIGNATURE_BYTES, STALENESS,
     TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader, by_authority, fixed, group, many, optional, short, unsigned,
 )
+from .statistics import STATISTICS
 
 #: The engine of one-shot tasks.
 ONE_SHOT_ENGINE = 4
@@ -58,7 +59,8 @@ CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32)
 POLICY = Layout(
     2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, engine=U8, one_shot=ONE_SHOT, size=U16,
     minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, versions=VERSIONS,
-    staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, manifest=B32,
+    staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, statistics=STATISTICS,
+    manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32,
 )
 EPOCH = Layout(40, signed=True, task=B32, authority=U8, key=B32, kem_key=optional(fixed(1184)), opens=U53, closes=U53)

@@ -10,7 +10,7 @@ from .download import download
 from .errors import Refused
 from .fields import Message
 from .link import now_ms
-from .services import Server
+from .services import Server, as_member
 from .settings import Model
 from .shown_model import Gathered, check_shown
 from .state import DeviceState
@@ -40,7 +40,8 @@ class Newest:
         if known is not None and (known.version, known.hash) == (statement.version, statement.model):
             return known
         target = f"/v1/tasks/{self._task.hex()}/models/{statement.version}"
-        data = download(self._server.link, target, 4 * self._policy.dimension, statement.model, self._state.folder)
+        member = as_member(self._certificate())
+        data = download(self._server.link, target, 4 * self._policy.dimension, statement.model, self._state.folder, member)
         check_model(statement, data)
         self._server.link.progress.tell("model", version=statement.version, done=len(data), total=len(data))
         name = sha256(statement.statement)
@@ -65,11 +66,17 @@ class Newest:
                 return self._believe(handed)
             except Refused:
                 pass  # the server is asked for a newer one
-        return self._believe(self._server.newest_model(self._task))
+        return self._believe(self._server.newest_model(self._task, self._certificate()))
 
     def _believe(self, shown: Message) -> Gathered:
         self._gathered = check_shown(shown, self._policy, self._now_ms())
         return self._gathered
+
+    def _certificate(self) -> bytes:
+        certificate = self._state.get("certificate")
+        if certificate is None:
+            raise Refused("not-enrolled")
+        return certificate
 
     def _now_ms(self) -> int:
         return now_ms()

@@ -24,9 +24,7 @@ _PIECE = 1 << 18
 def noisy_update(policy: Message, delta: npt.NDArray[Any], weight: float, randomness: Randomness) -> Integers:
     """Drawn once for an upload."""
     rounded = round_within(delta, policy.level, policy.clip, weight, randomness)
-    if policy.privacy is None or is_central(policy):
-        return rounded
-    return rounded + DiscreteGaussian(variance_of(policy)).draws(len(rounded), randomness)
+    return rounded + update_noise(policy, len(rounded), randomness)
 
 
 def metric_noise(policy: Message, randomness: Randomness) -> Integers:
@@ -37,13 +35,26 @@ def metric_noise(policy: Message, randomness: Randomness) -> Integers:
     return DiscreteGaussian(variance).draws(len(policy.metrics), randomness)
 
 
+def update_noise(policy: Message, count: int, randomness: Randomness) -> Integers:
+    """One draw for each word of an update or a report, or zeros if the device adds no noise."""
+    if policy.privacy is None or is_central(policy):
+        return np.zeros(count, np.int64)
+    return DiscreteGaussian(variance_of(policy)).draws(count, randomness)
+
+
+def norm_of(values: npt.ArrayLike) -> float:
+    """The L2 norm of an update before it is clipped."""
+    doubles = finite_or_zeros(values)
+    # One after the other, as every implementation does: numpy's own sum has another order, and other last bits.
+    return math.sqrt(np.cumsum(doubles * doubles)[-1])
+
+
 def round_within(
     values: npt.ArrayLike, level: int, clip: float, weight: float, randomness: Randomness
 ) -> Integers:
     """Clipped to the L2 norm, then rounded until the result is short enough."""
     doubles = finite_or_zeros(values)
-    # One after the other, as every implementation does: numpy's own sum has another order, and other last bits.
-    norm = math.sqrt(np.cumsum(doubles * doubles)[-1])
+    norm = norm_of(doubles)
     factor = level * (weight * (clip / norm if norm > clip else 1))
     most = squared_bound(len(doubles), level, clip)
     scaled = factor * doubles

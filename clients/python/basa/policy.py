@@ -11,6 +11,7 @@ from .layouts import MAX_SUMS, ONE_SHOT_ENGINE, ONE_VERSION
 from .parts import council_problem
 from .privacy import privacy_problem
 from .errors import Refused
+from .statistics import statistics_problem
 from .task_numbers import signed_capacity, weight_scale
 
 _MAX_DIMENSION = 2**31
@@ -58,7 +59,7 @@ def policy_problem(policy: Message) -> Optional[str]:
     unusable = name_problem(policy.name) or _mode_problem(policy)
     if unusable is not None:
         return unusable
-    return _plan_problem(policy) or privacy_problem(policy)
+    return _plan_problem(policy) or privacy_problem(policy) or statistics_problem(policy)
 
 
 def name_problem(name: bytes) -> Optional[str]:

@@ -31,9 +31,11 @@ def is_central(task: Message) -> bool:
 
 
 def variance_of(task: Message) -> float:
-    """s^2 = z^2 D^2 / (Kmin - c_max) of one device, or z^2 D^2 of the authority."""
+    """s^2 = z^2 D^2 / (Kmin - c_max) of one device, or z^2 D^2 of the authority. Reports are whole numbers of norm D = level clip."""
     honest = 1 if is_central(task) else task.minimum - task.privacy.colluders
-    return float(task.privacy.noise**2 * squared_bound(task.dimension, task.level, task.clip) / honest)
+    whole = (task.level * task.clip) ** 2
+    squared = squared_bound(task.dimension, task.level, task.clip) if task.statistics is None else whole
+    return float(task.privacy.noise**2 * squared / honest)
 
 
 def sum_bound(task: Message) -> int:
@@ -68,7 +70,7 @@ def privacy_problem(policy: Message) -> Optional[str]:
         return "the metric examples would tell devices apart, though all updates have the same weight"
     if private.colluders + 2 > policy.minimum:
         return f"a minimum of {policy.minimum} does not withstand {private.colluders} colluders"
-    if policy.level * policy.clip < 2 * math.sqrt(policy.dimension):
+    if policy.statistics is None and policy.level * policy.clip < 2 * math.sqrt(policy.dimension):
         return f"a level of {policy.level} is too coarse for noise"
     if not _MIN_DEVIATION <= math.sqrt(variance_of(policy)) <= _MAX_DEVIATION:
         return "its noise is too small to be a discrete Gaussian, or too large to be drawn"

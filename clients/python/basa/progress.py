@@ -14,8 +14,8 @@ class Event:
     """One thing that happened.
 
     `name` is one of: `rest` (it gave a moment ago), `place` (the device waits for a place to train in), `model` (bytes of the model came), `trained`,
-    `step` (`detail` is `mask`), `upload` (bytes of the update were sent), `accepted`,
-    `refused`, `retry` (a request failed and is sent again).
+    `clipped` (the update was longer than twice the clip of the task), `step` (`detail` is `mask`), `upload` (bytes of the update were sent), `accepted`,
+    `refused`, `retry` (a request failed and is sent again), `outside` (`detail` names the fields of a report whose value is out of range).
     """
 
     name: str
@@ -33,12 +33,13 @@ Listener = Callable[[Event], None]
 #: Events also go to this log: those that a person should know of as warnings, which Python shows unless it is told otherwise.
 _LOG = logging.getLogger("basa")
 _LEVELS = {
-    "refused": logging.WARNING, "accepted": logging.INFO, "trained": logging.INFO,
-    "place": logging.INFO, "rest": logging.INFO, "retry": logging.INFO,
+    "refused": logging.WARNING, "outside": logging.WARNING, "accepted": logging.INFO, "trained": logging.INFO,
+    "clipped": logging.WARNING, "place": logging.INFO, "rest": logging.INFO, "retry": logging.INFO,
 }
 _WORDS = {
     "refused": "the update was refused", "accepted": "the server has the update",
-    "trained": "trained", "place": "waiting for a place", "rest": "the task asks for a pause", "retry": "trying again",
+    "clipped": "the update was shortened by more than half", "trained": "trained", "place": "waiting for a place", "rest": "the task asks for a pause", "retry": "trying again",
+    "outside": "these values are out of range, and count as the nearest bound or as other",
 }
 
 

@@ -58,9 +58,15 @@ class Server:
         shown = _document(self.link.call("GET", f"/v1/tasks/{task.hex()}").body).get("model")
         return shown if isinstance(shown, dict) else None
 
-    def newest_model(self, task: bytes) -> Message:
+    def newest_model(self, task: bytes, certificate: bytes) -> Message:
         """The newest model, and the open epochs of the authorities."""
-        return SHOWN_MODEL.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/models/newest").body)
+        target = f"/v1/tasks/{task.hex()}/models/newest"
+        return SHOWN_MODEL.decode(self.link.call("GET", target, signed=True, headers=as_member(certificate)).body)
+
+
+def as_member(certificate: bytes) -> Mapping[str, str]:
+    """The header of a signed request for models and results, which are for devices of the task."""
+    return {"Basa-Certificate": certificate.hex()}
 
 
 def _document(body: bytes) -> Mapping[str, object]:

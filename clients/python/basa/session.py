@@ -31,7 +31,7 @@ class Shot:
     certificate: Message
     #: The epochs that the upload names, already checked.
     epochs: Sequence[Message]
-    #: Of the model that the update was trained on: version, serial, the hash of its statement, and that of its parameters.
+    #: Of the model that the update was trained on, or of the window: version, serial, the hash of its statement, and that of its parameters.
     version: int
     serial: int
     model: bytes
@@ -69,7 +69,7 @@ class Session:
 
     @property
     def version(self) -> int:
-        """Of the model that its update was trained on."""
+        """Of the model that its update was trained on, or the number of the window of a report."""
         return int(self._kept["version"])
 
     def finish(self, piece_bytes: int, now_ms: int) -> str:

@@ -70,7 +70,7 @@ class Contribution:
 
     #: The name of its upload.
     place: str
-    #: The version of the model that it was trained on.
+    #: The version of the model that it was trained on, or the number of the window of a report.
     version: int
 
 

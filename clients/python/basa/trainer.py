@@ -97,7 +97,8 @@ class Bound:
 
     def training_on(self, version: int) -> TaskTraining:
         said = self._policy.training
-        names = tuple(metric.name.decode() for metric in self._policy.metrics)
+        # The client measures `clipped` itself.
+        names = tuple(metric.name.decode() for metric in self._policy.metrics if metric.name != b"clipped")
         return TaskTraining(said.epochs, said.batch_size, said.learning_rate, LOSSES[said.loss], version, names)
 
 

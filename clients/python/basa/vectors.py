@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterable, Mapping, Sequence, Tuple
+from typing import Any, Iterable, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .fields import Message
-from .noise import metric_noise, noisy_update
+from .noise import Integers, metric_noise, noisy_update, norm_of, update_noise
 from .privacy import Randomness, metric_code
 from .suite import Keystream, hkdf
 from .task_numbers import FIELD, modulus, weight_scale
@@ -125,9 +125,20 @@ def build_input(
     values, scale = np.asarray(delta, np.float32), weight_scale(policy.size, policy.group)
     alpha = own_weight if policy.privacy is None else 1.0
     weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
-    q = modulus(policy.group)
-    x = (noisy_update(policy, values, weight / scale, randomness) % q).astype(np.uint32)
+    x = noisy_update(policy, values, weight / scale, randomness)
     steps, offset, _ = metric_code(policy)
-    places = [metric_word(one, metrics.get(one.name.decode(), math.nan), steps) - offset for one in policy.metrics]
-    told = ((np.array(places, np.int64) + metric_noise(policy, randomness)) % q).astype(np.uint32)
-    return np.concatenate([np.array([1, 0, 0, 0, weight, *told], np.uint32), x, np.zeros(4, np.uint32)])
+    known = {**metrics, "clipped": float(norm_of(values) > policy.clip)}
+    places = [metric_word(one, known.get(one.name.decode(), math.nan), steps) - offset for one in policy.metrics]
+    told = np.array(places, np.int64) + metric_noise(policy, randomness)
+    return _between_tags(policy, weight, np.concatenate([told, x]))
+
+
+def build_report(policy: Message, words: List[int], randomness: Randomness) -> Words:
+    """x' = [1, 0, 0, 0 | W | level times the words + noise, once | 0, 0, 0, 0]. The words are those of `report_words`."""
+    x = policy.level * np.array(words, np.int64) + update_noise(policy, len(words), randomness)
+    return _between_tags(policy, weight_scale(policy.size, policy.group), x)
+
+
+def _between_tags(policy: Message, weight: int, integers: Integers) -> Words:
+    inner = (integers % modulus(policy.group)).astype(np.uint32)
+    return np.concatenate([np.array([1, 0, 0, 0, weight], np.uint32), inner, np.zeros(4, np.uint32)])

@@ -22,7 +22,7 @@ HOUR_MS = 3_600_000
 _PLAN: Dict[str, Any] = {
     "name": b"small", "engine": ONE_SHOT_ENGINE, "size": 3, "minimum": 2, "dimension": 4, "group": 32,
     "level": 8, "clip": 1.0, "versions": 0, "staleness": (0,), "max_staleness": 4,
-    "metrics": [], "privacy": None, "manifest": ZEROS,
+    "metrics": [], "privacy": None, "statistics": None, "manifest": ZEROS,
     "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, "server": SERVER.public, "upload_lease_ms": HOUR_MS,
 }
 _ONE_SHOT: Dict[str, Any] = {

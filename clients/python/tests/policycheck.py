@@ -1,6 +1,7 @@
 """Policies, floors and budgets against conformance/vectors/policies.json: part of the self-check, and without any package but Python's own."""
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -9,8 +10,9 @@ from basa.errors import Malformed
 from basa.errors import Refused
 from basa.fields import Message
 from basa.floor import Floor, PrivacyFloor
-from basa.layouts import POLICY
+from basa.layouts import MODEL_STATEMENT, POLICY
 from basa.policy import check_policy
+from basa.statistics import report_words, window_at, window_lines
 
 Vector = Dict[str, Any]
 _ANY = Floor(minimum=0, max_staleness=2**32, no_noise=True)
@@ -63,12 +65,22 @@ def check_epsilon(v: Vector) -> None:
     assert math.isclose(epsilon_of(v["rho"], v["delta"]), v["epsilon"], rel_tol=1e-9)
 
 
+def check_report(v: Vector) -> None:
+    policy = POLICY.decode(bytes.fromhex(v["policy"]))
+    task = hashlib.sha256(policy.raw).digest()
+    assert report_words(policy.statistics.fields, v["report"]) == (v["words"], v["outside"])
+    assert window_at(policy.statistics.window_ms, v["now"]) == v["window"]
+    lines = window_lines(task, policy.statistics.window_ms, v["window"])
+    assert hashlib.sha256(MODEL_STATEMENT.statement(**lines)).hexdigest() == v["model"]
+
+
 def policy_checks(policies: Vector, masking: Vector) -> List[Tuple[str, Callable[[Vector], None], List[Vector]]]:
     return [
         ("refused policies", check_refused, policies["refused"]),
         ("accepted policies", check_accepted, policies["accepted"]),
         ("policies of the paper's protocol", check_paper, policies["paper"]),
         ("floors", check_floor, policies["floors"]),
+        ("reports", check_report, policies["reports"]),
         ("privacy budgets", check_budget, policies["budgets"]),
         ("privacy costs", check_epsilon, masking["accountant"]),
     ]

@@ -120,7 +120,8 @@ class _Showing:
     def __init__(self, shown: Message) -> None:
         self._shown = shown
 
-    def newest_model(self, task: bytes) -> Message:
+    def newest_model(self, task: bytes, certificate: bytes) -> Message:
+        assert certificate == b"mine"
         self.asked += 1
         return self._shown
 
@@ -131,6 +132,7 @@ def check_fresh(v: Vector) -> None:
     server = _Showing(council.shown([council.epoch(n, opens=_NOW) for n in range(4)]))
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Newest, "_now_ms", lambda _: _NOW + later):
         state, later = DeviceState(Path(folder)), 0
+        state.keep("certificate", b"mine")
         newest = Newest(council.policy, state, server)  # type: ignore[arg-type]
         newest.fresh()
         later = v["later"]
@@ -196,7 +198,7 @@ class _Server:
 def check_prefix(v: Vector) -> None:
     """The words around the update, which is one entry of zero here."""
     metrics = [Message(name=b"loss", low=0.0, high=4.0)]
-    task = Message(metrics=metrics, level=1, clip=1.0, group=32, size=2**15, privacy=None)
+    task = Message(metrics=metrics, level=1, clip=1.0, group=32, size=2**15, privacy=None, statistics=None)
     built = build_input(task, [0.0], bytes, {"loss": 1.0}, v.get("weight", 1.0))
     assert built.tolist() == [1, 0, 0, 0, v["word"], 16384, 0, 0, 0, 0, 0]
 
@@ -218,7 +220,8 @@ def check_once_a_version(v: Vector) -> None:
 def check_private(v: Vector) -> None:
     """Of a budget of two uploads."""
     state = Message(given_uploads=v["given"])
-    policy = Message(privacy=Message(budget=Message(participations=2)) if v.get("private", True) else None)
+    private = v.get("private", True)
+    policy = Message(privacy=Message(budget=Message(participations=2)) if private else None, statistics=None)
     assert refusal(lambda: check_budget(state, policy)) == v["refused"]  # type: ignore[arg-type]
 
 
@@ -234,7 +237,7 @@ class _Contributing(Device):
 
     def __init__(self, folder: Path, over: int) -> None:
         super().__init__(Settings("", [], [], bytes(32), folder))
-        self._member.policy = Message(privacy=None, dimension=1, one_shot=Message(min_interval_ms=0))
+        self._member.policy = Message(privacy=None, statistics=None, dimension=1, one_shot=Message(min_interval_ms=0))
         self._over, self.trained_on = over, 0
 
     def _await_place(self) -> None:

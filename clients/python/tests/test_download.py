@@ -7,7 +7,7 @@ import threading
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import List, Optional
+from typing import List, Optional, Set, Tuple
 from unittest import mock
 
 from basa import Malformed, Unreachable, download
@@ -24,6 +24,7 @@ class _Models(ThreadingHTTPServer):
     def __init__(self, cuts: int = 0, knows_ranges: bool = True, data: bytes = DATA) -> None:
         self.cuts, self.knows_ranges, self.data = cuts, knows_ranges, data
         self.asked: List[Optional[str]] = []
+        self.members: Set[Tuple[Optional[str], bool]] = set()
         super().__init__(("127.0.0.1", 0), _Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -34,6 +35,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         asked = self.headers.get("Range")
         self.server.asked.append(asked)
+        self.server.members.add((self.headers.get("Basa-Certificate"), "Basa-Signature" in self.headers))
         status, data = 200, self.server.data
         if asked is not None and self.server.knows_ranges:
             first, last = map(int, asked[len("bytes=") :].split("-"))
@@ -64,12 +66,17 @@ class Downloads(unittest.TestCase):
         self.addCleanup(server.shutdown)
         link = ServiceLink(f"http://127.0.0.1:{server.server_port}", Signer(Secret(bytes(32))), bytes(32))
         with mock.patch("basa.link.ATTEMPTS", attempts):
-            return download.download(link, "/model", len(DATA), DIGEST, self.folder)
+            return download.download(link, "/model", len(DATA), DIGEST, self.folder, {"Basa-Certificate": "ab"})
 
     def test_pieces(self) -> None:
         server = _Models()
         self.assertEqual(self.fetch(server), DATA)
         self.assertEqual(server.asked, ["bytes=0-4095", "bytes=4096-8191", "bytes=8192-10239"])
+
+    def test_each_piece_is_asked_for_by_a_device_of_the_task(self) -> None:
+        server = _Models(cuts=1)
+        self.fetch(server)
+        self.assertEqual(server.members, {("ab", True)})
 
     def test_a_lost_connection_costs_one_piece(self) -> None:
         server = _Models(cuts=2)

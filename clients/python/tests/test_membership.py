@@ -78,7 +78,7 @@ class _Server:
 class Connecting(DeviceFolder):
     def _connected(self, keys: Sequence[bytes], predecessor: Optional[bytes] = None, **server: Any) -> Optional[str]:
         addresses = ["https://pinned.example"] * len(keys)
-        settings = Settings("https://server.example", addresses, keys, sha256(FOUR.raw), self.folder, floor=Floor(no_noise=True), predecessor=predecessor)
+        settings = Settings("https://server.example", addresses, keys, sha256(FOUR.raw), self.folder, floor=Floor(minimum=2, no_noise=True), predecessor=predecessor)
         member = Membership(settings, self.state)
         with mock.patch("basa.membership.Server", type("_Fake", (_Server,), server)):
             with mock.patch("basa.membership.policy_of", return_value=FOUR), mock.patch.object(Membership, "certificate"):

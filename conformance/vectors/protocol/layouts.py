@@ -99,6 +99,13 @@ def private(r):
     return (f64(r), r.number(2), f64(r), r.number(4)) if flag else None
 
 
+def statistics(r):
+    """Fields (numbers, histograms, choices), the length of a window, and whether sums are exact."""
+    lines = (lambda: (f64(r), f64(r), f64(r)), lambda: [f64(r) for _ in range(r.number(2))], lambda: [short(32)(r) for _ in range(r.number(2))])
+    fields = [(kind, short(32)(r), lines[kind]()) for kind in (r.number(1) for _ in range(r.number(2)))]
+    return fields, U32(r), U8(r)
+
+
 def one_shot(r):
     """f, noise of the authority, the length of an epoch, the updates and the time of a step, the least updates of a version, the time between updates, when they leave, and how sums are combined (0 mean, 1 trimmed); how seeds
     are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
@@ -148,7 +155,8 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "engine": U8,
         "oneShot": one_shot,
         "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "versions": versions,
-        "staleness": staleness, "maxStaleness": U32, "metrics": metric_list, "privacy": private, "manifest": B32,
+        "staleness": staleness, "maxStaleness": U32, "metrics": metric_list, "privacy": private,
+        "statistics": optional(statistics), "manifest": B32,
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32}),
     "revocations": (22, ONE, {"users": many(u=B32)}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32}),

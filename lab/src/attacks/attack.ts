@@ -23,8 +23,7 @@ export interface Attack {
   readonly id: string;
   /** The schedule against `paper`. */
   readonly schedule: string;
-  /** What the same adversary tries in `one-shot`. */
-  /** Played by `lab/src/oracle/paper-attacks.ts`. */
+  /** The attempt of the same adversary in `one-shot`, played by `lab/src/oracle/paper-attacks.ts`. */
   readonly inOneShot: string;
   /** The reasons for which honest devices and authorities refuse it there, each with who refuses. */
   readonly stoppedBy: readonly AttackRefusal[];

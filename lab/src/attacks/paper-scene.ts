@@ -1,6 +1,7 @@
 /** `paper` mode on a scene: the real cores, and an adversary that sees everything the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import {
+  granted,
   millis,
   type PaperConnection,
   type PaperTicket,
@@ -11,7 +12,7 @@ import {
   type Staleness,
   type UserId,
 } from '@basa/protocol';
-import { granted, PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '@basa/simulator';
+import { PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '@basa/simulator';
 import { Adversary } from './adversary.ts';
 import type { AttackResult, AttackSetting } from './attack.ts';
 import { findingsOf, type HonestInput } from './referee.ts';

@@ -1,5 +1,5 @@
 /** G1: all but one user are told that the model is far ahead, so that their updates vanish in the quantiser. */
-import { granted } from '@basa/simulator';
+import { granted } from '@basa/protocol';
 import type { Attack } from './attack.ts';
 import { PaperScene } from './paper-scene.ts';
 

@@ -41,7 +41,7 @@ async function measure(): Promise<Times> {
   const services = await startLocalServices({ folder, signal: new AbortController().signal });
   try {
     const { authority, serverUrl, authorityUrl, authorityKey } = services;
-    const { task } = await createTaskAt(services, { model, bufferSize: BUFFER, minimum: BUFFER });
+    const { task } = await createTaskAt(services, { model, bufferSize: BUFFER, minimum: BUFFER, clip: 1 });
     const tokens = await authority.tokens(task, 2 * TURNS, Date.now() + HOUR_MS);
     const common = { server: serverUrl, authority: authorityUrl, authorityKey, task };
     const node: number[] = [];

@@ -4,6 +4,7 @@ import { dampingFlag } from '@basa/cli/internal/flags/learning.ts';
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
 import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/shell/flag.ts';
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
+import { PROTOCOLS, type ProtocolName } from '@basa/virtual-time';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
 /** The result folders of this repository, relative to its root. If both have a study, the first one counts. */
@@ -12,6 +13,10 @@ const PUBLISHED = ['docs/results/paper-networks', 'docs/results/experiments'];
 const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 
 const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
+
+function isProtocol(name: string): name is ProtocolName {
+  return (PROTOCOLS as readonly string[]).includes(name);
+}
 
 const FLAGS = {
   profile: choice(PROFILES, {
@@ -34,6 +39,15 @@ const FLAGS = {
     DATASETS.join(', '),
     (given) => (given.split(',').every((name) => DATASETS.includes(name)) ? given.split(',') : undefined),
   ),
+  protocols: parsed<readonly ProtocolName[]>(
+    { value: 'names', help: `only these protocols, separated by commas: ${PROTOCOLS.join(', ')}` },
+    PROTOCOLS.join(', '),
+    (given) => {
+      const names = given.split(/,(?! )/); // a comma and a space are inside a name
+      return names.every(isProtocol) ? names : undefined;
+    },
+  ),
+  buffer: whole({ help: "K, the number of updates of a sum, instead of the study's", min: 2 }),
   leaf: text({
     value: 'folder',
     help: "use LEAF's FEMNIST (its JSON files) instead of synthetic data",
@@ -95,6 +109,7 @@ export const experiment: Command = command({
       profile,
       folder,
       costsFile: flags.costs,
+      changes: changesOf(flags),
       sampling: isHasty ? experiments.HASTY : careful,
       date: new Date().toISOString().slice(0, 10),
       onMeasure: (what: string) => terminal.status(`measuring ${what}`),
@@ -111,7 +126,6 @@ export const experiment: Command = command({
         workers: flags.workers ?? availableParallelism(),
         datasets: flags.datasets,
         seeds: flags.seeds ?? Number.MAX_SAFE_INTEGER,
-        changes: changesOf(flags),
         isTrainingOnly: flags.train,
         ordersFolder: flags.orders,
         onlyFinished: flags.finished,
@@ -182,8 +196,8 @@ export const summary: Command = command({
 });
 
 function changesOf(flags: CommandInput<typeof FLAGS>['flags']): Changes {
-  const { 'server-rate': serverRate, damping, places, concurrency, beta, leaf } = flags;
-  return { serverRate, damping, places, concurrency, beta, leaf };
+  const { 'server-rate': serverRate, buffer: bufferSize, protocols, damping, places, concurrency, beta, leaf } = flags;
+  return { serverRate, bufferSize, protocols, damping, places, concurrency, beta, leaf };
 }
 
 /** Estimated from the updates of this run. Reports nothing before a twentieth is done. */

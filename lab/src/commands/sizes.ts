@@ -80,7 +80,7 @@ function budgetsOf(files: readonly string[], lines: ReadonlyMap<string, number>)
   return [
     ...PARTS.map(({ what, budget, holds }) => ({ what, budget, size: sum((file) => holds.test(file)) })),
     { what: 'all code', budget: 143_000, size: sum(() => true) },
-    { what: 'words of pages', budget: 32_000, size: pages.reduce((total, page) => total + wordsOf(page), 0) },
+    { what: 'words of pages', budget: 33_500, size: pages.reduce((total, page) => total + wordsOf(page), 0) },
     { what: 'words of README', budget: 900, size: wordsOf('README.md') },
     { what: 'npm scripts', budget: 14, size: Object.keys(scripts).length },
   ];

@@ -6,6 +6,7 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { concatBytes, keysAtOnce, SEED_BYTES, toHex, unpackVector } from '@basa/masking';
 import {
   AUTHORITY_PATH,
+  type Batch,
   batchCtxOf,
   batchOf,
   batchVoteRequestCodec,
@@ -76,16 +77,18 @@ export interface SeenUpload extends ShotUpload {
 /** The sealed parts of an upload, with their seeds. */
 export type Parts = Pick<SeenUpload, 'sealed' | 'seeds'>;
 
-/** What the adversary falsifies of a request. */
+/** The falsified parts of a request. */
 export interface Lie {
   readonly votes?: readonly Endorsement[];
   /** Parts by the name of the upload, as hex. */
   readonly sealed?: ReadonlyMap<string, Uint8Array>;
   /** An upload that is not shown. */
   readonly withheld?: Ctx;
+  /** The batch lists its uploads in the wrong order. */
+  readonly isDescending?: true;
 }
 
-/** What an honest authority answered. */
+/** The answer of an honest authority. */
 interface Answer {
   readonly bytes: Uint8Array | undefined;
 }
@@ -104,7 +107,7 @@ export class Adversary {
   readonly #own: Mask[] = [];
   /** Models that it showed, to show them again. */
   readonly kept: Uint8Array[] = [];
-  /** What devices are shown in place of the newest model. */
+  /** Shown to devices in place of the newest model. */
   shown: Uint8Array | undefined;
   #devices = 0;
   /** The server does its work. */
@@ -279,6 +282,11 @@ export class Adversary {
     return batchCtxOf(suite, batchOf(this.#task, uploads));
   }
 
+  #batch(names: readonly Ctx[], { isDescending }: Lie): Batch {
+    const batch = batchOf(this.#task, names);
+    return isDescending ? { ...batch, uploads: [...batch.uploads].reverse() } : batch;
+  }
+
   async inspect(party: AuthorityParty, names: readonly Ctx[], lie: Lie = {}): Promise<InspectAnswer | undefined> {
     const uploads = names.map((name) => this.#shown(name, lie));
     const epochs = this.#epochsOf(uploads.map(({ header }) => header));
@@ -296,22 +304,22 @@ export class Adversary {
   }
 
   /** Has the uploads inspected, and asks for a vote. */
-  async vote(party: AuthorityParty, names: readonly Ctx[]): Promise<boolean> {
+  async vote(party: AuthorityParty, names: readonly Ctx[], lie: Lie = {}): Promise<boolean> {
     await this.inspect(party, names);
-    const body = { batch: batchOf(this.#task, names) };
+    const body = { batch: this.#batch(names, lie) };
     const signed = { ...body, signature: this.world.serverSigner.sign(batchVoteRequestCodec.statement(body)) };
     const request = batchVoteRequestCodec.encode(signed);
     const { bytes } = await this.#ask(party, AUTHORITY_PATH.batchVotes(this.#task), request);
     const vote = bytes && voteCodec.decode(bytes);
     if (vote === undefined) return false;
-    const ctx = toHex(this.ctxOf(names));
+    const ctx = toHex(batchCtxOf(suite, body.batch));
     this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...vote.endorsements]));
     return true;
   }
 
   /** Those that it was given for this batch, and those of its own authorities. */
-  votesFor(names: readonly Ctx[]): readonly Endorsement[] {
-    const ctx = this.ctxOf(names);
+  votesFor(names: readonly Ctx[], lie: Lie = {}): readonly Endorsement[] {
+    const ctx = batchCtxOf(suite, this.#batch(names, lie));
     const body = { task: this.#task, ctx };
     const bought = this.colluding.flatMap(({ signer }) => endorse(voteCodec, this.policy, signer, body).endorsements);
     return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
@@ -323,13 +331,13 @@ export class Adversary {
     names: readonly Ctx[],
     lie: Lie = {},
   ): Promise<readonly Uint32Array[] | undefined> {
-    const batch = batchOf(this.#task, names);
+    const batch = this.#batch(names, lie);
     const shown = batch.uploads.filter((name) => name !== lie.withheld);
     const uploads = shown.map((name) => this.#shown(name, lie));
     const parts = taskParts(this.policy).filter((part) => isHolder(part, party.index));
     const body = {
       batch,
-      votes: lie.votes ?? this.votesFor(names),
+      votes: lie.votes ?? this.votesFor(names, lie),
       epochs: this.#epochsOf(uploads.map(({ header }) => header)),
       uploads,
       wanted: parts.map((part) => ({ part, vector: true })),

@@ -103,8 +103,8 @@ export class Exhaustive {
     });
   }
 
-  /** Stops at the first leak if there is one. */
-  run(): Tally {
+  /** Stops at the first leak if there is one, and after this many states. */
+  run(most = Number.POSITIVE_INFINITY): Tally {
     let tally = NO_SCHEDULES;
     const disks = this.#world.indices.map((index): Disk => {
       const { units } = this.#world.authority(index);
@@ -118,7 +118,7 @@ export class Exhaustive {
     const open: State[] = [first];
     for (let state = open.pop(); state !== undefined; state = open.pop()) {
       tally = this.#judged(tally, state);
-      if (tally.leaks.length > 0) return tally;
+      if (tally.leaks.length > 0 || tally.schedules >= most) return tally;
       for (const step of this.#steps()) {
         const next = step(state);
         if (next === undefined || seen.has(this.#nameOf(next))) continue;

@@ -1,6 +1,7 @@
 /** Runs the attack on a rule against a copy of the code without the rule, in its own process. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { bundleFolder, FOR_NODE } from '@basa/testkit/processes/bundle.ts';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -17,12 +18,17 @@ let bundles = 0;
 
 /** Returns the information that the attack on the rule with this id gets from the code with these edits. */
 export async function runPatched(edits: readonly Edit[], id: string, schedules = 0): Promise<MutantRun> {
+  return JSON.parse(await patchedOutput(edits, 'lab/src/oracle/mutant.ts', [id, String(schedules)])) as MutantRun;
+}
+
+/** Returns what this program says if the code has these edits. */
+export async function patchedOutput(edits: readonly Edit[], program: string, args: readonly string[]): Promise<string> {
   const applied = new Set<Edit>();
   const folder = bundleFolder(`mutant-${bundles++}`);
   await build({
     ...FOR_NODE,
     entryPoints: {
-      mutant: join(ROOT, 'lab/src/oracle/mutant.ts'),
+      mutant: join(ROOT, program),
       'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
     },
     outdir: folder,
@@ -31,7 +37,7 @@ export async function runPatched(edits: readonly Edit[], id: string, schedules =
   });
   const unused = edits.find((edit) => !applied.has(edit));
   if (unused !== undefined) throw new Error(`nothing imports ${unused.file}`);
-  return JSON.parse(await outputOf(join(folder, 'mutant.js'), [id, String(schedules)])) as MutantRun;
+  return outputOf(join(folder, 'mutant.js'), args);
 }
 
 function patching(edits: readonly Edit[], applied: Set<Edit>): Plugin {
@@ -74,12 +80,32 @@ export interface MutantVerdict {
   readonly generated: string | null;
 }
 
+interface JudgeOptions {
+  /** Generated schedules for each mutant. */
+  readonly schedules?: number;
+  /** Mutants with one of several edits reverted are played as well. */
+  readonly triesEachEdit?: boolean;
+}
+
+/** Judges several rules at once, one for each core, and tells the verdicts in the order of the rules. */
+export async function* judgeRules(rules: readonly Rule[], options: JudgeOptions = {}): AsyncGenerator<MutantVerdict> {
+  const underWay: Promise<MutantVerdict>[] = [];
+  for (const rule of rules) {
+    if (underWay.length === availableParallelism()) yield (await underWay.shift()) as MutantVerdict;
+    const judging = judgeRule(rule, options);
+    judging.catch(() => undefined); // it is awaited later
+    underWay.push(judging);
+  }
+  for (const judging of underWay) yield await judging;
+}
+
 /** Plays the attack against the code as it is, the mutant, and the mutant with each of its edits reverted. */
-export async function judgeRule(rule: Rule, schedules = 0): Promise<MutantVerdict> {
+export async function judgeRule(rule: Rule, options: JudgeOptions = {}): Promise<MutantVerdict> {
+  const { schedules = 0, triesEachEdit = true } = options;
   const { id, attack, edits, without } = rule;
   const unpatched = await playRule(rule);
   const run = await runPatched(edits, id, schedules);
-  const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
+  const weaker = edits.length > 1 && triesEachEdit ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
   const stops: boolean[] = [];
   for (const some of weaker) stops.push(!isCaught(await runPatched(some, id)));
   return {

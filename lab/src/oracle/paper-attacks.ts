@@ -1,4 +1,4 @@
-/** What the adversaries of the attacks on the paper's protocol try in the one-shot mode: three devices in a batch, one of which may collude. */
+/** The adversaries of the attacks on the paper's protocol, in the one-shot mode: three devices in a batch, one of which may collude. */
 import { ring } from '@basa/masking';
 import { type Ctx, epochKeysOf, oneShotOf } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';

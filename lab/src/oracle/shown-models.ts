@@ -1,7 +1,18 @@
 /** Models as devices are shown them, with epochs that the adversary changed. */
 
 import type { Signer } from '@basa/masking';
-import { type Epoch, type EpochBody, epochCodec, shownModelCodec } from '@basa/protocol';
+import { type Epoch, type EpochBody, epochCodec, modelStatementCodec, shownModelCodec } from '@basa/protocol';
+
+/** The same parameters as the next model, signed by anybody. */
+export async function otherModel(
+  shown: Uint8Array,
+  signer: { sign(statement: Uint8Array): Uint8Array | Promise<Uint8Array> },
+): Promise<Uint8Array> {
+  const { statement, epochs } = shownModelCodec.decode(shown);
+  const body = { ...statement, serial: statement.serial + 1 };
+  const signature = await signer.sign(modelStatementCodec.statement(body));
+  return shownModelCodec.encode({ statement: { ...body, signature }, epochs });
+}
 
 /** The same model, with other epochs of some authorities, signed again by `signerOf` them. */
 export function withEpochs(

@@ -4,6 +4,7 @@ import { learnTogether, type Together, type TrainerName } from './learn-together
 import { stopsAtItsBudget } from './private-budget.ts';
 import { hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
 import { followQuickStart } from './quick-start.ts';
+import { reportsTogether } from './reports.ts';
 
 interface Learned extends Together {
   readonly accuracy: number;
@@ -24,6 +25,9 @@ export async function runAll(): Promise<Ended> {
   const isStopped = await stopsAtItsBudget();
   console.log(`a privacy budget of one sum ${isStopped ? 'stops the second' : 'stops nothing'}`);
   if (!isStopped) return failed('privacy budget');
+  const isSummed = await reportsTogether();
+  console.log(`reports of a Python device and two Node devices ${isSummed ? 'have' : 'do not have'} their exact means`);
+  if (!isSummed) return failed('statistics');
   for (const together of plan()) {
     const { accuracy, loss } = await learnTogether(together);
     const { authorities, trainer } = together;

@@ -28,6 +28,7 @@ export async function stopsAtItsBudget(): Promise<boolean> {
         BASA_UPDATE: update,
         BASA_IDENTITY: join(services.folder, 'python'),
         BASA_ENROLMENT_TOKEN: token,
+        BASA_MINIMUM: '2',
       };
       const run = runPython(['-m', 'basa', '--max-epsilon', maxEpsilon], settings);
       return run.then(({ stdout }) => stdout).catch(({ stderr }: { stderr: string }) => stderr);

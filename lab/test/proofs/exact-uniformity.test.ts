@@ -1,5 +1,5 @@
-import { isHolder, taskParts, type UserId } from '@basa/protocol';
-import { granted, OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
+import { granted, isHolder, taskParts, type UserId } from '@basa/protocol';
+import { OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import {

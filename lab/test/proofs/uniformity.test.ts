@@ -1,12 +1,12 @@
 /** Masks hide: exactly, in groups so small that every mask can be enumerated, and statistically, in what a server stores. */
 
 import { type Keystream, modulusName, RING_32 } from '@basa/masking';
+import { granted } from '@basa/protocol';
 import {
   chiSquareTwoSample,
   chiSquareUniform,
   type Environment,
   fixedVersusRandom,
-  granted,
   PaperFederation,
   type Suspicion,
   uniformityOf,

@@ -99,7 +99,7 @@ describe('basa', () => {
   it('names a flag with an invalid value', async () => {
     const { code, errors } = await basa(['demo', '--buffer', 'ten']);
     expect(code).toBe(2);
-    expect(errors).toContain('--buffer takes a whole number from 2 to 10000, got "ten"');
+    expect(errors).toContain('--buffer takes a whole number from 3 to 10000, got "ten"');
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, start } from '@basa/testkit/programs/basa-process.ts';
+import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { describe, expect, it } from 'vitest';
 
 // Four of nine make a sum. Two drop-outs in one batch would hold it up until their places are over.
@@ -35,6 +36,37 @@ describe('the demo', () => {
     expect(errors).toMatch(/^ +paper \(unsafe\) +one-shot$/m);
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
     expect(readdirSync(join(folder, 'devices'))).toEqual(['one-shot', 'paper']);
+  });
+
+  it('of statistics ends with results of three windows, whose error bars contain the true values', async () => {
+    const { code, out, errors } = await basa(['demo', '--statistics', '--devices', '8', '--json']);
+    expect(code).toBe(0);
+    const { statistics } = lastLine(out) as { readonly statistics: Result };
+    expect(statistics).toMatchObject({ devices: 8, fields: ['battery', 'latencyMs', 'network'] });
+    expect(statistics['windows']).toBeGreaterThanOrEqual(3);
+    // Thirty values or more, of which one in twenty lies outside.
+    expect(statistics['coverage']).toBeGreaterThan(0.7);
+    expect(errors.match(/^window \d+: \d devices; battery .* ± /gm)?.length).toBeGreaterThanOrEqual(3);
+    expect(errors).toMatch(/^battery: mean of the devices in each window$/m);
+    expect(errors).toMatch(/^wifi +-?[\d.]+ +± [\d.]+ +\d\.0.* [█▒·]{32}$/m);
+  });
+
+  it('of statistics goes on in `basa dev`, which says how to take part and shows results', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
+    const ports = ['--server-port', '0', '--authority-port', '0'];
+    const dev = start(['dev', '--statistics', '--devices', '4', '--folder', folder, ...ports]);
+    const said = await dev.said('Ctrl-C stops everything');
+    expect(said).toContain('4 devices report every 10 s. A window needs 3 reports');
+    expect(said).not.toContain('Join from a browser tab');
+    const values = join(folder, 'values.json');
+    writeFileSync(values, /with (\{.*\}) in the file/.exec(said)?.[1] ?? '');
+    const environment = exportsOf(said);
+    const report = ['client', '--identity', join(folder, 'mine'), '--report', values];
+    expect((await basa(report, environment)).out).toContain('accepted');
+    const shown = async () => (await basa(['task', 'show'], environment)).out;
+    await expect.poll(shown, { timeout: 600_000, interval: 1000 }).toMatch(/battery -?[\d.]+ ± /);
+    dev.child.kill('SIGINT');
+    expect((await dev.ended).code).toBe(0);
   });
 
   it('does not count an earlier run in a folder that was used', async () => {

@@ -1,10 +1,13 @@
 /** Batches that an expected number of devices can fill. */
+
+import { DEFAULT_FLOOR } from '@basa/client/node';
 import { describe, expect, it } from 'vitest';
-import { fittingFor, spoilerWarning } from '../src/flags/fitting.ts';
+import { FEWEST, fittingFor, floorWarning, spoilerWarning } from '../src/flags/fitting.ts';
 
 describe('a fleet', () => {
   it.each([
-    [2, { bufferSize: 2, minimum: 2, places: 2 }],
+    [3, { bufferSize: 3, minimum: 3, places: 3 }],
+    [6, { bufferSize: 3, minimum: 3, places: 6 }],
     [9, { bufferSize: 4, minimum: 3, places: 8 }],
     [24, { bufferSize: 10, minimum: 7, places: 20 }],
     [1000, { bufferSize: 10, minimum: 7, places: 20 }],
@@ -19,5 +22,12 @@ describe('a fleet', () => {
       undefined,
     ]);
     expect(spoilerWarning(5, 9)).toContain('every batch needs 5 of 9 devices');
+    expect(spoilerWarning(5, 9)).toContain('choose a --minimum of at most 4');
+    expect(spoilerWarning(3, 4)).toContain('with 6 devices, choose --minimum 3');
+  });
+
+  it('is warned about a Kmin that its devices do not take without being told', () => {
+    expect(DEFAULT_FLOOR.minimum).toBe(FEWEST);
+    expect([floorWarning(3), floorWarning(2)]).toEqual([undefined, expect.stringContaining('--minimum 2')]);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
-import { AUTHORITY_PATH, decodePolicy, ENGINE, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, CLIPPED, decodePolicy, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
@@ -97,11 +97,47 @@ describe('with `basa dev` in one terminal, another', () => {
     writeFileSync(file, encodeSafetensors(logisticRegression(), parameters));
     const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--initial', file, '--json');
     const { task } = lastLine(created.out) as { task: string };
-    const first = await fetch(new URL(SERVER_PATH.model(task, 0), environment['BASA_SERVER']));
+    const headers = { authorization: `Bearer ${environment['BASA_OPERATOR_TOKEN']}` };
+    const first = await fetch(new URL(SERVER_PATH.model(task, 0), environment['BASA_SERVER']), { headers });
     expect(new Float32Array(await first.arrayBuffer())).toEqual(parameters);
     expect(await enrol(task)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
     const key = '11'.repeat(32);
     expect((await type('keys', 'enroll', '--task', task, '--device-key', key)).out).toContain('allowed');
+  });
+
+  it('gathers statistics: a task of fields, reports of devices, and the results of a window', async () => {
+    const [file, reported] = [join(folder, 'fields.json'), join(folder, 'report.json')];
+    writeFileSync(file, JSON.stringify({ screenMs: { low: 0, high: 1000, step: 10 } }));
+    writeFileSync(reported, JSON.stringify({ screenMs: 2000, country: 'at' }));
+    const fields = ['--statistics', file, '--field', 'country:choices:at,de'];
+    const numbers = ['--window', '2', '--buffer', '2', '--minimum', '2', '--unsafe-exact'];
+    const created = await type('task', 'create', '--name', 'usage', ...fields, ...numbers, '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const again = await type('task', 'create', '--name', 'usage', ...fields, ...numbers);
+    expect(again.out).toContain(`task ${task}`);
+    expect(again.errors).toContain('devices demand at least 3: they take part only with `basa client --minimum 2`');
+    expect(again.out).toContain('screenMs: the mean of 2 devices has an error of 0');
+    for (const [n, token] of [...(await enrol(task)), ...(await enrol(task))].entries()) {
+      const identity = ['--identity', join(folder, `reporter-${n}`), '--enrol', token, '--no-noise', '--minimum', '2'];
+      const report = await basaHere(['client', '--report', reported, ...identity, '--json'], {
+        ...environment,
+        BASA_TASK: task,
+      });
+      expect(lastLine(report.out)).toMatchObject({ kind: 'accepted' });
+      expect(report.errors).toContain('out of range, and counted at the nearest bound or as "other": screenMs');
+    }
+    const windows = async () => {
+      const shown = lastLine((await type('task', 'show', task, '--json')).out);
+      return shown['windows'] as readonly { readonly devices: number; readonly lost: number }[];
+    };
+    // Both are in one window, or each of them in a window of its own that has no result.
+    const settled = async () => (await windows()).reduce((sum, { devices, lost }) => sum + devices + lost, 0);
+    await expect.poll(settled, { timeout: 20_000 }).toBe(2);
+    const shown = await type('task', 'show', task);
+    expect(shown.out).toMatch(/screenMs 1000 ± 0; country at 2, de 0, other 0 \(± 0\)|no batch of at least 2 reports/);
+    expect((await type('task', 'create', '--field', 'a:number:1')).errors).toContain('--field takes name:number');
+    expect((await type('task', 'create', ...fields, '--target', '9')).errors).toContain('--target is for tasks with');
+    expect((await type('task', 'create', '--unsafe-exact')).errors).toContain('needs --statistics or --field');
   });
 
   it('lists devices, revokes one by its first digits, and learns how to find the digits', async () => {
@@ -197,19 +233,20 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(await policyOf(...asked)).toMatchObject({
       privacy: { noiseMultiplier: 4, colluders: 5, budget: { participations: 16, delta: 1e-6 } },
       clip: 0.5,
-      metrics: [],
+      metrics: [CLIPPED],
     });
-    expect(await policyOf('--no-noise')).toMatchObject({ privacy: undefined, oneShot: { authorityNoise: false } });
+    expect(await policyOf('--no-noise')).toMatchObject({
+      metrics: [],
+      privacy: undefined,
+      oneShot: { authorityNoise: false },
+    });
     expect(await policyOf('--buffer', '100', '--versions', '30')).toMatchObject({
       privacy: { noiseMultiplier: 1, budget: { participations: 30, delta: 1e-6 } },
     });
     expect(await policyOf('--metrics', 'loss:0:5,accuracy:0:1')).toMatchObject({
       privacy: { noiseMultiplier: 0.1, colluders: 1, budget: undefined },
       oneShot: { authorityNoise: true },
-      metrics: [
-        { name: 'loss', low: 0, high: 5 },
-        { name: 'accuracy', low: 0, high: 1 },
-      ],
+      metrics: [{ name: 'loss', low: 0, high: 5 }, { name: 'accuracy', low: 0, high: 1 }, CLIPPED],
     });
     for (const [flag, value] of [
       ['--delta', '1e-5'],

@@ -154,6 +154,12 @@ const WRONG: Readonly<Record<string, string>> = {
   outputs: `${net(2)} export const training = { loss: 'mse' }; ${giving(points('8'))}`,
 };
 
+/** A service that does not exist: no answer is needed to refuse. */
+const NOWHERE = [
+  ...['--server', 'http://127.0.0.1:9', '--authority', 'http://127.0.0.1:9'],
+  ...['--token', 'none', '--authority-token', 'none'],
+];
+
 describe('`basa simulate`', () => {
   const small = ['--devices', '6', '--versions', '10', '--compute', '1', '--drop-out', '10', '--json'];
   const simulate = (template: string, ...words: readonly string[]) =>
@@ -186,6 +192,35 @@ describe('`basa simulate`', () => {
     const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
     const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));
     expect(written.every(Number.isFinite)).toBe(true);
+  });
+
+  it('measures the median norm of first updates, and writes it into a model file without a clip', async () => {
+    const file = join(inProject('node'), 'model.ts');
+    const median = async (): Promise<unknown> => lastLine((await simulate('node')).out)['medianNorm'];
+    const first = await median();
+    expect((await loadOwnModel(file)).clip).toBe(0.42); // of the template
+    expect(first).toBeGreaterThan(0.3);
+    expect(first).toBeLessThan(1.2);
+    const own = join(inProject('node'), 'own.ts');
+    const written = readFileSync(file, 'utf8');
+    writeFileSync(own, written.replace(/export const clip = .*\n/, ''));
+    const created = await basaHere(['task', 'create', '--model', own, ...NOWHERE]);
+    expect(created.errors).toContain(`run \`basa simulate ${own}\`, which measures the median norm`);
+    const { out, errors } = await basaHere(['simulate', own, '--out', join(folder, 'simulated'), ...small]);
+    expect(errors).toContain(`median norm of ${first}; wrote it into ${own}`);
+    expect(lastLine(out)['medianNorm']).toBe(first);
+    expect(readFileSync(own, 'utf8')).toMatch(new RegExp(`export const clip = ${first};\n$`));
+    const withClip = (name: string, clip: number): string => {
+      const other = join(inProject('node'), name); // a module is loaded once
+      writeFileSync(other, written.replace(/export const clip = .*\n/, `export const clip = ${clip};\n`));
+      return other;
+    };
+    const long = withClip('long.ts', 9);
+    const again = await basaHere(['simulate', long, '--out', join(folder, 'simulated'), ...small]);
+    expect(again.errors).toContain('clips to 9; lower it to');
+    expect(readFileSync(long, 'utf8')).toContain('export const clip = 9;');
+    const wrong = await basaHere(['simulate', withClip('wrong.ts', 0)]);
+    expect(wrong.errors).toContain('`clip`, which is not a positive number');
   });
 
   it('shows the score of a trainer of your own by its name, whatever its loss', async () => {
@@ -292,20 +327,20 @@ describe('with `basa dev` in one terminal, another', () => {
     });
   });
 
-  it('creates the task of the guide’s net.json and has two devices of `basa client` train it', async () => {
+  it('creates the task of the guide’s net.json and has three devices of `basa client` train it', async () => {
     const file = join(folder, 'net.json');
     const [network] = snippetsOf(readPage('docs/guides/own-model.md'), 'json');
     writeFileSync(file, network?.code ?? '');
-    const created = await type('task', 'create', '--model', file, '--buffer', '2', '--json');
+    const created = await type('task', 'create', '--model', file, '--clip', '0.4', '--buffer', '3', '--json');
     const { task } = lastLine(created.out) as { task: string };
-    const tokens = await enrolHere(environment, { task, count: 2, folder: join(folder, 'tokens-of-two') });
+    const tokens = await enrolHere(environment, { task, count: 3, folder: join(folder, 'tokens-of-three') });
     const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
     expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
       dimension: 131,
       training: { epochs: 1, batchSize: 20, learningRate: 0.1 },
     });
     const module = join(inProject('node'), 'model.ts');
-    const own = ['--task', task, '--model', module, '--users', '2'];
+    const own = ['--task', task, '--model', module, '--users', '3'];
     const devices = tokens.map((token, n) =>
       type(
         'client',

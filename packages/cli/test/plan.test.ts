@@ -20,12 +20,26 @@ describe('basa plan', () => {
     const { code, out } = await plan(...asked, '--json');
     expect(code).toBe(0);
     expect(lastLine(out)).toMatchObject({
-      epsilon: expect.closeTo(5.2, 1),
+      epsilon: expect.closeTo(5.5, 1),
       delta: 1e-6,
       bits: 16,
       bytesPerUpload: 2 * 7859 + 64,
       advice: [],
     });
+  });
+
+  it('gives a large model less noise, and warns of more', async () => {
+    const asked = ['--dimension', '1000000', '--buffer', '100', '--json'];
+    expect(lastLine((await plan(...asked)).out)).toMatchObject({ noise: { noiseMultiplier: 0.1 } });
+    const { advice } = lastLine((await plan(...asked, '--noise', '0.3')).out) as { advice: readonly string[] };
+    expect(advice).toEqual([expect.stringContaining('3.0 times as long as an update')]);
+  });
+
+  it('warns of noise that hides too little', async () => {
+    const { advice } = lastLine((await plan('--dimension', '4000000', '--noise', '0.01', '--json')).out) as {
+      advice: readonly string[];
+    };
+    expect(advice).toEqual([expect.stringContaining('a --buffer of at least 100')]);
   });
 
   it('shows the cost of an upload, which has a seed for each part', async () => {
@@ -76,10 +90,10 @@ describe('basa plan', () => {
     expect(out).toMatch(/^K +bits of an entry +masks +upload bytes$/m);
     expect(out).toMatch(/^40 +24 +1 +23\d{3}$/m);
     expect(out).toMatch(/^10000 +32 +1 +31\d{3}$/m);
-    expect(out).toContain('blur (noise 0.4 of the authority)');
+    expect(out).toContain('blur (noise 0.4, added by the authority): hides single examples from most attacks');
     expect((await plan('--dimension', '10', '--no-noise')).out).toContain('no noise: a server that chooses the model');
     const { out: large } = await plan('--dimension', '7850', '--authorities', '4');
-    expect(large).toContain('private (noise 1 of the devices): epsilon 100.69 at delta 0.000001');
+    expect(large).toContain('private (noise 1, added by the devices): epsilon 108.22 at delta 0.000001');
     const { sizes } = lastLine((await plan('--dimension', '7850', '--json')).out) as { sizes: object[] };
     expect(sizes[0]).toMatchObject({ bufferSize: 10, bits: 20, masks: 1 });
   });

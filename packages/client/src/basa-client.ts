@@ -1,24 +1,39 @@
 /** A device in a task: fetches models, contributes updates, and asks what became of them. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
-import type { Ctx, PrivacySpent, TaskPolicy } from '@basa/protocol';
+import {
+  type Ctx,
+  type FieldDefinitions,
+  type NoiseWords,
+  noiseWords,
+  type PrivacySpent,
+  type Report,
+  type ReportOf,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { INSIDE } from './inside.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
 import type { UploadFate } from './services/server-client.ts';
 import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
-import { contribute, refusePaper, resume, trainingRejection, versionRejection } from './session/contribute.ts';
+import { checkTrains, contribute, resume, trainingRejection, versionRejection } from './session/contribute.ts';
 import type { Contribution, Rejection } from './session/contribution.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
 import { spentBy } from './session/private-budget.ts';
 import type { Update } from './session/quantised.ts';
+import { sendReport } from './session/report.ts';
 
 export interface Abortable {
   readonly signal?: AbortSignal;
 }
 
 export type ContributeOptions = Omit<Update, 'delta'> & Abortable;
+
+export interface ReportOptions<Definitions extends FieldDefinitions> extends Abortable {
+  /** From `defineFields`: they give the report its type, and must be those of the task. */
+  readonly fields?: Definitions;
+}
 
 /** Its calls wait for each other, because a device has one session at a time. */
 export class BasaClient {
@@ -42,9 +57,9 @@ export class BasaClient {
     return this.#context.policy;
   }
 
-  /** The part of its budget that this device has spent in a private task; undefined in other tasks. */
-  get privacy(): PrivacySpent | undefined {
-    return spentBy(this.#context);
+  /** The noise of the task, who adds it and what it hides; in a private task also the part of its budget that this device has spent. */
+  get privacy(): NoiseWords & { readonly spent: PrivacySpent | undefined } {
+    return { ...noiseWords(this.policy), spent: spentBy(this.#context) };
   }
 
   /** True if a session was interrupted and waits for `resume`. */
@@ -78,6 +93,17 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => contribute(this.#context, { ...update, delta }, both));
   }
 
+  /**
+   * Reports a value of each field of a statistics task, once in each window of the device's clock. A value that is out of range is told by the
+   * event `outside`, and counts as the nearest bound or in the last bucket. Otherwise this is like `contribute`.
+   */
+  report<const Definitions extends FieldDefinitions = FieldDefinitions>(
+    values: ReportOf<Definitions>,
+    { fields, signal }: ReportOptions<Definitions> = {},
+  ): Promise<Contribution | Rejection> {
+    return this.#exclusively(signal, (both) => sendReport(this.#context, values as Report, fields, both));
+  }
+
   /** Continues a session that was interrupted by a crash, an abort or a lost network. Undefined if there is no such session. */
   resume({ signal }: Abortable = {}): Promise<Contribution | Rejection | undefined> {
     return this.#exclusively(signal, (both) => resume(this.#context, both));
@@ -92,7 +118,7 @@ export class BasaClient {
     });
   }
 
-  /** What became of a contribution, according to the server. Nothing follows from it: no update is given again. */
+  /** The end of a contribution, according to the server. Nothing follows from it: no update is given again. */
   fate({ ctx }: Pick<Contribution, 'ctx'>, { signal }: Abortable = {}): Promise<UploadFate> {
     const { server, task } = this.#context;
     return this.#exclusively(signal, (both) => server.uploadFate(task, fromHex(ctx) as Ctx, both));
@@ -109,7 +135,7 @@ export class BasaClient {
       resume: (both: AbortSignal) => resume(this.#context, both),
     };
     return this.#exclusively(signal, async (both) => {
-      refusePaper(this.#context);
+      checkTrains(this.#context);
       return run(this.#context, steps, trainer, data, options, both);
     });
   }

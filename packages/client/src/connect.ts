@@ -100,7 +100,7 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
   const authorities = new Authorities(membersOf(policy, known), policy, outside.suite);
   const server = new ServerClient(link('server', options.server, () => policy.serverKey));
   if (!equalBytes(await server.publicKey(signal), policy.serverKey)) throw new RefusedError('wrong-server');
-  const models = new ShownModels({ outside, server, policy, task });
+  const models = new ShownModels({ outside, server, policy, task, state });
   const context: DeviceContext = {
     outside,
     server,

@@ -1,6 +1,6 @@
 /** The exports that the SDK has on Node and in browsers alike. */
-export { refusalText } from '@basa/protocol';
-export type { Abortable, ContributeOptions } from './basa-client.ts';
+export { defineFields, type FieldDefinitions, type ReportOf, refusalText } from '@basa/protocol';
+export type { Abortable, ContributeOptions, ReportOptions } from './basa-client.ts';
 export type { DeviceSigner, DeviceStore } from './device/device-store.ts';
 export { DEFAULT_FLOOR, type Floor, type PrivacyFloor } from './device/floor.ts';
 export { inMemoryStoreForTests } from './device/memory-store.ts';

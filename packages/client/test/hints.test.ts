@@ -2,8 +2,10 @@
 import { allSamples } from '@basa/learning';
 import { HEADER, isLoopback, ONE_SHOT_DEFAULTS, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BasaClient as NodeClients } from '../src/node/index.ts';
 import { sleep } from '../src/outside.ts';
-import { connectTo, deltaOf } from './support/connect.ts';
+import { BasaClient as WebClients } from '../src/web/index.ts';
+import { connectTo, deltaOf, memoryStore, optionsFor } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
 import type { Reply } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
@@ -177,7 +179,11 @@ describe('the floor of an application', () => {
   const NOISY: WorldOptions['policy'] = { oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
 
   it.each([
-    [{ minimum: 3 }, {}, 'a sum may contain only 2 updates of one version; this device demands at least 3'],
+    [
+      { minimum: 3 },
+      {},
+      'a sum may contain only 2 updates of one version; this device demands at least 3 (floor: { minimum: 2 } does not)',
+    ],
     [
       { minimum: 3 },
       { minimum: 3, oneShot: { ...ONE_SHOT_DEFAULTS, versionMinimum: 2 } },
@@ -216,6 +222,17 @@ describe('the floor of an application', () => {
     const refused = { reason: 'below-floor', message: expect.stringContaining(sentence) };
     await expect(connectTo(services, { floor })).rejects.toMatchObject(refused);
     expect(services.count('/enrolments')).toBe(0);
+  });
+
+  it('is a sum of at least three updates unless the application says otherwise', async () => {
+    const services = await startServices();
+    const stock = { ...optionsFor(services), floor: { noNoise: true } };
+    for (const Clients of [NodeClients, WebClients])
+      await expect(Clients.connect({ ...stock, identity: memoryStore() })).rejects.toMatchObject({
+        reason: 'below-floor',
+        message: expect.stringContaining('demands at least 3 (floor: { minimum: 2 } does not)'),
+      });
+    await startClient(services, { floor: { minimum: 2 } });
   });
 
   it('lets a policy pass that meets it', async () => {

@@ -1,4 +1,5 @@
 /** The policy of a one-shot task: the largest number of colluding authorities that keeps sums checked, or the reason why there is none. */
+
 import { ENGINE, MAX_BATCH, POLICY_DEFAULTS, partsOf } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { makePolicy, type PolicyChoice } from '../src/operator/policy.ts';
@@ -11,6 +12,7 @@ function choiceOf(authorities: number, more: Partial<PolicyChoice> = {}): Policy
     serverKey: new Uint8Array(32).fill(200),
     authorities: Array.from({ length: authorities }, (_, n) => new Uint8Array(32).fill(n + 1)),
     bufferSize: 10,
+    clip: 1,
     training: POLICY_DEFAULTS.training,
     uploadLeaseMs: 60_000,
     ...more,
@@ -18,6 +20,28 @@ function choiceOf(authorities: number, more: Partial<PolicyChoice> = {}): Policy
 }
 
 describe('a one-shot task', () => {
+  it('has no clip by default, and says how to measure one', async () => {
+    const { clip: _, ...without } = choiceOf(1);
+    await expect(makePolicy(without)).rejects.toThrow(/clip is missing.*`basa simulate model.ts`/);
+    const { clip } = await makePolicy({ ...without, mode: 'paper' });
+    expect(clip).toBe(1);
+  });
+
+  it('learns the share of clipped updates if it has noise, once, and as the last of 16 metrics at most', async () => {
+    const named = async (more: Partial<PolicyChoice>) =>
+      (await makePolicy(choiceOf(1, more))).metrics.map(({ name }) => name);
+    const loss = { name: 'loss', low: 0, high: 4 };
+    expect(await named({})).toEqual(['clipped']);
+    expect(await named({ metrics: [loss] })).toEqual(['loss', 'clipped']);
+    expect(await named({ metrics: [{ name: 'clipped', low: 0, high: 1 }, loss] })).toEqual(['clipped', 'loss']);
+    expect(await named({ noNoise: true })).toEqual([]);
+    const many = Array.from({ length: 16 }, (_, n) => ({ ...loss, name: `m${n}` }));
+    expect(await named({ metrics: many })).toHaveLength(16);
+    // The share of one device would be too small to be drawn.
+    const large = await makePolicy(choiceOf(4, { bufferSize: 2000, privacy: { noiseMultiplier: 0.02 } }));
+    expect(large.metrics).toEqual([]);
+  });
+
   it.each([
     [1, 1, 0, 1],
     [3, 3, 1, 3],
@@ -59,7 +83,7 @@ describe('a one-shot task', () => {
     await expect(makePolicy(choiceOf(1, { authorityNoise: true, noNoise: true }))).rejects.toThrow(/needs noise/);
   });
 
-  it('has noise of K/100 by default, of the authority if there is one, and a budget from 1 on', async () => {
+  it('has noise by default, of the authority if there is one, and a budget from 1 on', async () => {
     const noiseOf = async (authorities: number, more: Partial<PolicyChoice>) => {
       const { privacy, oneShot } = await makePolicy(choiceOf(authorities, more));
       return [privacy?.noiseMultiplier, privacy?.budget?.participations, oneShot?.authorityNoise];
@@ -68,6 +92,9 @@ describe('a one-shot task', () => {
     expect(await noiseOf(4, { bufferSize: 32 })).toEqual([0.32, undefined, false]);
     expect(await noiseOf(1, { bufferSize: 100 })).toEqual([1, 100, true]);
     expect(await noiseOf(4, { bufferSize: 1000, versions: 7 })).toEqual([1, 7, false]);
+    const large = { ...choiceOf(1).model, dimension: 1_000_000 };
+    expect(await noiseOf(1, { bufferSize: 100, model: large })).toEqual([0.1, undefined, true]);
+    expect(await noiseOf(1, { bufferSize: 5, model: large })).toEqual([0.01, undefined, true]);
     expect(await noiseOf(1, { noNoise: true })).toEqual([undefined, undefined, false]);
     const both = choiceOf(1, { noNoise: true, privacy: { noiseMultiplier: 1 } });
     await expect(makePolicy(both)).rejects.toThrow('exclude each other');

@@ -42,12 +42,18 @@ describe('a device of a private task', () => {
     expect(await Promise.all(lives)).toMatchObject(Array(2).fill({ accepted: 2, ended: 'budget-spent' }));
     expect(trainer.trainings).toBe(2);
     expect(new Set(told)).toEqual(new Set([1, 2]));
-    expect(client.privacy).toMatchObject({ inclusions: 2, participations: 2, delta: 1e-6 });
-    expect(client.privacy?.epsilon).toBeCloseTo(7.8, 1);
+    expect(client.privacy).toMatchObject({
+      kind: 'private',
+      noiseMultiplier: 1,
+      by: 'devices',
+      sentence: expect.stringContaining('epsilon 7.77 at delta'),
+      spent: { inclusions: 2, participations: 2, delta: 1e-6 },
+    });
+    expect(client.privacy.spent?.epsilon).toBeCloseTo(7.8, 1);
     expect(reasonOf(await client.contribute(deltaOf(7), { trainedOn: 0 }))).toBe('budget-spent');
     await client.close();
     const again = await startClient(services, { identity: store });
-    expect(again.privacy?.inclusions).toBe(2);
+    expect(again.privacy.spent?.inclusions).toBe(2);
     expect(await again.run(trainer, data)).toMatchObject({ accepted: 0, ended: 'budget-spent' });
     expect(trainer.trainings).toBe(2);
   });
@@ -70,12 +76,13 @@ describe('a device of a private task', () => {
     expect(services.world.version).toBe(1);
     for (const client of clients) {
       expect(reasonOf(await client.contribute(deltaOf(7), { trainedOn: 0 }))).toBe('budget-spent');
-      expect(client.privacy?.inclusions).toBe(1);
+      expect(client.privacy.spent?.inclusions).toBe(1);
     }
   });
 
   it('has nothing to spend in a task that is not private', async () => {
-    expect((await startClient(await startServices())).privacy).toBeUndefined();
+    const { privacy } = await startClient(await startServices());
+    expect(privacy).toMatchObject({ kind: 'none', by: 'nobody', noiseMultiplier: 0, spent: undefined });
   });
 });
 
@@ -87,13 +94,13 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
       if (!(await hasDied(services, store, { at, when, steps: 0 }))) break;
       const back = await startClient(services, { identity: store });
       const left = uploadsOf(services);
-      expect(back.privacy?.inclusions ?? 0, `step ${at}`).toBeGreaterThanOrEqual(left);
-      expect(back.privacy?.inclusions ?? 0, `step ${at}`).toBeLessThanOrEqual(1);
+      expect(back.privacy.spent?.inclusions ?? 0, `step ${at}`).toBeGreaterThanOrEqual(left);
+      expect(back.privacy.spent?.inclusions ?? 0, `step ${at}`).toBeLessThanOrEqual(1);
       await back.resume();
       await back.contribute(deltaOf(3), { trainedOn: 0 });
       expect(uploadsOf(services), `step ${at}`).toBe(1);
       expect(reasonOf(await back.contribute(deltaOf(4), { trainedOn: 0 })), `step ${at}`).toBe('budget-spent');
-      expect(back.privacy?.inclusions, `step ${at}`).toBe(1);
+      expect(back.privacy.spent?.inclusions, `step ${at}`).toBe(1);
     }
   });
 });

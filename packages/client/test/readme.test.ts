@@ -13,7 +13,7 @@ it('enrols, contributes, asks what became of it, and comes back as the same devi
   const [snippet] = snippetsOf(readPage(README));
   expect(snippet?.code.trim().split('\n').length).toBeLessThanOrEqual(12);
   const privacy = { noiseMultiplier: 0.5, colluders: 0, budget: undefined };
-  const services = await startServices({ policy: { privacy } });
+  const services = await startServices({ minimum: 3, policy: { privacy } });
   const cwd = mkdtempSync(join(tmpdir(), 'basa-client-readme-'));
   try {
     const environment = {

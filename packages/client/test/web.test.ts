@@ -93,7 +93,7 @@ describe.skipIf(chromium === undefined)('in a real browser', () => {
       task: toHex(task),
       authorityKey: toHex(authority.publicKey),
       token: '01'.repeat(32),
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
       delta: [...deltaOf(1)],
     };
     const report = await visit(script, settings);

@@ -56,11 +56,9 @@ export {
   type NoiseRequest,
   noiseOf,
   noiseProblem,
-  noiseToSignal,
   noisySumBound,
 } from './privacy/noise.ts';
 export {
-  bufferForSignal,
   type PrivatePlan,
   type PrivatePlanned,
   type PrivatePlanRequest,

@@ -39,7 +39,6 @@ export type { PaperBuffer, PaperOptions, PaperRecord } from './paper/server.ts';
 export { acceptPaperUpload, connectPaper, restorePaperBuffer, tickPaper, unsafePaperBuffer } from './paper/server.ts';
 export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
 export { contributePaper, paperInput } from './paper/user.ts';
-export type { EnrolledFor } from './server/enrolled.ts';
 export { certificateProblem } from './server/enrolled.ts';
 export type { SummedUpdates, SumVerdict } from './server/judge-sum.ts';
 export { judgeCoordinates, judgeSum } from './server/judge-sum.ts';
@@ -79,6 +78,7 @@ export { giveShot, resumeShot } from './user/one-shot/shot.ts';
 export type { Gathered, ModelQuestion } from './user/one-shot/shown-model.ts';
 export { receiveModel } from './user/one-shot/shown-model.ts';
 export { deviceRecordCodec } from './user/records.ts';
+export { buildReport } from './user/report.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest, Masking } from './user/requests.ts';
 export type { UserPorts, UserRecord, UserSession } from './user/session.ts';
 export type { Revocations } from './wire/authority-messages.ts';
@@ -122,7 +122,7 @@ export type { AsyncX25519 } from './wire/key-agreement.ts';
 export { agreeOnKeys } from './wire/key-agreement.ts';
 export { KIND } from './wire/kinds.ts';
 export { MAX_BATCH, MAX_SLOTS, MAX_SUMS } from './wire/limits.ts';
-export type { MetricRange } from './wire/metrics.ts';
+export { CLIPPED, MAX_METRICS, type MetricRange } from './wire/metrics.ts';
 export type { LiveEpochs, ModelStatement, ModelStatementBody, ShownModel } from './wire/model.ts';
 export {
   liveEpochsCodec,
@@ -132,6 +132,7 @@ export {
   shownModelCodec,
 } from './wire/model.ts';
 export { paperAttribute, paperContext } from './wire/naming.ts';
+export { BLURS_FROM, type NoiseWords, noiseWords, WEAK_EPSILON } from './wire/noise-words.ts';
 export type { Batch } from './wire/one-shot/batch.ts';
 export { BATCH_BYTES, batchCodec, batchCtxOf, batchOf, givenNameOf } from './wire/one-shot/batch.ts';
 export { batchProblem, leastOfVersion } from './wire/one-shot/batch-rules.ts';
@@ -188,13 +189,34 @@ export { decodePolicy, defaultMinimum, ENGINE, encodePolicy, POLICY_DEFAULTS, ta
 export { isSealing, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
 export type { NoisyTask, PrivacyBudget, PrivacyPolicy } from './wire/privacy.ts';
-export { epsilonAfter, epsilonBudget, PRIVATE_FROM, taskCost, taskNoise } from './wire/privacy.ts';
+export {
+  defaultNoise,
+  epsilonAfter,
+  epsilonBudget,
+  noiseOverSignal,
+  PRIVATE_FROM,
+  participationsOf,
+  taskCost,
+  taskNoise,
+} from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
-export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
+export { granted, isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
 export type { Signature, SignedCodec } from './wire/signed.ts';
 export { isSigned, signStatement } from './wire/signed.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
+export type { FieldDefinitions, Report, ReportOf, StatisticsField, StatisticsPolicy } from './wire/statistics.ts';
+export {
+  defineFields,
+  fieldsOf,
+  reportWords,
+  statisticsNorm,
+  statisticsWords,
+  windowAt,
+  windowStatement,
+} from './wire/statistics.ts';
+export type { Bucket, FieldResult, StatisticsTask, WindowResult, WindowSums } from './wire/statistics-results.ts';
+export { fieldResults, statisticsFault } from './wire/statistics-results.ts';
 export type { SumRules } from './wire/sum-rules.ts';
 export { sumRules } from './wire/sum-rules.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';

@@ -1,8 +1,6 @@
 /** Federations in memory. */
-export { FederationAuthority } from './federation/authority.ts';
 export { Crash, type PartyName } from './federation/crash.ts';
 export { FederationDevice } from './federation/device.ts';
-export { granted, reasonOf } from './federation/granted.ts';
 export { type ReleasedSums, ShotAuthority } from './federation/one-shot-authority.ts';
 export { type SentShot, ShotDevice } from './federation/one-shot-device.ts';
 export { OneShotFederation, type OneShotOptions } from './federation/one-shot-federation.ts';
@@ -16,8 +14,9 @@ export {
 } from './federation/paper-federation.ts';
 export { type PartTrial, type PartTrialOptions, partTrial } from './federation/part-trial.ts';
 export { randomBytesFrom } from './federation/random-bytes.ts';
+export { reasonOf } from './federation/reason-of.ts';
 export { transparentPaperSealings } from './federation/transparent-sealings.ts';
-export type { AuthorityWorld, Environment, PaperSealings } from './federation/world.ts';
+export type { Environment, PaperSealings } from './federation/world.ts';
 export { basaOneShot, type OneShotProtocolOptions } from './protocols/basa-one-shot.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
 export type { Delay } from './timed/delay.ts';

@@ -40,6 +40,7 @@ export { escapeText } from './report/escape.ts';
 export { STYLE } from './report/style.ts';
 export { type Figure, figureSvg } from './report/svg.ts';
 export { type OwnRun, type SimulatedVersion, type SimulateOptions, simulateOwn } from './run/own-simulation.ts';
+export { type SimulatedWindow, type StatisticsOptions, simulateStatistics } from './run/statistics-simulation.ts';
 export { createShelf, type ExampleShelf, takeExamples } from './tasks/example-shelf.ts';
 export {
   type LearnTask,

@@ -62,7 +62,7 @@ async function hashedAt(services: TestServices, dimension: number): Promise<Hash
       authorityKey: toHex(services.authority.publicKey),
       task,
       token: await services.token(),
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
     },
   );
   try {

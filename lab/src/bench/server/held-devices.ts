@@ -44,7 +44,7 @@ export class HeldDevices {
           ...processes.services,
           token,
           retry: RETRY,
-          floor: { noNoise: true },
+          floor: { minimum: 2, noNoise: true },
           pieceBytes: 2 ** 30,
         }),
       );

@@ -1,9 +1,13 @@
-/** Changes a grid as the command line asks: another server rate, damping, number of concurrent users, delay, or LEAF's data. */
+/** Changes a grid as the command line asks: other protocols, another K, server rate, damping, number of concurrent users, delay, or LEAF's data. */
 import type { Damping } from '@basa/learning';
-import { type Cell, exponential } from '@basa/virtual-time';
+import { type Cell, exponential, type ProtocolName } from '@basa/virtual-time';
 
 export interface Changes {
   readonly serverRate?: number | undefined;
+  /** Only cells of these. */
+  readonly protocols?: readonly ProtocolName[] | undefined;
+  /** K. */
+  readonly bufferSize?: number | undefined;
   readonly damping?: Damping | undefined;
   /** Users at a time. */
   readonly concurrency?: number | undefined;
@@ -22,11 +26,14 @@ export type ChosenRates = Readonly<
 
 /** Cells that become the same by a change are one. */
 export function changed(cells: readonly Cell[], changes: Changes = {}): readonly Cell[] {
-  const all = cells.map((cell) => change(cell, changes));
+  const { protocols } = changes;
+  const wanted = cells.filter(({ protocol }) => protocols === undefined || protocols.includes(protocol));
+  const all = wanted.map((cell) => change(cell, changes));
   return [...new Map(all.map((cell) => [JSON.stringify(cell), cell])).values()];
 }
 
-function change(cell: Cell, { serverRate, damping, concurrency, beta, places, leaf, rates }: Changes): Cell {
+function change(cell: Cell, changes: Changes): Cell {
+  const { serverRate, bufferSize, damping, concurrency, beta, places, leaf, rates } = changes;
   const { task } = cell;
   const { buffers, rounds } = task.step;
   const chosen = cell.seed === 0 ? undefined : rates?.[task.learn];
@@ -47,6 +54,7 @@ function change(cell: Cell, { serverRate, damping, concurrency, beta, places, le
       ...(chosen !== undefined && { learningRate: chosen.users }),
       ...(leaf !== undefined && task.dataset === 'FEMNIST' && { leaf }),
     },
+    ...(bufferSize !== undefined && { bufferSize }),
     ...(concurrency !== undefined && { concurrency }),
     ...(beta !== undefined && { delay: exponential(beta) }),
     ...(places !== undefined && { places }),

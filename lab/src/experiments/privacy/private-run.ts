@@ -47,7 +47,7 @@ export interface PrivateTrained {
 }
 
 /** The allowance for drop-outs and colluders, as in a task with default settings. */
-export function planOf(
+function planOf(
   run: Pick<PrivateRun, 'bufferSize' | 'clip' | 'noise' | 'noiseMultiplier'>,
   dimension: number,
 ): PrivatePlan {

@@ -18,7 +18,7 @@ import type { Outcome } from '../report/outcome.ts';
 import { claimsOf } from '../report/summary.ts';
 import type { GridProgress } from '../training/train-queue.ts';
 import { TrainedStore } from '../training/trained-store.ts';
-import type { OwnTraining, Profile, Study } from './context.ts';
+import { needsOfCells, type OwnTraining, type Profile, type Study } from './context.ts';
 import { Grid } from './grid.ts';
 
 export interface RunOptions {
@@ -110,19 +110,24 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
 /** Measures all costs that the studies need, before anything else runs. Costs that the folder already has are not measured again. */
 export async function measureFor(
   studies: readonly Study[],
-  { folder, profile, costsFile, sampling, date, onMeasure: step }: MeasureRun,
+  { folder, profile, costsFile, changes, sampling, date, onMeasure: step }: MeasureRun,
 ): Promise<Costs> {
   mkdirSync(folder, { recursive: true });
   const own = join(folder, 'costs.json');
   const known = costsFile !== undefined ? readCosts(costsFile) : existsSync(own) ? readCosts(own) : undefined;
   const keep = (costs: Costs): void => writeWhole(own, `${JSON.stringify(costs)}\n`);
-  const needs = allNeeds(studies.map((study) => study.needs(profile)));
+  const needs = allNeeds(
+    studies.flatMap((study) => [study.needs(profile), needsOfCells(changed(study.cells(profile), changes))]),
+  );
   const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
   keep(costs);
   return costs;
 }
 
-export type MeasureRun = Pick<RunOptions, 'folder' | 'profile' | 'costsFile' | 'sampling' | 'date' | 'onMeasure'>;
+export type MeasureRun = Pick<
+  RunOptions,
+  'folder' | 'profile' | 'costsFile' | 'changes' | 'sampling' | 'date' | 'onMeasure'
+>;
 
 function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (cell: Cell) => boolean {
   return ({ task, seed }) => seed <= seeds && (datasets === undefined || datasets.includes(task.dataset));

@@ -4,7 +4,7 @@
  */
 import { epsilonOf, inclusionCost } from '@basa/masking';
 import { type Figure, MODELS } from '@basa/virtual-time';
-import { type PrivateRun, planOf } from '../privacy/private-run.ts';
+import type { PrivateRun } from '../privacy/private-run.ts';
 import { type FinishedRun, runPrivately } from '../privacy/run-private.ts';
 import { deviation, mean, ordering, type Table } from '../report/outcome.ts';
 import { NO_CELLS, type OwnTraining, type Profile, type Study } from '../run/context.ts';
@@ -93,22 +93,14 @@ function tableOf(setting: Setting, finished: readonly FinishedRun[]): Table {
   const shares = finished.map(({ trained }) => trained.clippedShare);
   return {
     title: `${dataset}, K = ${base.bufferSize}, d = ${dimension}, ${base.buffers} buffers, ${inclusions} inclusions a user, delta ${DELTA}`,
-    columns: [
-      'z',
-      'epsilon',
-      'noise over signal',
-      'noise of the devices',
-      'noise of the authority',
-      'noise of a trusted server',
-    ],
+    columns: ['z', 'epsilon', 'noise of the devices', 'noise of the authority', 'noise of a trusted server'],
     rows: [
-      ['none', 'without end', '0', percentOf(plain), percentOf(plain), percentOf(plain)],
+      ['none', 'without end', percentOf(plain), percentOf(plain), percentOf(plain)],
       ...multipliers.map((z) => {
         const [distributed, central] = [pointOf(finished, 'distributed', z), pointOf(finished, 'central', z)];
         return [
           String(z),
           (distributed ?? central)?.epsilon.toFixed(2) ?? '',
-          planOf({ ...base, noise: 'distributed', noiseMultiplier: z }, dimension).noiseToSignal.toFixed(2),
           percentOf(distributed),
           percentOf(pointOf(finished, 'authority', z)),
           percentOf(central),

@@ -1,11 +1,10 @@
 /** Rules for batches: the form of a batch, votes that sign its members, and enough of them. */
-import { DecodeError } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import { certificateCodec, endorse } from '@basa/protocol';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import type { Adversary, Colluder } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';
-import { COUNCIL, type Rule } from './rule.ts';
+import { COUNCIL, ignoreRefusedEncoding, type Rule, UPLOAD_USED } from './rule.ts';
 
 const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
 const AUTHORITY = 'protocol/src/one-shot/authority.ts';
@@ -22,13 +21,7 @@ export const BATCH_RULES: readonly Rule[] = [
       await adversary.close([a, b]);
       await adversary.close([a, c]);
     },
-    edits: [
-      {
-        file: AUTHORITY,
-        find: "if (elsewhere.length > 0) return refused('upload-used', { slots: elsewhere });",
-        replace: '',
-      },
-    ],
+    edits: [UPLOAD_USED],
   },
   {
     id: 'votes-sign-members',
@@ -176,9 +169,4 @@ async function inventedUpload(adversary: Adversary, { signer }: AuthorityParty, 
   device.certificate = endorse(certificateCodec, adversary.policy, signer, body);
   const header = { ...adversary.upload(like).header, user: device.user };
   return adversary.forge(device, header, adversary.ownParts(header));
-}
-
-/** Endorsements that do not rise cannot be written, as long as that check is there. */
-function ignoreRefusedEncoding(error: unknown): void {
-  if (!(error instanceof DecodeError) && !(error instanceof RangeError)) throw error;
 }

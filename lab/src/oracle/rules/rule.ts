@@ -4,6 +4,7 @@
  * any one of them is enough to stop the attack.
  */
 
+import { DecodeError } from '@basa/masking';
 import { THREE_OF_FOUR } from '@basa/testkit/world/world.ts';
 import type { AttackReport } from '../../attacks/judgement.ts';
 import { Adversary, type AdversaryOptions } from '../adversary.ts';
@@ -19,13 +20,25 @@ export interface Edit {
 export interface Rule {
   readonly id: string;
   readonly attack: string;
-  /** What is there without the rule. */
+  /** The code without the rule, in words. */
   readonly without: string;
   /** The values that the attack then learns, or the promises that it breaks. */
   readonly learned: readonly string[];
   readonly world?: AdversaryOptions;
   play(adversary: Adversary): Promise<unknown>;
   readonly edits: readonly Edit[];
+}
+
+/** The check that an upload gets no second vote: several rules need it beside their own. */
+export const UPLOAD_USED: Edit = {
+  file: 'protocol/src/one-shot/authority.ts',
+  find: "if (elsewhere.length > 0) return refused('upload-used', { slots: elsewhere });",
+  replace: '',
+};
+
+/** Messages that break the rules of their encoding cannot be written, as long as those are checked. */
+export function ignoreRefusedEncoding(error: unknown): undefined {
+  if (!(error instanceof DecodeError) && !(error instanceof RangeError)) throw error;
 }
 
 /** Plays the attack against the code that is loaded. */
@@ -37,6 +50,12 @@ export async function playRule({ world, play }: Pick<Rule, 'world' | 'play'>): P
   } finally {
     await adversary.world.close();
   }
+}
+
+/** A private task whose only authority adds the noise: a device may be in this many batches. */
+export function withAuthorityNoise(participations: number): AdversaryOptions {
+  const privacy = { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-5, participations } };
+  return { oneShot: { authorityNoise: true }, policy: { minimum: 3, dimension: 64, level: 64, privacy } };
 }
 
 /** Four authorities, three of which are needed, the first on the server's side. */

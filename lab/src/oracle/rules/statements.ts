@@ -1,7 +1,7 @@
 /** Rules for what a statement of an authority or of a server must be to count. */
-import { type Ctx, type EpochBody, modelStatementCodec, shownModelCodec } from '@basa/protocol';
+import { type Ctx, type EpochBody, oneShotOf } from '@basa/protocol';
 import type { Adversary } from '../adversary.ts';
-import { withEpochs } from '../shown-models.ts';
+import { otherModel, withEpochs } from '../shown-models.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
 const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
@@ -41,19 +41,16 @@ export const STATEMENT_RULES: readonly Rule[] = [
     learned: ['a device trains on a model that the server did not sign'],
     async play(adversary) {
       await adversary.honestUploads(1);
-      const { statement, epochs } = shownModelCodec.decode(adversary.kept.at(-1) as Uint8Array);
       const { signer } = (await adversary.device(true)).store;
-      const body = { ...statement, serial: statement.serial + 1 };
-      const signature = await signer.sign(modelStatementCodec.statement(body));
-      adversary.shown = shownModelCodec.encode({ statement: { ...body, signature }, epochs });
+      adversary.shown = await otherModel(adversary.kept.at(-1) as Uint8Array, signer);
       if ((await adversary.give(await adversary.device())) !== undefined)
         adversary.trace.broken.add('a device trains on a model that the server did not sign');
     },
     edits: [
       {
         file: 'protocol/src/user/one-shot/shown-model.ts',
-        find: '|| !isSigned(suite, modelStatementCodec, statement, policy.serverKey)',
-        replace: '',
+        find: 'equalBytes(statement.task, task) && isSigned(suite, modelStatementCodec, statement, serverKey);',
+        replace: 'equalBytes(statement.task, task);',
       },
     ],
   },
@@ -104,6 +101,27 @@ export const STATEMENT_RULES: readonly Rule[] = [
         replace: 'return councilSizeProblem(task, tolerated) === undefined ? undefined : undefined;',
       },
     ],
+  },
+  {
+    id: 'two-liars',
+    attack: 'two of six authorities collude with the server, and four are needed',
+    without: 'six authorities of which two may collude',
+    learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
+    world: { shape: { n: 6, t: 4, f: 1 }, colluding: [0, 1] },
+    /** The liars vote for both batches, and two of the others for each. */
+    async play(adversary) {
+      const { honest, policy, world } = adversary;
+      const oneShot = { ...oneShotOf(policy), tolerated: adversary.colluding.length };
+      for (const { url } of honest) if (!(await world.isServed(url, { ...policy, oneShot }))) return;
+      await adversary.anew({ oneShot });
+      const [a, b, c] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
+      for (const [n, party] of honest.entries()) await adversary.vote(party, n % 2 === 0 ? [a, b] : [a, c]);
+      for (const party of honest) {
+        await adversary.release(party, [a, b]);
+        await adversary.release(party, [a, c]);
+      }
+    },
+    edits: [{ file: 'protocol/src/wire/council.ts', find: '[6, 4, 1],', replace: '[6, 4, 1], [6, 4, 2],' }],
   },
 ];
 

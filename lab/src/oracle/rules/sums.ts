@@ -1,20 +1,23 @@
 /** Rules for sums: a wrong sum of masks, words that are out of range, and noise that the server removes. */
 
-import { concatBytes } from '@basa/masking';
-import { addAuthorityNoise, frameHeader, maskSumCodec, releaseAnswerCodec, unframeHeader } from '@basa/protocol';
+import { addAuthorityNoise } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { lieAboutSums } from '@basa/testkit/world/lies.ts';
 import { THREE_OF_FOUR, type World } from '@basa/testkit/world/world.ts';
 import { nodeTools } from '@basa/virtual-time';
 import type { Adversary } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';
-import type { Rule } from './rule.ts';
+import { ignoreRefusedEncoding, type Rule, UPLOAD_USED, withAuthorityNoise } from './rule.ts';
 
 const { masks: tools } = nodeTools();
+const NOISE = 'protocol/src/one-shot/noise.ts';
 
 /** The position of the weight in x', and of a word of the update. */
 const WEIGHT = 4;
 const UPDATE = 7;
 const FAR = 2 ** 30;
+/** A byte of the last word of the update in a packed vector: behind it are four guard words. */
+const LAST_OF_UPDATE = -18;
 
 export const SUM_RULES: readonly Rule[] = [
   {
@@ -24,7 +27,7 @@ export const SUM_RULES: readonly Rule[] = [
     learned: ['a wrong sum became a model'],
     world: { shape: THREE_OF_FOUR, policy: { minimum: 3 } },
     async play({ world, trace }) {
-      shiftSums(world);
+      lieAboutSums(world, (index) => index === 0, LAST_OF_UPDATE);
       const model = await learnedBy(world, () => {});
       if (model !== undefined && !isExact(model)) trace.broken.add('a wrong sum became a model');
     },
@@ -41,22 +44,55 @@ export const SUM_RULES: readonly Rule[] = [
     attack: 'the server removes the noise that the authority added',
     without: 'noise that the server can compute',
     learned: ['the server computes the noise'],
-    world: {
-      oneShot: { authorityNoise: true },
-      policy: {
-        minimum: 3,
-        dimension: 64,
-        level: 64,
-        privacy: { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-5, participations: 10 } },
-      },
-    },
+    world: withAuthorityNoise(10),
     play: denoised,
     edits: [
       {
-        file: 'protocol/src/one-shot/noise.ts',
+        file: NOISE,
         find: 'suite.hkdf({ secret, salt: ctx,',
         replace: 'suite.hkdf({ secret: secret.map(() => 0), salt: ctx,',
       },
+    ],
+  },
+  {
+    id: 'noise-of-the-batch',
+    attack: 'the server asks twice for the sum of a batch, and takes the mean of the noise',
+    without: 'noise that is drawn for every answer',
+    learned: ['the noise is drawn anew for every answer'],
+    world: withAuthorityNoise(10),
+    play: denoised,
+    edits: [
+      {
+        file: NOISE,
+        find: 'suite.hkdf({ secret, salt: ctx,',
+        replace: 'suite.hkdf({ secret, salt: crypto.getRandomValues(new Uint8Array(32)),',
+      },
+    ],
+  },
+  {
+    id: 'ascending-batches',
+    attack: 'the server asks for a batch and for the same uploads in another order',
+    without: 'a set of uploads that is two batches',
+    learned: ['the noise is drawn twice for one set of uploads'],
+    world: withAuthorityNoise(10),
+    async play(adversary) {
+      const names = await adversary.honestUploads(3);
+      const sums: string[] = [];
+      for (const lie of [{}, { isDescending: true } as const])
+        for (const party of adversary.honest) {
+          await adversary.vote(party, names, lie).catch(ignoreRefusedEncoding);
+          const [sum] = (await adversary.release(party, names, lie).catch(ignoreRefusedEncoding)) ?? [];
+          if (sum !== undefined) sums.push(sum.join());
+        }
+      if (new Set(sums).size > 1) adversary.trace.broken.add('the noise is drawn twice for one set of uploads');
+    },
+    edits: [
+      {
+        file: 'protocol/src/wire/one-shot/batch.ts',
+        find: 'toHex(uploads[n - 1] as Ctx) < toHex(name)',
+        replace: 'toHex(uploads[n - 1] as Ctx) !== toHex(name)',
+      },
+      UPLOAD_USED,
     ],
   },
   {
@@ -137,27 +173,4 @@ const TURNS = 60;
 /** Minus a third at the places of the three devices. */
 function isExact(model: Float32Array): boolean {
   return model.every((value, n) => Math.abs(value + (n < 3 ? 1 / 3 : 0)) < 1e-3);
-}
-
-/** The first authority adds one to a word of every sum, and signs that. */
-function shiftSums({ authorities, wire }: World): void {
-  const [liar] = authorities;
-  wire.readers.push(({ host, path }, { body, status, headers }) => {
-    if (liar === undefined || host !== liar.host || status !== 200 || !path.endsWith('/releases')) return undefined;
-    const { header, bodyStart } = unframeHeader(body, 65_536);
-    const { sums } = releaseAnswerCodec.decode(header);
-    const vectors = body.slice(bodyStart);
-    const length = vectors.length / sums.length;
-    const told = sums.map(({ signature: _, ...sum }, n) => {
-      const vector = vectors.subarray(n * length, (n + 1) * length);
-      vector[vector.length - 18] = (vector[vector.length - 18] as number) ^ 1; // the last word of the update
-      const wrong = { ...sum, hash: nodeSuite.sha256(vector) };
-      return { ...wrong, signature: liar.signer.sign(maskSumCodec.statement(wrong)) };
-    });
-    return {
-      status,
-      headers,
-      body: concatBytes(frameHeader(releaseAnswerCodec.encode({ sums: told })), vectors),
-    };
-  });
 }

@@ -3,8 +3,9 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type Ctx } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { operate } from '@basa/testkit/world/operator.ts';
-import type { Colluder } from '../adversary.ts';
-import { COUNCIL, type Rule } from './rule.ts';
+import { type Colluder, withOtherTag } from '../adversary.ts';
+import { otherModel } from '../shown-models.ts';
+import { COUNCIL, type Rule, withAuthorityNoise } from './rule.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -133,6 +134,31 @@ export const TIME_RULES: readonly Rule[] = [
         file: 'protocol/src/one-shot/authority.ts',
         find: "if (isRevoked(user)) return 'revoked';",
         replace: '',
+      },
+    ],
+  },
+  {
+    id: 'budget',
+    attack: 'a device whose budget is spent gives on the next model',
+    without: 'a budget that no authority counts',
+    learned: ['a device is in more batches than its budget allows'],
+    world: withAuthorityNoise(1),
+    async play(adversary) {
+      const first = await adversary.honestUploads(2);
+      const [{ device, name }] = (await adversary.colluders(1)) as [Colluder];
+      const isFirst = await adversary.close([...first, name]);
+      adversary.shown = await otherModel(adversary.kept.at(-1) as Uint8Array, adversary.world.serverSigner);
+      const second = await adversary.honestUploads(2);
+      const header = withOtherTag({ ...adversary.upload(second[0] as Ctx).header, user: device.user });
+      const again = await adversary.forge(device, header, adversary.ownParts(header));
+      if ((await adversary.close([...second, again])) && isFirst)
+        adversary.trace.broken.add('a device is in more batches than its budget allows');
+    },
+    edits: [
+      {
+        file: 'protocol/src/one-shot/authority.ts',
+        find: "return batchesOf(user) >= most ? 'budget-spent' : undefined;",
+        replace: "return batchesOf(user) < 0 ? 'budget-spent' : undefined;",
       },
     ],
   },

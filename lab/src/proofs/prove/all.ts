@@ -22,10 +22,10 @@ interface Part {
 }
 
 const PARTS: readonly Part[] = [
-  { name: 'attacks', quick: [] },
+  { name: 'attacks', quick: ['--runs', '0'] },
   // The attacks run every mutant once; here they also meet generated schedules.
   { name: 'mutants', long: ['--schedules', '200'] },
-  { name: 'shots', quick: ['--schedules', '100', '--faults', '10', '--steps', '1'] },
+  { name: 'shots', quick: ['--schedules', '20', '--faults', '4', '--steps', '1', '--states', '500'] },
   { name: 'uniformity', quick: ['--runs', '3'] },
   { name: 'decoders', quick: ['--runs', '2000'] },
 ];

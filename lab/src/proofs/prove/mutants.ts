@@ -1,7 +1,7 @@
 /** `npm run lab -- prove mutants [--only TEXT] [--schedules N] [--json]`: the code without each rule, with the attack that then succeeds. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import { judgeRule, type MutantVerdict } from '../../oracle/mutants.ts';
+import { judgeRules, type MutantVerdict } from '../../oracle/mutants.ts';
 import { RULES } from '../../oracle/rules/all.ts';
 
 const HELP = `npm run lab -- prove mutants [--only TEXT] [--schedules N] [--json]
@@ -27,8 +27,8 @@ else if (!(Number.isSafeInteger(schedules) && schedules >= 0)) {
 } else {
   const width = Math.max(...RULES.map(({ id }) => id.length));
   const verdicts: MutantVerdict[] = [];
-  for (const rule of RULES.filter(({ id }) => id.includes(values.only))) {
-    const verdict = await judgeRule(rule, schedules);
+  const rules = RULES.filter(({ id }) => id.includes(values.only));
+  for await (const verdict of judgeRules(rules, { schedules })) {
     verdicts.push(verdict);
     const columns = [
       verdict.id.padEnd(width),

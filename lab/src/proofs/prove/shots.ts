@@ -1,4 +1,4 @@
-/** `npm run lab -- prove shots [--schedules N] [--steps N] [--faults N] [--seed S] [--json]`: the one-shot mode, searched. */
+/** `npm run lab -- prove shots [--schedules N] [--steps N] [--states N] [--faults N] [--seed S] [--json]`: the one-shot mode, searched. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
@@ -11,7 +11,7 @@ import { addTallies, NO_SCHEDULES, SHAPES, type ShapeName, type Tally } from '..
 import { forEachTask, Gapless } from './numbered-tasks.ts';
 import type { ShotAnswer, ShotTask } from './shots-tasks.ts';
 
-const HELP = `npm run lab -- prove shots [--schedules N] [--steps N] [--faults N] [--seed S] [--workers N] [--json]
+const HELP = `npm run lab -- prove shots [--schedules N] [--steps N] [--states N] [--faults N] [--seed S] [--workers N] [--json]
 
 Checks the one-shot mode in four parts, the last three on the real services and the real SDK, in one process and on one clock. First: every
 course of three devices over the functions of the protocol. Second: every course of some steps with one authority (batches of any uploads,
@@ -21,6 +21,7 @@ server. In these parts, everything except sums of enough devices on one model is
   --schedules N   generated schedules of each set of authorities (default: 2000)
   --shape S       only one set of authorities: ${Object.keys(SHAPES).join(' or ')}
   --steps N       steps of a course (default: 2; with 0, no courses and no first part)
+  --states N      states of each set of authorities in the first part (default: 0, which is all; with four authorities, that takes hours)
   --faults N      runs with faults (default: 100)
   --seed S        number of the first schedule and of the first run (default: 1). To continue, give the number that the run printed
   --workers N     number of worker threads (default: one per core); it does not change the result
@@ -37,14 +38,15 @@ const { values } = parseArgs({
     schedules: { type: 'string', default: '2000' },
     shape: { type: 'string', default: '' },
     steps: { type: 'string', default: '2' },
+    states: { type: 'string', default: '0' },
     faults: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(availableParallelism()) },
     ...SWITCHES,
   },
 });
-const numbers = [values.schedules, values.steps, values.faults, values.seed, values.workers].map(Number);
-const [schedules = 0, steps = 0, faults = 0, seed = 1, workers = 1] = numbers;
+const numbers = [values.schedules, values.steps, values.states, values.faults, values.seed, values.workers].map(Number);
+const [schedules = 0, steps = 0, states = 0, faults = 0, seed = 1, workers = 1] = numbers;
 const shapes = (Object.keys(SHAPES) as ShapeName[]).filter((name) => values.shape === '' || name === values.shape);
 
 /** Prints a line if the last one is some seconds old. */
@@ -68,7 +70,7 @@ function told(what: string, { schedules: count, closed, sums, sumsFound, leaks }
 function runExhaustive(): Readonly<Record<string, Tally>> {
   const chosen = Object.entries(EXHAUSTIVE).filter(([name]) => values.shape === '' || name === values.shape);
   const tallies = chosen.map(([name, shape]) => {
-    const tally = new Exhaustive(shape).run();
+    const tally = new Exhaustive(shape).run(states || undefined);
     told(`states of three devices at (${name})`, tally);
     return [name, tally] as const;
   });
@@ -155,7 +157,7 @@ async function runFaults(pool: Pool) {
 if (values.help) console.log(HELP);
 else if (!numbers.every((value) => Number.isSafeInteger(value) && value >= 0) || workers < 1 || shapes.length === 0) {
   console.error(
-    `--schedules, --steps, --faults, --seed and --workers take whole numbers, for example --schedules 1000, and --shape takes ${Object.keys(SHAPES).join(' or ')}`,
+    `--schedules, --steps, --states, --faults, --seed and --workers take whole numbers, for example --schedules 1000, and --shape takes ${Object.keys(SHAPES).join(' or ')}`,
   );
   process.exitCode = 2;
 } else {

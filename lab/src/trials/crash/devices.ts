@@ -18,7 +18,7 @@ tell({ kind: 'ready' });
 
 async function live(work: DevicesWork, device: DevicesWork['devices'][number]): Promise<void> {
   const client = await again(device.number, () =>
-    Clients.connect({ ...work, ...identityOf(device), retry, floor: { noNoise: true } }),
+    Clients.connect({ ...work, ...identityOf(device), retry, floor: { minimum: 2, noNoise: true } }),
   );
   client.on('progress', ({ step }) => tell({ kind: 'step', device: device.number, step }));
   for (let isUnknown = !client.isInterrupted; ; isUnknown = false) {

@@ -74,6 +74,7 @@ export class Fleet {
   #hear(news: Exclude<FromDevices, { kind: 'ready' }>, send: (message: ToDevices) => void): void {
     if (news.kind === 'put-off') return void this.putOff.set(news.device, news.what);
     this.steps++;
+    if (news.kind === 'rejected' && news.reason === 'authority-unreachable') this.putOff.set(news.device, news.reason);
     if (news.kind === 'fault') this.faults.push(`device ${news.device}: ${news.what}`);
     if (news.kind === 'idle') {
       // It may have been acknowledged before its process was killed.

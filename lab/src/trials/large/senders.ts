@@ -49,7 +49,7 @@ async function enrol([n, token]: [number, string]): Promise<void> {
     ...work.services,
     token,
     retry: RETRY,
-    floor: { noNoise: true },
+    floor: { minimum: 2, noNoise: true },
   });
 }
 

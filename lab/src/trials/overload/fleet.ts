@@ -34,7 +34,7 @@ export class Fleet {
         connect(nodeOutside(), inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
           ...processes.services,
           token,
-          floor: { noNoise: true },
+          floor: { minimum: 2, noNoise: true },
         }),
       ),
     );

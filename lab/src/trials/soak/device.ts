@@ -92,7 +92,7 @@ export class SoakDevice {
       ...processes.services,
       token,
       retry: RETRY,
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
     });
   }
 

@@ -1,6 +1,14 @@
-/** What inspections, votes and releases of the one-shot mode share: the view of the authority, its records, and the work for the threads. */
+/** Shared by inspections, votes and releases of the one-shot mode: the view of the authority, its records, and the work for the threads. */
 import { type RandomBytes, type Signer, toHex } from '@basa/masking';
-import { type Authority, type BasaEvent, type Decision, encodePolicy, indexOf, type UserId } from '@basa/protocol';
+import {
+  type Authority,
+  type BasaEvent,
+  type Decision,
+  encodePolicy,
+  indexOf,
+  participationsOf,
+  type UserId,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Queue } from '@basa/service';
 import type { ExaminedUploads } from '../masks/examined-uploads.ts';
@@ -41,7 +49,7 @@ export async function viewOf(
   await store.transaction(async (tables) => {
     for (const user of users) {
       if (await tables.isRevoked(user)) revoked.add(toHex(user));
-      if (policy.privacy?.budget !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
+      if (participationsOf(policy) !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
     }
   });
   return {
@@ -62,7 +70,7 @@ export async function record(
   { task, policy }: KnownTask,
   { ctx, users, writes }: Decision,
 ): Promise<void> {
-  if (policy.privacy?.budget !== undefined) await store.transaction((tables) => tables.countBatch(task, ctx, users));
+  if (participationsOf(policy) !== undefined) await store.transaction((tables) => tables.countBatch(task, ctx, users));
   await units.write(writes);
 }
 

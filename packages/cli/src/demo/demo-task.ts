@@ -74,6 +74,8 @@ export async function createDemoTask(
     serverStep: SERVER_STEP,
     stop,
     ...(target !== undefined && { target }),
+    // MNIST is public, and whoever tries this out looks at it on the pages.
+    publicModels: true,
     evaluationSet: test,
   });
 }

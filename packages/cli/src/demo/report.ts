@@ -123,7 +123,7 @@ export function comparisonOf(results: readonly DemoResult[]): string {
     'the upload. Its requests include the model and all questions whether there is a position or a place.',
     ...(results.some(({ mode }) => mode === 'paper')
       ? [
-          "The paper's protocol is UNSAFE and ran only for comparison: a server that lies learns updates (docs/threat-model.md).",
+          "The paper's protocol is UNSAFE and ran only for comparison: its server can learn updates (docs/threat-model.md).",
         ]
       : []),
     '',

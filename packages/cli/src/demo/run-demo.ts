@@ -83,7 +83,7 @@ export async function runDemo(options: DemoOptions): Promise<readonly DemoResult
 
 const OPENING: Readonly<Record<ModeChoice, string>> = {
   paper:
-    "The paper's protocol: one device after the other takes a position, with CP-ABE. UNSAFE, only for comparison: a server that lies learns updates (docs/threat-model.md).",
+    "The paper's protocol: one device after the other takes a position, with CP-ABE. UNSAFE, only for comparison: its server can learn updates (docs/threat-model.md).",
   'one-shot': 'The one-shot protocol: each device sends one message; some devices drop out.',
 };
 

@@ -1,7 +1,9 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, its own data, or an update from a file. */
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
+import type { Report } from '@basa/protocol';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
+import { FEWEST } from '../flags/fitting.ts';
 import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
 import { short } from '../flags/names.ts';
 import { FLOOR_FLAGS, privacyFloor } from '../flags/privacy.ts';
@@ -59,8 +61,9 @@ const FLAGS = {
     help: 'contribute the update in this file (raw little-endian float32) instead of training',
     variable: 'BASA_UPDATE',
   }),
+  report: text({ value: 'file', help: 'report the values in this JSON file to a statistics task' }),
   ...METRIC_FLAGS,
-  minimum: whole({ help: 'take part only if a sum contains at least n updates', without: '2' }),
+  minimum: whole({ help: 'take part only if a sum contains at least n updates', without: String(FEWEST) }),
   'max-staleness': whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
   'checked-sums': yes('take part only if at least two authorities confirm every sum'),
   'device-noise': yes('take part only if the devices add the noise, not an authority'),
@@ -75,7 +78,8 @@ export const client: Command = command({
   flags: FLAGS,
   opening: 'connecting',
   run(input) {
-    const { update, metric } = input.flags;
+    const { update, metric, report } = input.flags;
+    if (report !== undefined) return sendReport(input, report);
     if (update === undefined && metric.length > 0)
       throw new CommandError(
         '--metric needs --update: a device that trains measures its metrics itself; remove --metric',
@@ -83,6 +87,42 @@ export const client: Command = command({
     return update === undefined ? train(input) : offer(input, update);
   },
 });
+
+/** The report is read before anything is asked. */
+async function sendReport(input: Input, file: string): Promise<CommandResult> {
+  const { terminal, signal } = input;
+  const values = await reportIn(file);
+  const device = await connect(input);
+  try {
+    device.on('outside', ({ fields }) =>
+      terminal.warn(`out of range, and counted at the nearest bound or as "other": ${fields.join(', ')}`),
+    );
+    device.on('privacy', (spent) => terminal.line(spentText(spent)));
+    return await resultOf(terminal, await device.report(values, { signal }));
+  } catch (error) {
+    if (error instanceof TypeError) throw new CommandError(`--report ${file}: ${error.message}`);
+    throw error;
+  } finally {
+    await device.close();
+  }
+}
+
+async function reportIn(file: string): Promise<Report> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Report;
+  } catch (error) {
+    throw new CommandError(`--report ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function resultOf(
+  terminal: Input['terminal'],
+  result: Awaited<ReturnType<BasaClient['report']>>,
+): Promise<CommandResult> {
+  const { refusalText } = await import('@basa/protocol');
+  terminal.line(result.kind === 'accepted' ? 'accepted' : `rejected: ${refusalText(result.reason, result.detail)}`);
+  return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
+}
 
 /** Offers the update as if it was trained on the newest model. */
 async function offer(input: Input, file: string): Promise<CommandResult> {
@@ -97,9 +137,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
     const metrics = metricValues(input.flags.metric, device.policy.metrics);
     const { version } = await device.model({ signal });
     const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, metrics, signal });
-    const { refusalText } = await import('@basa/protocol');
-    terminal.line(result.kind === 'accepted' ? 'accepted' : `rejected: ${refusalText(result.reason, result.detail)}`);
-    return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
+    return await resultOf(terminal, result);
   } finally {
     await device.close();
   }
@@ -129,13 +167,14 @@ async function train(input: Input): Promise<CommandResult> {
     });
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
+    terminal.line(`the task has ${device.privacy.sentence}`);
     const data = await samples();
     const wait = tellOfWait(device, terminal);
     const summary = await device.run(trainer, data, { rounds: input.flags.rounds, signal }).finally(wait.end);
     terminal.line(await summaryText(summary));
     const { privacy } = device;
     return {
-      json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
+      json: { deviceKey: toHex(device.deviceKey), ...summary, privacy },
       exitCode: isFine(summary) ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   } finally {

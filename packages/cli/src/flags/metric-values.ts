@@ -7,12 +7,15 @@ export const METRIC_FLAGS = {
   metric: texts({ value: 'name=value', help: 'with --update: the value of a metric that the task asks for' }),
 };
 
+/** Every client measures this one itself. */
+const MEASURED = 'clipped';
+
 /** Throws a sentence if a metric is missing, is not part of the task, or is not a number. */
 export function metricValues(
   typed: readonly string[],
   asked: readonly Pick<MetricRange, 'name'>[],
 ): Readonly<Record<string, number>> {
-  const names = asked.map(({ name }) => name);
+  const names = asked.map(({ name }) => name).filter((name) => name !== MEASURED);
   const entries = typed.map((text) => metricOf(text, names));
   const missing = names.filter((name) => !entries.some(([given]) => given === name));
   if (missing.length > 0)

@@ -70,12 +70,16 @@ async function registerTsx(path: string): Promise<void> {
 }
 
 function checkExports(file: string, own: Readonly<Record<string, unknown>>): void {
-  const { model, data, test, trainer } = own;
+  const { clip, model, data, test, trainer } = own;
   const isModel = typeof model === 'object' && model !== null && 'dimension' in model && 'manifest' in model;
   if (!isModel) throw new CommandError(`${file} must export \`model\`, the result of defineModel of @basa/learning`);
   if (typeof data !== 'function')
     throw new CommandError(
       `${file} must export \`data\`: a function that takes { device, devices } and returns the examples of one device`,
+    );
+  if (clip !== undefined && !(typeof clip === 'number' && clip > 0 && clip < Number.POSITIVE_INFINITY))
+    throw new CommandError(
+      `${file} exports \`clip\`, which is not a positive number; remove it, and \`basa simulate\` measures it`,
     );
   for (const [name, value] of Object.entries({ test, trainer }))
     if (value !== undefined && typeof value !== 'function')

@@ -15,7 +15,7 @@ export const PRIVACY_FLAGS = {
   noise: positive({
     value: 'z',
     help: 'noise multiplier: the standard deviation of the noise in a sum over the clip; from 1 on, the task is private',
-    without: 'K/100, at most 1',
+    without: 'K/100, at most 1; less for a large model',
   }),
   'no-noise': yes('no noise: devices take part only if their applications accept exact sums'),
   participations: whole({
@@ -44,11 +44,12 @@ export const METRICS_FLAGS = {
 };
 
 /** Undefined for a task without noise. */
-export function privacyChoice(
+export async function privacyChoice(
   flags: CommandInput<typeof PRIVACY_FLAGS>['flags'],
-  { bufferSize, versions = USUAL_VERSIONS }: { readonly bufferSize: number; readonly versions?: number | undefined },
-): Chosen | undefined {
-  const { noise = Math.min(1, bufferSize / 100), delta, colluders, participations } = flags;
+  { versions = USUAL_VERSIONS, ...sum }: Planned,
+): Promise<Chosen | undefined> {
+  const { defaultNoise } = await import('@basa/protocol');
+  const { noise = defaultNoise(sum), delta, colluders, participations } = flags;
   if (flags['no-noise']) {
     const other = (['noise', 'participations', 'delta', 'colluders'] as const).find(
       (name) => flags[name] !== undefined,
@@ -65,6 +66,13 @@ export function privacyChoice(
 }
 
 const USUAL_VERSIONS = 100;
+
+interface Planned {
+  readonly bufferSize: number;
+  readonly dimension: number;
+  readonly versions?: number | undefined;
+}
+
 type Chosen = PrivacyChoice & { readonly noiseMultiplier: number };
 
 export const FLOOR_FLAGS = {

@@ -5,10 +5,13 @@ import type { OwnModel, Samples } from '@basa/learning';
 import type { SimulatedVersion } from '@basa/virtual-time';
 import { checkExamples, shareOf, trainerOf } from '../flags/own-data.ts';
 import { loadOwnModel } from '../flags/own-model.ts';
+import { statisticsFields } from '../flags/statistics.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { bar, type Terminal } from '../shell/terminal.ts';
+import { firstNorms, keepClip } from './clip.ts';
 import { localTrainingOf, SIMULATION_FLAGS, simulationOf } from './simulation-flags.ts';
 import { flatVersion, scoreNameOf, simulationPlot, simulationTable, writeSimulation } from './simulation-report.ts';
+import { simulateFields } from './statistics-simulation.ts';
 
 export const simulate: Command = command({
   name: 'simulate',
@@ -19,6 +22,8 @@ export const simulate: Command = command({
   async run(input) {
     const { terminal, signal } = input;
     const [file] = input.positionals;
+    const fields = await statisticsFields(input.flags);
+    if (fields !== undefined) return simulateFields(input, fields);
     if (file === undefined)
       throw new CommandError('name a model file, for example `basa simulate model.ts`; `basa new` creates one');
     const settings = simulationOf(input.flags);
@@ -57,12 +62,14 @@ export const simulate: Command = command({
     terminal.line(
       `\n${folder} has curve.csv, ${scoreNameOf(runs)}.svg and model.safetensors (${runs.at(-1)?.protocol})`,
     );
+    const norms = firstNorms(trainer, localTrainingOf(input.flags, own), { shares, seed: settings.seed });
+    if (norms !== undefined) terminal.line(await keepClip(file, own, norms));
     const told = runs.map(({ parameters: _, curve, ...run }) => ({
       ...run,
       versions: curve.length,
       last: curve.slice(-1).map(flatVersion)[0],
     }));
-    return { json: { file, folder, runs: told } };
+    return { json: { file, folder, medianNorm: norms?.median, runs: told } };
   },
 });
 

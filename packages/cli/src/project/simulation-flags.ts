@@ -2,6 +2,7 @@
 import type { OwnModel } from '@basa/learning';
 import type { SimulateOptions } from '@basa/virtual-time';
 import { OWN_TRAINING } from '../flags/models.ts';
+import { STATISTICS_FLAGS } from '../flags/statistics.ts';
 import { localTrainingFlags } from '../flags/training.ts';
 import type { CommandInput } from '../shell/command.ts';
 import { parsed, positive, text, whole, within } from '../shell/flag.ts';
@@ -65,7 +66,12 @@ export const SIMULATION_FLAGS = {
     max: 90,
     default: 0,
   }),
-  versions: whole({ help: 'number of versions to make', min: 1, max: 100_000, default: 50 }),
+  versions: whole({
+    help: 'number of versions to make, or of windows of statistics',
+    min: 1,
+    max: 100_000,
+    default: 50,
+  }),
   target: whole({
     value: 'percent',
     help: 'stop at this score: an accuracy in percent, or another score times 100',
@@ -77,6 +83,13 @@ export const SIMULATION_FLAGS = {
     value: 'seconds',
     help: 'training time of a device',
     without: 'measured on this machine',
+  }),
+  statistics: STATISTICS_FLAGS.statistics,
+  field: STATISTICS_FLAGS.field,
+  'unsafe-exact': STATISTICS_FLAGS['unsafe-exact'],
+  csv: text({
+    value: 'file',
+    help: 'values of the devices for statistics, with a column for each field; the devices take the rows in turn',
   }),
   seed: whole({ help: 'random seed for delays, drop-outs, initial parameters and the order of examples', default: 1 }),
   out: text({

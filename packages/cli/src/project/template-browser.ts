@@ -1,5 +1,14 @@
 /** A project whose devices are tabs of a browser: a page, a worker, and a server for both. */
-import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile, type Template, TO_FILE } from './template.ts';
+import {
+  clipLines,
+  compilerFile,
+  createTaskFile,
+  IGNORED,
+  packageFile,
+  readmeFile,
+  type Template,
+  TO_FILE,
+} from './template.ts';
 import { tools } from './tools.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
@@ -16,6 +25,7 @@ export const model = defineModel('my-network', { height: 1, width: 1, channels: 
 /** Training settings. They become part of the policy of the task, so no server can change them. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
+${clipLines(0.93)}
 /** The examples of one device. Replace these generated examples with data from the page, from a file that the user chose, or from a sensor. */
 export const data = ({ device }: Share): Samples => allSamples(draw(1 + device, 90));
 

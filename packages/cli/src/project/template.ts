@@ -26,10 +26,18 @@ export interface PackageParts {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
+/** `measured` with the data of the template. */
+export const clipLines = (
+  measured: number,
+): string => `/** C: updates are clipped to this L2 norm, the median of the first updates of devices. \`npm run simulate\` measures it again. */
+export const clip = ${measured};
+`;
+
 /** The part of a model.ts on Node about training, and the examples of each device in the CSV files. */
 export const TRAINING_AND_DATA = `/** Training settings. They become part of the policy of the task, so no server can change them. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
+${clipLines(0.42)}
 /** Each line of a file is one example: its label, then its numbers. */
 const load = (name: string): Promise<Dataset> =>
   loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
@@ -99,7 +107,7 @@ export interface OperatorParts {
 export function createTaskFile({ isEvaluated, imports, end }: OperatorParts): string {
   return `/** Run this once as the operator: it creates the task. The owner of the authority lets the devices in. */
 ${imports}import { createTask } from '@basa/client/operator';
-import { model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
+import { clip, model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
 
 const DEVICES = 3;
 const { BASA_SERVER: server, BASA_AUTHORITY: authority, BASA_AUTHORITY_KEY: authorityKey } = process.env;
@@ -116,8 +124,9 @@ const { task } = await createTask({
   authorityToken,
   model,
   training,
+  clip,
   bufferSize: DEVICES, // K: the number of updates in one sum
-  minimum: DEVICES - 1, // Kmin: enough updates for a sum, if a device is away
+  minimum: DEVICES, // Kmin: devices take part in no sum of fewer than three updates
   places: DEVICES, // devices that train at a time
 ${isEvaluated ? '  evaluationSet: await test(),\n' : ''}}).catch((error: Error & { readonly next?: string }) => {
   console.error(error.message, error.next ?? '');
@@ -168,7 +177,7 @@ Your own model, trained by many devices. Nobody sees the update of a single devi
 npm run simulate
 \`\`\`
 
-This trains the model with 20 virtual devices, and writes a curve, a plot and the model into \`basa-simulation/\`.
+This trains the model with 20 virtual devices, tells whether \`clip\` in model.ts still fits, and writes a curve, a plot and the model into \`basa-simulation/\`.
 \`npm run simulate -- --help\` lists the options for protocols, delays and drop-outs.
 
 ## 2. Run it with real services

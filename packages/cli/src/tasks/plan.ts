@@ -3,12 +3,13 @@ import { devicesFlag, spoilerWarning } from '../flags/fitting.ts';
 import { chosenModel } from '../flags/models.ts';
 import { MOST_UPDATES, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
+import { STATISTICS_FLAGS, statisticsFields } from '../flags/statistics.ts';
 import { MAX_AUTHORITIES, thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
-import { NO_NOISE, noiseText } from './noise-words.ts';
 import { planPrivacy } from './private-plan.ts';
+import { planStatistics } from './statistics-plan.ts';
 import type { SealingCosts, SizeCost, UploadCost } from './upload-costs.ts';
 
 export const plan: Command = command({
@@ -30,27 +31,31 @@ export const plan: Command = command({
     tolerated: toleratedFlag,
     minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
     devices: devicesFlag,
-    clip: positive({ help: 'C: updates are clipped to this norm', default: 1 }),
+    clip: positive({ help: 'C: updates are clipped to this norm', without: 'the clip in model.ts, else 1' }),
     ...PRIVACY_FLAGS,
+    ...STATISTICS_FLAGS,
     uplink: positive({ value: 'Mbit/s', help: 'uplink of a device, for the duration of an upload', default: 10 }),
   },
   async run({ flags, terminal }) {
+    const fields = await statisticsFields(flags);
+    if (fields !== undefined) return planStatistics({ flags, terminal }, fields);
     const { elementBits } = await import('@basa/masking');
+    const { noiseWords } = await import('@basa/protocol');
     const { costsBySize, sealingCosts, uploadCost } = await import('./upload-costs.ts');
-    const dimension = await dimensionOf(flags);
-    const { buffer: bufferSize, clip, minimum: least } = flags;
+    const { dimension, clip } = await sizeOf(flags);
+    const { buffer: bufferSize, minimum: least } = flags;
     const warning = spoilerWarning(least ?? Math.ceil(0.8 * bufferSize), flags.devices);
     if (warning !== undefined) terminal.warn(warning);
-    const privacy = privacyChoice(flags, { bufferSize });
+    const privacy = await privacyChoice(flags, { bufferSize, dimension });
     const { stepUpdates = bufferSize } = versionSettings(flags);
     const isCentral = flags.authorities === 1;
-    const by = isCentral ? 'authority' : 'devices';
     if (privacy === undefined || (flags.noise === undefined && flags.participations === undefined)) {
-      const sizes = costsBySize({ ...flags, bufferSize, dimension });
+      const sizes = costsBySize({ ...flags, bufferSize, dimension, clip });
       terminal.line(sizesTable(sizes));
       const usual = privacy && (await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip, isCentral }));
       if (typeof usual === 'string') terminal.line(`\nThe default noise is not possible: ${usual}`);
-      else terminal.line(`\n${usual ? noiseText({ ...privacy, by, epsilon: usual.epsilon }) : NO_NOISE}`);
+      else terminal.line(`\n${(usual?.words ?? noiseWords(EXACT)).sentence}`);
+      const by = isCentral ? 'authority' : 'devices';
       return { json: { dimension, sizes, ...(privacy !== undefined && { noise: { ...privacy, by } }) } };
     }
     const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip, isCentral });
@@ -65,7 +70,7 @@ export const plan: Command = command({
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
     terminal.line(
       table([
-        ['noise', noiseText({ ...privacy, by, epsilon, delta })],
+        ['noise', planned.words.sentence],
         ['zCDP cost (rho) of one participation', cost.toPrecision(3)],
         [
           `noise of ${isCentral ? 'the authority' : 'one device'}`,
@@ -104,6 +109,9 @@ export const plan: Command = command({
   },
 });
 
+/** A task without noise. */
+const EXACT = { privacy: undefined, metrics: [], oneShot: undefined };
+
 function sizesTable(sizes: readonly SizeCost[]): string {
   const rows = [
     ['K', 'bits of an entry', 'masks', 'upload bytes'],
@@ -132,12 +140,16 @@ function sealingsTable(sealings: SealingCosts): string {
   return `\nEncrypted seeds of an upload, by --sealing, measured on this machine:\n${table(rows)}`;
 }
 
-async function dimensionOf(flags: {
+async function sizeOf(flags: {
   readonly dimension: number | undefined;
   readonly model: string | undefined;
-}): Promise<number> {
-  const { dimension, model } = flags;
-  if (dimension !== undefined) return dimension;
-  if (model !== undefined) return (await chosenModel(model)).model.dimension;
+  readonly clip: number | undefined;
+}): Promise<{ readonly dimension: number; readonly clip: number }> {
+  const { dimension, model, clip } = flags;
+  if (dimension !== undefined) return { dimension, clip: clip ?? 1 };
+  if (model !== undefined) {
+    const chosen = await chosenModel(model);
+    return { dimension: chosen.model.dimension, clip: clip ?? chosen.clip ?? 1 };
+  }
   throw new CommandError('the size of the model is missing; add --dimension <d> or --model <name>');
 }

@@ -1,9 +1,10 @@
 /** `basa task create`: the policy at each authority, then the task at the server. */
 import { readFile } from 'node:fs/promises';
-import type { TaskSettings } from '@basa/client/operator';
+import type { AuthorityOperator, CreatedTask, ServerOperator, TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
+import type { FieldDefinitions } from '@basa/protocol';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
-import { devicesFlag, fittingFor, spoilerWarning } from '../flags/fitting.ts';
+import { devicesFlag, fittingFor, floorWarning, spoilerWarning } from '../flags/fitting.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
 import { bufferWithin, MOST_UPDATES, modeFlag, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
@@ -11,12 +12,13 @@ import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
 import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
+import { STATISTICS_FLAGS, statisticsFields, statisticsNoise } from '../flags/statistics.ts';
 import { thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
-import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
-import { choice, needed, parsed, positive, text, whole, within } from '../shell/flag.ts';
-import { noiseSentence } from './noise-words.ts';
+import { type Command, CommandError, type CommandInput, type CommandResult, command } from '../shell/command.ts';
+import { choice, needed, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
 import type { PrivateRequest } from './private-plan.ts';
+import { errorLines } from './statistics-words.ts';
 
 const FLAGS = {
   name: text({ help: 'name of the task' }),
@@ -58,7 +60,10 @@ const FLAGS = {
     'paper 60, production 300',
   ),
   'max-staleness': whole({ help: 'number of versions that an update may be behind', without: '15' }),
-  clip: positive({ help: 'C: updates are clipped to this L2 norm; in paper mode each entry to +-x', default: 1 }),
+  clip: positive({
+    help: 'C: updates are clipped to this L2 norm; in paper mode each entry to +-x',
+    without: 'the clip in model.ts; 1 for a model by name and in paper mode',
+  }),
   bits: parsed<number | 'auto'>(
     {
       value: 'n',
@@ -72,6 +77,8 @@ const FLAGS = {
   ...METRICS_FLAGS,
   ...PRIVACY_FLAGS,
   ...LEARNING_FLAGS,
+  ...STATISTICS_FLAGS,
+  'public-models': yes('everybody may read the models and results; by default only devices of the task and operators'),
   seed: whole({ help: 'random seed for the initial parameters', default: 1 }),
   initial: text({ value: 'file', help: 'safetensors file with the initial parameters, instead of --seed' }),
   ...SERVER_FLAGS,
@@ -97,7 +104,11 @@ export const taskCreate: Command = command({
   async run(input) {
     const { flags, terminal } = input;
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
-    const { model, test, training: own } = await chosenModel(flags.model);
+    const fields = await statisticsFields(flags);
+    if (fields !== undefined) return createStatistics(input, services, fields);
+    if (flags['unsafe-exact'])
+      throw new CommandError('--unsafe-exact needs --statistics or --field; add one, or remove it');
+    const { model, test, training: own, clip: known } = await chosenModel(flags.model);
     const preset = await taskPreset(flags.preset);
     const { buffer, devices, target, threshold, versions, bits = 'auto' } = flags;
     const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, preset.bufferSize) : undefined;
@@ -110,14 +121,17 @@ export const taskCreate: Command = command({
       throw new CommandError(
         '--target needs a test set; add --test, export `test` from the model file, or use --versions instead of --target',
       );
-    const privacy = flags.mode === 'paper' ? undefined : privacyChoice(flags, { bufferSize, versions });
+    const { dimension } = model;
+    const privacy =
+      flags.mode === 'paper' ? undefined : await privacyChoice(flags, { bufferSize, dimension, versions });
+    const clip = flags.clip ?? known ?? (flags.mode === 'paper' ? 1 : undefined);
+    if (clip === undefined) throw new CommandError(noClip(flags.model));
     if (privacy !== undefined) {
-      const { dimension } = model;
       const isCentral = flags['noise-by'] === 'authority';
-      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, isCentral });
+      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip, isCentral });
     }
     const training = trainingOf(flags, own);
-    const { SCORE_OF_LOSS } = await import('@basa/protocol');
+    const { noiseWords, SCORE_OF_LOSS } = await import('@basa/protocol');
     const { createTaskAt } = await import('@basa/client/operator');
     const { task, policy } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -127,7 +141,7 @@ export const taskCreate: Command = command({
       ...modeSettings(flags),
       ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
-      clip: flags.clip,
+      clip,
       ...(bits !== 'auto' && { bits }),
       training,
       metrics: flags.metrics ?? [],
@@ -143,15 +157,80 @@ export const taskCreate: Command = command({
       ...(evaluationSet !== undefined && { evaluationSet }),
       ...(fitting !== undefined && flags.mode === 'one-shot' && { places: fitting.places }),
       ...admissionOf(flags),
+      publicModels: flags['public-models'],
     });
-    terminal.line(`task ${task}`);
-    terminal.line(await noiseSentence(policy));
-    terminal.line(
-      `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,
-    );
-    return { json: { task } };
+    return told(terminal, { task, policy }, [noiseWords(policy).sentence]);
   },
 });
+
+function told(
+  terminal: CommandInput['terminal'],
+  { task, policy }: CreatedTask,
+  about: readonly string[],
+): CommandResult {
+  const warning = floorWarning(policy.oneShot?.versionMinimum ?? policy.minimum);
+  if (warning !== undefined) terminal.warn(warning);
+  terminal.line(`task ${task}`);
+  for (const line of about) terminal.line(line);
+  terminal.line(
+    `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,
+  );
+  return { json: { task } };
+}
+
+/** The flags of models that a statistics task does not have. */
+const ONLY_MODELS = [
+  'test',
+  'target',
+  'versions',
+  'metrics',
+  'initial',
+  'version-minimum',
+  'depart-ms',
+  'clip',
+  'bits',
+] as const;
+
+async function createStatistics(
+  { flags, terminal }: CommandInput<typeof FLAGS>,
+  services: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
+  fields: FieldDefinitions,
+): Promise<CommandResult> {
+  const other = ONLY_MODELS.find((name) => flags[name] !== undefined);
+  if (other !== undefined) throw new CommandError(`--${other} is for tasks with a model; remove it`);
+  if (flags.mode === 'paper') throw new CommandError('statistics need --mode one-shot; remove --mode paper');
+  const privacy = statisticsNoise(flags);
+  const { name = 'statistics', minimum, threshold, tolerated, sealing, 'noise-by': by } = flags;
+  const fitting = flags.devices === undefined ? undefined : fittingFor(flags.devices, TASK_K);
+  const bufferSize = flags.buffer ?? fitting?.bufferSize ?? TASK_K;
+  const least = minimum ?? fitting?.minimum;
+  const { noiseWords } = await import('@basa/protocol');
+  const { createStatisticsTask } = await import('@basa/client/operator');
+  const { task, policy } = await createStatisticsTask(services, {
+    name,
+    fields,
+    windowMs: 1000 * flags.window,
+    bufferSize,
+    ...(least !== undefined && { minimum: least }),
+    unsafeExact: flags['unsafe-exact'],
+    privacy,
+    ...(by !== undefined && { authorityNoise: by === 'authority' }),
+    ...(threshold !== undefined && { threshold }),
+    ...(tolerated !== undefined && { tolerated }),
+    sealing,
+    publicModels: flags['public-models'],
+  });
+  return told(terminal, { task, policy }, [noiseWords(policy).sentence, ...(await errorLines(policy))]);
+}
+
+const TASK_K = 10;
+
+function noClip(file: string): string {
+  const measured = file.endsWith('.json')
+    ? '`basa simulate` of a model.ts with this network measures'
+    : `run \`basa simulate ${file}\`, which measures`;
+  return `${file} does not say to which L2 norm updates are clipped; ${measured} the median norm of first updates and writes it into the file, or give --clip (best at or below that median)`;
+}
 
 /** Prints the advice of `basa plan`: the task is created anyway, unless it is impossible. */
 async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {

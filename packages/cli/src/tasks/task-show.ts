@@ -1,13 +1,14 @@
 /** `basa task show`: a task, its last versions, and with --follow the next ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
+import type { TaskPolicy } from '@basa/protocol';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
-import { type Command, type CommandInput, command } from '../shell/command.ts';
+import { type Command, type CommandInput, type CommandResult, command } from '../shell/command.ts';
 import { parsed, yes } from '../shell/flag.ts';
 import { counted, scoreCell, table } from '../shell/terminal.ts';
-import { NO_NOISE, noiseText } from './noise-words.ts';
+import { WINDOW_HEADINGS, windowRow } from './statistics-words.ts';
 
 const LOOK_MS = 1000;
 const headings = (score: string): string[] => [
@@ -23,11 +24,11 @@ const headings = (score: string): string[] => [
 
 export const taskShow: Command = command({
   name: 'task show',
-  summary: 'show a task and the newest versions of its model',
+  summary: 'show a task and the newest versions of its model, or the newest windows of its statistics',
   takes: TAKES_TASK,
   flags: {
     last: parsed<number>(
-      { value: 'n', help: 'number of versions to show, or all', default: 10 },
+      { value: 'n', help: 'number of versions or windows to show, or all', default: 10 },
       'a whole number of at least 1, or all',
       lastOf,
     ),
@@ -37,9 +38,10 @@ export const taskShow: Command = command({
   async run(input) {
     const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
+    if (await isStatistics(task)) return showWindows(input, server, task);
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    const score = await scoreNameOf(task);
-    input.terminal.line(table(linesOf(task, score)));
+    const [score, noise] = await policyWords(task);
+    input.terminal.line(table(linesOf(task, score, noise)));
     input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
     if (!input.flags.follow) return { json: { ...task, versions } };
     const seen = versions.at(-1)?.version ?? -1;
@@ -47,6 +49,29 @@ export const taskShow: Command = command({
     return { json: { ...(await server.task(task.task)), versions: [...versions, ...newer] } };
   },
 });
+
+async function isStatistics({ policy }: ServerTask): Promise<boolean> {
+  return (await policyOf(policy)).statistics !== undefined;
+}
+
+async function showWindows(
+  { terminal, flags }: { readonly terminal: CommandInput['terminal']; readonly flags: { readonly last: number } },
+  server: ServerOperator,
+  task: ServerTask,
+): Promise<CommandResult> {
+  const windows = (await server.statistics(task.task)).slice(-flags.last);
+  const { task: name, state, why } = task;
+  const [, noise] = await policyWords(task);
+  const lines = [
+    ['task', name],
+    ['name', task.name],
+    ['state', why === undefined ? state : `${state}: ${why}`],
+    ['noise', noise],
+  ];
+  terminal.line(table(lines));
+  terminal.line(`\n${table([WINDOW_HEADINGS, ...windows.map(windowRow)])}`);
+  return { json: { ...task, windows } };
+}
 
 function lastOf(given: string): number | undefined {
   const last = given === 'all' ? Number.MAX_SAFE_INTEGER : Number(given);
@@ -98,16 +123,21 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
   return means.length === 0 ? '-' : means.join(', ');
 }
 
-/** The loss of the task determines the score of its versions. */
-async function scoreNameOf({ policy }: ServerTask): Promise<string> {
-  const { decodePolicy, SCORE_OF_LOSS } = await import('@basa/protocol');
-  const { fromHex } = await import('@basa/masking');
-  const { training } = decodePolicy(fromHex(policy) ?? new Uint8Array());
-  return SCORE_OF_LOSS[training.loss] === 'r2' ? 'R2' : 'accuracy';
+/** Of the task's policy: the name of the score, which its loss determines, and the noise. */
+async function policyWords({ policy }: ServerTask): Promise<readonly [score: string, noise: string]> {
+  const { noiseWords, SCORE_OF_LOSS } = await import('@basa/protocol');
+  const decoded = await policyOf(policy);
+  return [SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy', noiseWords(decoded).sentence];
 }
 
-function linesOf(described: ServerTask, score: string): string[][] {
-  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge, privacy } = described;
+async function policyOf(hex: string): Promise<TaskPolicy> {
+  const { decodePolicy } = await import('@basa/protocol');
+  const { fromHex } = await import('@basa/masking');
+  return decodePolicy(fromHex(hex) ?? new Uint8Array());
+}
+
+function linesOf(described: ServerTask, score: string, noise: string): string[][] {
+  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
   const { places, used, waiting, waitingBuffers } = admission;
   return [
     ['task', task],
@@ -120,6 +150,6 @@ function linesOf(described: ServerTask, score: string): string[][] {
     ['open buffers', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
-    ['noise', privacy === undefined ? NO_NOISE : noiseText(privacy)],
+    ['noise', noise],
   ];
 }

@@ -2,7 +2,7 @@
 import { DEFAULT_MAX_STALENESS, epsilonAfter, type TaskPolicy, vouchersOf } from '@basa/protocol';
 
 export interface Floor {
-  /** The smallest acceptable number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions. */
+  /** The smallest acceptable number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions; 3 by default. */
   readonly minimum: number;
   /** The most versions that an update may be behind. */
   readonly maxStaleness: number;
@@ -27,7 +27,8 @@ export interface PrivacyFloor {
   readonly colluders?: number;
 }
 
-export const DEFAULT_FLOOR: Floor = { minimum: 2, maxStaleness: DEFAULT_MAX_STALENESS };
+/** In a sum of two updates, each device could subtract its own. */
+export const DEFAULT_FLOOR: Floor = { minimum: 3, maxStaleness: DEFAULT_MAX_STALENESS };
 
 /** Returns the part of the policy that is below the floor, or undefined. */
 export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefined {
@@ -36,11 +37,13 @@ export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefin
     return 'its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum';
   const least = policy.oneShot?.versionMinimum ?? policy.minimum;
   if (!(least >= minimum))
-    return `a sum may contain only ${least} updates of one version; this device demands at least ${minimum}`;
+    return `a sum may contain only ${least} updates of one version; this device demands at least ${minimum} (floor: { minimum: ${least} } does not)`;
   if (!(policy.maxStaleness <= maxStaleness))
     return `updates may be ${policy.maxStaleness} versions behind; this device accepts at most ${maxStaleness}`;
   const below = oneShotFloorProblem(floor, policy) ?? (privacy && privacyFloorProblem(privacy, policy));
   if (below !== undefined || policy.privacy !== undefined || noNoise) return below;
+  if (policy.statistics !== undefined)
+    return 'its sums are exact; this device demands noise (floor: { noNoise: true } does not)';
   return 'its sums have no noise, so a server that chooses the model can read single examples; this device demands noise (floor: { noNoise: true } does not)';
 }
 

@@ -22,7 +22,7 @@ export interface EnrolledDevice {
   readonly revoked: boolean;
 }
 
-/** What one authority exports for a successor. */
+/** The export of one authority for a successor. */
 export interface ExportedDevices {
   /** The public key of the authority. */
   readonly authority: string;

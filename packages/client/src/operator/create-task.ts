@@ -68,7 +68,7 @@ export async function createTaskAt(
   { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
   settings: TaskSettings,
 ): Promise<CreatedTask> {
-  const { model, evaluationSet, mode, serverStep, divideBy, places, stop, target } = settings;
+  const { model, evaluationSet, mode, serverStep, divideBy, places, stop, target, publicModels } = settings;
   const canServerBuild = model.layers.length > 0;
   if (evaluationSet !== undefined && !canServerBuild)
     throw new SettingsError(
@@ -99,6 +99,7 @@ export async function createTaskAt(
     ...(places !== undefined && { places }),
     ...(stop !== undefined && { stop }),
     ...(target !== undefined && { target }),
+    ...(publicModels === true && { publicModels }),
     stallMs: settings.stallMs ?? TASK_DEFAULTS.stallMs,
   });
   if (evaluationSet !== undefined) await server.setExamples(task, encodeDataset(evaluationSet));

@@ -8,7 +8,7 @@ export function newEnrolmentTokens(count: number): readonly string[] {
   return Array.from({ length: count }, () => toHex(crypto.getRandomValues(new Uint8Array(ENROLMENT_TOKEN_BYTES))));
 }
 
-/** What the owner of the authority with this key registers: of no use to anybody else, and not enough to enrol. */
+/** The hashes that the owner of the authority with this key registers: of no use to anybody else, and not enough to enrol. */
 export function enrolmentHashes(tokens: readonly string[], authorityKey: string): readonly string[] {
   const key = bytesOf(authorityKey, 'authorityKey');
   return tokens.map((token) => toHex(enrolmentHash(webSuite, bytesOf(token, 'an enrolment token'), key)));

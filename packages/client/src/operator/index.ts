@@ -25,4 +25,5 @@ export {
   type TaskPrivacy,
   type VersionState,
 } from './server-operator.ts';
+export { createStatisticsTask, type StatisticsSettings, statisticsPolicy } from './statistics-task.ts';
 export type { TaskSpecification } from './task-specification.ts';

@@ -2,12 +2,15 @@
 import { type Model, manifestText } from '@basa/learning';
 import { ascii, type PlanRequest, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import {
+  CLIPPED,
   type Combination,
   type Council,
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
+  defaultNoise,
   defaultThreshold,
   ENGINE,
+  MAX_METRICS,
   type MetricRange,
   mostTolerated,
   ONE_SHOT_DEFAULTS,
@@ -55,13 +58,13 @@ export interface PolicyChoice {
   readonly combine?: Combination;
   /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
   readonly sealing?: Sealing;
-  /** C: updates are shortened to this L2 norm; in paper mode entries beyond +-clip are clipped. 1 by default. */
+  /** C: updates are shortened to this L2 norm. It has no default: `basa simulate` measures the median norm of first updates. In paper mode entries beyond +-clip are clipped (1). */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
   readonly bits?: number;
-  /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. */
+  /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. A task with noise also learns `clipped`, the share of shortened updates. */
   readonly metrics?: readonly MetricRange[];
-  /** Noise, and the budget of a private task; by default z = min(1, K/100). Paper mode has none. */
+  /** Noise, and the budget of a private task; by default z is `defaultNoise`. Paper mode has none. */
   readonly privacy?: PrivacyChoice;
   /** A task without noise. Its devices must accept that: `floor: { noNoise: true }`. */
   readonly noNoise?: boolean;
@@ -83,21 +86,19 @@ export interface PrivacyChoice {
   readonly delta?: number;
 }
 
-const DEFAULT_DELTA = 1e-6;
+const NO_CLIP =
+  'clip is missing, the L2 norm to which updates are shortened: run `basa simulate model.ts`, which measures the median norm of first updates, and give this number or less';
+export const DEFAULT_DELTA = 1e-6;
 const DEFAULT_PARTICIPATIONS = 100;
-
-/** z of a task that says nothing else: training averages so much noise away. */
-function defaultNoise(bufferSize: number): number {
-  return Math.min(1, bufferSize / 100);
-}
 
 /** The lines of a policy. */
 function privacyOf(choice: PolicyChoice): PrivacyPolicy | undefined {
-  const { bufferSize, mode, noNoise = false, privacy, versions = DEFAULT_PARTICIPATIONS } = choice;
+  const { bufferSize, model, mode, noNoise = false, privacy, versions = DEFAULT_PARTICIPATIONS } = choice;
   if (noNoise && privacy !== undefined)
     throw new SettingsError('noNoise and privacy exclude each other; leave one out');
   if (noNoise || mode === 'paper') return undefined;
-  const { noiseMultiplier = defaultNoise(bufferSize), delta = DEFAULT_DELTA } = privacy ?? {};
+  const usual = defaultNoise({ bufferSize, dimension: model.dimension });
+  const { noiseMultiplier = usual, delta = DEFAULT_DELTA } = privacy ?? {};
   const { colluders = Math.floor(bufferSize / 10), participations } = privacy ?? {};
   const isPrivate = noiseMultiplier >= PRIVATE_FROM || participations !== undefined;
   const budget = isPrivate ? { delta, participations: participations ?? versions } : undefined;
@@ -109,6 +110,7 @@ export type ModeName = 'one-shot' | 'paper';
 
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs } = choice;
+  if (choice.clip === undefined && choice.mode !== 'paper') throw new SettingsError(NO_CLIP);
   const privacy = privacyOf(choice);
   const council = {
     authorities,
@@ -139,7 +141,16 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   };
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
-  return policy;
+  return withClipped(policy);
+}
+
+/** In a task with noise, the share of clipped updates shows a C that is too large or too small. A large sum with little noise leaves too little for a metric. */
+function withClipped(policy: TaskPolicy): TaskPolicy {
+  const { metrics, privacy } = policy;
+  if (privacy === undefined || metrics.some(({ name }) => name === CLIPPED.name)) return policy;
+  if (metrics.length === MAX_METRICS) return policy;
+  const told = { ...policy, metrics: [...metrics, CLIPPED] };
+  return policyProblem(told) === undefined ? told : policy;
 }
 
 type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'versions'>;

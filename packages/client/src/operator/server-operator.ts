@@ -1,5 +1,5 @@
 /** An operator's requests to the server, with a token: tasks, batches, versions. */
-import { type AdmissionView, ROLES_PATH, type Scores, SERVER_PATH } from '@basa/protocol';
+import { type AdmissionView, ROLES_PATH, type Scores, SERVER_PATH, type WindowResult } from '@basa/protocol';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
 import type { TaskSpecification } from './task-specification.ts';
@@ -12,6 +12,8 @@ export interface ServerTask extends Scores {
   readonly mode: string;
   readonly state: string;
   readonly why?: string;
+  /** Everybody may read its models and results. */
+  readonly publicModels: boolean;
   readonly version?: number;
   readonly loss?: number;
   readonly model?: unknown;
@@ -107,6 +109,11 @@ export class ServerOperator {
   async versions(task: string, from = 0): Promise<readonly VersionState[]> {
     const path = `${SERVER_PATH.taskMetrics(task)}?from=${from}`;
     return (await this.#json<{ versions: readonly VersionState[] }>('GET', path)).versions;
+  }
+  /** The results of a statistics task, from this window on. */
+  async statistics(task: string, from = 0): Promise<readonly WindowResult[]> {
+    const path = `${SERVER_PATH.statistics(task)}?from=${from}`;
+    return (await this.#json<{ windows: readonly WindowResult[] }>('GET', path)).windows;
   }
   batch(ctx: string): Promise<BatchState> {
     return this.#json('GET', SERVER_PATH.buffer(ctx));

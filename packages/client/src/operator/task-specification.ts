@@ -20,6 +20,8 @@ export interface TaskSpecification {
   readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
   /** A buffer with enough updates is closed when no update came for this long. */
   readonly stallMs?: number;
+  /** Everybody may read the models and results of the task: by default only its devices and tokens of the server. */
+  readonly publicModels?: boolean;
   /** The number of devices that train at a time, or gave an update that is in no version yet; three times the updates of a step by default. */
   readonly places?: number;
 }

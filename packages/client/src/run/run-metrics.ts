@@ -1,5 +1,6 @@
-/** The numbers of a training that the device reports if its task asks for them: training loss, scores before training, examples. */
+/** The numbers of a training that the device reports if its task asks for them: training loss, scores before training, examples. The core measures `clipped`. */
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
+import { CLIPPED } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 import type { DeviceContext } from '../session/device-context.ts';
 
@@ -11,6 +12,8 @@ export type OwnMetrics = (result: TrainResult) => Readonly<Record<string, number
 
 /** For metrics that are scores, such as `accuracy` or `r2`. */
 export type Evaluate = (parameters: Float32Array, samples: Samples) => Evaluation | Promise<Evaluation>;
+
+const KNOWN: ReadonlySet<string> = new Set([CLIPPED.name, 'loss', 'examples']);
 
 interface Round {
   readonly parameters: Float32Array;
@@ -26,7 +29,7 @@ export function checkMetrics(
   own: OwnMetrics | undefined,
 ): void {
   if (own !== undefined || trainer.evaluate !== undefined) return;
-  const missing = policy.metrics.filter(({ name }) => name !== 'loss' && name !== 'examples');
+  const missing = policy.metrics.filter(({ name }) => !KNOWN.has(name));
   if (missing.length > 0)
     throw new SettingsError(
       `the task asks for the metrics ${missing.map(({ name }) => name).join(', ')}; measure them in \`metrics\`, or give the trainer an evaluate()`,
@@ -40,6 +43,7 @@ export async function metricsOf(
   { parameters, data, result, own }: Round,
 ): Promise<Readonly<Record<string, number>>> {
   const names = new Set(policy.metrics.map(({ name }) => name));
+  names.delete(CLIPPED.name);
   if (names.size === 0) return {};
   const told = own?.(result) ?? {};
   const known: Record<string, number> = { loss: result.loss, examples: result.samples, ...told };

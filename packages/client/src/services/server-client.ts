@@ -12,7 +12,7 @@ import {
 } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from '../answers.ts';
 import { AnswerError } from '../errors.ts';
-import type { Answered, ServiceLink } from './service-link.ts';
+import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
 
@@ -89,8 +89,10 @@ export class ServerClient {
   }
 
   /** The newest model, and the open epochs of the authorities. */
-  async newestModel(task: TaskId, signal: AbortSignal): Promise<ShownModel> {
-    const { body } = await this.#get(SERVER_PATH.newestModel(task), signal);
+  async newestModel(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<ShownModel> {
+    const target = SERVER_PATH.newestModel(task);
+    const call = { method: 'GET' as const, target, ...asMember(certificate), maxBytes: MAX_JSON_BYTES, signal };
+    const { body } = await this.link.call(call);
     return decoded('server', shownModelCodec, body);
   }
 
@@ -104,6 +106,11 @@ export class ServerClient {
   #get(target: string, signal: AbortSignal): Promise<Answered> {
     return this.link.call({ method: 'GET', target, maxBytes: MAX_JSON_BYTES, signal });
   }
+}
+
+/** A signed request of a device that shows its certificate: models and results are for devices of the task. */
+export function asMember(certificate: Certificate): Required<Pick<Call, 'signed' | 'headers'>> {
+  return { signed: true, headers: { [HEADER.certificate]: toHex(certificateCodec.encode(certificate)) } };
 }
 
 /** A place to train in. */

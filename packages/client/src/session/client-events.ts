@@ -8,6 +8,8 @@ export interface ClientEvents {
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
   /** The update is now a quantised input. It had this norm, and was shortened to the clip of the task if that is smaller. Only the device knows. */
   quantized: { readonly norm: number; readonly clip: number };
+  /** Values of a report that are out of range, or not among the choices. Only the device knows. */
+  outside: { readonly fields: readonly string[] };
   accepted: Contribution;
   rejected: Rejection;
   /** A request failed and is sent again after a wait. */

@@ -2,6 +2,7 @@
 import { equalBytes, toHex } from '@basa/masking';
 import { isRefused, SERVER_PATH } from '@basa/protocol';
 import { AnswerError, RefusedError } from '../errors.ts';
+import { asMember } from '../services/server-client.ts';
 import type { DeviceContext } from './device-context.ts';
 
 export interface FetchedModel {
@@ -37,17 +38,19 @@ export async function fetchModel(
 
 /** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
 async function download(
-  { server, policy, task }: DeviceContext,
+  { server, policy, task, state: { certificate } }: DeviceContext,
   version: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const bytes = new Uint8Array(FLOAT_BYTES * policy.dimension);
+  if (certificate === undefined) throw new RefusedError('not-enrolled');
   const target = SERVER_PATH.model(task, version);
+  const { signed, headers: member } = asMember(certificate);
   let [at, furthest] = [0, 0];
   await server.link.retrying(signal, async (progressed) => {
     if (at === bytes.length) return;
-    const [start, headers] = [at, at === 0 ? {} : { range: `bytes=${at}-` }];
-    const call = { method: 'GET' as const, target, headers, maxBytes: bytes.length, signal };
+    const [start, headers] = [at, at === 0 ? member : { ...member, range: `bytes=${at}-` }];
+    const call = { method: 'GET' as const, target, signed, headers, maxBytes: bytes.length, signal };
     let isFirst = true;
     await server.link.attempt(call, (chunk, status) => {
       if (isFirst) at = status === 206 ? start : 0;

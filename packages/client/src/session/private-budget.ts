@@ -11,7 +11,7 @@ export function spentBy({ policy, state }: DeviceContext): PrivacySpent | undefi
 
 /** Before a device trains: returns the reason why it must not, or undefined. */
 export function budgetRejection({ policy, state }: DeviceContext): Rejection | undefined {
-  const problem = budgetProblem(state.ledger, policy.privacy?.budget);
+  const problem = budgetProblem(state.ledger, policy);
   return problem && rejected(problem.reason, 'free', problem);
 }
 

@@ -27,7 +27,7 @@ export function quantised(context: DeviceContext, rules: SumRules, update: Updat
   return built;
 }
 
-function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
+export function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
   const bytes = outside.randomBytes(words.byteLength);
   new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
   bytes.fill(0);

@@ -14,12 +14,22 @@ export async function shoot(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { events, models, outside } = context;
+  const { models, outside } = context;
   // Before any other request: the time of a training depends on its data.
   const waitMs = models.waitMs(update.trainedOn);
   if (waitMs > 0) await outside.sleep(waitMs, signal);
-  events.emit('progress', { step: 'mask' });
-  const shot = await meter.measure('mask', () => prepare(context, update, signal));
+  return give(context, meter, signal, () => prepare(context, update, signal));
+}
+
+/** Prepares a shot, and sends it unless that was not possible. */
+export async function give(
+  context: DeviceContext,
+  meter: Meter,
+  signal: AbortSignal,
+  prepared: () => Promise<NewShot | Rejection>,
+): Promise<Contribution | Rejection> {
+  context.events.emit('progress', { step: 'mask' });
+  const shot = await meter.measure('mask', prepared);
   return 'given' in shot ? await finishSession(context, meter, signal, shot) : shot;
 }
 

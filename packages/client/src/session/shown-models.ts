@@ -4,11 +4,13 @@ import type { TaskId, TaskPolicy } from '@basa/protocol';
 import {
   type Gathered,
   isRefused,
-  type ModelStatement,
+  type ModelStatementBody,
   type Refused,
   receiveModel,
+  refused,
   type ShownModel,
 } from '@basa/protocol';
+import type { DeviceState } from '../device/device-state.ts';
 import type { Outside } from '../outside.ts';
 import type { ServerClient } from '../services/server-client.ts';
 
@@ -22,6 +24,7 @@ interface ModelSource {
   readonly server: ServerClient;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
+  readonly state: Pick<DeviceState, 'certificate'>;
 }
 
 export class ShownModels {
@@ -32,14 +35,14 @@ export class ShownModels {
   /** The version that was fetched last, and the time when its parameters had come. */
   #taken = { version: -1, at: 0 };
   /** The statements of the versions that this process was shown. */
-  readonly #statements = new Map<number, ModelStatement>();
+  readonly #statements = new Map<number, ModelStatementBody>();
 
   constructor(source: ModelSource) {
     this.#source = source;
   }
 
   /** Returns the statement of a version that an update may be trained on. */
-  statementOf(version: number): ModelStatement | undefined {
+  statementOf(version: number): ModelStatementBody | undefined {
     return this.#statements.get(version);
   }
 
@@ -65,14 +68,17 @@ export class ShownModels {
 
   /** Asks the server, unless the model just came with a place. */
   async newest(signal: AbortSignal): Promise<Gathered | Refused> {
-    const { outside, server, task } = this.#source;
+    const { outside, server, state, task } = this.#source;
     const handed = this.#handed;
     this.#handed = undefined;
     if (handed !== undefined && outside.now() <= handed.until) {
       const gathered = this.#judge(handed.shown);
       if (!isRefused(gathered)) return gathered;
     }
-    return this.#judge(await server.newestModel(task, signal));
+    const { certificate } = state;
+    return certificate === undefined
+      ? refused('not-enrolled')
+      : this.#judge(await server.newestModel(task, certificate, signal));
   }
 
   /** Returns what was shown last, or what is shown now if an upload that names its epochs could come too late. */

@@ -22,7 +22,12 @@ export function optionsFor(services: HttpServices, more: Partial<NodeConnectOpti
     token: [...services.tokens][0] ?? '',
     retry: FAST_RETRY,
     ...more,
-    floor: { noNoise: true, unsafeMixedVersions: services.world.policy.versions === 'unsafeMixed', ...more.floor },
+    floor: {
+      minimum: 2,
+      noNoise: true,
+      unsafeMixedVersions: services.world.policy.versions === 'unsafeMixed',
+      ...more.floor,
+    },
   };
 }
 

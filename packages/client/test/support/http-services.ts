@@ -170,7 +170,7 @@ export class HttpServices {
   }
 }
 
-/** What a device signs of a piece; the checksum is that of the bytes which came. */
+/** The words that a device signs of a piece; the checksum is that of the bytes which came. */
 function placeOf(headers: Asked['headers'], body: Uint8Array) {
   return { offset: Number(headers[HEADER.uploadOffset]), length: body.length, crc: nodeCrc32(body) };
 }

@@ -13,6 +13,7 @@ import {
   epochSecretOf,
   epochStatement,
   examineUpload,
+  granted,
   HEADER,
   type IntakeView,
   isEpochDue,
@@ -36,6 +37,7 @@ import {
   shotUploadCodec,
   shownEpochs,
   shownModelCodec,
+  signStatement,
   type Unit,
   uploadNameOf,
   vote,
@@ -46,7 +48,7 @@ import type { UploadFate } from '../../src/services/server-client.ts';
 import type { Asked } from './http-listener.ts';
 import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
 import { Pieces } from './pieces.ts';
-import { granted, signed, type TestWorld } from './test-world.ts';
+import type { TestWorld } from './test-world.ts';
 
 const suite = withKem(nodeSuite);
 
@@ -116,7 +118,7 @@ export class ShotService {
       task,
       this.taken.map(({ name }) => name),
     );
-    const request = signed(batchVoteRequestCodec, serverSigner, { batch });
+    const request = signStatement(batchVoteRequestCodec, serverSigner, { batch });
     const view = {
       suite,
       signer: authority,

@@ -8,9 +8,7 @@ import {
   modelStatementCodec,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
-  type Refused,
-  type Signature,
-  type SignedCodec,
+  signStatement,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
@@ -84,15 +82,6 @@ export class TestWorld {
     const version = statements.length;
     const modelHash = nodeSuite.sha256(new Uint8Array(parametersOf(version, policy.dimension).buffer));
     const serial = Math.max((statements.at(-1)?.serial ?? -1) + 1, Math.floor(this.now / 1000));
-    statements.push(signed(modelStatementCodec, this.serverSigner, { task, version, serial, modelHash }));
+    statements.push(signStatement(modelStatementCodec, this.serverSigner, { task, version, serial, modelHash }));
   }
-}
-
-export function granted<Answer extends object>(answer: Answer | Refused): Answer {
-  if ('reason' in answer) throw new Error(`refused: ${JSON.stringify(answer)}`);
-  return answer;
-}
-
-export function signed<Body extends object>(codec: SignedCodec<Body>, signer: Signer, body: Body): Body & Signature {
-  return { ...body, signature: signer.sign(codec.statement(body)) };
 }

@@ -20,6 +20,8 @@ export interface OwnModel {
     /** softmaxCrossEntropy by default, or binaryCrossEntropy or mse; any other name is a loss of your own trainer. */
     readonly loss?: string;
   };
+  /** C: updates are shortened to this L2 norm. `basa simulate` measures it and writes it into the file. */
+  readonly clip?: number;
   /** The examples of one device. A real device has its own, and need not look at its share. */
   data(share: Share): Samples | Promise<Samples>;
   /** The examples on which versions are evaluated, at the server or in a simulation. They are not private. */

@@ -14,6 +14,8 @@ export interface NoiseRequest extends Pick<Quantizer, 'level' | 'clip'> {
   readonly noiseMultiplier: number;
   /** One party adds the whole noise to the sum, instead of every device its share. */
   readonly isCentral?: boolean;
+  /** The updates are whole numbers no longer than level times clip: nothing is rounded. */
+  readonly isWhole?: boolean;
 }
 
 export interface Noise {
@@ -36,9 +38,9 @@ export const MIN_DEVIATION = 4;
 const DEVIATIONS = 10;
 
 export function noiseOf(request: NoiseRequest): Noise {
-  const { dimension, minimum, colluders, noiseMultiplier, isCentral = false } = request;
+  const { dimension, level, clip, minimum, colluders, noiseMultiplier, isCentral = false, isWhole = false } = request;
   const honest = isCentral ? 1 : minimum - colluders;
-  const squared = squaredBound(dimension, request);
+  const squared = isWhole ? (level * clip) ** 2 : squaredBound(dimension, request);
   const variance = (noiseMultiplier ** 2 * squared) / honest;
   return { norm: Math.sqrt(squared), honest, variance, deviation: Math.sqrt(variance), isCentral };
 }
@@ -53,23 +55,13 @@ export function noisySumBound(
   return summands * quantizedBound(quantizer) + Math.ceil(DEVIATIONS * deviation * Math.sqrt(draws));
 }
 
-/**
- * The norm of the noise in a mean of K over the largest possible norm of the mean: z sqrt(d) sqrt(K/h)/K D/(c C). If
- * updates have the average weight alpha, the signal is alpha times as large.
- */
-export function noiseToSignal(request: NoiseRequest, summands: number): number {
-  const { deviation, isCentral } = noiseOf(request);
-  const draws = isCentral ? 1 : summands;
-  return (deviation * Math.sqrt(draws * request.dimension)) / (summands * request.level * request.clip);
-}
-
 /** Returns a sentence that says why noise of this size cannot be added, and which values are possible. Undefined if it can be added. */
 export function noiseProblem(request: NoiseRequest): string | undefined {
-  const { dimension, level, clip, minimum, colluders } = request;
+  const { dimension, level, clip, minimum, colluders, isWhole = false } = request;
   if (colluders + 2 > minimum)
     return `a minimum of ${minimum} does not tolerate ${colluders} colluding devices: allow at most ${Math.max(0, minimum - 2)}, or raise the minimum to at least ${colluders + 2}`;
   const steps = 2 * Math.sqrt(dimension);
-  if (level * clip < steps)
+  if (!isWhole && level * clip < steps)
     return `level ${level} is too coarse for noise: level times clip must be at least 2 sqrt(dimension), a level of at least ${Math.ceil(steps / clip)}`;
   const { deviation, isCentral } = noiseOf(request);
   const who = isCentral ? 'the authority' : 'a device';

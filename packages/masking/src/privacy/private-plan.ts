@@ -1,14 +1,6 @@
 /** The quantiser and the group of a task with noise. */
 import { elementBits, type Modulus, RING_32, ring, signedCapacity } from '../modulus.ts';
-import {
-  MIN_DEVIATION,
-  type Noise,
-  type NoiseRequest,
-  noiseOf,
-  noiseProblem,
-  noiseToSignal,
-  noisySumBound,
-} from './noise.ts';
+import { MIN_DEVIATION, type Noise, type NoiseRequest, noiseOf, noiseProblem, noisySumBound } from './noise.ts';
 
 export interface PrivatePlanRequest extends Omit<NoiseRequest, 'level'> {
   /** K. */
@@ -21,8 +13,6 @@ export interface PrivatePlan {
   /** The fewest bits that hold a sum; the group has at least as many. */
   readonly neededBits: number;
   readonly noise: Noise;
-  /** At alpha = 1. */
-  readonly noiseToSignal: number;
 }
 
 export type PrivatePlanned =
@@ -54,24 +44,17 @@ export function planPrivate(request: PrivatePlanRequest): PrivatePlanned {
     modulus,
     neededBits: Math.min(elementBits(modulus), Math.ceil(Math.log2(2 * needed + 1))),
     noise,
-    noiseToSignal: noiseToSignal(chosen, bufferSize),
   };
   return { kind: 'planned', plan };
 }
 
-/** The smallest K at which the noise in a mean does not exceed the signal, if everything else grows in proportion. */
-export function bufferForSignal({ noiseToSignal: ratio }: PrivatePlan, bufferSize: number): number {
-  // h grows with K, so the ratio falls as 1/K.
-  return Math.ceil(ratio * bufferSize);
-}
-
-/** The least with c C >= 2 sqrt(d) and s >= 4. */
+/** The least with s >= 4, and c C >= 2 sqrt(d) if anything is rounded. */
 function coarsestLevel(request: PrivatePlanRequest): number {
-  const { dimension, clip, minimum, colluders, noiseMultiplier, isCentral = false } = request;
+  const { dimension, clip, minimum, colluders, noiseMultiplier, isCentral = false, isWhole = false } = request;
   const honest = isCentral ? 1 : Math.max(1, minimum - colluders);
-  let low = Math.max(1, Math.ceil((2 * Math.sqrt(dimension)) / clip));
-  // D > c C, so this level is enough.
-  let high = Math.max(low, Math.ceil((MIN_DEVIATION * Math.sqrt(honest)) / noiseMultiplier / clip));
+  let low = isWhole ? 1 : Math.max(1, Math.ceil((2 * Math.sqrt(dimension)) / clip));
+  // D >= c C, so this level is enough.
+  let high = Math.max(low, Math.ceil((MIN_DEVIATION * Math.sqrt(honest)) / noiseMultiplier / clip) + 1);
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (noiseOf({ ...request, level: middle }).deviation >= MIN_DEVIATION) high = middle;

@@ -1,4 +1,4 @@
-import { bufferForSignal, noiseOf, noiseProblem, noiseToSignal, noisySumBound, planPrivate } from '@basa/masking';
+import { noiseOf, noiseProblem, noisySumBound, planPrivate } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 
 function request(dimension: number, bufferSize: number, more: object = {}) {
@@ -24,13 +24,6 @@ describe('the plan of a private task', () => {
     expect(planned(1_000_000, bufferSize).neededBits).toBe(bits);
   });
 
-  it('reports noise over signal: 123 at K = 10 and d = 1M, 1.1 at K = 100 and d = 7,850', () => {
-    expect(planned(1_000_000, 10).noiseToSignal).toBeCloseTo(123, 0);
-    const small = planned(7850, 100);
-    expect(small.noiseToSignal).toBeCloseTo(1.1, 1);
-    expect(bufferForSignal(small, 100)).toBe(Math.ceil(100 * small.noiseToSignal));
-  });
-
   it('chooses the coarsest level that noise allows', () => {
     const { level, noise } = planned(7850, 100);
     expect(level).toBe(Math.ceil(2 * Math.sqrt(7850)));
@@ -48,7 +41,6 @@ describe('the plan of a private task', () => {
     expect(noisySumBound(chosen, { deviation, isCentral: false }, 10)).toBe(
       20_000 + Math.ceil(10 * deviation * Math.sqrt(10)),
     );
-    expect(noiseToSignal(chosen, 10)).toBeGreaterThan(100);
   });
 
   it('draws central noise once, of the size that all devices would add together', () => {
@@ -58,7 +50,6 @@ describe('the plan of a private task', () => {
     expect(honest).toBe(1);
     expect(deviation ** 2).toBeCloseTo(noiseOf(chosen).variance * noiseOf(chosen).honest, 3);
     expect(noisySumBound(central, noiseOf(central), 10)).toBe(20_000 + Math.ceil(10 * deviation));
-    expect(noiseToSignal(central, 10)).toBeLessThan(noiseToSignal(chosen, 10));
   });
 
   it('with noise of one party has the noise of one draw in a sum, for any number of colluders', () => {
@@ -68,8 +59,6 @@ describe('the plan of a private task', () => {
     expect(central.deviation).toBeCloseTo(shared.deviation * Math.sqrt(shared.honest), 6);
     expect(noiseOf({ ...chosen, isCentral: true, colluders: 0 })).toEqual(central);
     expect(noisySumBound(chosen, central, 10)).toBe(20_000 + Math.ceil(10 * central.deviation));
-    const [apart, together] = [noiseToSignal(chosen, 10), noiseToSignal({ ...chosen, isCentral: true }, 10)];
-    expect(together).toBeCloseTo(apart * Math.sqrt(shared.honest / 10), 6);
     expect(noiseProblem({ ...chosen, isCentral: true, noiseMultiplier: 1e5 })).toContain(
       'the authority would add noise',
     );

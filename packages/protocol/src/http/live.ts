@@ -2,6 +2,7 @@
 
 import type { AdmissionView } from '../admission/admission.ts';
 import type { SumState } from '../server/sum-state.ts';
+import type { WindowResult } from '../wire/statistics-results.ts';
 import type { Loss } from '../wire/training.ts';
 
 export interface LiveBuffer {
@@ -89,6 +90,8 @@ export interface LiveState {
   readonly target?: number;
   /** Versions that this stream has not sent yet, or has sent without their score. */
   readonly versions: readonly LiveVersion[];
+  /** The last windows of a statistics task. */
+  readonly windows?: readonly WindowResult[];
   /** Batches that have not ended, then the last ended ones. */
   readonly buffers: readonly LiveBuffer[];
   readonly admission: AdmissionView;
@@ -106,6 +109,4 @@ export interface PageSettings {
   readonly shares: readonly string[];
   /** True if a page may ask for an enrolment token. */
   readonly handsOutTokens: boolean;
-  /** True if only operators may watch. */
-  readonly needsLogin: boolean;
 }

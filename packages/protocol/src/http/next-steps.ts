@@ -56,6 +56,8 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'operator-token-missing':
     'Give the token of this service: --token or BASA_OPERATOR_TOKEN for the server, --authority-token or BASA_AUTHORITY_TOKEN for an authority.',
   'role-missing': 'Use a token with that role; `operators` in the configuration of the service lists the roles.',
+  'readers-only':
+    "Use a device of the task, or give the operator's token of the server: --token or BASA_OPERATOR_TOKEN. A task made with `basa task create --public-models` is open to everybody.",
   'enrolment-token-invalid':
     'A token enrols one device, once, after the owner of the authority registered its hash (`basa keys enroll`): ask for a new one. An enrolled device needs no token: use its folder with --identity.',
   'not-yours': 'Sign the request with the key of the device that is named in the message.',

@@ -43,6 +43,11 @@ export const SERVICE_PROBLEMS = {
     status: 403,
     about: 'request',
   },
+  'readers-only': {
+    sentence: 'Only devices of the task and operators may read its models and results.',
+    status: 401,
+    about: 'request',
+  },
   'enrolment-token-invalid': {
     sentence: 'The enrolment token is unknown, was used before, or has expired.',
     status: 403,

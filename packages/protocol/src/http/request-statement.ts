@@ -79,6 +79,8 @@ export const HEADER = {
   digest: 'content-digest',
   /** The signed header of an upload, with every piece of its body. */
   upload: 'basa-upload',
+  /** The certificate of the device, in hexadecimal: it reads models and results of its task. */
+  certificate: 'basa-certificate',
   /** CRC-32 of a piece, as 8 hexadecimal digits. */
   crc: 'basa-crc32',
   /** The position of a piece in the body, and in answers the number of durable bytes. */

@@ -14,6 +14,8 @@ export const SERVER_PATH = {
   taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
   evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,
   taskMetrics: (task: Name): string => `/v1/tasks/${named(task)}/metrics`,
+  /** The results of a statistics task. */
+  statistics: (task: Name): string => `/v1/tasks/${named(task)}/statistics`,
   /** Server-sent events, each a `LiveState`; only if the server serves pages. */
   events: (task: Name): string => `/v1/tasks/${named(task)}/events`,
   /** `PageSettings`, likewise. */

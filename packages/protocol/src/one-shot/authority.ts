@@ -23,6 +23,7 @@ import {
 } from '../wire/one-shot/messages.ts';
 import { type ShotHeader, uploadNameOf } from '../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
+import { participationsOf } from '../wire/privacy.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { isSigned, signStatement } from '../wire/signed.ts';
 import { type Vote, voteCodec } from '../wire/vote.ts';
@@ -48,7 +49,7 @@ export interface Authority {
   /** The units of the task. */
   readonly units: readonly Unit[];
   isRevoked(user: UserId): boolean;
-  /** In a private task: the batches of the device that got a vote here, or are known to be final. */
+  /** In a task that limits them: the batches of the device that got a vote here, or are known to be final. */
   batchesOf(user: UserId): number;
 }
 
@@ -108,7 +109,7 @@ function verdictOf(at: Authority, header: ShotHeader, examined: ExaminedUpload |
 
 function deviceProblem({ policy, isRevoked, batchesOf }: Authority, user: UserId): Refused['reason'] | undefined {
   if (isRevoked(user)) return 'revoked';
-  const most = policy.privacy?.budget?.participations ?? Number.POSITIVE_INFINITY;
+  const most = participationsOf(policy) ?? Number.POSITIVE_INFINITY;
   return batchesOf(user) >= most ? 'budget-spent' : undefined;
 }
 

@@ -6,15 +6,10 @@ import type { Council } from '../wire/council.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { ServerPorts } from './ports.ts';
 
-/** A task and its authorities. */
-export interface EnrolledFor extends Council {
-  readonly task: TaskId;
-}
-
 /** The server's checks of a certificate, without asking the authority. */
 export function certificateProblem(
   { suite }: ServerPorts,
-  of: EnrolledFor,
+  of: Council & { readonly task: TaskId },
   certificate: Certificate,
 ): Refused | undefined {
   const isOfTask = equalBytes(certificate.task, of.task) && isCertified(suite, of, certificate);

@@ -1,7 +1,8 @@
 /** Judges an opened sum: it is applied only if it can be a sum of honest inputs. */
-import { firstOutOfRange, type VectorKernel } from '@basa/masking';
+import { firstOutOfRange, toSigned, type VectorKernel } from '@basa/masking';
 import { judgeBehind, judgePrefix, type PrefixVerdict, updateWords } from '../wire/input-words.ts';
 import { sumBound } from '../wire/privacy.ts';
+import { statisticsFault } from '../wire/statistics-results.ts';
 import type { SumRules } from '../wire/sum-rules.ts';
 
 type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
@@ -24,7 +25,7 @@ export interface SummedUpdates {
   readonly weightSum: number;
 }
 
-/** Coordinates from number `first` on; undefined if all of them are in range. */
+/** Coordinates from number `first` on; undefined if all of them are in range. The words of statistics are judged together. */
 export function judgeCoordinates(
   rules: SumRules,
   coordinates: Uint32Array,
@@ -32,7 +33,13 @@ export function judgeCoordinates(
   first = 0,
   kernel?: VectorKernel,
 ): Quarantine | undefined {
-  const offender = firstOutOfRange(coordinates, rules.modulus, coordinateBound(rules, updates), kernel);
+  const { modulus, statistics } = rules;
+  if (statistics !== undefined) {
+    const sums = Array.from(coordinates, (word) => toSigned(word, modulus));
+    const why = statisticsFault({ ...rules, statistics }, sums, updates.accepted);
+    return why === undefined ? undefined : { kind: 'quarantine', why };
+  }
+  const offender = firstOutOfRange(coordinates, modulus, coordinateBound(rules, updates), kernel);
   return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
 }
 

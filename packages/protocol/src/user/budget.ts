@@ -2,7 +2,7 @@
  * The part of a private task's budget that a device has spent: each upload that it gave, whatever became of it. The mark is durable before
  * the header leaves, so the count is never too low, and a crash between mark and header counts at most one upload too much.
  */
-import { epsilonAfter, type PrivacyBudget, type PrivacyPolicy } from '../wire/privacy.ts';
+import { epsilonAfter, type NoisyTask, type PrivacyPolicy, participationsOf } from '../wire/privacy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { DeviceLedger } from './ledger.ts';
 
@@ -28,8 +28,11 @@ export function privacySpent(
 }
 
 /** Checks that one more update may be given. */
-export function budgetProblem({ given }: DeviceLedger, budget: PrivacyBudget | undefined): Refused | undefined {
-  const uploads = given?.uploads ?? 0;
-  if (budget === undefined || uploads < budget.participations) return undefined;
-  return refused('budget-spent', { detail: `${uploads} of ${budget.participations} inclusions` });
+export function budgetProblem(
+  { given }: DeviceLedger,
+  policy: Pick<NoisyTask, 'privacy' | 'statistics'>,
+): Refused | undefined {
+  const [uploads, most] = [given?.uploads ?? 0, participationsOf(policy)];
+  if (most === undefined || uploads < most) return undefined;
+  return refused('budget-spent', { detail: `${uploads} of ${most} inclusions` });
 }

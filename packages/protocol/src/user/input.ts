@@ -4,6 +4,7 @@
  */
 import { addNoiseInPlace, integerWeight, noiseTable, type RandomWords } from '@basa/masking';
 import { addMetricNoise, inputElements, updateWords, writePrefix } from '../wire/input-words.ts';
+import { CLIPPED } from '../wire/metrics.ts';
 import { taskNoise } from '../wire/privacy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { SumRules } from '../wire/sum-rules.ts';
@@ -38,9 +39,9 @@ export function buildInput(rules: SumRules, update: UpdateInput): BuiltInput {
   const alpha = noise === undefined ? (update.exampleWeight ?? 1) : 1;
   const weight = integerWeight(alpha, rules.weightScale);
   const vector = new Uint32Array(inputElements(rules));
-  writePrefix(vector, rules, { weight, metrics });
   const { update: words } = updateWords(rules, vector);
   const norm = roundedUpdate(delta, rules, randomWords, weight / rules.weightScale, words);
+  writePrefix(vector, rules, { weight, metrics: { ...metrics, [CLIPPED.name]: Number(norm > rules.clip) } });
   if (noise !== undefined && !noise.isCentral) {
     // Drawn once for each upload: two draws for one update would let the noise be averaged away.
     addNoiseInPlace(words, noiseTable(noise.variance), rules.modulus, randomWords);

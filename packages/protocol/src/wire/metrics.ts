@@ -8,6 +8,9 @@ export interface MetricRange {
   readonly high: number;
 }
 
+/** The share of clipped updates: every client measures it itself, if its task names it. */
+export const CLIPPED: MetricRange = { name: 'clipped', low: 0, high: 1 };
+
 export const MAX_METRICS = 16;
 const MAX_NAME = 32;
 

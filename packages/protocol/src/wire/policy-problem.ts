@@ -3,8 +3,9 @@ import { modulusSize, type Planned, planQuantizer, toHex } from '@basa/masking';
 import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
 import { oneShotProblem } from './one-shot/policy.ts';
 import { ENGINE, encodePolicy, type TaskPolicy } from './policy.ts';
-import { privacyProblem } from './privacy.ts';
+import { PRIVATE_FROM, privacyProblem } from './privacy.ts';
 import { stalenessWeight } from './staleness.ts';
+import { statisticsNorm, statisticsWords } from './statistics.ts';
 
 /** Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
 export function policyProblem(policy: TaskPolicy): string | undefined {
@@ -24,7 +25,9 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy) ?? modeProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const planned = planPolicy(policy);
-  return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
+  return planned.kind === 'refused'
+    ? planned.sentence
+    : (privacyProblem(policy) ?? statisticsProblem(policy) ?? stalenessProblem(policy));
 }
 
 /** False for an unknown engine, and for the transparent one, which hides nothing: only simulations have it. */
@@ -71,6 +74,23 @@ function modeProblem(policy: TaskPolicy): string | undefined {
   if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
     return 'authorityNoise needs noise, and a task with one authority';
   return oneShotProblem(policy, oneShot);
+}
+
+/** A statistics task has the noise of a private task, however small its batches are, or says `unsafeExact`. */
+function statisticsProblem({ statistics, oneShot, dimension, clip, metrics, privacy }: TaskPolicy): string | undefined {
+  if (statistics === undefined) return undefined;
+  const { fields, unsafeExact } = statistics;
+  if (oneShot === undefined) return 'statistics need the one-shot mode';
+  const words = statisticsWords(fields);
+  if (dimension !== words) return `the fields have ${words} words, the dimension is ${dimension}`;
+  const norm = statisticsNorm(fields);
+  if (clip !== norm) return `clip must be ${norm}, the norm of the longest report, got ${clip}`;
+  if (metrics.length > 0) return 'a statistics task has no metrics: make them fields';
+  if (oneShot.versionMinimum !== undefined) return 'a batch of reports is of one window: leave out versionMinimum';
+  if (unsafeExact !== (privacy === undefined))
+    return 'a statistics task needs noise, unless it says unsafeExact; it cannot have both';
+  if (privacy === undefined || privacy.noiseMultiplier >= PRIVATE_FROM) return undefined;
+  return `statistics need noise of at least ${PRIVATE_FROM}, got ${privacy.noiseMultiplier}`;
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */

@@ -10,6 +10,7 @@ import { modulusField } from './modulus-field.ts';
 import { type OneShotPolicy, oneShotField } from './one-shot/policy.ts';
 import { type PrivacyPolicy, privacyField } from './privacy.ts';
 import { type Staleness, stalenessField } from './staleness.ts';
+import { type StatisticsPolicy, statisticsField } from './statistics.ts';
 import { DEFAULT_TRAINING, type TaskTraining, trainingField } from './training.ts';
 
 /** The sealing of seeds: CP-ABE in `paper` mode. Transparent sealing hides nothing: for simulations. 2 and 3 were engines of earlier versions. */
@@ -36,7 +37,7 @@ export interface TaskPolicy extends Council {
   readonly dimension: number;
   readonly modulus: Modulus;
   readonly level: number;
-  /** C: updates are shortened to this L2 norm; in `paper` mode entries beyond +-clip are clipped. */
+  /** C: updates are shortened to this L2 norm; in `paper` mode entries beyond +-clip are clipped. Reports of a statistics task are no longer. */
   readonly clip: number;
   readonly versions: Versions;
   /** The weight of an update by its age; `constant` with one version per sum, because the server weights the whole sum. */
@@ -47,6 +48,8 @@ export interface TaskPolicy extends Council {
   readonly metrics: readonly MetricRange[];
   /** Noise, and the budget of a differentially private task. */
   readonly privacy: PrivacyPolicy | undefined;
+  /** Present in a statistics task, which has fields instead of a model: one coordinate for each of their words. */
+  readonly statistics: StatisticsPolicy | undefined;
   /**
    * Hash of the model's manifest: its architecture with every hyper-parameter, and the positions of its parameters.
    * Zeros leave the architecture to the application.
@@ -66,6 +69,7 @@ export const POLICY_DEFAULTS = {
   versions: 'one',
   metrics: [],
   privacy: undefined,
+  statistics: undefined,
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
@@ -86,6 +90,7 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   maxStaleness: u32,
   metrics: metricsField,
   privacy: privacyField,
+  statistics: statisticsField,
   manifestHash: fixed(32),
   training: trainingField,
   serverKey: fixed(32),

@@ -5,6 +5,7 @@ import {
   MIN_DEVIATION,
   type Modulus,
   type Noise,
+  type NoiseRequest,
   noiseOf,
   noiseProblem,
   noisySumBound,
@@ -14,6 +15,7 @@ import {
 import { checked, type Field, optional, positive, record, u16, u32 } from './fields.ts';
 import type { MetricRange } from './metrics.ts';
 import type { OneShotPolicy } from './one-shot/policy.ts';
+import type { StatisticsPolicy } from './statistics.ts';
 
 /** With it, every update counts 1. With a budget the task is private; without one its noise is called blur. */
 export interface PrivacyPolicy {
@@ -30,6 +32,28 @@ export interface PrivacyBudget {
   readonly delta: number;
   /** The budget, as inclusions of a device: rho_max = participations times the cost of one. Whole numbers add up exactly. */
   readonly participations: number;
+}
+
+/** Less noise hides nothing. */
+const LEAST_NOISE = 0.01;
+
+/** The noise in the mean of a sum, as a multiple of the longest update. */
+export function noiseOverSignal(noiseMultiplier: number, { bufferSize, dimension }: SumSize): number {
+  return (noiseMultiplier * Math.sqrt(dimension)) / bufferSize;
+}
+
+/**
+ * z of a task that says nothing else: min(1, K/100), and no more noise than signal in a mean, which costs at most a point of accuracy
+ * (docs/privacy.md).
+ */
+export function defaultNoise(sum: SumSize): number {
+  const asSignal = 1 / noiseOverSignal(1, sum);
+  return Number(Math.min(1, sum.bufferSize / 100, Math.max(LEAST_NOISE, asSignal)).toPrecision(2));
+}
+
+interface SumSize {
+  readonly bufferSize: number;
+  readonly dimension: number;
 }
 
 /** From this z on, a task has a budget. */
@@ -88,6 +112,7 @@ export interface NoisyTask {
   readonly minimum: number;
   readonly privacy: PrivacyPolicy | undefined;
   readonly oneShot: OneShotPolicy | undefined;
+  readonly statistics: StatisticsPolicy | undefined;
 }
 
 interface WholeTask extends NoisyTask {
@@ -97,8 +122,23 @@ interface WholeTask extends NoisyTask {
 }
 
 /** The noise that each device adds, or the authority; undefined without noise. */
-export function taskNoise({ privacy, oneShot, ...task }: NoisyTask): Noise | undefined {
-  return privacy && noiseOf({ ...task, ...privacy, isCentral: oneShot?.authorityNoise ?? false });
+export function taskNoise({ privacy, ...task }: NoisyTask): Noise | undefined {
+  return privacy && noiseOf(noiseRequest(task, privacy));
+}
+
+function noiseRequest(
+  { oneShot, statistics, ...task }: Omit<NoisyTask, 'privacy'>,
+  privacy: PrivacyPolicy,
+): NoiseRequest {
+  return { ...task, ...privacy, isCentral: oneShot?.authorityNoise ?? false, isWhole: statistics !== undefined };
+}
+
+/** The uploads that a device may give in the life of the task; undefined without limit. */
+export function participationsOf({
+  privacy,
+  statistics,
+}: Pick<NoisyTask, 'privacy' | 'statistics'>): number | undefined {
+  return statistics?.unsafeExact === true ? 1 : privacy?.budget?.participations;
 }
 
 /** The largest absolute value of a coordinate of an honest sum. */
@@ -155,7 +195,7 @@ export function privacyProblem(policy: WholeTask): string | undefined {
     return `noise of ${PRIVATE_FROM} and more needs a budget: delta and participations`;
   if (metrics.some(({ name }) => name === 'examples'))
     return 'a task with noise has no metric "examples": all updates have the same weight, and their numbers would tell devices apart';
-  const problem = noiseProblem({ ...policy, ...privacy, isCentral: policy.oneShot?.authorityNoise ?? false });
+  const problem = noiseProblem(noiseRequest(policy, privacy));
   if (problem !== undefined) return problem;
   const [largest, capacity] = [sumBound(policy, bufferSize), signedCapacity(modulus)];
   if (largest > capacity)

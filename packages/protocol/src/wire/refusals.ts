@@ -148,3 +148,9 @@ export function refused(reason: RefusalReason, more: { slots?: readonly number[]
 export function isRefused(answer: unknown): answer is Refused {
   return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
 }
+
+/** The answer, where a refusal is a fault of the caller. */
+export function granted<Answer extends object>(answer: Answer | Refused): Answer {
+  if (isRefused(answer)) throw new Error(`refused: ${answer.reason}`);
+  return answer;
+}

@@ -8,6 +8,7 @@ import {
   type Ctx,
   type Epoch,
   epochNameOf,
+  granted,
   isRefused,
   newestEpoch,
   oneShotOf,
@@ -16,7 +17,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
-import { Crash, granted, reasonOf } from '@basa/simulator';
+import { Crash, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -146,7 +147,9 @@ describe('an authority', () => {
     world.contributed(2);
     const fresh = server.shots.slice(-2);
     server.inspect(fresh);
-    expect(server.voteBy(0, server.batch([second, ...fresh]))).toMatchObject({ reason: 'upload-used', slots: [0] });
+    const batch = server.batch([second, ...fresh]);
+    const slots = [batch.uploads.findIndex((name) => equalBytes(name, second.name))];
+    expect(server.voteBy(0, batch)).toMatchObject({ reason: 'upload-used', slots });
   });
 
   it('records each upload in the unit of its own epoch, and completes what a crash left out [S2]', () => {

@@ -1,6 +1,6 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
-import { deviceRecordCodec, modelNameOf, refused, restoreDevice, shotUploadCodec } from '@basa/protocol';
-import { Crash, granted, reasonOf } from '@basa/simulator';
+import { deviceRecordCodec, granted, modelNameOf, refused, restoreDevice, shotUploadCodec } from '@basa/protocol';
+import { Crash, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { voted } from './scene.ts';

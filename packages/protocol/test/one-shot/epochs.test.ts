@@ -1,6 +1,6 @@
 /** Epoch keys: when one opens, how long its unit lives, and that nothing of a unit that is gone is voted for or released. */
-import { type Epoch, epochEnd, isEpochDue, oneShotOf } from '@basa/protocol';
-import { granted, reasonOf, type ShotAuthority } from '@basa/simulator';
+import { type Epoch, epochEnd, granted, isEpochDue, oneShotOf } from '@basa/protocol';
+import { reasonOf, type ShotAuthority } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, verdicts, voted } from './scene.ts';

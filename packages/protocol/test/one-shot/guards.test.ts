@@ -1,6 +1,7 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
 import {
+  granted,
   guardVerdict,
   guardWordsOf,
   oneShotOf,
@@ -10,7 +11,6 @@ import {
   wrongVerdicts,
 } from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
-import { granted } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, pair } from './scene.ts';

@@ -7,10 +7,11 @@ import {
   epochKeysOf,
   epochNameOf,
   epochSecretOf,
+  granted,
   shotLayout,
 } from '@basa/protocol';
 import type { StoredShot } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { reasonOf } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, saidOf, verdicts } from './scene.ts';

@@ -3,8 +3,7 @@
  * or a length. A device runs twice with the same coins and two updates, and every byte that leaves for an authority is compared.
  */
 import { crc32 } from '@basa/masking';
-import { inspectRequestCodec, releaseRequestCodec, shotHeaderCodec } from '@basa/protocol';
-import { granted } from '@basa/simulator';
+import { granted, inspectRequestCodec, releaseRequestCodec, shotHeaderCodec } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -1,8 +1,7 @@
 /** A batch holds only uploads for which the same authorities would vote: two devices that different ones refuse strand nobody. */
 import { toHex } from '@basa/masking';
-import { isRefused } from '@basa/protocol';
+import { granted, isRefused } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
-import { granted } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { saidOf } from './scene.ts';

@@ -1,8 +1,17 @@
 /** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
 import { addNoiseInPlace, applyMasksInPlace, ascii, noiseTable, RING_32, Secret } from '@basa/masking';
-import { addAuthorityNoise, buildInput, type Ctx, oneShotOf, policyProblem, sumRules, taskNoise } from '@basa/protocol';
+import {
+  addAuthorityNoise,
+  buildInput,
+  type Ctx,
+  granted,
+  oneShotOf,
+  policyProblem,
+  sumRules,
+  taskNoise,
+} from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { reasonOf } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -4,13 +4,13 @@ import {
   agreedSum,
   batchVote,
   endorse,
+  granted,
   type MaskSumOf,
   maskSumCodec,
   packSum,
   sumPlan,
   voteCodec,
 } from '@basa/protocol';
-import { granted } from '@basa/simulator';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, voted } from './scene.ts';

@@ -5,6 +5,7 @@ import {
   epochCodec,
   epochNameOf,
   examineUpload,
+  granted,
   guardVerdict,
   type HeldPart,
   heldParts,
@@ -20,14 +21,14 @@ import {
   type Verdict,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { reasonOf } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, inspected, ownParts, pair, saidOf, verdicts, WEAK_KEYS } from './scene.ts';
 
 const ALL_BAD = Array(4).fill('bad: part-invalid');
 
-/** What authority `index` opens parts with. */
+/** The secrets with which authority `index` opens parts. */
 function openingAt(world: ShotWorld, index: number): ExaminePorts['epochSecret'] {
   return (statement) => world.authority(index).epochSecret(statement);
 }

@@ -1,6 +1,14 @@
-import { issuePaperKey, type Millis, millis, restorePaperBuffer, tickPaper, type UserId } from '@basa/protocol';
+import {
+  granted,
+  issuePaperKey,
+  type Millis,
+  millis,
+  restorePaperBuffer,
+  tickPaper,
+  type UserId,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { granted, PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
+import { PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
 import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';

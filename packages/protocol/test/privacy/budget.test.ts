@@ -1,5 +1,5 @@
-import { EMPTY_LEDGER, millis, privacySpent, type TaskId } from '@basa/protocol';
-import { granted, type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
+import { EMPTY_LEDGER, granted, millis, privacySpent, type TaskId } from '@basa/protocol';
+import { type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { budgetProblem } from '../../src/user/budget.ts';
@@ -7,6 +7,11 @@ import { budgetProblem } from '../../src/user/budget.ts';
 const HOUR = 3_600_000;
 const GIVEN = { serial: 7, at: millis(0), task: new Uint8Array(32) as TaskId, model: new Uint8Array(32) };
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations: 1 } };
+
+const limited = (participations: number) => ({
+  privacy: { ...PRIVACY, budget: { ...PRIVACY.budget, participations } },
+  statistics: undefined,
+});
 
 function privateWorld(participations = 1): OneShotFederation {
   const privacy = { ...PRIVACY, budget: { ...PRIVACY.budget, participations } };
@@ -49,10 +54,10 @@ describe('the budget of a device', () => {
 
   it('has room for one more until as many were given as it allows, and none in a task without noise', () => {
     const given = (uploads: number) => ({ ...EMPTY_LEDGER, given: { ...GIVEN, uploads } });
-    expect(budgetProblem(EMPTY_LEDGER, PRIVACY.budget)).toBeUndefined();
-    expect(budgetProblem(given(1), { ...PRIVACY.budget, participations: 2 })).toBeUndefined();
-    expect(budgetProblem(given(2), { ...PRIVACY.budget, participations: 2 })).toMatchObject({ reason: 'budget-spent' });
-    expect(budgetProblem(given(2), undefined)).toBeUndefined();
+    expect(budgetProblem(EMPTY_LEDGER, limited(1))).toBeUndefined();
+    expect(budgetProblem(given(1), limited(2))).toBeUndefined();
+    expect(budgetProblem(given(2), limited(2))).toMatchObject({ reason: 'budget-spent' });
+    expect(budgetProblem(given(2), { privacy: undefined, statistics: undefined })).toBeUndefined();
   });
 });
 

@@ -3,6 +3,7 @@ import {
   buildInput,
   decodePolicy,
   encodePolicy,
+  granted,
   inputElements,
   judgeCoordinates,
   judgeSum,
@@ -12,7 +13,6 @@ import {
   type TaskPolicy,
   taskNoise,
 } from '@basa/protocol';
-import { granted } from '@basa/simulator';
 import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';

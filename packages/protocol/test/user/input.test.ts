@@ -1,5 +1,5 @@
 /** The input that a device makes of an update. */
-import { buildInput } from '@basa/protocol';
+import { buildInput, CLIPPED } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
@@ -34,6 +34,18 @@ describe('an update', () => {
       return built.kind === 'input' && [...built.vector];
     };
     expect(words([1, Number.NaN, 0, 0])).toEqual(words([0, 0, 0, 0]));
+  });
+
+  it('tells whether it was clipped, whatever its application says', () => {
+    const of = { ...rules, clip: 1, metrics: [CLIPPED] };
+    const word = (delta: readonly number[]) => {
+      const update = { delta: Float32Array.from(delta), randomWords: seededWords(1), metrics: { clipped: 0.5 } };
+      const built = buildInput(of, update);
+      return built.kind === 'input' && built.vector[5];
+    };
+    expect(word([1, 0, 0, 0])).toBe(0);
+    expect(word([1, 0.5, 0, 0])).toBe(rules.weightScale);
+    expect(word([Number.NaN, 9, 9, 9])).toBe(0); // it counts as zeros
   });
 
   it('reports the low end of a range for a metric that is missing or no number, and the nearest end for one beyond it', () => {

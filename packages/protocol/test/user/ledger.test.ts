@@ -1,6 +1,6 @@
 /** A device gives once on a model, and not again before the pause is over that its task asks for. */
-import { EMPTY_LEDGER, millis, ONE_SHOT_DEFAULTS, restMs, type TaskId, versionProblem } from '@basa/protocol';
-import { granted, reasonOf } from '@basa/simulator';
+import { EMPTY_LEDGER, granted, millis, ONE_SHOT_DEFAULTS, restMs, type TaskId, versionProblem } from '@basa/protocol';
+import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -8,7 +8,7 @@ import { bodiesOf } from '../blobs/body-key.ts';
 import type { OpenedRow } from '../store/opened.ts';
 import { type OpenedSum, SumRefused } from './opening.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
-import { bytesOfWords, floatsOf } from './words.ts';
+import { bytesOfWords, doublesOf, floatsOf } from './words.ts';
 
 /** It is removed with everything else of its sum when the sum has ended. */
 function meanKey(ctx: Ctx): string {
@@ -36,7 +36,11 @@ function spoiltRow(task: OpenedRow['task'], { why }: Extract<OpenedSum, { kind: 
   return { kind: 'spoilt', task, why };
 }
 
-async function storeMean(blobs: BlobStore, ctx: Ctx, shards: AsyncIterable<Float32Array>): Promise<void> {
+async function storeMean(
+  blobs: BlobStore,
+  ctx: Ctx,
+  shards: AsyncIterable<Float32Array | Float64Array>,
+): Promise<void> {
   const staging = await blobs.stage(meanKey(ctx), toHex(nodeRandomBytes(8)));
   try {
     for await (const shard of shards) await staging.append(bytesOfWords(shard));
@@ -47,6 +51,11 @@ async function storeMean(blobs: BlobStore, ctx: Ctx, shards: AsyncIterable<Float
   } finally {
     await staging.close();
   }
+}
+
+/** The words of the sum of a statistics task, exactly. */
+export async function statisticsSums(blobs: BlobStore, ctx: Ctx, dimension: number): Promise<Float64Array> {
+  return doublesOf(await collect(blobs.read(meanKey(ctx), 0, 8 * dimension), 8 * dimension));
 }
 
 /** Yields the same part of the means of all these sums, one part after the other. */

@@ -4,7 +4,15 @@ import type { WorkerPool } from '@basa/runtime/node';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { type Shard, shardsOf } from './shards.ts';
-import type { GoodPrefix, Quarantined, SummedShard, SumShardTask, WorkResult, WorkTask } from './work/tasks.ts';
+import type {
+  GoodPrefix,
+  Quarantined,
+  SummedShard,
+  SummedWords,
+  SumShardTask,
+  WorkResult,
+  WorkTask,
+} from './work/tasks.ts';
 
 export interface OpeningTools {
   readonly store: Store;
@@ -17,7 +25,7 @@ export const UNOPENED = 'too few authorities can still open the sum';
 
 /** The mean in shards, one after the other; requesting the next one may throw `SumRefused`. */
 export type OpenedSum =
-  | { readonly kind: 'mean'; readonly prefix: GoodPrefix; readonly shards: AsyncIterable<Float32Array> }
+  | { readonly kind: 'mean'; readonly prefix: GoodPrefix; readonly shards: AsyncIterable<SummedWords> }
   | Quarantined;
 
 /** A later shard is wrong: nothing of the sum may be used. */
@@ -57,7 +65,7 @@ async function* shardsInOrder(
   first: SummedShard,
   rest: readonly (() => Promise<SummedShard>)[],
   atOnce: number,
-): AsyncGenerator<Float32Array> {
+): AsyncGenerator<SummedWords> {
   const coming: Promise<SummedShard>[] = [Promise.resolve(first)];
   try {
     for (let next = 0; coming.length > 0; ) {

@@ -9,6 +9,7 @@ import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from '../watch/tallies.ts';
 
 const MAX_ENDED = 6;
+const MAX_WINDOWS = 24;
 
 export interface LiveOptions {
   readonly store: Store;
@@ -58,6 +59,7 @@ export class LiveTasks {
     const name = toHex(task.task);
     await this.#recall(task);
     const { stop, target } = task.read.specification;
+    const { statistics } = task.mode;
     const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
     // A batch that has just ended is removed a little later.
     const living = found.flatMap((shown) =>
@@ -74,6 +76,7 @@ export class LiveTasks {
       stop: stop ?? {},
       ...(target !== undefined && { target }),
       versions,
+      ...(statistics !== undefined && { windows: await statistics.last(MAX_WINDOWS) }),
       buffers: [...living, ...(await task.mode.filling()), ...(this.#ended.get(name) ?? [])],
       admission: task.admission.view,
       steps: this.#tallies.steps(),

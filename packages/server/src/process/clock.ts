@@ -22,16 +22,15 @@ export function startClock(settings: Settings, { tools, tasks }: Core): ServerCl
   const lookForRevocations = async (): Promise<void> => {
     if (tasks.all.some(({ state }) => state !== 'finished')) await revocations.look();
   };
+  const onNoRevocations = (error: unknown): void => onTrouble('revocations could not be requested', error);
   const tickers = [
     startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error)),
-    startTicker(settings.revocationsMs, lookForRevocations, (error) =>
-      onTrouble('revocations could not be requested', error),
-    ),
+    startTicker(settings.revocationsMs, lookForRevocations, onNoRevocations),
     startRetention({ ...tools, keep: settings.keep, tidyMs: settings.tidyMs, tasks }),
   ];
   return {
     async tick() {
-      await lookForRevocations();
+      await lookForRevocations().catch(onNoRevocations);
       await tick();
     },
     async stop() {

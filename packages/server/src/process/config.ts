@@ -74,10 +74,6 @@ export const serverConfigSchema = configSchema(SERVER_ROLES, {
     }),
   ),
   sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'folder with training data for browser tabs' })),
-  pagesLogin: Type.Boolean({
-    default: false,
-    description: 'restrict the stream of live events to the roles `operator` and `auditor`, who log in on the page',
-  }),
   tokensFolder: Type.Optional(
     Type.String({
       minLength: 1,
@@ -244,13 +240,11 @@ interface PageKeys {
   readonly sharesFolder?: string;
   readonly tokensFolder?: string;
   readonly pagesAuthorityUrl?: string;
-  readonly pagesLogin: boolean;
 }
 
-function pagesOf(folder: string, { sharesFolder, tokensFolder, pagesAuthorityUrl, pagesLogin }: PageKeys): PageOptions {
+function pagesOf(folder: string, { sharesFolder, tokensFolder, pagesAuthorityUrl }: PageKeys): PageOptions {
   return {
     folder,
-    needsLogin: pagesLogin,
     ...(tokensFolder !== undefined && { tokensFolder }),
     ...(sharesFolder !== undefined && { sharesFolder }),
     ...(pagesAuthorityUrl !== undefined && { authorityUrls: pagesAuthorityUrl.split(',') }),

@@ -1,12 +1,12 @@
 /** A device asks for a place to train, or gives it back. */
-import { equalBytes } from '@basa/masking';
-import { certificateCodec, certificateProblem, SERVER_PATH } from '@basa/protocol';
-import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, Type, wireBytes } from '@basa/service';
+import { certificateCodec, SERVER_PATH } from '@basa/protocol';
+import { answers, bytesOf, deviceOf, fail, rememberRequest, Type, wireBytes } from '@basa/service';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
 import { modelWithPlace } from './models.ts';
+import { checkMember } from './readers.ts';
 
 export function mountAdmissions(context: RouteContext): void {
-  const { service, ports } = context;
+  const { service } = context;
   const { app } = service;
   const onRequest = service.requireDevice();
 
@@ -26,19 +26,16 @@ export function mountAdmissions(context: RouteContext): void {
     { onRequest, schema: admissionSchema, config: { begins: true } },
     async (request) => {
       const task = await foundTask(context, request.params.task);
-      const { user, deviceKey } = deviceOf(request);
-      const certificate = certificateCodec.decode(bytesOf(request));
-      if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-      const problem = certificateProblem(ports, task.enrolledFor, certificate);
-      if (problem !== undefined) granted(problem);
+      const { user } = deviceOf(request);
+      await checkMember(context, task, request, certificateCodec.decode(bytesOf(request)));
       // Only devices of the task count: others could use up its share with keys that cost nothing.
       const wait = context.taskLimits?.take(request.params.task, user, context.clock());
       if (wait !== undefined)
         fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
-      await context.revocations.check(task.read.policy, user);
       rememberRequest(request);
+      const model = await modelWithPlace(task);
       const { leftMs } = await task.admit(user);
-      return { endsInMs: Math.floor(leftMs), ...(await modelWithPlace(task)) };
+      return { endsInMs: Math.floor(leftMs), ...model };
     },
   );
 

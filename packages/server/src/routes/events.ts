@@ -1,9 +1,10 @@
-/** The event stream of a task. It is public or only for operators, as configured. */
+/** The event stream of a task, for its readers. */
 import { SERVER_PATH } from '@basa/protocol';
 import { fail, networkOf } from '@basa/service';
 import { streamEvents } from '../live/event-stream.ts';
 import { MAX_STREAMS_OF_NETWORK, StreamPlaces } from '../live/stream-places.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
+import type { Readers } from './readers.ts';
 
 const ASK_AGAIN_MS = 10_000;
 const NO_ROOM = {
@@ -11,14 +12,13 @@ const NO_ROOM = {
   'all-full': 'the server cannot open another event stream now; try again later',
 } as const;
 
-export function mountEvents(context: RouteContext, needsLogin: boolean): void {
+export function mountEvents(context: RouteContext, { require: onRequest }: Readers): void {
   const { service, live } = context;
   const { app } = service;
   const places = new StreamPlaces();
   app.addHook('preClose', async () => places.endAll());
   const schema = { params: taskParams, hide: true };
-  const access = needsLogin ? { onRequest: service.requireRole('operator', 'auditor') } : {};
-  app.get(SERVER_PATH.events(':task'), { ...access, schema }, async ({ params, ip, method }, reply) => {
+  app.get(SERVER_PATH.events(':task'), { onRequest, schema }, async ({ params, ip, method }, reply) => {
     const task = await foundTask(context, params.task);
     if (method === 'HEAD') return reply.type('text/event-stream').header('cache-control', 'no-store').send('');
     const { raw } = reply;

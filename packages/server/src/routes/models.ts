@@ -1,49 +1,49 @@
-/** Serves model versions, which never change, with ETag and Range, directly from the blob store. */
+/** Serves model versions to the readers of their task: they never change, have ETag and Range, and come directly from the blob store. */
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH, type ShownModel, shownModelCodec } from '@basa/protocol';
 import { answers, BYTES_MEDIA_TYPE, fail, Type, wireBytes } from '@basa/service';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
+import { cacheOf, type Readers } from './readers.ts';
 
 const ASK_AGAIN_MS = 2_000;
 
-export function mountModels(context: RouteContext): void {
+export function mountModels(context: RouteContext, { require: onRequest }: Readers): void {
   const { service, store, blobs } = context;
   const { app } = service;
 
   const newestSchema = {
-    summary: 'The newest model, signed by the server, and the open epochs of the authorities',
+    summary: 'The newest model, signed by the server, and the open epochs of the authorities (reader)',
     params: taskParams,
     response: answers(wireBytes('shownModel')),
   };
-  app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
+  app.get(SERVER_PATH.newestModel(':task'), { onRequest, schema: newestSchema }, async ({ params }, reply) => {
     const task = await foundTask(context, params.task);
-    const { shown, authorities } = await newestModel(task);
-    const { oneShot, threshold } = task.read.policy;
-    if (oneShot !== undefined && authorities < threshold)
-      fail('authority-unreachable', {
-        detail: `${authorities} of ${threshold} authorities have listed their epochs recently`,
-        retryAfterMs: ASK_AGAIN_MS,
-      });
-    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(shownModelCodec.encode(shown)));
+    const shown = await newestModel(task);
+    reply.header('cache-control', cacheOf(task)).type(BYTES_MEDIA_TYPE);
+    return reply.send(Buffer.from(shownModelCodec.encode(shown)));
   });
 
   const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
   const modelSchema = {
-    summary: 'The parameters of a version; ETag, Range',
+    summary: 'The parameters of a version; ETag, Range (reader)',
     params,
     response: answers(wireBytes('little-endian float32 parameters')),
   };
-  app.get(SERVER_PATH.model(':task', ':version'), { schema: modelSchema }, async (request, reply) => {
-    const { task } = await foundTask(context, request.params.task);
-    const model = await store.model(task, Number(request.params.version));
+  app.get(SERVER_PATH.model(':task', ':version'), { onRequest, schema: modelSchema }, async (request, reply) => {
+    const task = await foundTask(context, request.params.task);
+    const model = await store.model(task.task, Number(request.params.version));
     if (model === undefined) fail('not-found', { detail: 'this version does not exist' });
     if (model.isForgotten) fail('not-found', { detail: 'the parameters of this version were deleted' });
     context.live.fetched(request.params.task, model.version);
     const etag = `"${toHex(model.modelHash)}"`;
     // For the version itself, not for a refusal.
-    const lasting = { etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' };
+    const lasting = {
+      etag,
+      'accept-ranges': 'bytes',
+      'cache-control': `${cacheOf(task)}, max-age=31536000, immutable`,
+    };
     if (isNamed(request.headers['if-none-match'], etag)) return reply.code(304).headers(lasting).send(new Uint8Array());
     const size = await blobs.size(model.blobKey);
     if (size === undefined) throw new Error(`the blob of version ${model.version} is missing`);
@@ -64,24 +64,26 @@ export function mountModels(context: RouteContext): void {
   });
 }
 
-/** The message for devices, and the number of authorities whose epochs are in it. */
-async function newestModel({
-  models,
-  mode,
-}: RunningTask): Promise<{ readonly shown: ShownModel; readonly authorities: number }> {
+/** The message for devices; refused while too few authorities are heard from, because nothing that a device gives could be summed. */
+async function newestModel({ models, mode, read }: RunningTask): Promise<ShownModel> {
   if ((await models.current()) === undefined) await models.open();
   const { newest } = models;
   if (newest === undefined) throw new Error('a task without version 0');
   const epochs = (await mode.shots?.epochs.current()) ?? [];
   const authorities = new Set(epochs.map(({ authority }) => authority)).size;
-  return { shown: { statement: models.statementOf(newest), epochs }, authorities };
+  const { oneShot, threshold } = read.policy;
+  if (oneShot !== undefined && authorities < threshold)
+    fail('authority-unreachable', {
+      detail: `${authorities} of ${threshold} authorities have listed their epochs recently`,
+      retryAfterMs: ASK_AGAIN_MS,
+    });
+  return { statement: models.statementOf(newest), epochs };
 }
 
-/** The model that is sent with a place, so that a device need not ask for it. Empty if too few authorities listed their epochs recently. */
+/** The model that is sent with a place, so that a device need not ask for it. */
 export async function modelWithPlace(task: RunningTask): Promise<{ readonly model?: string }> {
   if (task.mode.shots === undefined) return {};
-  const { shown, authorities } = await newestModel(task);
-  return authorities < task.read.policy.threshold ? {} : { model: toHex(shownModelCodec.encode(shown)) };
+  return { model: toHex(shownModelCodec.encode(await newestModel(task))) };
 }
 
 /** True if a list of entity tags (RFC 9110) names this one. */

@@ -7,13 +7,17 @@ import { mountModels } from './models.ts';
 import { mountPageTokens } from './page-tokens.ts';
 import { mountPages, type PageOptions } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
+import { readersOf } from './readers.ts';
 import { mountShots } from './shots.ts';
+import { mountStatistics } from './statistics.ts';
 import { mountTasks } from './tasks.ts';
 
 export function mountRoutes(context: RouteContext): void {
+  const readers = readersOf(context);
   mountAbout(context);
-  mountTasks(context);
-  mountModels(context);
+  mountTasks(context, readers);
+  mountModels(context, readers);
+  mountStatistics(context, readers);
   mountAdmissions(context);
   mountShots(context);
   mountUnsafePaper(context);
@@ -21,7 +25,7 @@ export function mountRoutes(context: RouteContext): void {
 
 /** The routes for viewers, if the server is configured to show itself. */
 export function mountShow(context: RouteContext, pages: PageOptions, authorityUrls: readonly string[]): void {
-  mountEvents(context, pages.needsLogin ?? false);
+  mountEvents(context, readersOf(context));
   mountPages(context, pages, authorityUrls);
   if (pages.tokensFolder !== undefined) mountPageTokens(context, pages.tokensFolder);
 }

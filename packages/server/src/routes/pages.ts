@@ -18,8 +18,6 @@ export interface PageOptions {
   readonly authorityUrls?: readonly string[];
   /** Holds enrolment tokens that are handed out to visitors of a page (page-tokens.ts). */
   readonly tokensFolder?: string;
-  /** True if only operators may watch. */
-  readonly needsLogin?: boolean;
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -43,7 +41,6 @@ export function mountPages(context: RouteContext, pages: PageOptions, serverSide
     authority: authorities.join(','),
     shares: shared.map(({ address }) => address),
     handsOutTokens: pages.tokensFolder !== undefined,
-    needsLogin: pages.needsLogin ?? false,
   };
   app.get(SERVER_PATH.page, { schema }, async () => settings);
   app.get(SERVER_PATH.pageLogin, { schema, onRequest: requireRole('operator', 'auditor') }, async () => ({}));

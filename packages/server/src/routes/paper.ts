@@ -1,8 +1,7 @@
 /** The two routes of the paper's own mode; only with `unsafePaperMode`, only for tasks of that mode. */
-import { equalBytes, packedLength } from '@basa/masking';
-import { certificateCodec, certificateProblem, paperMessages, SERVER_PATH, unframeHeader } from '@basa/protocol';
+import { packedLength } from '@basa/masking';
+import { certificateCodec, paperMessages, SERVER_PATH, unframeHeader } from '@basa/protocol';
 import {
-  answerRefusal,
   answers,
   BYTES_MEDIA_TYPE,
   bytesOf,
@@ -18,6 +17,7 @@ import {
 import type { PaperTask } from '../tasks/paper-task.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
+import { checkMember } from './readers.ts';
 
 /** Of a seed that is sealed with CP-ABE (@basa/abe). */
 const SEALED_SEED_BYTES = 240;
@@ -26,7 +26,7 @@ const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 export function mountUnsafePaper(context: RouteContext): void {
   if (!context.unsafePaperMode) return;
-  const { service, ports } = context;
+  const { service } = context;
   const { app } = service;
   const onRequest = service.requireDevice();
 
@@ -38,10 +38,7 @@ export function mountUnsafePaper(context: RouteContext): void {
   app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
     const task = await foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
-    if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-    const problem = certificateProblem(ports, task.enrolledFor, certificate);
-    if (problem !== undefined) answerRefusal(problem);
-    await context.revocations.check(task.read.policy, deviceOf(request).user);
+    await checkMember(context, task, request, certificate);
     rememberRequest(request);
     task.checkRunning();
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));

@@ -5,6 +5,7 @@ import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { askingAuthority, foundTask, type RouteContext, taskParams } from './context.ts';
+import { cacheOf, type Readers } from './readers.ts';
 
 const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
@@ -18,6 +19,7 @@ const taskState = Type.Object({
   mode: Type.String(),
   state: Type.String(),
   why: Type.Optional(Type.String()),
+  publicModels: Type.Boolean({ description: 'everybody may read its models and results' }),
   version: Type.Optional(Type.Integer()),
   ...scores,
   loss: Type.Optional(Type.Number()),
@@ -61,7 +63,7 @@ const versions = Type.Object({
   ),
 });
 
-export function mountTasks(context: RouteContext): void {
+export function mountTasks(context: RouteContext, readers: Readers): void {
   const { service, tasks, store } = context;
   const { app } = service;
   const onRequest = service.requireRole('operator');
@@ -78,13 +80,16 @@ export function mountTasks(context: RouteContext): void {
     return describe(await created(() => tasks.create(body)));
   });
   const list = Type.Object({ tasks: Type.Array(taskState) });
-  app.get(SERVER_PATH.tasks, { schema: { summary: 'All tasks', response: answers(list) } }, async () => ({
-    tasks: tasks.all.map(describe),
-  }));
-  const one = { summary: 'A task', params: taskParams, response: answers(taskState) };
-  app.get(SERVER_PATH.task(':task'), { schema: one }, async ({ params }) =>
-    describe(await foundTask(context, params.task)),
-  );
+  const all = { summary: 'All tasks; results are for readers', response: answers(list) };
+  app.get(SERVER_PATH.tasks, { schema: all }, async (request) => {
+    const hasToken = await readers.hasToken(request);
+    return { tasks: tasks.all.map((task) => describe(task, hasToken || task.hasPublicModels)) };
+  });
+  const one = { summary: 'A task; results are for readers', params: taskParams, response: answers(taskState) };
+  app.get(SERVER_PATH.task(':task'), { schema: one }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    return describe(task, await readers.mayRead(request, task));
+  });
 
   const wanted = Type.Object(
     { state: Type.Union([Type.Literal('running'), Type.Literal('paused'), Type.Literal('finished')]) },
@@ -131,13 +136,16 @@ export function mountTasks(context: RouteContext): void {
   });
 
   const metrics = {
-    summary: 'The versions from this one on, or all, with the sums that they contain',
+    summary: 'The versions from this one on, or all, with the sums that they contain (reader)',
     params: taskParams,
     querystring: Type.Object({ from: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })) }),
     response: answers(versions),
   };
-  app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params, query }) => {
-    const { task } = await foundTask(context, params.task);
+  const reading = { onRequest: readers.require, schema: metrics };
+  app.get(SERVER_PATH.taskMetrics(':task'), reading, async ({ params, query }, reply) => {
+    const running = await foundTask(context, params.task);
+    const { task } = running;
+    reply.header('cache-control', cacheOf(running));
     const from = Number(query.from ?? 0);
     const models = await store.models(task, from);
     const sums = await store.sumsOf(task, from);
@@ -174,24 +182,28 @@ function privacyView(policy: TaskPolicy, { noiseMultiplier, colluders, budget }:
   return { noiseMultiplier, colluders, by, ...(epsilon !== undefined && { ...budget, epsilon }) };
 }
 
-function describe({ task, read, state, why, models, living, admission }: RunningTask) {
+/** Strangers learn what a device needs before it enrols, and no results. */
+function describe(running: RunningTask, isReader = true) {
+  const { task, read, state, why, models, living, admission } = running;
   const { newest } = models;
   const { specification, policy, mode } = read;
+  const results = isReader ? newest : undefined;
   return {
     task: toHex(task),
     name: Buffer.from(policy.name).toString('utf8'),
     policy: specification.policy,
     mode,
     state,
+    publicModels: running.hasPublicModels,
     buffers: living.length,
     admission: admission.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
-    ...(policy.metrics.length > 0 && newest?.metrics !== undefined && { metrics: newest.metrics }),
+    ...(policy.metrics.length > 0 && results?.metrics !== undefined && { metrics: results.metrics }),
     ...(policy.privacy !== undefined && { privacy: privacyView(policy, policy.privacy) }),
     ...(why !== undefined && { why }),
-    ...(newest !== undefined && { version: newest.version }),
-    ...scoresIn(newest ?? {}),
-    ...(newest?.loss !== undefined && { loss: newest.loss }),
+    ...(newest !== undefined && policy.statistics === undefined && { version: newest.version }),
+    ...scoresIn(results ?? {}),
+    ...(results?.loss !== undefined && { loss: results.loss }),
     ...(specification.model !== undefined && { model: specification.model }),
   };
 }

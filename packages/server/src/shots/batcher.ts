@@ -4,6 +4,7 @@ import {
   batchOf,
   leastOfVersion,
   type OneShotPolicy,
+  participationsOf,
   pickBatch,
   type ShotBatch,
   type TaskPolicy,
@@ -45,7 +46,7 @@ const MARGIN_MS = 60_000;
 
 export class Batcher {
   readonly #options: BatcherOptions;
-  /** Batches of a private task whose votes may be under way. */
+  /** Batches of a task that limits participations, whose votes may be under way. */
   #voting: readonly ShotBatch[] = [];
   /** As of the last look; undefined before it. */
   pending: PendingShots | undefined;
@@ -102,7 +103,7 @@ export class Batcher {
     const { task, policy, batches } = this.#options;
     const names = picked.map(({ name }) => name);
     const sum = await batches.add(batchOf(task, names), fence);
-    if (sum !== undefined && policy.privacy?.budget !== undefined) this.#voting = [...this.#voting, sum];
+    if (sum !== undefined && participationsOf(policy) !== undefined) this.#voting = [...this.#voting, sum];
     return sum !== undefined;
   }
 
@@ -117,7 +118,7 @@ export class Batcher {
 
   #forgetVoting(): void {
     const { task, policy, batches, voters } = this.#options;
-    if (policy.privacy?.budget === undefined) return;
+    if (participationsOf(policy) === undefined) return;
     voters.forgetUsers(this.#voting.flatMap(({ users }) => users));
     this.#voting = batches.living.filter((sum) => sum.status === 'frozen' && equalBytes(sum.task, task));
   }

@@ -10,6 +10,7 @@ import {
   type ClosingBatch,
   type Ctx,
   epochEnd,
+  granted,
   isGranted,
   isRefusalReason,
   loseBatch,
@@ -23,7 +24,6 @@ import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { bodiesOf } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
-import { granted } from '../closing/granted.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../closing/opening.ts';
 import { isStalled } from '../closing/when-to-end.ts';

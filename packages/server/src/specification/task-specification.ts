@@ -72,6 +72,7 @@ export const taskSpecificationSchema = Type.Object(
     target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
     places: Type.Optional(Type.Integer({ minimum: 2, maximum: 1_000_000 })),
+    publicModels: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 );
@@ -107,6 +108,11 @@ export function readTask(specification: TaskSpecification): ReadTask {
   const mode = modeOf(specification, policy);
   if (specification.mode === 'paper' && policy.privacy !== undefined)
     throw new RangeError('mode: "paper" has no noise; a task with noise runs in one-shot mode');
+  if (
+    policy.statistics !== undefined &&
+    [specification.stop?.version, specification.model].some((one) => one !== undefined)
+  )
+    throw new RangeError('a statistics task has no model and no versions; it ends by stop.afterMs');
   const model = specification.model === undefined ? undefined : readModel(specification.model, policy);
   checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };

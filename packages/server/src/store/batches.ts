@@ -55,8 +55,8 @@ export function batchTables(database: SqlDatabase) {
       ctx,
       policy: decodePolicy(column.bytes(row, 'policy')),
       batch,
-      // The mean, if the batch mixes versions.
-      version: members.reduce((sum, member) => sum + column.number(member, 'version') / members.length, 0),
+      // The mean, if the batch mixes versions; exactly their version, if it does not.
+      version: members.reduce((sum, member) => sum + column.number(member, 'version'), 0) / (members.length || 1),
       users: members.map((member) => column.bytes(member, 'usr') as UserId),
     };
   };

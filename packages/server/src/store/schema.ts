@@ -2,7 +2,7 @@
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 /** Formats of earlier versions had smaller numbers. */
-const FORMAT = 23;
+const FORMAT = 24;
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
@@ -29,6 +29,11 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
       )`,
     'CREATE INDEX model_sums_by_version ON model_sums (task, version)',
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
+    // The sums of a statistics task; version is the number of the window.
+    `CREATE TABLE window_sums (
+        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL, version ${integer} NOT NULL, devices ${integer} NOT NULL, sums TEXT NOT NULL
+      )`,
+    'CREATE INDEX window_sums_by_window ON window_sums (task, version)',
     // Its uploads are in `shots`.
     `CREATE TABLE batches (
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task),

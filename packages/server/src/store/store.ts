@@ -9,6 +9,7 @@ import { pendingShotTables } from './pending-shots.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
 import { shotTables } from './shots.ts';
+import { statisticsTables } from './statistics.ts';
 import { taskTables } from './tasks.ts';
 
 const SET_NOTE = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
@@ -22,6 +23,7 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof openedTables> &
   ReturnType<typeof pieceTables> &
   ReturnType<typeof modelTables> &
+  ReturnType<typeof statisticsTables> &
   ReturnType<typeof leaseTables> &
   ReturnType<typeof noteTables> & {
     /** Called after a permanent deletion, so that the deleted data is also removed from files that the service controls. */
@@ -41,6 +43,7 @@ export function createStore(database: SqlDatabase, purge: () => Promise<void> = 
     ...openedTables(database),
     ...pieceTables(database),
     ...modelTables(database),
+    ...statisticsTables(database),
     ...leaseTables(database),
     ...noteTables(database),
     purge,

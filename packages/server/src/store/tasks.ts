@@ -20,7 +20,7 @@ export interface StoredTask {
 /** Statuses of batches that have not ended. */
 export const OPEN = `('frozen', 'granted', 'opened')`;
 /** Tables with a row for a task, each before the one it refers to. */
-const OF_TASKS = ['model_sums', 'places', 'epochs', 'shots', 'models', 'batches', 'tasks'];
+const OF_TASKS = ['window_sums', 'model_sums', 'places', 'epochs', 'shots', 'models', 'batches', 'tasks'];
 const OF_BATCHES = ['records', 'opened'];
 
 export interface Removal {

@@ -4,11 +4,10 @@
  *     frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
  */
 import { toHex } from '@basa/masking';
-import { type Ctx, isGranted, recordOpened, type ShotBatch } from '@basa/protocol';
+import { type Ctx, granted, isGranted, recordOpened, type ShotBatch } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/backoff.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { granted } from '../closing/granted.ts';
 import { storeOpened } from '../closing/opened-sums.ts';
 import type { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { isEnded } from '../store/batches.ts';
@@ -17,7 +16,7 @@ import type { VersionMaker } from './version-maker.ts';
 
 export interface CloserOptions {
   readonly gatherer: ShotGatherer;
-  readonly versions: VersionMaker;
+  readonly versions: Pick<VersionMaker, 'advance'>;
   readonly blobs: BlobStore;
   /** The clock of this node. */
   readonly clock: () => number;

@@ -7,6 +7,8 @@ import type { ModelKeeper } from '../closing/model-keeper.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { ShotTask } from '../shots/shot-task.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
+import { WindowEnds } from '../statistics/window-ends.ts';
+import { WindowResults } from '../statistics/window-results.ts';
 import type { Fence } from '../store/leases.ts';
 import { Closer } from './closer.ts';
 import { PaperTask } from './paper-task.ts';
@@ -19,6 +21,8 @@ type Under = (work: (fence: Fence) => Promise<void>) => Promise<void>;
 export interface TaskMode {
   /** Set in one-shot mode. */
   readonly shots?: ShotTask;
+  /** Set in a statistics task. */
+  readonly statistics?: WindowResults;
   /** Set in paper mode. */
   readonly paper?: PaperTask;
   /** The batches to be attended to now, among these. */
@@ -73,26 +77,35 @@ function paperMode({ tools, task, read, models, onIncluded }: ModeParts): TaskMo
 
 function shotMode(parts: ModeParts): TaskMode {
   const { tools, task, read, authorities, models, admission, onIncluded, onEnded } = parts;
-  const { oneShot } = read.policy;
+  const { oneShot, statistics } = read.policy;
   if (oneShot === undefined) throw new RangeError('the policy has the engine of the one-shot mode, and not its lines');
   const policy = { ...read.policy, oneShot };
-  const { stallMs } = read.specification;
-  const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming: admission, stallMs });
+  const ends = statistics && new WindowEnds(statistics, tools.clock);
+  const coming = ends ?? admission;
+  // The batches of a window that goes on are full, or the time to vote for them runs out.
+  const stallMs = ends === undefined ? read.specification.stallMs : undefined;
+  const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming, stallMs });
   const { epochs, inspector } = shots;
   const shared = { ...tools, task, policy, authorities, models };
-  const gatherer = new ShotGatherer({ ...shared, epochs, inspector, coming: admission, stallMs });
+  const gatherer = new ShotGatherer({ ...shared, epochs, inspector, coming, stallMs });
   const onUnanswered = admission.setAside.bind(admission);
-  const versions = new VersionMaker({ ...tools, task, read, gatherer, models, onIncluded });
+  const results =
+    ends && statistics && new WindowResults({ ...tools, task, policy: { ...policy, statistics }, ends, onIncluded });
+  const versions = results ?? new VersionMaker({ ...tools, task, read, gatherer, models, onIncluded });
   const closer = new Closer({ ...tools, gatherer, versions, onUnanswered, onEnded });
   const repeats = new Repeats({ ...tools, task, policy, models, coming: admission, stallMs });
   return {
     shots,
+    ...(results !== undefined && { statistics: results }),
     due: (names) => closer.due(names),
     attend: (ctx, fence) => closer.attend(ctx, fence),
-    listen: () => epochs.look(),
+    async listen() {
+      await results?.look();
+      await epochs.look();
+    },
     look: (under) => under((fence) => shots.look(fence)),
     async tick(under) {
-      if (await repeats.isDue()) await under((fence) => repeats.repeat(fence));
+      if (results === undefined && (await repeats.isDue())) await under((fence) => repeats.repeat(fence));
     },
     async show(ctx) {
       const batch = await tools.batches.find(ctx);

@@ -1,12 +1,13 @@
 /** One running task of a server: its models, its places, its batches, and its end. */
 import { toHex } from '@basa/masking';
-import type { Ctx, EnrolledFor, ShotBatch, TaskId, UserId } from '@basa/protocol';
+import type { Ctx, ShotBatch, TaskId, UserId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { TaskAdmission } from '../admission/task-admission.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
+import { WindowKeeper } from '../statistics/window-keeper.ts';
 import { isEnded } from '../store/batches.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
 import { modeOf, type TaskMode } from './modes.ts';
@@ -41,7 +42,11 @@ export class RunningTask {
     this.#why = stored.why;
     const { policy } = read;
     const authorities = tools.authorities.of(task, policy);
-    this.models = new ModelKeeper({ ...tools, task, read });
+    const { statistics } = read.policy;
+    this.models =
+      statistics === undefined
+        ? new ModelKeeper({ ...tools, task, read })
+        : new WindowKeeper({ ...tools, task, read, statistics });
     const { models } = this;
     this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });
     this.evaluation = new Evaluation({ ...tools, task, read, models });
@@ -71,9 +76,9 @@ export class RunningTask {
     this.#upkeep = new Upkeep(this, tools);
   }
 
-  /** The requirements on certificates of its devices. */
-  get enrolledFor(): EnrolledFor {
-    return { ...this.read.policy, task: this.task };
+  /** True if everybody may read its models and results. */
+  get hasPublicModels(): boolean {
+    return this.read.specification.publicModels === true;
   }
 
   get state(): TaskState {

@@ -7,6 +7,7 @@
 import { combineMeans, DEFAULT_DAMPING, type WeighedMean } from '@basa/learning';
 import {
   type Ctx,
+  granted,
   type NextVersion,
   nextVersion,
   recordIncluded,
@@ -17,7 +18,6 @@ import {
   versionRule,
 } from '@basa/protocol';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { granted } from '../closing/granted.ts';
 import type { Counts, Making, ModelKeeper } from '../closing/model-keeper.ts';
 import { meansOf } from '../closing/opened-sums.ts';
 import type { ShotGatherer } from '../shots/shot-gatherer.ts';

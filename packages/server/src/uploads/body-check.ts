@@ -5,7 +5,7 @@ import { collect, type Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
 import type { Body, BodyLayout } from './body.ts';
 
-/** What a body must be. */
+/** The requirements on a body. */
 export type ExpectedBody = Pick<Body, 'crc' | 'hasParts' | 'layout' | 'modulus'>;
 
 /** The part of a body that is read to check it. */

@@ -1,6 +1,14 @@
 /** Values that are read at each scrape: the copies in memory of batches that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import { type AdmissionView, epsilonBudget, type SumState, type TaskId, type TaskPolicy } from '@basa/protocol';
+import {
+  type AdmissionView,
+  epsilonBudget,
+  type FieldResult,
+  type SumState,
+  type TaskId,
+  type TaskPolicy,
+  type WindowResult,
+} from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
 import type { PendingShots } from '../store/pending-shots.ts';
@@ -12,7 +20,10 @@ export interface WatchedTask {
   readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'privacy' | 'metrics'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly admission: { readonly view: AdmissionView };
-  readonly mode: { readonly shots?: { readonly pending: PendingShots | undefined } };
+  readonly mode: {
+    readonly shots?: { readonly pending: PendingShots | undefined };
+    readonly statistics?: { readonly newest: WindowResult | undefined };
+  };
   readonly stored: { readonly bytes: number | undefined };
 }
 
@@ -35,6 +46,8 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   const eachTask = <Value>(read: (task: WatchedTask) => readonly Value[]): Value[] => sources.tasks().flatMap(read);
   const one = (task: WatchedTask, value: number | undefined): readonly (readonly [{ task: string }, number])[] =>
     value === undefined ? [] : [[{ task: taskLabel(task) }, value]];
+  const newestOf = ({ models, mode }: WatchedTask): StoredModel | undefined =>
+    mode.statistics === undefined ? models.newest : undefined;
   const seconds = (ms: number): number => Math.max(0, ms / 1000);
 
   metrics.gauge('basa_task_running', () => eachTask((task) => one(task, Number(task.state === 'running'))));
@@ -58,24 +71,39 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.admission.view.waiting)));
   metrics.gauge('basa_task_stored_bytes', () => eachTask((task) => one(task, task.stored.bytes)));
   metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBuffers)));
-  metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, task.models.newest?.meanAge)));
-  metrics.gauge('basa_model_version', () => eachTask((task) => one(task, task.models.newest?.version)));
+  metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, newestOf(task)?.meanAge)));
+  metrics.gauge('basa_model_version', () => eachTask((task) => one(task, newestOf(task)?.version)));
   metrics.gauge('basa_model_age_seconds', () =>
     eachTask((task) => {
-      const { newest } = task.models;
+      const newest = newestOf(task);
       return one(task, newest === undefined ? undefined : seconds(clock() - newest.madeAt));
     }),
   );
   metrics.gauge('basa_device_metric', () =>
     eachTask((task) =>
-      Object.entries(task.models.newest?.metrics ?? {}).map(
+      Object.entries(newestOf(task)?.metrics ?? {}).map(
         ([metric, value]): Sample<'basa_device_metric'> => [{ task: taskLabel(task), metric }, value],
       ),
     ),
   );
+  metrics.gauge('basa_statistics_devices', () => eachTask((task) => one(task, task.mode.statistics?.newest?.devices)));
+  const eachField = <Value>(read: (label: string, field: FieldResult) => readonly Value[]): Value[] =>
+    eachTask((task) => (task.mode.statistics?.newest?.fields ?? []).flatMap((field) => read(taskLabel(task), field)));
+  metrics.gauge('basa_statistics_mean', () =>
+    eachField((task, field): readonly Sample<'basa_statistics_mean'>[] =>
+      field.kind === 'number' ? [[{ task, field: field.name }, field.mean]] : [],
+    ),
+  );
+  metrics.gauge('basa_statistics_bucket_devices', () =>
+    eachField((task, field): readonly Sample<'basa_statistics_bucket_devices'>[] =>
+      field.kind === 'number'
+        ? []
+        : field.buckets.map(({ bucket, count }) => [{ task, field: field.name, bucket }, count]),
+    ),
+  );
   metrics.gauge('basa_privacy_epsilon', () => eachTask((task) => one(task, epsilonBudget(task.read.policy))));
-  metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
-  metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, task.models.newest?.r2)));
+  metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, newestOf(task)?.accuracy)));
+  metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, newestOf(task)?.r2)));
 }
 
 /** The number of each kind, including zeros. */

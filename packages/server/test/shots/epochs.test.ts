@@ -1,8 +1,7 @@
 /** The epochs of authorities are requested often enough, kept as long as an upload may name them, and never those of a liar. */
-import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, millis, type OneShotPolicy } from '@basa/protocol';
+import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, granted, millis, type OneShotPolicy } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
-import { granted } from '../../src/closing/granted.ts';
 import { Epochs, type EpochsOptions } from '../../src/shots/epochs.ts';
 import { volatileStore } from '../support/volatile-store.ts';
 

@@ -1,5 +1,8 @@
-import type { Asking } from '@basa/testkit/services/core-authorities.ts';
-import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH } from '@basa/protocol';
+import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
+import { operate } from '@basa/testkit/world/operator.ts';
+import { type Asking, type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 let scene: ShotScene;
@@ -16,20 +19,26 @@ async function sendAll(all: readonly SentShot[]): Promise<void> {
   for (const shot of all) expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true } });
 }
 
+/** The only authority comes back from a copy of its disk: it has its devices, and none of its units. */
+async function loseUnits(): Promise<void> {
+  const [authority] = scene.world.authorities;
+  await authority?.copied()();
+}
+
 describe('a server that stops', () => {
   // Unanswered requests hold the uploads up in a durable state: waiting, in a frozen batch, and granted.
   it.each<Asking>(['inspections', 'batch-votes', 'releases'])(
     'while %s are not answered continues at the same point',
     async (asking) => {
       const four = await shots(4, { count: 4 });
-      const { blocked, asked } = scene.authorities;
+      const { blocked, asked } = scene;
       blocked.add(asking);
       await sendAll(four);
-      await until(() => asked.some((one) => one.endsWith(` ${asking}`) && asked.length > 0));
-      await scene.restart();
+      await scene.until(() => asked.some((one) => one.endsWith(` ${asking}`) && asked.length > 0));
+      await scene.world.restartServer();
       for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
       await scene.answerAgain();
-      expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+      expect(await scene.reached(1)).toEqual(stepOf(four));
       for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
     },
   );
@@ -38,75 +47,79 @@ describe('a server that stops', () => {
 describe('authorities', () => {
   it('may be one away of four', async () => {
     const four = await shots(4, { count: 4 });
-    scene.authorities.away.add(2);
+    scene.away.add(2);
     await sendAll(four);
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    expect(await scene.reached(1)).toEqual(stepOf(four));
   });
 
   it.each([0, 1, 2, 3])('may be one of four that signs wrong sums of masks (%i)', async (liar) => {
     const four = await shots(4, { count: 4 });
-    scene.authorities.lying.add(liar);
+    scene.lying.add(liar);
     await sendAll(four);
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    expect(await scene.reached(1)).toEqual(stepOf(four));
   });
 
   it('that have forgotten inspected uploads get them again', async () => {
     const four = await shots(4, { count: 4 });
-    scene.authorities.blocked.add('batch-votes');
+    scene.blocked.add('batch-votes');
     await sendAll(four);
-    await until(() => scene.authorities.asked.includes('3 batch-votes'));
-    for (const { examined } of scene.authorities.all) examined.clear();
+    await scene.until(() => scene.asked.includes('3 batch-votes'));
+    for (const authority of scene.world.authorities) await authority.restart();
     await scene.answerAgain();
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    expect(await scene.reached(1)).toEqual(stepOf(four));
   });
 
   it('that forget uploads after repeated restarts do not cause a refusal', async () => {
     const four = await shots(4);
-    scene.authorities.blocked.add('batch-votes');
+    scene.blocked.add('batch-votes');
     await sendAll(four);
-    await until(() => scene.authorities.asked.includes('0 batch-votes'));
-    const examined = scene.authorities.all[0]?.examined ?? new Map();
-    examined.clear();
-    let shown = 0;
-    examined.set = (name, value) => (++shown <= four.length ? examined : Map.prototype.set.call(examined, name, value));
+    await scene.until(() => scene.asked.includes('0 batch-votes'));
+    const { authorities, wire } = scene.world;
+    const [authority] = authorities as [AuthorityParty];
+    await authority.restart();
+    wire.readers.push(({ path }) => {
+      if (path.endsWith('/inspections')) scene.blocked.add('batch-votes');
+      return undefined;
+    });
     await scene.answerAgain();
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
-    expect(shown).toBe(2 * four.length);
+    await scene.until(() => scene.blocked.has('batch-votes'));
+    wire.readers.pop();
+    await authority.restart();
+    await scene.answerAgain();
+    expect(await scene.reached(1)).toEqual(stepOf(four));
   });
 
   it('that lost the epochs of a batch before they voted for it leave its updates out', async () => {
     const four = await shots(4);
-    scene.authorities.blocked.add('batch-votes');
+    scene.blocked.add('batch-votes');
     await sendAll(four);
-    await until(() => scene.authorities.asked.includes('0 batch-votes'));
-    const [authority] = scene.authorities.all;
-    authority?.restore();
-    authority?.examined.clear();
+    await scene.until(() => scene.asked.includes('0 batch-votes'));
+    await loseUnits();
     await scene.answerAgain();
     for (const shot of four)
       expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
     // The dissolved batch is over: it is neither kept nor asked about again.
-    const { asked } = scene.authorities;
+    const { asked } = scene;
     const before = asked.length;
     await scene.retry();
     await scene.retry();
-    expect(scene.server.buffersInMemory()).toBe(0);
+    expect(scene.world.server.buffersInMemory()).toBe(0);
     expect(asked.slice(before).filter((one) => one.endsWith(' batch-votes'))).toEqual([]);
   });
 
   it('that are the only ones and lie about a sum cause its quarantine, and the next version is not affected', async () => {
     const four = await shots(4);
-    scene.authorities.lying.add(0);
+    scene.lying.add(0);
     await sendAll(four);
     for (const shot of four) expect(await scene.fateIs(shot, 'quarantined')).toHaveProperty('ctx');
-    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    expect(await scene.reached(1)).toEqual(stepOf([]));
   });
 
   it('that spoil a sum cost those that are left their update too: it is given up before the model is repeated', async () => {
     const six = await shots(6, { stallMs: 200 });
-    scene.authorities.lying.add(0);
+    scene.lying.add(0);
     await sendAll(six.slice(0, 5));
-    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    expect(await scene.reached(1)).toEqual(stepOf([]));
     expect(await scene.fateIs(six[4] as SentShot, 'version-over')).toEqual({ fate: 'version-over' });
     const { json } = await scene.send(six[5] as SentShot);
     expect(json).toMatchObject({ type: expect.stringContaining('version-over') });
@@ -115,9 +128,9 @@ describe('authorities', () => {
   it('whose epochs end before a batch was full have the newest model repeated once, for devices that gave on it', async () => {
     const lost = await shots(3);
     await sendAll(lost);
-    scene.elapse(2 * 3_600_000 + 1000); // the units of their epoch are destroyed
-    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
-    await scene.restart();
+    scene.world.elapse(2 * 3_600_000 + 1000); // the units of their epoch are destroyed
+    expect(await scene.reached(1)).toEqual(stepOf([]));
+    await scene.world.restartServer();
     await scene.reached(1);
     expect((await scene.shown()).statement.version).toBe(1);
   }, 20_000);
@@ -126,46 +139,42 @@ describe('authorities', () => {
     const five = await shots(5, { count: 4 });
     const [first, second, third, ...rest] = five as [SentShot, SentShot, SentShot, ...SentShot[]];
     await sendAll([first, second, third]);
-    await until(async () => (await (await scene.operatorGet('/metrics')).text()).includes('state="good"} 3'));
+    await scene.until(async () => (await (await scene.get('/metrics')).text()).includes('state="good"} 3'));
     for (const [index, { upload }] of [first, second].entries()) {
-      scene.authorities.all[index]?.base.revoke(upload.header.user);
+      const { url } = scene.world.authorities[index] as AuthorityParty;
+      const user = toHex(upload.header.user);
+      await operate(scene.world.wire.fetch, 'POST', new URL(AUTHORITY_PATH.revocations, url), { user });
     }
-    scene.elapse(16 * 60_000); // after that, the votes of others do not excuse a revocation
+    scene.world.elapse(16 * 60_000); // the server has them inspected again
     await sendAll(rest);
-    expect([...(await scene.reached(1))]).toEqual(stepOf([first, third, ...rest]));
+    expect(await scene.reached(1)).toEqual(stepOf([first, third, ...rest]));
     expect(await scene.fate(second)).toEqual({ fate: 'waiting' });
   });
 
   it('that gave up the epochs of a final batch have a version leave it out, and its devices give on that version', async () => {
     const four = await shots(4);
-    scene.authorities.blocked.add('releases');
+    scene.blocked.add('releases');
     await sendAll(four);
-    await until(() => scene.authorities.asked.includes('0 releases'));
-    const [authority] = scene.authorities.all;
-    authority?.restore();
+    await scene.until(() => scene.asked.includes('0 releases'));
+    await loseUnits();
     await scene.answerAgain();
     for (const shot of four) expect(await scene.fateIs(shot, 'quarantined')).toHaveProperty('ctx');
-    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+    expect(await scene.reached(1)).toEqual(stepOf([]));
   });
 });
 
 describe('a server that was restored', () => {
   it('ends the uploads of a batch that it has forgotten, because authorities voted for that batch', async () => {
     const [extra, ...three] = await shots(4, { count: 4, stallMs: 200 });
-    const { blocked, asked } = scene.authorities;
+    const { blocked, asked } = scene;
     blocked.add('inspections');
     await sendAll(three);
-    let restore = (): void => undefined;
-    await scene.restart(() => {
-      restore = scene.backup();
-    });
+    const restore = scene.world.copiedServer();
     await scene.answerAgain();
     blocked.add('releases');
-    await until(() => asked.some((one) => one.endsWith(' releases')));
-    await scene.restart(() => {
-      restore();
-      blocked.add('inspections');
-    });
+    await scene.until(() => asked.some((one) => one.endsWith(' releases')));
+    blocked.add('inspections');
+    await restore();
     await sendAll([extra as SentShot]);
     await scene.answerAgain();
     for (const shot of three)

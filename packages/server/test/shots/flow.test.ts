@@ -3,7 +3,7 @@
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
-import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
+import { type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TaskAdmission } from '../../src/admission/task-admission.ts';
 import { ShotIntake } from '../../src/shots/intake.ts';
@@ -28,11 +28,11 @@ describe.each([1, 4] as const)('with %i authorities', (count) => {
         status: 200,
         json: { accepted: true, received: shot.body.length },
       });
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    expect(await scene.reached(1)).toEqual(stepOf(four));
     for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
     const [first] = four as [SentShot];
     const { ctx } = await scene.fate(first);
-    const state = await (await scene.operatorGet(SERVER_PATH.buffer(String(ctx)))).json();
+    const state = await (await scene.get(SERVER_PATH.buffer(String(ctx)))).json();
     expect(state).toMatchObject({ ctx, status: 'included', version: 0, bufferSize: 4 });
     expect(state.users.toSorted()).toEqual(four.map(({ upload }) => toHex(upload.header.user)).sort());
     expect(await scene.send(first)).toMatchObject({ status: 200, json: { accepted: true } });
@@ -44,10 +44,10 @@ it('uploads that wait are counted for operators', async () => {
   await scene.send(two[0] as SentShot);
   await scene.send(two[1] as SentShot, 0, 40);
   const counted = async (): Promise<readonly string[]> => {
-    const text = await (await scene.operatorGet('/metrics')).text();
+    const text = await (await scene.get('/metrics')).text();
     return [...text.matchAll(/^basa_shots\{.*state="(\w+)"\} (\d+)/gm)].map(([, state, count]) => `${state} ${count}`);
   };
-  await until(async () => (await counted()).join() === 'arriving 1,waiting 0,good 1');
+  await scene.until(async () => (await counted()).join() === 'arriving 1,waiting 0,good 1');
 });
 
 describe('an upload', () => {
@@ -55,7 +55,7 @@ describe('an upload', () => {
     const [shot] = (await shots(1)) as [SentShot];
     expect(await scene.send(shot, 0, 50)).toMatchObject({ status: 200, json: { accepted: false, received: 50 } });
     expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
-    await scene.restart();
+    await scene.world.restartServer();
     expect(await scene.standingOf(shot)).toMatchObject({ status: 200, offset: '50' });
     expect(await scene.send(shot, 20)).toMatchObject({ status: 409, offset: '50', ...problem('offset-mismatch') });
     expect(await scene.send(shot, 50)).toMatchObject({ status: 200, json: { accepted: true } });
@@ -78,7 +78,7 @@ describe('an upload', () => {
     });
     for (const shot of [wrong, ...good]) expect(await scene.send(shot)).toMatchObject({ status: 200 });
     expect(await scene.fateIs(wrong, 'refused')).toEqual({ fate: 'refused', reason: 'body-mismatch' });
-    expect([...(await scene.reached(1))]).toEqual(stepOf(good));
+    expect(await scene.reached(1)).toEqual(stepOf(good));
   });
 
   it('with another body than the one its header names is not taken', async () => {
@@ -113,7 +113,7 @@ describe('an upload', () => {
 
   it('that was never sent has no status here', async () => {
     const [shot] = (await shots(1)) as [SentShot];
-    const response = await fetch(new URL(SERVER_PATH.shotFate(scene.task, scene.nameOf(shot)), scene.server.url));
+    const response = await scene.get(SERVER_PATH.shotFate(scene.world.task, scene.nameOf(shot)));
     expect(response.status).toBe(404);
   });
 });
@@ -122,10 +122,10 @@ describe('updates that no batch can be made of', () => {
   it('wait until more come, and are given with fewer than K if waiting does not pay', async () => {
     const [first, second, third] = (await shots(3, { stallMs: 300 })) as [SentShot, SentShot, SentShot];
     for (const shot of [first, second]) await scene.send(shot);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    for (let n = 0; n < 20; n++) await scene.turn();
     expect(await scene.fate(first)).toEqual({ fate: 'waiting' });
     await scene.send(third);
-    expect([...(await scene.reached(1))]).toEqual(stepOf([first, second, third]));
+    expect(await scene.reached(1)).toEqual(stepOf([first, second, third]));
   });
 
   it('end with their version once it is too old', async () => {
@@ -152,8 +152,8 @@ describe('updates that no batch can be made of', () => {
   it('end with their epochs, when no authority can vote for them any more', async () => {
     const [shot] = (await shots(1)) as [SentShot];
     await scene.send(shot);
-    await until(() => scene.authorities.asked.includes('0 inspections'));
-    scene.elapse(2 * 3_600_000 + 1000);
+    await scene.until(() => scene.asked.includes('0 inspections'));
+    scene.world.elapse(2 * 3_600_000 + 1000);
     expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
   });
 });

@@ -2,9 +2,8 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { toHex } from '@basa/masking';
 import { ONE_SHOT_DEFAULTS, type OneShotPolicy, SERVER_PATH } from '@basa/protocol';
-import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
+import { type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 let scene: ShotScene;
@@ -15,7 +14,7 @@ const STALL_MS = 600_000;
 
 function open(lines: Partial<OneShotPolicy>, more: SceneOptions = {}): Promise<ShotScene> {
   // On a slow machine three of four uploads could be a batch before the last one comes.
-  return ShotScene.open({ ...more, policy: { minimum: 4, oneShot: { ...ONE_SHOT_DEFAULTS, ...lines } } });
+  return ShotScene.open({ ...more, policy: { minimum: 4 }, oneShot: lines });
 }
 
 async function fourSent(): Promise<readonly SentShot[]> {
@@ -29,13 +28,13 @@ async function fourSent(): Promise<readonly SentShot[]> {
 async function batch(): Promise<readonly SentShot[]> {
   const before = await openedByRecord();
   const shots = await fourSent();
-  await until(async () => (await openedByRecord()) > before || (await newest()).version > 0);
+  await scene.until(async () => (await openedByRecord()) > before || (await newest()).version > 0);
   return shots;
 }
 
 /** The means that lie in the server's folder. */
 function openedSums(): readonly string[] {
-  const folder = join(scene.folder, 'server', 'blobs', 'uploads');
+  const folder = join(scene.world.folder, 'server', 'blobs', 'uploads');
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names.filter((name) => existsSync(join(folder, name, 'mean')));
 }
@@ -47,14 +46,14 @@ interface Version {
 }
 
 async function newest(): Promise<Version> {
-  const response = await fetch(new URL(SERVER_PATH.taskMetrics(toHex(scene.task)), scene.server.url));
+  const response = await scene.get(SERVER_PATH.taskMetrics(scene.world.task));
   const { versions } = (await response.json()) as { versions: readonly Version[] };
   return versions.at(-1) as Version;
 }
 
 /** The number of sums with a durable record that they are opened, according to the server. */
 async function openedByRecord(): Promise<number> {
-  const response = await fetch(new URL(SERVER_PATH.task(toHex(scene.task)), scene.server.url));
+  const response = await scene.get(SERVER_PATH.task(scene.world.task));
   const { buffers, admission } = (await response.json()) as { buffers: number; admission: { waitingBuffers: number } };
   return buffers - admission.waitingBuffers;
 }
@@ -71,16 +70,16 @@ describe('a version of three batches', () => {
   it('waits for all of them, through restarts, and names each of them once', async () => {
     scene = await open({ stepUpdates: 12 });
     const first = await batch();
-    await scene.restart();
+    await scene.world.restartServer();
     const second = await batch();
-    await scene.restart();
+    await scene.world.restartServer();
     for (const shot of [...first, ...second]) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
     expect((await newest()).version).toBe(0);
     const all = [...first, ...second, ...(await batch())];
-    expect([...(await scene.reached(1))]).toEqual(stepOf(all));
+    expect(await scene.reached(1)).toEqual(stepOf(all));
     await expectIncluded(all);
     expect(await newest()).toMatchObject({ version: 1, sums: { length: 3 }, spoilt: [] });
-    await until(() => openedSums().length === 0);
+    await scene.until(() => openedSums().length === 0);
   });
 
   it('contains a sum once if the server died between storing the mean and its record', async () => {
@@ -89,7 +88,7 @@ describe('a version of three batches', () => {
     const clock = (): number => {
       hasDied ||= isDying && openedSums().length === 2;
       if (hasDied) throw new Error('the server is dead');
-      return scene.clock();
+      return scene.world.clock();
     };
     scene = await open({ stepUpdates: 12 }, { server: { clock: () => (scene === undefined ? Date.now() : clock()) } });
     const first = await batch();
@@ -97,14 +96,13 @@ describe('a version of three batches', () => {
     const second: SentShot[] = [];
     for (let n = 0; n < 4; n++) second.push(await scene.shot());
     for (const shot of second) await scene.send(shot).catch(() => undefined);
-    await until(() => hasDied);
-    await scene.server.close().catch(() => undefined);
+    await scene.until(() => hasDied);
     [isDying, hasDied] = [false, false];
-    await scene.start();
+    await scene.world.restartServer();
     for (const shot of second) expect(await scene.send(shot)).toMatchObject({ status: 200 });
-    await until(() => openedSums().length === 2);
+    await scene.until(() => openedSums().length === 2);
     const all = [...first, ...second, ...(await batch())];
-    expect([...(await scene.reached(1))]).toEqual(stepOf(all));
+    expect(await scene.reached(1)).toEqual(stepOf(all));
     await expectIncluded(all);
   });
 });
@@ -114,8 +112,8 @@ describe('a version', () => {
     scene = await open({ stepUpdates: 12 }, { stallMs: STALL_MS });
     const two = [...(await batch()), ...(await batch())];
     expect((await newest()).version).toBe(0);
-    scene.elapse(STALL_MS);
-    expect([...(await scene.reached(1))]).toEqual(stepOf(two));
+    scene.world.elapse(STALL_MS);
+    expect(await scene.reached(1)).toEqual(stepOf(two));
     await expectIncluded(two);
     expect(await newest()).toMatchObject({ sums: { length: 2 } });
   });
@@ -124,21 +122,21 @@ describe('a version', () => {
     scene = await open({ stepUpdates: 12 });
     const one = await batch();
     expect((await newest()).version).toBe(0);
-    scene.elapse(ONE_SHOT_DEFAULTS.stepWindowMs);
-    expect([...(await scene.reached(1))]).toEqual(stepOf(one));
+    scene.world.elapse(ONE_SHOT_DEFAULTS.stepWindowMs);
+    expect(await scene.reached(1)).toEqual(stepOf(one));
   });
 
   it('leaves a spoilt batch out, and names it', async () => {
     scene = await open({ stepUpdates: 8 });
-    scene.authorities.lying.add(0);
+    scene.lying.add(0);
     const lied: SentShot[] = [];
     for (let n = 0; n < 4; n++) lied.push(await scene.shot());
     for (const shot of lied) await scene.send(shot);
-    await until(async () => (await openedByRecord()) === 1);
-    await scene.restart();
-    scene.authorities.lying.clear();
+    await scene.until(async () => (await openedByRecord()) === 1);
+    await scene.world.restartServer();
+    scene.lying.clear();
     const good = await batch();
-    expect([...(await scene.reached(1))]).toEqual(stepOf(good));
+    expect(await scene.reached(1)).toEqual(stepOf(good));
     await expectIncluded(good);
     for (const shot of lied) await scene.fateIs(shot, 'quarantined');
     expect(await newest()).toMatchObject({ sums: { length: 1 }, spoilt: { length: 1 } });
@@ -147,11 +145,11 @@ describe('a version', () => {
   it('with a trimmed mean ignores the values of a single extreme batch, and waits for five batches', async () => {
     scene = await open({ stepUpdates: 20, combine: 'trimmed' }, { stallMs: STALL_MS });
     const four = [...(await batch()), ...(await batch()), ...(await batch()), ...(await batch())];
-    scene.elapse(STALL_MS);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    scene.world.elapse(STALL_MS);
+    for (let n = 0; n < 20; n++) await scene.turn();
     for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
     const all = [...four, ...(await batch())];
-    expect([...(await scene.reached(1))]).toEqual(stepOf([]).map((value) => Math.abs(value)));
+    expect(await scene.reached(1)).toEqual(stepOf([]).map((value) => Math.abs(value)));
     await expectIncluded(all);
   });
 });

@@ -32,6 +32,12 @@ export const SERVER_METRICS = {
     ['task', 'metric'],
     'Mean of a private metric over the devices of that version, if the task has metrics; the label metric is its name. One lying device can set it to any value in its range',
   ),
+  basa_statistics_devices: gauge(['task'], 'Devices in the newest window of a statistics task that has a result'),
+  basa_statistics_mean: gauge(['task', 'field'], 'Mean of a number over the devices of that window, with its noise'),
+  basa_statistics_bucket_devices: gauge(
+    ['task', 'field', 'bucket'],
+    'Devices of that window in a bucket of a histogram, with its noise',
+  ),
   basa_privacy_epsilon: gauge(['task'], 'Epsilon of a device in a private task after all participations of its budget'),
   basa_uploads_accepted_total: counter(['task'], 'Uploads accepted'),
   basa_buffers_frozen_total: counter(['task'], 'Batches that were made'),

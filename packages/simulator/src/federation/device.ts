@@ -9,6 +9,7 @@ import {
   type DeviceLedger,
   type DeviceStep,
   EMPTY_LEDGER,
+  granted,
   isLedgerRecord,
   isSessionRecord,
   type LedgerRecord,
@@ -20,7 +21,6 @@ import {
   type UserSession,
   userIdOf,
 } from '@basa/protocol';
-import { granted } from './granted.ts';
 import type { World } from './world.ts';
 
 export class FederationDevice {

@@ -105,7 +105,7 @@ export class ShotAuthority {
     return millis(this.base.world.now + this.clockMs);
   }
 
-  /** What the functions of an authority see. */
+  /** The authority as the functions of the protocol see it. */
   get view(): Authority {
     const { task, policy } = this.base.world;
     return {

@@ -14,6 +14,7 @@ import {
   type Ctx,
   connectPaper,
   contributePaper,
+  granted,
   issuePaperKey,
   millis,
   type PaperBuffer,
@@ -28,7 +29,6 @@ import {
   type UserId,
   unsafePaperBuffer,
 } from '@basa/protocol';
-import { granted } from './granted.ts';
 import { randomBytesFrom } from './random-bytes.ts';
 import { transparentPaperSealings } from './transparent-sealings.ts';
 import type { Environment, PaperSealings } from './world.ts';

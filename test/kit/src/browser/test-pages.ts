@@ -56,7 +56,12 @@ export class TestPages {
         training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
         uploadLeaseMs: 300_000,
       },
-      specification: { mode: isPaper ? 'paper' : 'one-shot', model: modelJson(model), stop: { accuracy: 0.99 } },
+      specification: {
+        mode: isPaper ? 'paper' : 'one-shot',
+        model: modelJson(model),
+        stop: { accuracy: 0.99 },
+        publicModels: true,
+      },
       server: {
         port,
         pagesFolder: join(folder, 'pages'),
@@ -95,7 +100,7 @@ export class TestPages {
   async client(name: string): Promise<BasaClient> {
     const { policy, task, authorityKey, urls } = this.processes;
     const identity = join(this.#folder, 'devices', name);
-    const floor = { noNoise: true, unsafeMixedVersions: policy.versions === 'unsafeMixed' };
+    const floor = { minimum: 2, noNoise: true, unsafeMixedVersions: policy.versions === 'unsafeMixed' };
     const client = await Clients.connect({ ...urls, task, authorityKey, identity, floor, token: await this.token() });
     this.#clients.push(client);
     return client;

@@ -7,13 +7,14 @@ import {
   deviceExportCodec,
   encodeBufferRecord,
   encodePolicy,
+  granted,
   paperMessages,
   paperTicketCodec,
   revocationsCodec,
   type SumFact,
   voteCodec,
 } from '@basa/protocol';
-import { granted, PaperFederation } from '@basa/simulator';
+import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { shotSamples } from './one-shot/sample-shots.ts';
 import { ShotWorld } from './one-shot/shot-world.ts';

@@ -4,7 +4,8 @@ import { inMemoryStoreForTests } from '@basa/client/node';
 import { HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import fc from 'fast-check';
-import { OPERATOR_TOKEN, oneHot, TestServices } from '../services/test-services.ts';
+import { oneHot, TestServices } from '../services/test-services.ts';
+import { OPERATOR_TOKEN } from '../world/operator.ts';
 import { type FuzzRequest, type FuzzSource, fuzzRequests } from './requests.ts';
 
 export interface FuzzReport {

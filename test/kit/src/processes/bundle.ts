@@ -60,12 +60,17 @@ export const FOR_NODE = {
   logLevel: 'error',
 } satisfies BuildOptions;
 
+const folders: string[] = [];
+function removeFolders(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
 /** A new folder for every run that needs it, because two runs may work in parallel. */
 export function bundleFolder(kind: string): string {
   const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}-${kind}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }'); // else Node reads a program once more to find out
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  if (folders.push(folder) === 1) process.once('exit', removeFolders);
   return folder;
 }
 

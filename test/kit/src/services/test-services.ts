@@ -20,19 +20,14 @@ import {
   SERVER_PATH,
   type TaskPolicy,
 } from '@basa/protocol';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
+import { OPERATOR_TOKEN, OPERATORS, operate as operateBytes } from '../world/operator.ts';
 
 export { until };
 
-export const OPERATOR_TOKEN = 'operator-of-the-tests';
-/** One token with every role of both services, which no real party may have. */
-export const OPERATORS = [
-  {
-    tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))),
-    roles: ['operator', 'auditor', 'tasks', 'enrol', 'revoke', 'admin'],
-  },
-] as const satisfies NonNullable<ServerOptions['operators']>;
+/** The header of a reader of every task. */
+export const READER = { authorization: `Bearer ${OPERATOR_TOKEN}` };
 
 /** Tests move the clocks, and what is under way was signed before. */
 const ANY_SKEW = 10 ** 12;
@@ -188,7 +183,7 @@ export class TestServices {
       task: this.task,
       token: await this.token(options.task),
       ...more,
-      floor: { noNoise: true, ...more.floor },
+      floor: { minimum: 2, noNoise: true, ...more.floor },
     });
     this.#clients.push(client);
     return client;
@@ -225,7 +220,7 @@ export class TestServices {
   /** Waits until the newest version is this one. */
   async reached(version: number, task = this.task): Promise<Float32Array> {
     await until(async () => ((await this.taskState(task)).version ?? -1) >= version);
-    const response = await fetch(new URL(SERVER_PATH.model(task, version), this.server.url));
+    const response = await fetch(new URL(SERVER_PATH.model(task, version), this.server.url), { headers: READER });
     return new Float32Array(await response.arrayBuffer());
   }
 
@@ -250,17 +245,8 @@ export async function newToken(
 
 /** Sends a request of an operator to either service. */
 export async function operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
-  const isBytes = body instanceof Uint8Array;
-  const response = await fetch(new URL(path, url), {
-    method,
-    headers: {
-      authorization: `Bearer ${OPERATOR_TOKEN}`,
-      ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
-    },
-    ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Answer;
+  const answer = await operateBytes(fetch, method, new URL(path, url), body);
+  return JSON.parse(Buffer.from(answer).toString()) as Answer;
 }
 
 /** Reads `/metrics` as an operator: values by names with their labels. */

@@ -11,6 +11,8 @@ import {
   type TaskPolicy,
 } from '@basa/protocol';
 
+import { malformedStatistics, STATISTICS } from './statistics.ts';
+
 type Case = readonly [why: string, policy: Uint8Array];
 type Changes = Partial<TaskPolicy>;
 
@@ -104,6 +106,8 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ...double('a low', told({ low: MARK }), { ...bothSigns(NO_NUMBERS), 'as high': 1, 'above high': 2 }),
     ...double('a high', told({ high: MARK }), { ...bothSigns(NO_NUMBERS), 'as low': 0, 'below low': -1 }),
     ...double('a range', told({ low: -1e308, high: MARK }), { 'too wide for a number': 1e308 }),
+    ...byte('the flag of statistics', {}, { statistics: STATISTICS }, [2, 255]),
+    ...malformedStatistics((statistics) => written({ statistics }), replaced),
     ...byte('privacy', {}, noisy({}), [2, 255]),
     ...double('noise', noisy({ noiseMultiplier: MARK }), { ...notPositive, 'above a million': 1_000_001 }),
     ...byte('a budget', noisy({ budget: undefined }), noisy({}), [2, 255]),

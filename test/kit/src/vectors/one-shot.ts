@@ -6,6 +6,7 @@ import {
   batchVoteRequestCodec,
   encodePolicy,
   givenNameOf,
+  granted,
   inspectAnswerCodec,
   inspectRequestCodec,
   judgeSum,
@@ -22,7 +23,6 @@ import {
   voteCodec,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
-import { granted } from '@basa/simulator';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
 
 export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x25519'): object {

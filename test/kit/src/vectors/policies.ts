@@ -13,6 +13,7 @@ import {
 } from '@basa/protocol';
 import { malformedPolicies } from './malformed-policies.ts';
 import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
+import { type ReportVector, reportVectors, unusableStatistics, usableStatistics } from './statistics.ts';
 import { paperPolicies, unusablePolicies, usablePolicies } from './unusable-policies.ts';
 
 /** The reason why a client rejects: the bytes are not a policy, the policy is unusable, or its engine hides nothing. */
@@ -55,6 +56,7 @@ export interface PolicyVectors {
   readonly accepted: readonly AcceptedPolicy[];
   readonly paper: readonly PaperVector[];
   readonly floors: readonly FloorVector[];
+  readonly reports: readonly ReportVector[];
   readonly budgets: readonly BudgetVector[];
 }
 
@@ -97,12 +99,20 @@ export function policyVectors(): PolicyVectors {
         refusal: 'malformed' as const,
         policy: toHex(policy),
       })),
-      ...refused('unusable-policy', [...unusablePolicies(GOOD_POLICY, GOOD_PRIVACY), ...unusableShots(GOOD_PRIVACY)]),
+      ...refused('unusable-policy', [
+        ...unusablePolicies(GOOD_POLICY, GOOD_PRIVACY),
+        ...unusableShots(GOOD_PRIVACY),
+        ...unusableStatistics(GOOD_PRIVACY, GOOD_POLICY),
+      ]),
       ...refused('unsafe-engine', [
         ['an engine that hides nothing', { engine: ENGINE.unsafeTransparent, oneShot: undefined }],
       ]),
     ],
-    accepted: [...usablePolicies(GOOD_POLICY, GOOD_PRIVACY), ...usableShots(GOOD_PRIVACY)].map(([what, changes]) => ({
+    accepted: [
+      ...usablePolicies(GOOD_POLICY, GOOD_PRIVACY),
+      ...usableShots(GOOD_PRIVACY),
+      ...usableStatistics(GOOD_PRIVACY),
+    ].map(([what, changes]) => ({
       what,
       policy: written(changes),
     })),
@@ -111,6 +121,7 @@ export function policyVectors(): PolicyVectors {
       ...paper.usable.map(([what, changes]) => ({ what, isUsable: true, policy: written(changes) })),
     ],
     floors: floorVectors(),
+    reports: reportVectors(GOOD_POLICY, GOOD_PRIVACY),
     budgets: budgetVectors(),
   };
 }

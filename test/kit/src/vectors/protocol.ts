@@ -6,6 +6,7 @@ import {
   type Ctx,
   connectPaper,
   contributePaper,
+  granted,
   millis,
   paperInput,
   paperMessages,
@@ -14,7 +15,6 @@ import {
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import { granted } from '@basa/simulator';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { wasmTools } from '../core/tools.ts';
 import { enrolmentVectors } from './enrolment.ts';

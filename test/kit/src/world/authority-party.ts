@@ -29,11 +29,13 @@ export class AuthorityParty {
   readonly #options: AuthorityPartyOptions;
   readonly #home: string;
   #copies = 0;
-  /** What its own clock is ahead of the world's. */
+  /** The lead of its own clock over the world's. */
   aheadMs = 0;
   service!: Authority;
   /** Its signing key, for those who collude with it. */
   signer!: Signer;
+  /** The secrets that it drew since its first start, for those who break one of its keys. */
+  readonly drawn: Uint8Array[] = [];
 
   private constructor(index: number, options: AuthorityPartyOptions) {
     this.index = index;
@@ -46,15 +48,10 @@ export class AuthorityParty {
     const party = new AuthorityParty(index, options);
     mkdirSync(party.#home, { recursive: true });
     writeFileSync(party.#keyFile, nodeRandomBytes(32), { mode: 0o600 });
-    const drawn: Uint8Array[] = [];
-    await party.#open((length) => {
-      const bytes = nodeRandomBytes(length);
-      if (length === 32) drawn.push(bytes.slice());
-      return bytes;
-    });
+    await party.#open();
     const isIts = (seed: Uint8Array): boolean =>
       Buffer.compare(createNodeSigner(seed).publicKey, party.publicKey) === 0;
-    party.signer = createNodeSigner(drawn.find(isIts) as Uint8Array);
+    party.signer = createNodeSigner(party.drawn.find(isIts) as Uint8Array);
     return party;
   }
 
@@ -68,6 +65,11 @@ export class AuthorityParty {
 
   get #data(): string {
     return join(this.#home, 'data');
+  }
+
+  /** The folder of its units. */
+  get units(): string {
+    return join(this.#data, 'units');
   }
 
   get #keyFile(): string {
@@ -97,7 +99,7 @@ export class AuthorityParty {
     await this.service.close();
   }
 
-  async #open(randomBytes: (length: number) => Uint8Array = nodeRandomBytes): Promise<void> {
+  async #open(): Promise<void> {
     const { clock, more, wire } = this.#options;
     this.service = await createAuthority({
       dataFolder: this.#data,
@@ -107,7 +109,11 @@ export class AuthorityParty {
       workers: 0,
       tickMs: NEVER_MS,
       clock: () => clock() + this.aheadMs,
-      randomBytes,
+      randomBytes: (length) => {
+        const bytes = nodeRandomBytes(length);
+        if (length === 32) this.drawn.push(bytes.slice());
+        return bytes;
+      },
       ...NO_LIMITS,
       ...more,
     });

@@ -1,8 +1,8 @@
-/** The operator of every service of a world. */
+/** The operator of every service of a test: one token with every role of both services, which no real party may have. */
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 
-const OPERATOR_TOKEN = 'operator-of-the-tests';
+export const OPERATOR_TOKEN = 'operator-of-the-tests';
 
 export const OPERATORS = [
   {

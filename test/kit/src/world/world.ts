@@ -44,6 +44,9 @@ export interface WorldOptions {
   readonly oneShot?: Partial<OneShotPolicy>;
   readonly authority?: Partial<AuthorityOptions>;
   readonly server?: Partial<ServerOptions>;
+  readonly specification?: Partial<TaskSpecification>;
+  /** A database that several nodes share has a clock of its own. */
+  readonly startsAt?: number;
 }
 
 export interface DeviceOptions {
@@ -54,6 +57,7 @@ export interface DeviceOptions {
   readonly predecessor?: string;
   /** Without it, every authority allows the key of the device. */
   readonly isAllowed?: false;
+  readonly token?: string;
 }
 
 const SERVER = 'server';
@@ -73,13 +77,14 @@ export class World {
   task = '';
   readonly #options: WorldOptions;
   readonly #outside = nodeOutside();
-  #now = START;
+  #now: number;
   #tasks = 0;
   #copies = 0;
 
   private constructor(options: WorldOptions) {
     this.#options = options;
     this.shape = options.shape ?? ALONE;
+    this.#now = options.startsAt ?? START;
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
@@ -133,7 +138,7 @@ export class World {
       const answer = await operate(this.wire.fetch, 'POST', new URL(AUTHORITY_PATH.tasks, party.url), bytes);
       ({ task: this.task } = JSON.parse(new TextDecoder().decode(answer)) as { task: string });
     }
-    const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...more };
+    const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.#options.specification, ...more };
     await operate(this.wire.fetch, 'POST', new URL(SERVER_PATH.tasks, this.serverUrl), specification);
     return this.task;
   }
@@ -155,6 +160,7 @@ export class World {
     outside = {},
     predecessor,
     isAllowed,
+    token,
   }: DeviceOptions = {}): Promise<BasaClient> {
     const deviceKeys = [toHex(store.signer.publicKey)];
     for (const { url } of isAllowed === false ? [] : this.authorities)
@@ -165,8 +171,9 @@ export class World {
       authorityKey: this.authorities.map(({ publicKey }) => toHex(publicKey)).join(','),
       task: this.task,
       unsafeAllowPlainHttp: true,
-      floor: { noNoise: true },
+      floor: { minimum: 2, noNoise: true },
       ...(predecessor !== undefined && { predecessor }),
+      ...(token !== undefined && { token }),
     });
   }
 
@@ -174,7 +181,7 @@ export class World {
   async reached(version: number, turns = MAX_TURNS): Promise<{ readonly parameters: Float32Array }> {
     const address = new URL(SERVER_PATH.model(this.task, version), this.serverUrl);
     for (let turn = 0; turn < turns; turn++) {
-      const response = await this.wire.fetch(address);
+      const response = await asOperator(this.wire.fetch, 'GET', address);
       if (response.ok) return { parameters: new Float32Array(await response.arrayBuffer()) };
       await this.tick();
       await new Promise((resolve) => setTimeout(resolve, 5)); // the server's threads take their time
@@ -212,7 +219,16 @@ export class World {
   }
 
   async #startServer(): Promise<void> {
-    this.server = await startServer({
+    this.server = await this.node();
+    this.wire.put(SERVER, this.server.app);
+    const { signingKey } = this.#options.server?.database ?? {};
+    const own = () => fromHex(readFileSync(join(this.#serverFolder, 'server.key'), 'utf8').trim()) as Uint8Array;
+    this.serverSigner = createNodeSigner(signingKey ?? own());
+  }
+
+  /** A further node of the server, in a world whose nodes share a database; the caller closes it. */
+  node(): Promise<RunningServer> {
+    return startServer({
       dataFolder: this.#serverFolder,
       authorities: this.authorities.map(({ url, publicKey }) => ({ url, publicKey })),
       listen: { host: '127.0.0.1', port: 0 },
@@ -225,9 +241,6 @@ export class World {
       ...NO_LIMITS,
       ...this.#options.server,
     });
-    this.wire.put(SERVER, this.server.app);
-    const secret = fromHex(readFileSync(join(this.#serverFolder, 'server.key'), 'utf8').trim());
-    this.serverSigner = createNodeSigner(secret as Uint8Array);
   }
 
   /** Devices have the world's clock, and never really wait. */
@@ -244,6 +257,6 @@ export class World {
   }
 }
 
-export function deviceStore(): NonNullable<DeviceOptions['store']> {
-  return inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));
+export function deviceStore(signer = createNodeSigner(nodeRandomBytes(32))): NonNullable<DeviceOptions['store']> {
+  return inMemoryStoreForTests(signer);
 }

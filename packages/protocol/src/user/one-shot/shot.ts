@@ -5,7 +5,7 @@
 import { concatBytes, crc32, type KeyResult, type KeyWork, type MaskPlan, packVector, SEED_BYTES } from '@basa/masking';
 import type { JoinTag, Millis } from '../../wire/brands.ts';
 import { type Certificate, userIdOf } from '../../wire/certificate.ts';
-import { type ModelStatement, modelNameOf } from '../../wire/model.ts';
+import { type ModelStatementBody, modelNameOf } from '../../wire/model.ts';
 import { type Epoch, epochNameOf } from '../../wire/one-shot/epoch.ts';
 import { partBinding, partTerm, sealParts } from '../../wire/one-shot/part-sealing.ts';
 import { oneShotOf } from '../../wire/one-shot/parts.ts';
@@ -30,8 +30,8 @@ import type { UserPorts, UserSession } from '../session.ts';
 export interface ShotStart {
   readonly policy: TaskPolicy;
   readonly certificate: Certificate;
-  /** The model that the update was trained on. */
-  readonly statement: ModelStatement;
+  /** The model that the update was trained on; in a statistics task, the window of the report. */
+  readonly statement: ModelStatementBody;
   /** From `receiveModel`. */
   readonly epochs: readonly Epoch[];
   /** By the device's own clock. */
@@ -128,7 +128,7 @@ function* masked(ports: UserPorts, { header, policy, held, seeds }: ToMask): Ste
 }
 
 function givenProblem({ ledger }: Device, { policy, statement, now }: ShotStart): Refused | undefined {
-  const spent = budgetProblem(ledger, policy.privacy?.budget);
+  const spent = budgetProblem(ledger, policy);
   return spent ?? versionProblem(ledger, statement) ?? intervalProblem(ledger, policy, now);
 }
 

@@ -4,7 +4,7 @@
  */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
-import type { ModelStatement, ShownModel } from '../../wire/model.ts';
+import type { ModelStatementBody, ShownModel } from '../../wire/model.ts';
 import { modelStatementCodec } from '../../wire/model.ts';
 import { type Epoch, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import { isHolder, taskParts } from '../../wire/one-shot/parts.ts';
@@ -12,6 +12,7 @@ import { type OneShotPolicy, vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
+import { windowAt, windowStatement } from '../../wire/statistics.ts';
 
 export interface ModelQuestion {
   readonly suite: Suite;
@@ -21,25 +22,35 @@ export interface ModelQuestion {
   readonly now: Millis;
 }
 
-/** The model to train on, and the epochs that an upload names. */
+/** The model to train on, or the window of a statistics task by the device's own clock; and the epochs that an upload names. */
 export interface Gathered {
   readonly kind: 'gathered';
-  readonly statement: ModelStatement;
+  readonly statement: ModelStatementBody;
   /** At most one of each authority, by rising index. */
   readonly epochs: readonly Epoch[];
 }
 
 /** A task in paper mode has no epochs: only the statement counts there. */
 export function receiveModel(question: ModelQuestion, shown: ShownModel): Gathered | Refused {
-  const { suite, policy, task } = question;
-  const { statement } = shown;
-  if (!equalBytes(statement.task, task) || !isSigned(suite, modelStatementCodec, statement, policy.serverKey))
-    return refused('model-invalid');
+  const { policy } = question;
+  const statement = statementOf(question, shown);
+  if (statement === undefined) return refused('model-invalid');
   if (policy.oneShot === undefined) return { kind: 'gathered', statement, epochs: [] };
   const epochs = usableEpochs(question, policy.oneShot, shown.epochs);
   return isEnough(policy, policy.oneShot, epochs)
     ? { kind: 'gathered', statement, epochs }
     : refused('epochs-missing', { detail: `usable keys of ${epochs.length} authorities` });
+}
+
+/** A statistics task has no model: whatever it is shown, the device reports for the window of its own clock. */
+function statementOf(
+  { suite, policy, task, now }: ModelQuestion,
+  { statement }: ShownModel,
+): ModelStatementBody | undefined {
+  const { statistics, serverKey } = policy;
+  if (statistics !== undefined) return windowStatement(task, statistics, windowAt(statistics, now));
+  const isOfServer = equalBytes(statement.task, task) && isSigned(suite, modelStatementCodec, statement, serverKey);
+  return isOfServer ? statement : undefined;
 }
 
 /** Of each authority the epoch that closes last: an old one would cost the upload. */

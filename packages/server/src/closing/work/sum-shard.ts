@@ -5,6 +5,7 @@ import {
   dequantizeSum,
   elementBits,
   subtractInPlace,
+  toSigned,
   type VectorKernel,
 } from '@basa/masking';
 import { judgeBehind, judgeCoordinates, judgePrefix, prefixElements, type SumRules, updateWords } from '@basa/protocol';
@@ -43,8 +44,11 @@ function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel:
   const first = Math.max(0, from - prefixElements(rules));
   const spoilt = judgeBehind(behind) ?? judgeCoordinates(rules, coordinates, updates, first, kernel);
   if (spoilt !== undefined) return spoilt;
-  const { weightScale } = rules;
-  const mean = dequantizeSum(coordinates, rules, { weightSum, weightScale }, kernel);
+  const { modulus, statistics, weightScale } = rules;
+  const mean =
+    statistics === undefined
+      ? dequantizeSum(coordinates, rules, { weightSum, weightScale }, kernel)
+      : Float64Array.from(coordinates, (word) => toSigned(word, modulus));
   return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
 }
 

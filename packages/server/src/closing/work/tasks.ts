@@ -31,9 +31,12 @@ export interface SumShardTask {
 /** The words before the coordinates, which describe the whole sum. */
 export type GoodPrefix = Extract<PrefixVerdict, { kind: 'good' }>;
 
+/** A mean; in a statistics task, the sums themselves, which are exact. */
+export type SummedWords = Float32Array | Float64Array;
+
 export type SummedShard =
   /** `prefix` comes with the first shard. */
-  { readonly kind: 'shard'; readonly mean: Float32Array; readonly prefix?: GoodPrefix } | Quarantined;
+  { readonly kind: 'shard'; readonly mean: SummedWords; readonly prefix?: GoodPrefix } | Quarantined;
 
 export interface EvaluateTask {
   readonly kind: 'evaluate';

@@ -32,6 +32,8 @@ export type ToDevice =
       readonly data: DeviceData;
       /** True if the page has said that the task runs in the unsafe mode of the paper. */
       readonly isPaper: boolean;
+      /** True if the page has said that the sums have no noise. */
+      readonly noNoise: boolean;
       /** The number of contributions. If missing, the device contributes until it leaves. */
       readonly rounds?: number;
     }

@@ -39,8 +39,8 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   const connect = (): Promise<BasaClient> =>
     BasaClient.connect({
       ...join.settings,
-      // People join by a link of the task's operator, who decides about its noise. The page has said that paper mode mixes versions.
-      floor: { noNoise: true, unsafeMixedVersions: join.isPaper },
+      // What the page has said to the person, and nothing else: the policy comes from the authorities.
+      floor: { noNoise: join.noNoise, unsafeMixedVersions: join.isPaper },
       identity: `tab-${join.settings.task.slice(0, 16)}`,
       watchMasking: watching,
       signal: gate.signal,
@@ -68,7 +68,8 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
     examples: samples.indices.length,
     isResuming: isInterrupted,
   });
-  if (client.privacy !== undefined) tell({ kind: 'privacy', ...client.privacy });
+  const { spent } = client.privacy;
+  if (spent !== undefined) tell({ kind: 'privacy', ...spent });
   listen(client, tell);
   const life = new Life({ client, gate, tell, sleep, rounds: join.rounds, isPaper });
   try {

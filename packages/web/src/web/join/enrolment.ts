@@ -41,7 +41,7 @@ export class Enrolment {
     const token = this.#field.value.trim();
     if (token !== '' && !/^[0-9a-f]{64}$/.test(token)) return { kind: 'missing', sentence: MISTYPED };
     if (token !== '') return { kind: 'ready', token };
-    if (this.#isKnown) return { kind: 'ready' };
+    if (this.isKnown) return { kind: 'ready' };
     if (!this.#options.handsOutTokens) return { kind: 'missing', sentence: NEEDED };
     const answer = await fetch(SERVER_PATH.pageTokens(this.#options.task), { method: 'POST', credentials: 'omit' });
     if (!answer.ok) return { kind: 'missing', sentence: NONE_LEFT };
@@ -73,13 +73,14 @@ export class Enrolment {
     return `basa-joined:${this.#options.task}`;
   }
 
-  get #isKnown(): boolean {
+  /** True if this browser has joined the task before. */
+  get isKnown(): boolean {
     return localStorage.getItem(this.#mark) !== null;
   }
 
   #show(): void {
     const { linkToken, handsOutTokens } = this.#options;
-    const way = this.#isKnown ? 'known' : linkToken !== null ? 'link' : handsOutTokens ? 'handed' : 'needed';
+    const way = this.isKnown ? 'known' : linkToken !== null ? 'link' : handsOutTokens ? 'handed' : 'needed';
     say(element('token-note'), NOTES[way]);
     element('token-field').hidden = way === 'known' || way === 'handed';
     this.#field.removeAttribute('aria-invalid');

@@ -11,6 +11,7 @@ import { lossOf, scoreAxis, scoreWords } from '../shared/score.ts';
 import {
   authoritiesOf,
   chosenTask,
+  noiseOf,
   type ServerFacts,
   sealingOf,
   serverFacts,
@@ -68,16 +69,22 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
   );
   const sealing = sealingOf(chosen);
   if (sealing !== undefined) say(element('sealing'), SEALING_WORDS[sealing].sentence);
+  const noise = noiseOf(chosen);
+  say(element('noise'), `The sums of this task have ${noise.sentence}.`);
+  const mustAsk = chosen.mode === PAPER || noise.kind === 'none';
+  if (mustAsk && chosen.mode !== PAPER) sayExact();
   const shares = element<HTMLSelectElement>('share');
   shares.append(...server.settings.shares.map((address, n) => make('option', { value: address }, `share ${n + 1}`)));
   const preferred = Number(asked.get('share') ?? Math.floor(Math.random() * server.settings.shares.length));
   shares.selectedIndex = Math.min(preferred, shares.options.length - 1);
-  const { handsOutTokens, needsLogin } = server.settings;
+  const { handsOutTokens } = server.settings;
   const enrolment = new Enrolment({ task: chosen.task, linkToken: asked.get('token'), handsOutTokens });
-  if (needsLogin) element('no-stream').hidden = false;
-  else show(chosen);
+  if (chosen.publicModels) show(chosen);
+  else element('no-stream').hidden = false;
   wire(server, chosen, enrolment);
-  if (asked.has('now') && chosen.mode !== PAPER) void join(server, chosen, enrolment);
+  // Who joined here before has agreed to sums without noise.
+  const isAgreed = !mustAsk || (chosen.mode !== PAPER && enrolment.isKnown);
+  if (asked.has('now') && isAgreed) void join(server, chosen, enrolment);
 }
 
 /** The unsafe mode of the paper has a name on this page, and a tab joins it only by its button. */
@@ -87,6 +94,12 @@ function sayPaper(): void {
   say(element('sum-title'), 'The model');
   say(element('no-batch'), 'In paper mode, devices take the positions of one buffer in turn.');
   say(element('steps-note'), 'Time and traffic of each step of the last contribution.');
+}
+
+/** A tab joins a task without noise only by its button. */
+function sayExact(): void {
+  element('exact-note').hidden = false;
+  say(element('join'), 'Join without noise');
 }
 
 /** Shows the batches and versions of the task, for as long as the page is open. */
@@ -145,7 +158,7 @@ function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): voi
     const { files } = target as HTMLInputElement;
     const label = Number(element<HTMLSelectElement>('label').value);
     pictures = await addPictures(pictures, files ?? [], { label, ...inputOf(chosen) });
-    say(element('picture-count'), `using ${pictures.labels.length} of your own pictures, which stay in this tab`);
+    say(element('picture-count'), `using ${pictures.labels.length} of your own pictures`);
   });
 }
 
@@ -188,6 +201,7 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
     hints: { model: chosen.model, loss: lossOf(chosen) },
     data,
     isPaper: chosen.mode === PAPER,
+    noNoise: noiseOf(chosen).kind === 'none',
     ...(rounds !== null && { rounds: Number(rounds) }),
   });
   if (pauses.isResting) tell({ kind: 'pause' });

@@ -13,11 +13,11 @@ interface Check {
 export interface AttackNews {
   readonly id: string;
   readonly schedule: string;
-  /** What the same attackers try in the one-shot mode. */
+  /** The attempt of the same attackers in the one-shot mode. */
   readonly inOneShot: string;
   /** Played in this tab. */
   readonly onPaper: { readonly findings: readonly string[]; readonly isSumWrong: boolean };
-  /** What stops it in the one-shot mode. */
+  /** The checks that stop it in the one-shot mode. */
   readonly checks: readonly Check[];
 }
 

@@ -31,7 +31,7 @@ async function playAttacks(): Promise<void> {
   tell({ kind: 'attacks-over' });
 }
 
-/** What stops it in one-shot mode is quoted from the tests: this tab has no services. */
+/** The checks that stop it in one-shot mode are quoted from the tests: this tab has no services. */
 function played(attack: Attack, setting: AttackSetting): AttackNews {
   const { id, schedule, inOneShot, stoppedBy } = attack;
   const { findings, wrongSum } = attack.paper(setting);

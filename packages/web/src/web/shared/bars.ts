@@ -5,6 +5,8 @@ export interface Bar {
   readonly label: string;
   readonly value: number;
   readonly text: string;
+  /** Half of the length of its error bar. */
+  readonly error?: number;
 }
 
 /** Rows of the table body are made again only if their labels change. */
@@ -14,17 +16,23 @@ export function drawBars(body: HTMLElement, bars: readonly Bar[], empty: string)
     body.dataset['labels'] = labels;
     body.replaceChildren(...(bars.length === 0 ? [emptyRow(empty)] : bars.map(newRow)));
   }
-  const most = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE);
-  for (const [n, { value, text }] of bars.entries()) {
+  const most = Math.max(...bars.map(({ value, error = 0 }) => value + error), Number.MIN_VALUE);
+  const share = (value: number): string => String(Math.max(0, value) / most);
+  for (const [n, { value, text, error }] of bars.entries()) {
     const row = body.children[n] as HTMLElement;
-    row.style.setProperty('--share', String(value / most));
+    row.style.setProperty('--share', share(value));
+    row.classList.toggle('with-error', error !== undefined);
+    row.style.setProperty('--low', share(value - (error ?? 0)));
+    row.style.setProperty('--high', share(value + (error ?? 0)));
     say(row.querySelector('.value') as HTMLElement, text);
   }
 }
 
 function newRow({ label }: Bar): HTMLElement {
   const bar = make('span', { class: 'bar', 'aria-hidden': 'true' });
-  return make('tr', {}, make('th', { scope: 'row' }, label), make('td', {}, bar, make('span', { class: 'value' })));
+  const error = make('span', { class: 'error-bar', 'aria-hidden': 'true' });
+  const value = make('span', { class: 'value' });
+  return make('tr', {}, make('th', { scope: 'row' }, label), make('td', {}, bar, error, value));
 }
 
 function emptyRow(text: string): HTMLElement {

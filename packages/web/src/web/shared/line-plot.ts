@@ -9,6 +9,8 @@ interface LineSeries {
   readonly dash?: readonly number[];
   /** True if the line is drawn only for comparison, without values. */
   readonly isMark?: boolean;
+  /** True for the lower and the upper end of error bars: two series, lower first, drawn as bars instead of lines. */
+  readonly isBound?: boolean;
 }
 
 export interface LinePlotOptions {
@@ -111,18 +113,37 @@ export class LinePlot {
       ],
       series: [
         { label: x, value: (_: uPlot, value: number | null) => (value === null ? '–' : formatX(value)) },
-        ...series.map(({ label, colour: name, dash, isMark = false }) => ({
+        ...series.map(({ label, colour: name, dash, isMark = false, isBound = false }) => ({
           label,
-          stroke: colour(name),
+          stroke: isBound ? 'transparent' : colour(name),
           width: 2,
-          points: isMark ? { show: false } : { size: 5 },
+          points: isMark || isBound ? { show: false } : { size: 5 },
           spanGaps: true,
           value: (_: uPlot, value: number | null) => (value === null ? '–' : formatY(value)),
           ...(dash !== undefined && { dash: [...dash] }),
         })),
       ],
       cursor: { points: { size: 7 } },
-      hooks: { setCursor: [() => this.#showNewest()] },
+      hooks: { setCursor: [() => this.#showNewest()], draw: [(plot) => this.#drawErrors(plot, colour)] },
     };
+  }
+
+  /** From the lower to the upper bound of each point. */
+  #drawErrors({ ctx, data, valToPos }: uPlot, colour: (name: string) => string): void {
+    const at = this.#options.series.findIndex(({ isBound }) => isBound) + 1;
+    if (at === 0) return;
+    ctx.save();
+    ctx.strokeStyle = colour(this.#options.series[at - 1]?.colour ?? 'ink');
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.beginPath();
+    for (const [n, x] of data[0].entries()) {
+      const [low, high] = [data[at]?.[n], data[at + 1]?.[n]];
+      if (low == null || high == null) continue;
+      const left = valToPos(x, 'x', true);
+      ctx.moveTo(left, valToPos(low, 'y', true));
+      ctx.lineTo(left, valToPos(high, 'y', true));
+    }
+    ctx.stroke();
+    ctx.restore();
   }
 }

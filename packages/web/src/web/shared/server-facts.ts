@@ -1,7 +1,13 @@
 /** A page's first questions to its server: the addresses of the authorities, and the tasks. */
-import type { TaskPrivacy } from '@basa/client/operator';
 import { equalBytes, fromHex } from '@basa/masking';
-import { decodePolicy, type PageSettings, SERVER_PATH, type Sealing } from '@basa/protocol';
+import {
+  decodePolicy,
+  type NoiseWords,
+  noiseWords,
+  type PageSettings,
+  SERVER_PATH,
+  type Sealing,
+} from '@basa/protocol';
 
 /** A task as the server describes it (docs/http.md). */
 export interface TaskFacts {
@@ -11,11 +17,11 @@ export interface TaskFacts {
   readonly policy: string;
   readonly mode: string;
   readonly state: string;
+  /** False if the server shows models and results only to devices and operators. */
+  readonly publicModels: boolean;
   readonly version?: number;
   readonly accuracy?: number;
   readonly model?: unknown;
-  /** Its noise, and the promise of a private task to each of its devices. */
-  readonly privacy?: TaskPrivacy;
 }
 
 /** The address of an authority, and the key that the server claims it has. */
@@ -52,9 +58,19 @@ export function authoritiesOf(
   return { places, needed: threshold };
 }
 
+/** The noise of a task, in words. */
+export function noiseOf({ policy }: TaskFacts): NoiseWords {
+  return noiseWords(decodePolicy(bytesOf(policy)));
+}
+
 /** The sealing of a one-shot task; undefined in the other modes. */
 export function sealingOf({ policy }: TaskFacts): Sealing | undefined {
   return decodePolicy(bytesOf(policy)).oneShot?.sealing;
+}
+
+/** True if devices report numbers instead of training a model. */
+export function isStatistics({ policy }: TaskFacts): boolean {
+  return decodePolicy(bytesOf(policy)).statistics !== undefined;
 }
 
 function bytesOf(hex: string): Uint8Array {

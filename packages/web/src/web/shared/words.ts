@@ -10,9 +10,9 @@ const WORDS = {
     'The change of the model that one device proposes after training on its own data. The device sends it masked.',
   places:
     'The number of devices that may train at the same time. With more places, versions come faster but updates are older.',
-  age: 'The number of newer versions that were made while the devices prepared the updates of a sum. All updates of a sum are trained on the same version. 0 means that they are up to date.',
+  age: 'The number of newer versions that were made while the devices prepared the updates of a sum. Usually, all updates of a sum are of one version. 0 means that they are up to date.',
   batch: 'A group of updates that are added together. After the group is closed, only its sum can be opened.',
-  mode: 'In one-shot mode, a device sends one message, for every size of the sum. “paper” is the protocol as it was published: devices take turns, and a server that cheats can learn single updates.',
+  mode: 'In one-shot mode, a device sends one message, for every size of the sum. “paper” is the protocol as it was published: devices take turns, and the server can learn single updates.',
   'one-shot':
     'A device masks its update, encrypts the secret of the mask for the authorities, and sends both to the server in one message. The authorities release only the sum of the masks of a whole group.',
   sealing:
@@ -20,10 +20,12 @@ const WORDS = {
   refusal: 'Requests that the server refused, by their reason. Devices that wait for a place are not counted here.',
   authority: 'The second, independent party. It releases the sum of the masks of a batch, and never sees an update.',
   token:
-    'A one-time password for one device, which the operator creates at the authority. A device that has joined before needs no token.',
+    'A one-time password for one device, from the application that knows it. A device that has joined before needs no token.',
   loss: 'The error of the model on the examples of this device during its training. Lower is better.',
   metric:
-    'Numbers that devices send under the same masks, such as their training loss. The server can read only the mean over a whole group. One lying device can set that mean to any value in its range.',
+    'Numbers that devices send under the same masks, such as their training loss. The server opens only sums over whole groups. One lying device can set that mean to any value in its range.',
+  noise:
+    'Random numbers that the devices or the authority add to each sum, so that it says less about a single device. “Blur” has no budget. A private task has one, and an epsilon.',
   epsilon:
     'The most that the sums can reveal about one device. Every noisy sum that contains its update adds to it. Smaller values are more private.',
   pin: 'A pinned key is one that this device trusts, even if a server claims another one. It comes in the link from the operator.',

@@ -10,8 +10,8 @@ const MAX_ENDED = 4;
 export const QUEUED = 'no-place';
 
 export function drawBatchCard(state: Watched): void {
-  // In paper mode, devices take the positions of one buffer in turn, and ask for no places.
-  element('batches-card').hidden = state.mode === 'paper';
+  // In paper mode, devices take the positions of one buffer in turn, and ask for no places. Reports need none.
+  element('batches-card').hidden = state.mode === 'paper' || state.windows !== undefined;
   const { buffers } = state;
   const living = buffers.filter(isLiving);
   say(element('batches-line'), batchLine(living));

@@ -1,11 +1,19 @@
 /** The page "Watch": a task as its server reports it, live. */
 import { shownScore } from '@basa/protocol';
 import { element, make, say } from '../shared/dom.ts';
-import { count, plural } from '../shared/format.ts';
+import { count } from '../shared/format.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
 import { scoreAxis, scoreWords } from '../shared/score.ts';
-import { authoritiesOf, chosenTask, sealingOf, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
+import {
+  authoritiesOf,
+  chosenTask,
+  isStatistics,
+  noiseOf,
+  sealingOf,
+  serverFacts,
+  type TaskFacts,
+} from '../shared/server-facts.ts';
 import { SEALING_WORDS } from '../shared/words.ts';
 import { watchAuthorities } from './authorities.ts';
 import { drawBatchCard } from './batch-card.ts';
@@ -14,10 +22,11 @@ import { drawDeviceMetrics } from './device-metrics.ts';
 import { drawGoal, ScorePlot } from './goal.ts';
 import { watchLetIn } from './let-in.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
+import { drawStatistics, statusText } from './statistics.ts';
 
 startPage();
 const facts = await serverFacts();
-const { settings, tasks } = facts;
+const { tasks } = facts;
 const task = chosenTask(tasks, fragment().get('task'));
 if (task === undefined) {
   element('no-task').hidden = false;
@@ -28,13 +37,14 @@ if (task === undefined) {
   watchAuthorities(places, needed);
   watchLetIn(task.task, places);
   const operator = operatorControls(task.task);
-  if (settings.needsLogin && operator.token === undefined) refuse();
+  if (!task.publicModels && operator.token === undefined) refuse();
   else watch(task, operator);
 }
 
 function watch(chosen: TaskFacts, operator: OperatorControls): void {
-  drawPrivacy(chosen);
+  drawNoise(chosen);
   drawSealing(chosen);
+  showKind(chosen);
   const axis = scoreAxis(chosen);
   say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
   const plot = new ScorePlot(axis);
@@ -45,20 +55,24 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
     drawAll(next);
     drawDeviceMetrics(next);
     drawBatchCard(next);
+    if (next.windows !== undefined) drawStatistics(next.windows);
     operator.show(next.state);
   };
   void watchTask(chosen.task, { onState, onLink: showLink, onRefused: operator.logOut }, operator.token);
   element('batches-more').addEventListener('toggle', () => state !== undefined && drawBatchCard(state));
 }
 
-/** The promise of the task to each of its devices. */
-function drawPrivacy({ privacy }: TaskFacts): void {
-  element('privacy-figure').hidden = privacy === undefined;
-  if (privacy === undefined) return;
-  const { epsilon, delta, participations = 0, noiseMultiplier } = privacy;
-  const times = plural(participations, 'participation', 'participations');
-  const promise = `epsilon ${epsilon?.toFixed(1)} at delta ${delta}, ${times} a device`;
-  say(element('privacy'), epsilon === undefined ? `blur, noise ${noiseMultiplier}` : promise);
+/** A statistics task has windows with results instead of versions of a model. */
+function showKind(chosen: TaskFacts): void {
+  const kind = isStatistics(chosen) ? 'statistics' : 'training';
+  for (const part of document.querySelectorAll<HTMLElement>('[data-for]')) part.hidden = part.dataset['for'] !== kind;
+}
+
+/** The noise of the sums, and what it hides. */
+function drawNoise(chosen: TaskFacts): void {
+  const { kind, sentence } = noiseOf(chosen);
+  say(element('noise-kind'), kind);
+  say(element('noise'), `Sums have ${sentence}.`);
 }
 
 function drawSealing(chosen: TaskFacts): void {
@@ -100,8 +114,9 @@ function drawAll(state: Watched): void {
 }
 
 /** One sentence for screen readers: it changes with versions, not with every upload. */
-function summaryOf(name: string, { versions }: Watched): string {
+function summaryOf(name: string, { versions, windows }: Watched): string {
   const newest = versions.at(-1);
+  if (windows !== undefined) return `Task ${name}: ${statusText(windows)}`;
   if (newest === undefined) return `Task ${name} is waiting for its first model.`;
   const score = shownScore(newest);
   return `Task ${name} is at version ${newest.version}${score === undefined ? '' : ` with ${scoreWords(score)}`}.`;

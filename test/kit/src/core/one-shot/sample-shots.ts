@@ -7,6 +7,7 @@ import {
   type Epoch,
   encodePolicy,
   epochCodec,
+  granted,
   inspectAnswerCodec,
   inspectRequestCodec,
   liveEpochsCodec,
@@ -20,7 +21,6 @@ import {
   voteCodec,
 } from '@basa/protocol';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
-import { granted } from '@basa/simulator';
 import { type SampleMessage, sample } from '../sample.ts';
 import { ShotWorld } from './shot-world.ts';
 

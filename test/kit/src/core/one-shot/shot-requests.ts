@@ -13,6 +13,7 @@ import {
   type Endorsement,
   type Epoch,
   type GuardVerdict,
+  granted,
   guardVerdict,
   guardWordsOf,
   type InspectAnswer,
@@ -30,7 +31,6 @@ import {
 } from '@basa/protocol';
 import {
   type Changed,
-  granted,
   inspectRequest,
   type OneShotFederation,
   type ReleasedSums,

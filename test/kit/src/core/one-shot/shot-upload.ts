@@ -7,7 +7,7 @@ import {
   epochNameOf,
   heldParts,
   type JoinTag,
-  type ModelStatement,
+  type ModelStatementBody,
   modelNameOf,
   oneShotOf,
   partBinding,
@@ -44,7 +44,7 @@ export interface TestUpload {
 
 export interface ShotOn {
   readonly policy: TaskPolicy;
-  readonly statement: ModelStatement;
+  readonly statement: ModelStatementBody;
   readonly epochs: readonly Epoch[];
 }
 

@@ -1,0 +1,114 @@
+/** `basa plan` and `basa simulate` of a statistics task. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const FIELDS = ['--field', 'screenMs:number:0:1000:10', '--field', 'country:choices:at,de'];
+const plan = (...words: readonly string[]) => basaHere(['plan', ...FIELDS, ...words], {});
+
+interface Planned {
+  readonly epsilon?: number;
+  readonly windows: number;
+  readonly sizes: readonly { readonly bufferSize: number; readonly level: number; readonly errors: object }[];
+  readonly refused: readonly object[];
+}
+
+describe('basa plan', () => {
+  it('tells the errors by K, and epsilon over the planned windows', async () => {
+    expect((await plan('--participations', '24')).out).toMatch(/K = 10 +K = 32 +K = 100 +K = 1000/);
+    const { code, out } = await plan('--participations', '24', '--json');
+    expect(code).toBe(0);
+    const { statistics } = lastLine(out) as { readonly statistics: Planned };
+    expect(statistics).toMatchObject({ windows: 24, epsilon: expect.closeTo(36.4, 1), refused: [] });
+    // Two fields, each as long as the other, and the noise of one authority: as long for every K.
+    const D = 50 * Math.sqrt(2);
+    for (const { bufferSize, level, errors } of statistics.sizes) {
+      expect(level).toBe(1);
+      expect(errors).toEqual({
+        screenMs: expect.closeTo((10 * D) / bufferSize, 9),
+        country: expect.closeTo(D / 50, 9),
+      });
+    }
+  });
+
+  it('has the noise of the devices with several authorities, and no noise in exact sums', async () => {
+    const devices = lastLine((await plan('--authorities', '4', '--json')).out) as { readonly statistics: Planned };
+    const [{ errors } = { errors: {} }] = devices.statistics.sizes;
+    // K = 10, Kmin = 8 and one colluder: seven devices have enough noise, and ten add it.
+    expect(errors).toMatchObject({ country: expect.closeTo(Math.sqrt((10 / 7) * 2), 6) });
+    expect((await plan('--unsafe-exact')).out).toContain('Each device reports once in the life of the task');
+    const exact = lastLine((await plan('--unsafe-exact', '--json')).out) as { readonly statistics: Planned };
+    expect(exact.statistics.epsilon).toBeUndefined();
+    expect(exact.statistics.sizes[0]?.errors).toEqual({ screenMs: 0, country: 0 });
+  });
+
+  it('says which K are not possible, and which flags are of models', async () => {
+    const wide = await basaHere(['plan', '--field', 'a:number:0:40000000:1', '--unsafe-exact'], {});
+    expect(wide.code).toBe(0);
+    expect(wide.out).toMatch(/^K = 1000 is not possible: /m);
+    const none = await basaHere(['plan', '--field', 'a:histogram:1'], {});
+    expect(none.code).toBe(1);
+    expect(none.out).toContain('needs at least two edges');
+    expect((await plan('--dimension', '5')).errors).toContain('--dimension and --model are for tasks with a model');
+    expect((await plan('--no-noise')).errors).toContain('--unsafe-exact instead of --no-noise');
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-statistics-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function simulate(csv: string, ...words: readonly string[]) {
+  const file = join(folder, 'values.csv');
+  writeFileSync(file, csv);
+  const few = ['--devices', '6', '--buffer', '4', '--versions', '2'];
+  return basaHere(['simulate', ...FIELDS, '--csv', file, ...few, ...words], {});
+}
+
+describe('basa simulate', () => {
+  // The sixth device has the first row again, and the second window begins with the second row.
+  const values = 'note,country,screenMs\n"a, ""b""",at,100\n,de,200\n,"fr",300\r\n,at,400\n,de,2000\n';
+
+  it('shows sums of the rows of a file, in turn, beside the true values', async () => {
+    const { code, out, errors } = await simulate(values, '--unsafe-exact', '--json');
+    expect(code).toBe(0);
+    expect(errors).toContain('1 of 5 rows have a value out of range in screenMs');
+    expect(lastLine(out)).toEqual({
+      statistics: {
+        ...{ devices: 6, windows: 2, bufferSize: 4, minimum: 4, level: 1, lost: 4 },
+        values: [
+          expect.objectContaining({ field: 'screenMs', bucket: '', error: 0 }),
+          expect.objectContaining({ field: 'country', bucket: 'at', error: 0 }),
+          expect.objectContaining({ field: 'country', bucket: 'de', error: 0 }),
+          expect.objectContaining({ field: 'country', bucket: 'other', error: 0 }),
+        ],
+      },
+    });
+    const { statistics } = lastLine(out) as { statistics: { values: { value: number; truth: number }[] } };
+    for (const { value, truth } of statistics.values.slice(1)) expect(value).toBe(truth);
+  });
+
+  it('tells the share of true values inside the error bars', async () => {
+    const { code, out } = await simulate(values, '--json');
+    expect(code).toBe(0);
+    const { statistics } = lastLine(out) as { statistics: { coverage: number; values: { error: number }[] } };
+    expect(statistics.coverage).toBeGreaterThan(0.5);
+    expect(statistics.values.every(({ error }) => error > 0)).toBe(true);
+  });
+
+  it.each([
+    ['screenMs\n1\n', 'it has no column country, only screenMs'],
+    ['screenMs,country\n1,at\nmany,at\n', 'the column screenMs of row 2 is no number: "many"'],
+    ['screenMs,country\n1\n', 'row 1 has 1 cells, and the first line names 2 columns'],
+    ['screenMs,country\n"1,at\n', 'a quotation mark in row 1 is out of place'],
+    ['screenMs,country\n', 'no row below the names'],
+  ])('names what is wrong with a file: %j', async (csv, why) => {
+    expect((await simulate(csv)).errors).toContain(why);
+  });
+
+  it('needs values, and one protocol that can sum them', async () => {
+    expect((await basaHere(['simulate', ...FIELDS], {})).errors).toContain('add --csv <file>');
+    expect((await simulate(values, '--protocol', 'all')).errors).toContain('one-shot or one-shot-3-of-4');
+  });
+});
