@@ -22,6 +22,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     about: 'no unused file, export or dependency',
     commands: [[bin('knip'), '--treat-config-hints-as-errors']],
   },
+  sizes: {
+    about: 'no room is larger than its number in lab/sizes.json',
+    commands: [[process.execPath, ...FROM_SOURCE, join(ROOT, 'lab/src/main.ts'), 'sizes', '--check']],
+  },
   vectors: {
     about: "the vectors, with Python's standard library and openssl, sharing no code with us",
     commands: ['check', 'check_ml_kem', 'check_protocol', 'check_baselines'].map((name) => [

@@ -1,92 +1,108 @@
 /**
- * `npm run lab -- sizes`: counts lines of code and words of pages by folder, and compares them with the budgets. It only reports, and never
- * fails.
+ * `npm run lab -- sizes`: counts lines of code and words of pages by room. With `--check` it fails if a room is larger than the number
+ * committed in lab/sizes.json, and with `--write` it lowers those numbers.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, command } from '@basa/cli/internal/shell/command.ts';
+import { type Command, CommandError, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
+import { yes } from '@basa/cli/internal/shell/flag.ts';
 import { table } from '@basa/cli/internal/shell/terminal.ts';
 import { ROOT } from '@basa/testkit/root.ts';
+
+/** The committed sizes: what each room may have at most. */
+const COMMITTED = 'lab/sizes.json';
 
 const CODE = /\.(?:ts|mjs|js|py|css)$/;
 /** Generated files: the wasm kernels as modules, and the results of experiments. */
 const WRITTEN = /src\/wasm\/.*-bytes\.ts$|^docs\/results\/experiments\//;
 
-interface Room {
-  readonly room: string;
-  readonly lines: number;
-}
+/** Rooms by the paths of their files; a package is a room of its own. */
+const ROOMS: Readonly<Record<string, RegExp>> = {
+  tests: /^(?:packages\/[^/]+\/|lab\/|scripts\/)?test\//,
+  'lab and conformance': /^(?:lab|conformance)\//,
+  python: /^clients\/python\//,
+  'scripts, deploy and examples': /^(?:scripts|deploy|examples)\//,
+};
 
-interface Budget {
-  readonly what: string;
-  readonly size: number;
-  readonly budget: number;
-}
-
-/** The parts of the code that have a budget, by the path of a file. */
-const PARTS: readonly { readonly what: string; readonly budget: number; readonly holds: RegExp }[] = [
-  { what: 'packages src', budget: 67_000, holds: /^packages\/[^/]+\/(?:src|assembly)\// },
-  { what: 'tests', budget: 46_000, holds: /^(?:packages\/[^/]+\/|lab\/|scripts\/)?test\// },
-  { what: 'lab and conformance', budget: 20_000, holds: /^(?:lab|conformance)\/(?!test\/)/ },
-  { what: 'Python', budget: 7_000, holds: /^clients\/python\// },
-  { what: 'scripts, deploy and examples', budget: 3_000, holds: /^(?:scripts|deploy|examples)\/(?!test\/)/ },
-];
+/** Lines or words, by the name of the room. */
+export type Sizes = Readonly<Record<string, number>>;
 
 export const sizes: Command = command({
   name: 'sizes',
-  summary: 'count lines of code and words of pages by folder, and compare them with the budgets',
-  flags: {},
+  summary: 'count lines of code and words of pages by room, and compare them with the committed numbers',
+  flags: {
+    check: yes(`fail if a room is larger than its number in ${COMMITTED}`),
+    write: yes(`lower the numbers in ${COMMITTED} to the sizes of today; it raises none`),
+  },
   notes: [
-    'Counts the lines of every code file that git tracks, and the words of every page. A word has a letter or a digit: marks of tables, lists and code blocks are not counted.',
+    'Counts the lines of every code file that git tracks, and the words of every page. A word has a letter or a digit: marks of tables, lists and code blocks are not counted. A change may lower a number freely. One that raises a number edits the file and says why in its commit.',
   ],
-  async run({ terminal }) {
-    const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trimEnd().split('\n');
-    const code = files.filter((file) => CODE.test(file) && !WRITTEN.test(file));
-    const lines = new Map(code.map((file) => [file, linesOf(file)]));
-    const rooms = byRoom(lines);
-    const budgets = budgetsOf(files, lines);
-    terminal.line(table([['room', 'lines'], ...rooms.map(({ room, lines: n }) => [room, String(n)])]));
-    terminal.line();
-    terminal.line(table([['', 'is', 'budget', ''], ...budgets.map(row)]));
-    return { json: { rooms, budgets } };
+  async run({ flags, terminal }) {
+    const now = sizesIn(ROOT);
+    if (flags.write) lower(ROOT, now);
+    const committed = committedIn(ROOT);
+    const rows = Object.entries(now).map(([room, size]) => [room, String(size), String(committed[room] ?? 'none')]);
+    terminal.line(table([['room', 'is', 'at most'], ...rows]));
+    const problems = outgrown(now, committed);
+    for (const problem of problems) terminal.line(problem);
+    const isGood = !flags.check || problems.length === 0;
+    return { json: { sizes: now, committed, problems }, exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed };
   },
 });
 
-function row({ what, size, budget }: Budget): string[] {
-  return [what, String(size), String(budget), size > budget ? `${size - budget} over` : 'holds'];
-}
-
-function byRoom(lines: ReadonlyMap<string, number>): readonly Room[] {
-  const rooms = new Map<string, number>();
-  for (const [file, count] of lines) {
-    const room = roomOf(file);
-    rooms.set(room, (rooms.get(room) ?? 0) + count);
+/** Counts what git tracks in this repository, with the rooms in alphabetical order. */
+export function sizesIn(root: string): Sizes {
+  const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trimEnd().split('\n');
+  const found = new Map<string, number>();
+  const add = (room: string, size: number): void => void found.set(room, (found.get(room) ?? 0) + size);
+  for (const file of files.filter((one) => !WRITTEN.test(one))) {
+    if (CODE.test(file)) add(roomOf(file), linesOf(read(file)));
+    if (file.endsWith('.md')) add('words of pages', wordsOf(read(file)));
+    if (file === 'README.md') add('words of README', wordsOf(read(file)));
   }
-  return [...rooms].map(([room, count]) => ({ room, lines: count })).sort((a, b) => a.room.localeCompare(b.room));
+  return sorted([...found]);
 }
 
-/** A package's source and its tests, a folder of the laboratory, or the first folder. */
+/** Says which rooms are larger than committed, or not committed at all. */
+export function outgrown(now: Sizes, committed: Sizes): readonly string[] {
+  return Object.entries(now).flatMap(([room, size]) => {
+    const most = committed[room];
+    if (most === undefined) return [`${room} has no number in ${COMMITTED}; add one`];
+    if (size <= most) return [];
+    return [
+      `${room} has grown from ${most} to ${size}; make it smaller, or raise its number in ${COMMITTED} and say why in the commit`,
+    ];
+  });
+}
+
+/** The committed numbers, each lowered to what is there; rooms that are gone are dropped. */
+export function lowered(now: Sizes, committed: Sizes): Sizes {
+  return sorted(Object.entries(now).map(([room, size]) => [room, Math.min(size, committed[room] ?? size)]));
+}
+
+function lower(root: string, now: Sizes): void {
+  writeFileSync(join(root, COMMITTED), `${JSON.stringify(lowered(now, committedIn(root)), undefined, 2)}\n`);
+}
+
+function committedIn(root: string): Sizes {
+  try {
+    return JSON.parse(readFileSync(join(root, COMMITTED), 'utf8')) as Sizes;
+  } catch (error) {
+    throw new CommandError(`${COMMITTED} cannot be read: ${(error as Error).message}. Restore it from git`);
+  }
+}
+
 function roomOf(file: string): string {
-  const [, room] = /^(packages\/[^/]+\/[^/]+|lab\/src\/[^/]+|test\/[^/]+|[^/]+)\//.exec(file) ?? [];
-  return room ?? '(root)';
+  const own = Object.entries(ROOMS).find(([, holds]) => holds.test(file));
+  return own?.[0] ?? /^packages\/[^/]+/.exec(file)?.[0] ?? 'root';
 }
 
-function budgetsOf(files: readonly string[], lines: ReadonlyMap<string, number>): readonly Budget[] {
-  const sum = (holds: (file: string) => boolean): number =>
-    [...lines].reduce((total, [file, count]) => total + (holds(file) ? count : 0), 0);
-  const pages = files.filter((file) => file.endsWith('.md') && !WRITTEN.test(file));
-  const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
-  return [
-    ...PARTS.map(({ what, budget, holds }) => ({ what, budget, size: sum((file) => holds.test(file)) })),
-    { what: 'all code', budget: 143_000, size: sum(() => true) },
-    { what: 'words of pages', budget: 33_500, size: pages.reduce((total, page) => total + wordsOf(page), 0) },
-    { what: 'words of README', budget: 900, size: wordsOf('README.md') },
-    { what: 'npm scripts', budget: 14, size: Object.keys(scripts).length },
-  ];
+function sorted(entries: readonly (readonly [string, number])[]): Sizes {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const linesOf = (file: string): number => read(file).split('\n').length - 1;
+const linesOf = (text: string): number => text.split('\n').length - 1;
 /** A word has a letter or a digit. Marks of a table, a list or a code block are not words. */
-const wordsOf = (file: string): number => read(file).match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+const wordsOf = (text: string): number => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
