@@ -1,6 +1,7 @@
 /**
  * `npm run gate -- image`: builds the image of deploy/Dockerfile and starts both services from it, as an ordinary user on a read-only root. It needs
- * buildah, podman and runc; if the base image cannot be pulled, it is made of Debian's packages with debootstrap, and of the registry's Node.
+ * buildah, podman and runc; if the base image cannot be pulled, it is made of Debian's packages with debootstrap, and of the registry's Node;
+ * if the image of the last stage cannot be pulled, it is made of that Node and the libraries that it loads.
  */
 import '@basa/testkit/programs/help.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -14,6 +15,8 @@ import { fetchNode } from './packages/node-binary.ts';
 const NODE = 24;
 const BASE = `docker.io/library/node:${NODE}-bookworm-slim`;
 const OWN_BASE = `localhost/basa-base:node${NODE}`;
+const RUNTIME = `gcr.io/distroless/nodejs${NODE}-debian12:nonroot`;
+const OWN_RUNTIME = `localhost/basa-runtime:node${NODE}`;
 const IMAGE = 'localhost/basa:gate';
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const PORT = 17_801;
@@ -21,29 +24,42 @@ const LOOKS = 100;
 /** A key and a token hash of nobody: they protect nothing. */
 const NOBODY = '0'.repeat(64);
 
+/** Prints the user, the error of a write, and that of a shell. */
+const LOOK_INSIDE = `
+  const code = (work) => { try { return work() ?? 'done'; } catch (error) { return error.code; } };
+  const written = code(() => require('node:fs').writeFileSync('/basa/x', ''));
+  const shell = code(() => require('node:child_process').execFileSync('sh', ['-c', 'true']).length);
+  console.log(process.getuid(), written, shell);
+`;
+
 const missing = ['buildah', 'podman', 'runc'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
 if (missing.length > 0) {
   console.log(
     `No image was built: ${missing.join(', ')} is not installed. deploy/Dockerfile was only read, by test/deploy.test.ts.`,
   );
 } else {
-  const base = canPull() ? BASE : ownBase();
+  const base = canPull(BASE) ? BASE : ownBase();
   if (base === undefined) {
     console.log(
       `No image was built: ${BASE} cannot be pulled, and debootstrap is not installed to make a base of Debian packages.`,
     );
   } else {
-    const build = ['build', '--isolation', 'chroot', '--network', 'host', '--build-arg', `BASE=${base}`];
-    execFileSync('buildah', [...build, '-f', 'deploy/Dockerfile', '-t', IMAGE, '.'], { cwd: ROOT, stdio: 'inherit' });
+    const runtime = canPull(RUNTIME) ? RUNTIME : ownRuntime(base);
+    const bases = ['--build-arg', `BASE=${base}`, '--build-arg', `RUNTIME=${runtime}`];
+    buildah('--network', 'host', ...bases, '-f', 'deploy/Dockerfile', '-t', IMAGE, '.');
     await tryImage();
     console.log(
-      `the image of deploy/Dockerfile on ${base} was built; both services started from it, as user 1000 on a read-only root`,
+      `the image of deploy/Dockerfile on ${base} and ${runtime} was built; both services started from it, as user 1000 on a read-only root without a shell`,
     );
   }
 }
 
-function canPull(): boolean {
-  return spawnSync('podman', ['pull', '--quiet', BASE], { stdio: 'ignore' }).status === 0;
+function buildah(...options: readonly string[]): void {
+  execFileSync('buildah', ['build', '--isolation', 'chroot', ...options], { cwd: ROOT, stdio: 'inherit' });
+}
+
+function canPull(image: string): boolean {
+  return spawnSync('podman', ['pull', '--quiet', image], { stdio: 'ignore' }).status === 0;
 }
 
 /** The certificates that this machine trusts come along: it may reach the registry by a proxy of its own. */
@@ -69,6 +85,25 @@ function ownBase(): string | undefined {
     return OWN_BASE;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** As the distroless image: Node, its libraries, certificates, and no other program. */
+function ownRuntime(base: string): string {
+  const copies = [
+    'mkdir -p /runtime/nodejs/bin /runtime/tmp',
+    'cp "$(command -v node)" /runtime/nodejs/bin/node',
+    `cp --parents -L $(ldd "$(command -v node)" | grep -o '/[^ ]*') /runtime`,
+    'cp --parents -r /etc/ssl/certs /runtime',
+  ];
+  const stages = [`FROM ${base} AS base`, `RUN ${copies.join(' && ')}`, 'FROM scratch', 'COPY --from=base /runtime /'];
+  const folder = mkdtempSync(join(tmpdir(), 'basa-runtime-'));
+  try {
+    writeFileSync(join(folder, 'Dockerfile'), stages.join('\n'));
+    buildah('-t', OWN_RUNTIME, folder);
+    return OWN_RUNTIME;
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 
@@ -103,9 +138,8 @@ async function startsWell(service: string, volumes: readonly string[], settings:
       if (look === LOOKS) throw new Error(`the ${service} does not answer: ${podman('logs', id)}`);
       await sleep(200);
     }
-    const inside = (script: string): string => podman('exec', id, 'sh', '-c', script);
-    const seen = inside('id -u; touch /basa/x 2>/dev/null && echo written || echo read-only');
-    if (seen !== '1000\nread-only') throw new Error(`the ${service} is not confined: ${seen}`);
+    const seen = podman('exec', id, '/nodejs/bin/node', '-e', LOOK_INSIDE);
+    if (seen !== '1000 EROFS ENOENT') throw new Error(`the ${service} is not confined: ${seen}`);
   } finally {
     podman('rm', '-f', id);
   }

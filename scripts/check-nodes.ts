@@ -3,13 +3,12 @@
  * binaries are fetched from the registry into a temporary folder.
  */
 import '@basa/testkit/programs/help.ts';
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import './build.ts';
-import { runConsumer, setUpConsumer } from './packages/consumer.ts';
-import { fetchNode } from './packages/node-binary.ts';
+import { setUpConsumer } from './packages/consumer.ts';
+import { runOnNodes } from './packages/node-binary.ts';
 import { packPackages } from './packages/pack.ts';
 
 const asked = process.argv.slice(2).map(Number);
@@ -18,13 +17,7 @@ try {
   const project = join(folder, 'project');
   mkdirSync(project);
   setUpConsumer(project, packPackages(project));
-  for (const major of asked.length > 0 ? asked : [20, 22, 24, 26]) {
-    const place = join(folder, `node-${major}`);
-    mkdirSync(place);
-    const node = fetchNode(major, place);
-    const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
-    console.log(`Node ${version}:\n${runConsumer(project, node)}`);
-  }
+  runOnNodes(project, folder, asked.length > 0 ? asked : undefined);
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -1,18 +1,21 @@
 /**
  * `npm run release`: checks that all versions are the same and in the changelog, then builds, packs and lints every package, and writes a
- * bill of materials (CycloneDX) and the hashes of the tarballs beside them. In a GitHub workflow that runs for a tag it publishes them with
- * provenance; anywhere else it tries that without publishing.
+ * bill of materials (CycloneDX) and the hashes of the tarballs beside them. Installs exactly these tarballs into an empty project and runs
+ * them on each supported Node (from the registry), and tries to publish them without publishing: only .github/workflows/release.yml does.
  */
 import '@basa/testkit/programs/help.ts';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { parse } from 'yaml';
+import { setUpConsumer } from './packages/consumer.ts';
+import { runOnNodes } from './packages/node-binary.ts';
 import { releaseProblems, type VersionedManifest } from './packages/release-problems.ts';
 import { bomOfLock, publishedBom, sha256Of } from './packages/sbom.ts';
 
-const isOnTag = process.env['GITHUB_ACTIONS'] === 'true' && process.env['GITHUB_REF_TYPE'] === 'tag';
+const tag = process.env['GITHUB_REF_TYPE'] === 'tag' ? process.env['GITHUB_REF_NAME'] : undefined;
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
 const listed = execFileSync('npm', ['query', '.workspace'], { cwd: ROOT, encoding: 'utf8' });
 const manifests = JSON.parse(listed) as readonly VersionedManifest[];
@@ -26,7 +29,7 @@ const versioned = [
   { name: 'the program of the Helm chart', version: chart.appVersion },
 ];
 const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-const problems = releaseProblems(version, versioned, changelog, isOnTag ? process.env['GITHUB_REF_NAME'] : undefined);
+const problems = releaseProblems(version, versioned, changelog, tag);
 if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
@@ -42,16 +45,15 @@ writeFileSync(
 const sums = [...tarballs.map(({ file }) => file), bom].map((file) => `${sha256Of(file)}  ${basename(file)}\n`);
 writeFileSync(join(dirname(bom), 'SHA256SUMS'), sums.join(''));
 console.log(`${bom} and SHA256SUMS say what is in this release`);
-for (const { name, file } of tarballs) {
-  if (isOnTag && isPublished(name)) {
-    console.log(`${name}@${version} is published already`); // by a run that failed half-way
-    continue;
-  }
-  const how = isOnTag ? ['--provenance'] : ['--dry-run', '--provenance=false'];
-  execFileSync('npm', ['publish', file, '--access', 'public', '--loglevel=error', ...how], { stdio: 'inherit' });
+const folder = mkdtempSync(join(tmpdir(), 'basa-release-'));
+try {
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  setUpConsumer(project, tarballs);
+  runOnNodes(project, folder);
+} finally {
+  rmSync(folder, { recursive: true });
 }
-console.log(`${tarballs.length} packages ${isOnTag ? 'published' : 'could be published'} as ${version}`);
-
-function isPublished(name: string): boolean {
-  return spawnSync('npm', ['view', `${name}@${version}`, 'version'], { encoding: 'utf8' }).stdout.trim() === version;
-}
+const dry = ['--access', 'public', '--loglevel=error', '--dry-run', '--provenance=false'];
+for (const { file } of tarballs) execFileSync('npm', ['publish', file, ...dry], { stdio: 'inherit' });
+console.log(`${tarballs.length} packages could be published as ${version}`);
