@@ -23,6 +23,7 @@ export function findBreaches(root: string): readonly string[] {
       ...manifestBreaches(name, manifest, sources),
       ...sources.flatMap((source) => importBreaches(root, name, manifest, source)),
       ...folderBreaches(root, join(folder, 'src'), room.folders, sources),
+      ...partyBreaches(root, join(folder, 'src'), room.parties, sources),
       ...cycles(sources).map(
         (cycle) => `packages/${name}: import cycle ${cycle.map((p) => relative(folder, p)).join(' -> ')}`,
       ),
@@ -94,6 +95,23 @@ function folderBreaches(
         .filter((folder) => folder !== own && !allowed.includes(folder))
         .map((folder) => `${place}: ${own}/ may not import ${folder}/`);
     });
+}
+
+/** A file of one party imports no file of another. */
+function partyBreaches(
+  root: string,
+  source: string,
+  parties: Room['parties'] = [],
+  sources: readonly Source[],
+): readonly string[] {
+  const partyOf = (path: string): number => parties.findIndex((files) => files.includes(relative(source, path)));
+  return sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((specifier) => specifier.startsWith('.') && partyOf(path) >= 0)
+      .map((specifier) => resolve(dirname(path), specifier))
+      .filter((target) => partyOf(target) >= 0 && partyOf(target) !== partyOf(path))
+      .map((target) => `${relative(root, path)}: a party may not import another (${relative(source, target)})`),
+  );
 }
 
 /** A pure package inherits `lib: ES2022, types: []` and overrides neither. */

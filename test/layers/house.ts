@@ -8,19 +8,27 @@ export interface Room {
   readonly pure: boolean;
   /** The folders of its `src`, where they are drawn: which of the others each may import. Only the index and the program lie beside them. */
   readonly folders?: Readonly<Record<string, readonly string[]>>;
+  /** Sets of files of its `src` that do not import each other. */
+  readonly parties?: readonly (readonly string[])[];
 }
 
-/** Parties meet in what they say to each other; none imports another. `http` shows what the server's core knows. */
+/** `http` shows what the server's core knows. */
 const PROTOCOL_FOLDERS = {
   wire: [],
-  user: ['wire'],
-  server: ['wire'],
-  admission: ['wire'],
-  authority: ['wire'],
   'one-shot': ['wire'],
   paper: ['wire'],
-  http: ['wire', 'server', 'admission'],
+  http: ['wire', 'one-shot'],
 };
+
+/** Parties meet in what they say to each other, and in the rules that they share. None imports another. */
+const PROTOCOL_PARTIES = [
+  ['one-shot/device.ts', 'one-shot/ledger.ts', 'one-shot/requests.ts', 'one-shot/input.ts'],
+  ['one-shot/server.ts', 'one-shot/batching.ts', 'one-shot/sums.ts', 'one-shot/admission.ts'],
+  ['one-shot/authority.ts', 'one-shot/epochs.ts'],
+  ['paper/server.ts'],
+  ['paper/user.ts'],
+  ['paper/authority.ts'],
+];
 
 /** From the ground up: each folder may import those before it. */
 const SERVER_FOLDERS = fromGroundUp([
@@ -50,7 +58,7 @@ export const HOUSE: Readonly<Record<string, Room>> = {
   masking: { mayImport: [], pure: true },
   learning: { mayImport: [], pure: true },
   runtime: { mayImport: ['masking'], pure: false },
-  protocol: { mayImport: ['masking'], pure: true, folders: PROTOCOL_FOLDERS },
+  protocol: { mayImport: ['masking'], pure: true, folders: PROTOCOL_FOLDERS, parties: PROTOCOL_PARTIES },
   abe: { mayImport: ['masking'], pure: true },
   baselines: { mayImport: ['masking'], pure: true },
   datasets: { mayImport: ['learning'], pure: false },

@@ -1,6 +1,16 @@
 /** The packages import each other only as ARCHITECTURE.md draws it, and each rule fails when it is broken. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +23,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A core with one party. */
 const PROTOCOL = {
   'protocol/package.json': '{"name":"@basa/protocol"}',
-  'protocol/src/index.ts': "export * from './user/a.ts';",
-  'protocol/src/user/a.ts': 'export {};',
+  'protocol/src/index.ts': "export * from './one-shot/device.ts';",
+  'protocol/src/one-shot/device.ts': 'export {};',
 };
 const made: string[] = [];
 afterAll(() => {
@@ -36,8 +46,9 @@ describe('the packages', () => {
     expect(Object.keys(HOUSE).filter((name) => reaches(name, name))).toEqual([]);
   });
 
-  it('has folders without circles, all of which exist', () => {
-    for (const [name, { folders }] of Object.entries(HOUSE)) {
+  it('has folders without circles, and parties, all of which exist', () => {
+    for (const [name, { folders, parties = [] }] of Object.entries(HOUSE)) {
+      for (const file of parties.flat()) expect(existsSync(join(root, 'packages', name, 'src', file)), file).toBe(true);
       if (folders === undefined) continue;
       const reaches = (from: string, to: string): boolean =>
         folders[from]?.some((next) => next === to || reaches(next, to)) ?? false;
@@ -91,8 +102,13 @@ describe('each rule fails when it is broken', () => {
     ['an import of the own package', { 'abe/src/a.ts': "await import('@basa/abe');" }, 'imports its own package'],
     [
       'a party of the core that imports another',
-      { ...PROTOCOL, 'protocol/src/server/b.ts': "import '../user/a.ts';" },
-      'server/ may not import user/',
+      { ...PROTOCOL, 'protocol/src/one-shot/server.ts': "import './device.ts';" },
+      'a party may not import another (one-shot/device.ts)',
+    ],
+    [
+      'a folder of the core that imports one above it',
+      { ...PROTOCOL, 'protocol/src/wire/b.ts': "import '../one-shot/device.ts';" },
+      'wire/ may not import one-shot/',
     ],
     ['a file of the core beside its folders', { ...PROTOCOL, 'protocol/src/b.ts': '' }, 'lies in no folder'],
     ['a package that is not drawn', { 'attic/src/a.ts': '' }, 'not in the picture'],

@@ -56,7 +56,7 @@ export const REFUSALS_READ: ReadingAttack = {
     rule: 'a device does not send an update of zeros',
     edits: [
       {
-        file: 'protocol/src/user/input.ts',
+        file: 'protocol/src/one-shot/input.ts',
         find: '  if (noise !== undefined && !noise.isCentral) {\n',
         replace:
           "  if (words.every((word) => word === 0)) return refused('wrong-length');\n  if (noise !== undefined && !noise.isCentral) {\n",

@@ -68,7 +68,7 @@ export const THEFT: ReadingAttack = {
     rule: 'what a device shows of its token is the same for each authority',
     edits: [
       {
-        file: 'protocol/src/wire/enrolment-proof.ts',
+        file: 'protocol/src/wire/devices.ts',
         find: 'info: authorityKey,',
         replace: 'info: new Uint8Array(authorityKey.length),',
       },

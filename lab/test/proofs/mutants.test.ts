@@ -22,7 +22,7 @@ describe('the code without a rule', () => {
   });
 
   it('that no longer fits the code fails by name instead of passing unnoticed', async () => {
-    const stale = { file: 'protocol/src/wire/one-shot/batch-rules.ts', find: 'a line that is not there', replace: '' };
+    const stale = { file: 'protocol/src/one-shot/rules.ts', find: 'a line that is not there', replace: '' };
     await expect(runPatched([stale], 'once')).rejects.toThrow('occurs 0 times instead of once');
   });
 });

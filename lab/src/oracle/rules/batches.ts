@@ -6,7 +6,7 @@ import type { Adversary, Colluder } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';
 import { COUNCIL, ignoreRefusedEncoding, type Rule, UPLOAD_USED } from './rule.ts';
 
-const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
+const FORM = 'protocol/src/one-shot/rules.ts';
 const AUTHORITY = 'protocol/src/one-shot/authority.ts';
 const COUNCIL_FILE = 'protocol/src/wire/council.ts';
 
@@ -35,7 +35,7 @@ export const BATCH_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/wire/one-shot/batch.ts',
+        file: 'protocol/src/wire/upload.ts',
         find: 'return batchCodec.hash(suite, batch) as Ctx;',
         replace: 'return batchCodec.hash(suite, { ...batch, uploads: [] }) as Ctx;',
       },

@@ -4,8 +4,8 @@ import { guardWordsOf, isHolder, taskParts } from '@basa/protocol';
 import { type Adversary, type Colluder, withOtherTag } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
-const EXAMINE = 'protocol/src/one-shot/examine.ts';
-const SEALING = 'protocol/src/wire/one-shot/part-sealing.ts';
+const EXAMINE = 'protocol/src/one-shot/parts.ts';
+const SEALING = 'protocol/src/one-shot/parts.ts';
 const HYBRID = { sealing: 'x25519+mlkem768', tolerated: 1 } as const;
 
 export const PART_RULES: readonly Rule[] = [
@@ -61,7 +61,7 @@ export const PART_RULES: readonly Rule[] = [
     play: (adversary) => adversary.honestUploads(2),
     edits: [
       {
-        file: 'protocol/src/wire/one-shot/parts.ts',
+        file: 'protocol/src/wire/one-shot-policy.ts',
         find: 'if (tolerated === 0) return [0];',
         replace: 'return [0];',
       },

@@ -41,7 +41,7 @@ export const SECRET_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/user/one-shot/shot.ts',
+        file: 'protocol/src/one-shot/device.ts',
         find: 'partsHash: partsHashOf(suite, held, sealed) as Uint8Array,',
         replace: "partsHash: suite.sha256(new Uint8Array((yield* ask('input', {})).buffer)),",
       },

@@ -4,8 +4,8 @@ import type { Adversary } from '../adversary.ts';
 import { otherModel, withEpochs } from '../shown-models.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
-const FORM = 'protocol/src/wire/one-shot/batch-rules.ts';
-const EPOCH = 'protocol/src/wire/one-shot/epoch.ts';
+const FORM = 'protocol/src/one-shot/rules.ts';
+const EPOCH = 'protocol/src/wire/model.ts';
 /** A key with coefficients beyond the prime. All implementations of ML-KEM refuse it, but with different errors. */
 const USELESS = new Uint8Array(1184).fill(0xff);
 
@@ -48,7 +48,7 @@ export const STATEMENT_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/user/one-shot/shown-model.ts',
+        file: 'protocol/src/one-shot/device.ts',
         find: 'equalBytes(statement.task, task) && isSigned(suite, modelStatementCodec, statement, serverKey);',
         replace: 'equalBytes(statement.task, task);',
       },
@@ -96,7 +96,7 @@ export const STATEMENT_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/wire/one-shot/policy.ts',
+        file: 'protocol/src/wire/one-shot-policy.ts',
         find: 'return councilSizeProblem(task, tolerated);',
         replace: 'return councilSizeProblem(task, tolerated) === undefined ? undefined : undefined;',
       },

@@ -10,7 +10,7 @@ import { OracleDevice } from '../device.ts';
 import { ignoreRefusedEncoding, type Rule, UPLOAD_USED, withAuthorityNoise } from './rule.ts';
 
 const { masks: tools } = nodeTools();
-const NOISE = 'protocol/src/one-shot/noise.ts';
+const NOISE = 'protocol/src/one-shot/parts.ts';
 
 /** The position of the weight in x', and of a word of the update. */
 const WEIGHT = 4;
@@ -33,7 +33,7 @@ export const SUM_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/wire/one-shot/policy.ts',
+        file: 'protocol/src/wire/one-shot-policy.ts',
         find: 'return tolerated + 1;',
         replace: 'return tolerated + 1 - tolerated;',
       },
@@ -88,7 +88,7 @@ export const SUM_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/wire/one-shot/batch.ts',
+        file: 'protocol/src/wire/upload.ts',
         find: 'toHex(uploads[n - 1] as Ctx) < toHex(name)',
         replace: 'toHex(uploads[n - 1] as Ctx) !== toHex(name)',
       },
@@ -104,7 +104,7 @@ export const SUM_RULES: readonly Rule[] = [
     play: (adversary) => spoilt(adversary, UPDATE),
     edits: [
       {
-        file: 'protocol/src/server/judge-sum.ts',
+        file: 'protocol/src/one-shot/sums.ts',
         find: 'return offender < 0 ? undefined :',
         replace: 'return offender < 0 || first >= 0 ? undefined :',
       },
@@ -119,7 +119,7 @@ export const SUM_RULES: readonly Rule[] = [
     play: (adversary) => spoilt(adversary, WEIGHT),
     edits: [
       {
-        file: 'protocol/src/wire/input-words.ts',
+        file: 'protocol/src/wire/input.ts',
         find: 'weightSum > accepted * weightScale)',
         replace: 'weightSum < 0)',
       },

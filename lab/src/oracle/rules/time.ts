@@ -67,7 +67,7 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/user/one-shot/shot.ts',
+        file: 'protocol/src/one-shot/device.ts',
         find: "  yield* ask('durable', { step, body });\n",
         replace: '',
       },
@@ -85,7 +85,7 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/user/ledger.ts',
+        file: 'protocol/src/one-shot/ledger.ts',
         find: 'serial <= given.serial || isOfPredecessor',
         replace: 'serial < given.serial || isOfPredecessor',
       },
@@ -107,7 +107,7 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/user/ledger.ts',
+        file: 'protocol/src/one-shot/ledger.ts',
         find: 'serial <= given.serial || isOfPredecessor',
         replace: 'serial === given.serial || isOfPredecessor',
       },
@@ -174,7 +174,7 @@ export const TIME_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/authority/enrolment.ts',
+        file: 'protocol/src/wire/devices.ts',
         find: "(isMember ? undefined : 'the policy does not name this authority')",
         replace: '(isMember ? undefined : undefined)',
       },

@@ -90,7 +90,7 @@ export const UNIT_RULES: readonly Rule[] = [
     },
     edits: [
       {
-        file: 'protocol/src/one-shot/examine.ts',
+        file: 'protocol/src/one-shot/parts.ts',
         find: "if (secret === undefined) return refused('epoch-over');",
         replace: "if (own === undefined) return [];\n  if (secret === undefined) return refused('epoch-over');",
       },

@@ -1,7 +1,7 @@
 /** The public view of a running task: counts and times, and nothing about its participants. */
 
-import type { AdmissionView } from '../admission/admission.ts';
-import type { SumState } from '../server/sum-state.ts';
+import type { AdmissionView } from '../one-shot/admission.ts';
+import type { SumState } from '../one-shot/sums.ts';
 import type { WindowResult } from '../wire/statistics-results.ts';
 import type { Loss } from '../wire/training.ts';
 

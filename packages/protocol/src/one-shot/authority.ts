@@ -5,11 +5,8 @@
  * Nothing here changes anything. A vote and a release return `writes`: once each of them is on the disk, the signature may leave.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
-import { endorse, hasGoodEndorsements } from '../wire/council.ts';
-import { type Batch, batchCtxOf, givenNameOf } from '../wire/one-shot/batch.ts';
-import { batchProblem } from '../wire/one-shot/batch-rules.ts';
-import type { Epoch } from '../wire/one-shot/epoch.ts';
+import { isSigned, signStatement } from '../wire/codec.ts';
+import { endorse, hasGoodEndorsements, type Vote, voteCodec } from '../wire/council.ts';
 import {
   type BatchVoteRequest,
   batchVoteRequestCodec,
@@ -20,14 +17,15 @@ import {
   type ReleaseRequest,
   releaseRequestCodec,
   type Verdict,
-} from '../wire/one-shot/messages.ts';
-import { type ShotHeader, uploadNameOf } from '../wire/one-shot/upload.ts';
+} from '../wire/messages.ts';
+import type { Epoch } from '../wire/model.ts';
+import type { Ctx, TaskId, UserId } from '../wire/names.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { participationsOf } from '../wire/privacy.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
-import { isSigned, signStatement } from '../wire/signed.ts';
-import { type Vote, voteCodec } from '../wire/vote.ts';
-import type { ExaminedUpload } from './examine.ts';
+import { type Batch, batchCtxOf, givenNameOf, type ShotHeader, uploadNameOf } from '../wire/upload.ts';
+import type { ExaminedUpload } from './parts.ts';
+import { batchProblem } from './rules.ts';
 
 /** The unit of one live epoch. While it is there, its secret and all names that were used under it are. */
 export interface Unit {

@@ -3,11 +3,10 @@
  * here the server signs a ticket for the position.
  */
 import { type AttributeKeyIssuer, equalBytes, type Suite } from '@basa/masking';
-import type { UserId } from '../wire/brands.ts';
-import { paperAttribute } from '../wire/naming.ts';
+import { isSigned } from '../wire/codec.ts';
+import type { UserId } from '../wire/names.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { isSigned } from '../wire/signed.ts';
-import { type PaperTicket, paperTicketCodec } from './messages.ts';
+import { type PaperTicket, paperAttribute, paperTicketCodec } from './messages.ts';
 
 /**
  * SK_k, the key of attribute a_k, for the user that the server's ticket names.

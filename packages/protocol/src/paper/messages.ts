@@ -1,11 +1,8 @@
 /** The messages of `paper` mode. Deviates: the paper does not specify how the AA learns who holds k; a ticket tells it. */
-import type { SeedSealing } from '@basa/masking';
-import type { Attribute, Ctx, Slot, UserId } from '../wire/brands.ts';
-import { type Codec, message, nested } from '../wire/codec.ts';
-import { fixed, list, positive, u53 } from '../wire/fields.ts';
-import { KIND } from '../wire/kinds.ts';
-import { field } from '../wire/named-fields.ts';
-import { type Signature, type SignedCodec, signedMessage } from '../wire/signed.ts';
+import type { SeedSealing, Suite } from '@basa/masking';
+import { type Codec, message, nested, type Signature, type SignedCodec, signedMessage } from '../wire/codec.ts';
+import { type Field, fixed, list, positive, u8, u16, u53 } from '../wire/fields.ts';
+import { type Attribute, type Ctx, field, KIND, type Slot, type UserId } from '../wire/names.ts';
 
 /** The server states who holds position k; the AA issues a key only against it. */
 export interface PaperTicketBody {
@@ -55,4 +52,37 @@ export function paperMessages(bufferSize: number, { sealedBytes }: Pick<SeedSeal
     }),
     upload: message<PaperUpload>(KIND.paperUpload, 'paperUpload', { slot: field.slot, alpha: positive, ciphertexts }),
   };
+}
+
+/** The byte that other attributes would differ in. */
+const PAPER = 4;
+const NO_REGISTRATION = new Uint8Array(32);
+
+const ctx = fixed<Ctx>(32);
+
+const attributeLayout = message<{ ctx: Ctx; role: number; slot: Slot; registration: Uint8Array }>(
+  KIND.attribute,
+  'attribute',
+  { ctx, role: u8, slot: u16 as Field<Slot>, registration: fixed(32) },
+);
+
+/** a_k. */
+export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
+  return attributeLayout.hash(suite, { ctx, role: PAPER, slot, registration: NO_REGISTRATION }) as Attribute;
+}
+
+/** The byte that other purposes of a seed would differ in. */
+const PAPER_SEED = 3;
+/** Public-key ciphertexts of the paper have no sender; the context only names buffer and position. */
+const NOBODY = new Uint8Array(32);
+
+const contextLayout = message<{ ctx: Ctx; role: number; name: Uint8Array; slot: number }>(
+  KIND.sealingContext,
+  'sealingContext',
+  { ctx, role: u8, name: fixed(32), slot: u16 },
+);
+
+/** The context of a seed that is sealed to a position, so that a ciphertext opens only there. */
+export function paperContext(ctx: Ctx, position: number): Uint8Array {
+  return contextLayout.encode({ ctx, role: PAPER_SEED, name: NOBODY, slot: position });
 }

@@ -17,11 +17,11 @@ import {
   type SeedSealing,
   type Suite,
 } from '@basa/masking';
-import type { Attribute } from '../wire/brands.ts';
-import { paperContext } from '../wire/naming.ts';
+import type { Attribute } from '../wire/names.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { type Staleness, stalenessWeight } from '../wire/staleness.ts';
+import { type Staleness, stalenessWeight } from '../wire/training.ts';
 import type { PaperConnection, PaperUpload } from './messages.ts';
+import { paperContext } from './messages.ts';
 
 /**
  * The user's input: x_k = Quant(alpha_k * clip(Delta_k)), quantised once, with alpha_k = S(t - tau_k). The paper multiplies a vector that is

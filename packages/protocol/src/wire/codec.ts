@@ -2,8 +2,8 @@
  * Messages as lists of fields. Every field has exactly one encoding. A message starts with version, suite and kind, and has no bytes after
  * its last field. Therefore a decoded message encodes to the same bytes again.
  */
-import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
-import { type Field, type Fields, long, record, short } from './fields.ts';
+import { ByteReader, ByteWriter, DecodeError, type Signer, type Suite } from '@basa/masking';
+import { type Field, type Fields, fixed, long, record, short } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
 export const WIRE_VERSION = 6;
@@ -57,7 +57,7 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
 }
 
 /** Returns a writer with the output of `write` for the value. */
-export function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): ByteWriter {
+function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): ByteWriter {
   const writer = new ByteWriter();
   write(writer, value);
   return writer;
@@ -85,5 +85,95 @@ export function nestedLong<T>(codec: Codec<T>, max: number): Field<T> {
   return {
     write: (w, value) => bytes.write(w, codec.encode(value)),
     read: (r, name) => codec.decode(bytes.read(r, name)),
+  };
+}
+
+const SIGNATURE_BYTES = 64;
+
+export interface Signature {
+  readonly signature: Uint8Array;
+}
+
+/** A message that ends with an Ed25519 signature over everything before it. */
+export interface SignedCodec<T> extends Codec<T & Signature> {
+  /** The bytes that are signed. */
+  statement(body: T): Uint8Array;
+  /** SHA-256 of the bytes that are signed. */
+  statementHash(suite: Suite, body: T): Uint8Array;
+  /** True if the signature is a valid one of this key. */
+  isSignedBy(suite: Suite, message: T & Signature, publicKey: Uint8Array): boolean;
+}
+
+export function signedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): SignedCodec<T> {
+  const body = message(kind, name, fields);
+  const signature = fixed(SIGNATURE_BYTES);
+  const write = (writer: ByteWriter, value: T & Signature): void => {
+    body.write(writer, value);
+    signature.write(writer, value.signature);
+  };
+  return {
+    name,
+    write,
+    statement: (value) => body.encode(value),
+    statementHash: (suite, value) => body.hash(suite, value),
+    isSignedBy: (suite, value, publicKey) =>
+      written(body.write, value).lend((bytes) =>
+        suite.verify({ signature: value.signature, message: bytes, publicKey }),
+      ),
+    encode: (value) => written(write, value).finish(),
+    decode(bytes) {
+      const end = bytes.length - SIGNATURE_BYTES;
+      if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');
+      return Object.assign(body.decode(bytes.subarray(0, end)), { signature: bytes.slice(end) });
+    },
+  };
+}
+
+/** The statement with a signature of the key. */
+export function signStatement<T extends object>(
+  codec: Pick<SignedCodec<T>, 'statement'>,
+  signer: Signer,
+  body: T,
+): T & Signature {
+  return { ...body, signature: signer.sign(codec.statement(body)) };
+}
+
+/** True if the statement carries a valid signature of this key. */
+export function isSigned<T extends object>(
+  suite: Suite,
+  codec: SignedCodec<T>,
+  signed: T & Signature,
+  publicKey: Uint8Array,
+): boolean {
+  return codec.isSignedBy(suite, signed, publicKey);
+}
+
+interface Kinded {
+  readonly kind: string;
+}
+
+/** A codec whose bytes carry this kind byte. */
+type KindedCodec<T> = Codec<T> & { readonly kind: number };
+
+/** One codec for every kind of record. */
+export type RecordCodecs<Entry extends Kinded> = {
+  readonly [Kind in Entry['kind']]: KindedCodec<Omit<Extract<Entry, { kind: Kind }>, 'kind'>>;
+};
+
+const KIND_OFFSET = 2;
+
+/** Records of several kinds: the kind byte of a layout identifies the kind. Decoding throws `DecodeError` for anything that is not one of them. */
+export function recordUnion<Entry extends Kinded>(name: string, codecs: RecordCodecs<Entry>): Codec<Entry> {
+  const codecOf = (kind: Entry['kind']): KindedCodec<object> => codecs[kind] as unknown as KindedCodec<object>;
+  const kinds = new Map((Object.keys(codecs) as Entry['kind'][]).map((kind) => [codecOf(kind).kind, kind]));
+  return {
+    name,
+    encode: (entry) => codecOf(entry.kind).encode(entry),
+    decode(bytes) {
+      const byte = bytes[KIND_OFFSET];
+      const kind = byte === undefined ? undefined : kinds.get(byte);
+      if (kind === undefined) throw new DecodeError(`${name} kind`, `${byte ?? 'no byte'} names no record`);
+      return { kind, ...codecOf(kind).decode(bytes) } as unknown as Entry;
+    },
   };
 }

@@ -3,9 +3,9 @@
  * words; t is large enough that no two contradicting statements can both have that many: t > (n + f) / 2.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import { type Codec, message } from './codec.ts';
+import { type Codec, isSigned, message, type Signature, type SignedCodec } from './codec.ts';
 import { checked, type Field, type Fields, fixed, list, record, u8 } from './fields.ts';
-import { isSigned, type Signature, type SignedCodec } from './signed.ts';
+import { type Ctx, field, KIND, MAX_AUTHORITIES, type TaskId } from './names.ts';
 
 export interface Council {
   /** Their public keys, in an order that never changes: the index of an authority is its name. */
@@ -25,8 +25,6 @@ const COUNCIL_SIZES: readonly (readonly [authorities: number, threshold: number,
   [7, 5, 2],
   [8, 6, 2],
 ];
-
-export const MAX_AUTHORITIES = 8;
 
 export const authoritiesField = list(MAX_AUTHORITIES, fixed(32));
 
@@ -71,9 +69,6 @@ export function byRisingIndex<T extends { readonly authority: number }>(item: Fi
 export const endorsementsField: Field<readonly Endorsement[]> = byRisingIndex(
   record<Endorsement>({ authority: u8, signature: fixed(64) }),
 );
-
-/** Bytes that fit all signatures of a statement. */
-export const ENDORSEMENT_BYTES: number = 2 + 65 * MAX_AUTHORITIES;
 
 /** A statement that several authorities sign, with the signatures so far. */
 export interface EndorsedCodec<T> extends Codec<T & Endorsed> {
@@ -186,4 +181,50 @@ export function agreedOn<T extends object>(
 export function joined(endorsements: readonly Endorsement[]): readonly Endorsement[] {
   const byAuthority = new Map(endorsements.map((one) => [one.authority, one]));
   return [...byAuthority.values()].sort((a, b) => a.authority - b.authority);
+}
+
+/** The authority votes for this batch, and for no other with an upload of it. */
+export interface VoteBody {
+  readonly task: TaskId;
+  readonly ctx: Ctx;
+}
+export type Vote = VoteBody & Endorsed;
+
+export const voteCodec: EndorsedCodec<VoteBody> = endorsedMessage(KIND.vote, 'vote', {
+  task: field.task,
+  ctx: field.ctx,
+});
+
+/** Collects the answers of several authorities. A wrong answer does not count, and the poll ends when there are enough. */
+export class Poll<Answer> {
+  /** In the order in which they came. */
+  readonly good: Answer[] = [];
+  readonly wrong: Answer[] = [];
+  readonly failures: unknown[] = [];
+  readonly #asked: number;
+  readonly #isEnough: (good: readonly Answer[]) => boolean;
+
+  /** `isEnough` judges only the good answers: it may require more than their number, for example that they agree. */
+  constructor(asked: number, isEnough: (good: readonly Answer[]) => boolean) {
+    this.#asked = asked;
+    this.#isEnough = isEnough;
+  }
+
+  /** `problem` is the reason why the answer does not count. */
+  answered(answer: Answer, problem: object | undefined): void {
+    (problem === undefined ? this.good : this.wrong).push(answer);
+  }
+
+  failed(error: unknown): void {
+    this.failures.push(error);
+  }
+
+  get isEnough(): boolean {
+    return this.#isEnough(this.good);
+  }
+
+  /** All have answered or failed. */
+  get isOver(): boolean {
+    return this.good.length + this.wrong.length + this.failures.length >= this.#asked;
+  }
 }

@@ -1,5 +1,5 @@
 /** The fields of messages. Each has one encoding: a value that decodes encodes to the same bytes again. */
-import { ascii, type ByteReader, type ByteWriter, DecodeError } from '@basa/masking';
+import { ascii, type ByteReader, type ByteWriter, DecodeError, FIELD, type Modulus, ring } from '@basa/masking';
 
 export interface Field<T> {
   write(writer: ByteWriter, value: T): void;
@@ -178,3 +178,14 @@ function readItems<T>(r: ByteReader, name: string, count: number, item: Field<T>
   for (let i = 0; i < count; i++) items.push(item.read(r, `${name}[${i}]`));
   return items;
 }
+
+/** A group: one byte, 0 for the field, the number of bits for a ring. */
+export const modulusField: Field<Modulus> = {
+  write: (writer, modulus) => writer.u8(modulus.kind === 'field' ? 0 : modulus.bits),
+  read: (reader, name) => {
+    const bits = reader.u8(name);
+    if (bits === 0) return FIELD;
+    if (bits < 2 || bits > 32) throw new DecodeError(name, `no ring of ${bits} bits`);
+    return ring(bits);
+  },
+};

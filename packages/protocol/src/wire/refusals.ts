@@ -1,4 +1,5 @@
 /** Every expected refusal, in one table: a stable code, a sentence for people, an HTTP status, and the next step of a device. */
+import { checked, type Field, text } from './fields.ts';
 
 export interface Reason {
   /** For people. */
@@ -154,3 +155,8 @@ export function granted<Answer extends object>(answer: Answer | Refused): Answer
   if (isRefused(answer)) throw new Error(`refused: ${answer.reason}`);
   return answer;
 }
+
+/** A reason by its name, so that stored reasons survive changes of the table. */
+export const reasonField: Field<RefusalReason> = checked(text<RefusalReason>(64), (name) =>
+  isRefusalReason(name) ? undefined : 'no reason of the table',
+);

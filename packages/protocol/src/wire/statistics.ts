@@ -2,9 +2,10 @@
  * Statistics tasks have fields instead of a model: a device reports a value of each, at most once in every window of time, and the server
  * learns sums over a batch. Values become whole words of known size: they are neither clipped nor rounded at random.
  */
-import type { Millis, TaskId } from './brands.ts';
+
 import { checked, type Field, finite, flag, list, oneOf, optional, positive, record, text, u32 } from './fields.ts';
 import type { ModelStatementBody } from './model.ts';
+import type { Millis, TaskId } from './names.ts';
 
 /** The mean of a number: counted in steps around the middle of its range. */
 interface NumberField {

@@ -2,7 +2,7 @@ import { EMPTY_LEDGER, granted, millis, privacySpent, type TaskId } from '@basa/
 import { type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { budgetProblem } from '../../src/user/budget.ts';
+import { budgetProblem } from '../../src/one-shot/ledger.ts';
 
 const HOUR = 3_600_000;
 const GIVEN = { serial: 7, at: millis(0), task: new Uint8Array(32) as TaskId, model: new Uint8Array(32) };

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const world = new ShotWorld();
 const { ports } = world.federation.server;
 const { certificate } = world.device().own;
-const problem = (of: Certificate) => certificateProblem(ports, { task: world.task, ...world.policy }, of)?.reason;
+const problem = (of: Certificate) => certificateProblem(ports.suite, { task: world.task, ...world.policy }, of)?.reason;
 
 describe('a certificate', () => {
   it('of three of four authorities counts', () => {

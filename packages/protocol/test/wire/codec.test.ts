@@ -3,8 +3,8 @@ import { frameHeader, unframeHeader } from '@basa/protocol';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
-import { KIND } from '../../src/wire/kinds.ts';
-import { modulusField } from '../../src/wire/modulus-field.ts';
+import { modulusField } from '../../src/wire/fields.ts';
+import { KIND } from '../../src/wire/names.ts';
 
 const samples = sampleMessages();
 /** Messages of others; those that a party reads from its own disk are tested less often. */

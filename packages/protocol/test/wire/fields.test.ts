@@ -1,7 +1,7 @@
 /** Fields of messages are held to their limits, by who writes as by who reads: the last value that fits is taken, the first that does not is refused. */
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { message, olderLayout } from '../../src/wire/codec.ts';
+import { message, olderLayout, signedMessage } from '../../src/wire/codec.ts';
 import {
   below,
   type Field,
@@ -18,7 +18,6 @@ import {
   times,
   u8,
 } from '../../src/wire/fields.ts';
-import { signedMessage } from '../../src/wire/signed.ts';
 
 /** The same field without its limits, to write what the limited one must not read. */
 interface Limited {

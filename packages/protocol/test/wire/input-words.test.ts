@@ -1,7 +1,7 @@
 import { RING_32, weightScale } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { judgeBehind, judgePrefix, prefixElements, updateWords } from '../../src/index.ts';
-import { writePrefix } from '../../src/wire/input-words.ts';
+import { writePrefix } from '../../src/wire/input.ts';
 
 const rules: Parameters<typeof judgePrefix>[0] = {
   modulus: RING_32,

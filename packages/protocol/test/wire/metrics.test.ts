@@ -1,7 +1,7 @@
 /** A metric's word is its place in its range, and the mean comes back from the sum of words. */
 import { ByteWriter } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { MAX_METRICS, metricMean, metricsField, metricWord } from '../../src/wire/metrics.ts';
+import { MAX_METRICS, metricMean, metricsField, metricWord } from '../../src/wire/training.ts';
 
 const RANGE = { name: 'loss', low: 2, high: 10 };
 const SCALE = 16;

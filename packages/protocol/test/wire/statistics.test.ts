@@ -24,7 +24,7 @@ import {
 } from '@basa/protocol';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { updateWords } from '../../src/wire/input-words.ts';
+import { updateWords } from '../../src/wire/input.ts';
 
 const KERNEL = plainVectorKernel();
 

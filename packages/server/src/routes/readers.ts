@@ -16,7 +16,7 @@ export async function checkMember(
 ): Promise<void> {
   const { user, deviceKey } = deviceOf(request);
   if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-  const problem = certificateProblem(ports, { ...read.policy, task }, certificate);
+  const problem = certificateProblem(ports.suite, { ...read.policy, task }, certificate);
   if (problem !== undefined) granted(problem);
   await revocations.check(read.policy, user);
 }
