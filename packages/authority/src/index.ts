@@ -1,7 +1,6 @@
 /** The attribute authority as an independent service. */
 
 export { runAuthority } from './main.ts';
-export { backupAuthority, restoreAuthority } from './process/backup.ts';
 export {
   AUTHORITY_PREFIX,
   authorityConfigSchema,
@@ -9,7 +8,13 @@ export {
   readAuthorityConfig,
 } from './process/config.ts';
 export { type Authority, type AuthorityOptions, createAuthority } from './process/create-authority.ts';
-export { examineAuthority, type TaskFleet } from './process/examine.ts';
-export { type Rotated, rotateVault } from './process/rotate-vault.ts';
+export {
+  backupAuthority,
+  examineAuthority,
+  type Rotated,
+  restoreAuthority,
+  rotateVault,
+  type TaskFleet,
+} from './process/offline.ts';
 export { AUDIT_FILE } from './steps/audit.ts';
 export type { VaultSecret } from './store/vault.ts';

@@ -1,15 +1,17 @@
 /** The parts that both services of BASA share. */
 export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Type } from 'typebox';
-export { type BackupOptions, backupFolder } from './backup/backup.ts';
-export type { Manifest } from './backup/manifest.ts';
-export { type RestoreOptions, restoreFolder } from './backup/restore.ts';
-export { commonKeys, configSchema, rateLimit } from './config/common-config.ts';
-export { readConfig, secretText } from './config/config.ts';
-export { type ConfigKey, configKeys, exampleConfig } from './config/config-keys.ts';
-export { parseJson } from './config/json-text.ts';
-export { type CheckedConfig, type ConfigPlaces, serviceConfig } from './config/service-config.ts';
-export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, needDeclaredLength, sendBytes } from './http/bodies.ts';
+export type { Manifest } from './backup/backup.ts';
+export { type BackupOptions, backupFolder, type RestoreOptions, restoreFolder } from './backup/backup.ts';
+export { type ConfigKey, configKeys, exampleConfig, parseJson, readConfig, secretText } from './config/config.ts';
+export {
+  type CheckedConfig,
+  type ConfigPlaces,
+  commonKeys,
+  configSchema,
+  rateLimit,
+  serviceConfig,
+} from './config/service-config.ts';
 export { createService, type Service } from './http/create-service.ts';
 export {
   checkSender,
@@ -18,27 +20,39 @@ export {
   rememberRequest,
   type SigningDevice,
 } from './http/device-requests.ts';
+export { networkOf } from './http/heads.ts';
+export { type RateLimit, TokenBuckets } from './http/limits.ts';
 export type { Address } from './http/listen.ts';
-export { logEvent } from './http/log-event.ts';
-export { networkOf } from './http/network.ts';
+export {
+  answers,
+  BYTES_MEDIA_TYPE,
+  bytesOf,
+  checkDeclaredLength,
+  closed,
+  exchange,
+  hexText,
+  needDeclaredLength,
+  sendBytes,
+  wireBytes,
+} from './http/messages.ts';
 export { AUTHORITY_ROLES, type Operator, type Role, SERVER_ROLES } from './http/operators.ts';
-export { answerRefusal, fail, granted, ServiceError } from './http/problem.ts';
-export { answers, closed, exchange, hexText, wireBytes } from './http/schemas.ts';
-export type { ServiceApp } from './http/service-app.ts';
-export type { ServiceOptions } from './http/service-options.ts';
-export { type RateLimit, TokenBuckets } from './http/token-buckets.ts';
-export { type Answer, countAnswers } from './metrics/answers.ts';
-export { countDatabase } from './metrics/database.ts';
-export { createMetrics, type Metrics, type Sample, timed } from './metrics/metrics.ts';
-export { watchProcess } from './metrics/process.ts';
+export { logEvent } from './http/probes.ts';
+export { answerRefusal, fail, granted, ServiceError } from './http/problems.ts';
+export type { LogLevel, LogOptions, ServiceApp, ServiceOptions } from './http/service-options.ts';
+export {
+  type Answer,
+  countAnswers,
+  countDatabase,
+  createMetrics,
+  type Metrics,
+  type Sample,
+  timed,
+  watchProcess,
+} from './metrics/metrics.ts';
 export { METRICS, type MetricName } from './metrics/table.ts';
-export type { LogLevel, LogOptions } from './process/logger.ts';
-export { type OnClose, opened } from './process/opened.ts';
-export { createQueue, type Queue } from './process/queue.ts';
+export { createQueue, type OnClose, opened, type Queue, startTicker, type Ticker } from './process/lifecycle.ts';
 export { type RunningService, type RunOptions, runIfProgram, runService } from './process/run-service.ts';
-export { EXIT, type ExitReason, StartError, wrongConfiguration } from './process/start-error.ts';
-export { isStorageFull } from './process/storage-full.ts';
-export { startTicker, type Ticker } from './process/ticker.ts';
+export { EXIT, type ExitReason, isStorageFull, StartError, wrongConfiguration } from './process/start-error.ts';
 export {
   type Database,
   type OpenDatabase,
@@ -46,13 +60,16 @@ export {
   readDatabase,
   transaction,
 } from './sql/database.ts';
-export { type Application, type DatabaseOptions, FIRST_FORMAT, OLDER_DATA_ADVICE } from './sql/formats.ts';
 export { DatabaseUnavailable, openPostgres, POSTGRES, type PostgresOptions } from './sql/postgres.ts';
 export { createPostgresTables } from './sql/postgres-format.ts';
 export { openSignals, type Signals } from './sql/postgres-signals.ts';
 export {
+  type Application,
   column,
+  type DatabaseOptions,
   type Dialect,
+  FIRST_FORMAT,
+  OLDER_DATA_ADVICE,
   type Row,
   type SqlDatabase,
   type SqlSession,

@@ -21,7 +21,7 @@ export const UNIT_RULES: readonly Rule[] = [
     play: (adversary) => twoVotes(adversary, (party) => party.restart()),
     edits: [
       {
-        file: 'authority/src/steps/inspect-uploads.ts',
+        file: 'authority/src/steps/shots.ts',
         find: '    await record(tools, known, decision);\n',
         replace: '',
       },

@@ -12,8 +12,7 @@ import { type AttributeKeyIssuer, type RandomBytes, toHex } from '@basa/masking'
 import type { TaskId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
-import type { AuthorityStore } from '../store/store.ts';
-import type { StoredPaperKey } from '../store/tables.ts';
+import type { AuthorityStore, StoredPaperKey } from '../store/store.ts';
 import type { Vault } from '../store/vault.ts';
 
 interface PaperKeyTools {

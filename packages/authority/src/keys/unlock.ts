@@ -2,8 +2,7 @@
 import type { RandomBytes, Signer } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
-import type { AuthorityStore } from '../store/store.ts';
-import type { StoredVault } from '../store/tables.ts';
+import type { AuthorityStore, StoredVault } from '../store/store.ts';
 import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
 
 /** The name under which the vault seals it. */

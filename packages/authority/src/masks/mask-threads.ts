@@ -1,8 +1,7 @@
-/** The threads of the one-shot mode. Uploads are split among them; the shards of a sum are added and packed in one of them. */
+/** The threads of the one-shot mode, the turns that tasks take at them, and the uploads that they have examined. */
 import { toHex } from '@basa/masking';
-import type { Part, Refused, TaskId } from '@basa/protocol';
+import { type Ctx, type ExaminedUpload, type Part, type Refused, shotHeaderCodec, type TaskId } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
-import { Turns } from './turns.ts';
 import {
   type Examination,
   type MaskResult,
@@ -12,6 +11,8 @@ import {
   type UploadsTask,
   wipeSecrets,
 } from './work/tasks.ts';
+
+// The threads of the one-shot mode. Uploads are split among them; the shards of a sum are added and packed in one of them.
 
 /** A request with uploads to process. `secrets` are copied to each thread, and overwritten here at the end. */
 export type UploadsWork = Omit<UploadsTask, 'from' | 'to'> & { readonly count: number };
@@ -105,9 +106,82 @@ const IN_THIS_THREAD: WorkerPool<MaskTask, MaskResult> = {
   async run(task) {
     const [{ workOn }, { maskTools }] = await Promise.all([
       import('./work/mask-work.ts'),
-      import('./work/mask-tools.ts'),
+      import('./work/mask-work.ts'),
     ]);
     return workOn(task, maskTools);
   },
   close: async () => {},
 };
+
+// One work at a time. Tasks whose work waits take turns, so that one task with much work delays the others by one work at most.
+
+export class Turns {
+  /** The task whose turn is next comes first. */
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
+  #isBusy = false;
+
+  take<Result>(task: string, work: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const own = this.#waiting.get(task) ?? [];
+      own.push(() => work().then(resolve, reject));
+      this.#waiting.set(task, own);
+      if (!this.#isBusy) void this.#workOff();
+    });
+  }
+
+  async #workOff(): Promise<void> {
+    this.#isBusy = true;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await next();
+    this.#isBusy = false;
+  }
+
+  #next(): (() => Promise<void>) | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined) return undefined;
+    const [task, works] = first;
+    const next = works.shift();
+    this.#waiting.delete(task);
+    if (works.length > 0) this.#waiting.set(task, works);
+    return next;
+  }
+}
+
+// Uploads that were called good or used since the start, by their names, so that a vote carries only names. Within each task the oldest
+// make room for new ones: no server of another task can push them out.
+
+type Kept = Map<string, ExaminedUpload>;
+
+export class ExaminedUploads {
+  readonly #kept = new Map<string, Kept>();
+
+  /** Remembers at most `most` of the task. */
+  add(upload: ExaminedUpload, most: number): void {
+    // A copy, because the decoded header would keep the memory of its whole request alive.
+    const header = shotHeaderCodec.decode(shotHeaderCodec.encode(upload.header));
+    const name = toHex(upload.name);
+    const kept = this.#of(header.task);
+    kept.delete(name);
+    kept.set(name, { ...upload, header });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= most) break;
+      kept.delete(oldest);
+    }
+  }
+
+  get(task: TaskId, name: Ctx): ExaminedUpload | undefined {
+    return this.#kept.get(toHex(task))?.get(toHex(name));
+  }
+
+  /** Forgets uploads that name no live epoch here any more, with their guard words. */
+  keepOnly(isLive: (statement: Uint8Array) => boolean): void {
+    for (const kept of this.#kept.values())
+      for (const [name, { header }] of kept)
+        if (!header.epochs.some(({ statement }) => isLive(statement))) kept.delete(name);
+  }
+
+  #of(task: TaskId): Kept {
+    const kept = this.#kept.get(toHex(task)) ?? new Map();
+    this.#kept.set(toHex(task), kept);
+    return kept;
+  }
+}

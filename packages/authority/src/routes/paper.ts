@@ -14,8 +14,8 @@ import {
 } from '@basa/service';
 import type { PaperKeys } from '../keys/paper-keys.ts';
 import type { KnownTask } from '../steps/tasks.ts';
-import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
+import { taskOf, taskParams } from './route-tools.ts';
 
 export function unsafePaperRoutes({ service, tasks, store, keyLimits }: RouteTools, keys: PaperKeys): void {
   const { app, requireDevice } = service;

@@ -1,11 +1,15 @@
-/** The tools of every route of the authority. */
-import type { Millis } from '@basa/protocol';
-import type { Service, TokenBuckets } from '@basa/service';
+/** What the routes of the authority share: their tools, the names in their paths, and the roles that they ask for. */
+
+import { fromHex, toHex } from '@basa/masking';
+import type { Millis, TaskId } from '@basa/protocol';
+import { fail, hexText, type Role, type Service, type TokenBuckets, Type } from '@basa/service';
 import type { EnrolmentTools } from '../steps/enrolment.ts';
-import type { ShotTools } from '../steps/shot-work.ts';
-import type { Tasks } from '../steps/tasks.ts';
+import type { ShotTools } from '../steps/shots.ts';
+import type { KnownTask, Tasks } from '../steps/tasks.ts';
 import type { AuthorityWatch } from '../steps/watch.ts';
 import type { AuthorityStore } from '../store/store.ts';
+
+// The tools of every route of the authority.
 
 export interface RouteTools {
   readonly service: Service;
@@ -17,4 +21,46 @@ export interface RouteTools {
   readonly unsafePaperMode: boolean;
   readonly watch: AuthorityWatch;
   now(): Millis;
+}
+
+// Names in paths: 32 bytes in hexadecimal.
+
+export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
+
+export function taskOf(tasks: Tasks, { task }: { readonly task: string }): KnownTask {
+  return tasks.find(named(task)) ?? fail('task-unknown');
+}
+
+/** Checks that a message which repeats its task names the task of the path. */
+export function ofPathTask<Message extends { readonly task: TaskId }>(
+  name: string,
+  message: Message,
+  { task }: { readonly task: string },
+): Message {
+  return toHex(message.task) === task ? message : fail('malformed', { detail: `${name}.task: not that of the path` });
+}
+
+/** The schema has checked the text. */
+function named(hex: string): Uint8Array {
+  return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
+}
+
+// The role that each route of the owner asks for. `tasks` is the only one that leaves the owner's hands, so it opens one route.
+
+type Roles = readonly [Role, ...Role[]];
+
+export const ROLES = {
+  createTask: ['tasks'],
+  listTasks: ['enrol', 'revoke', 'admin'],
+  registerTokens: ['enrol'],
+  allowDevices: ['enrol'],
+  listDevices: ['enrol', 'revoke', 'admin'],
+  exportDevices: ['enrol'],
+  importDevices: ['enrol'],
+  revoke: ['revoke'],
+} as const satisfies Readonly<Record<string, Roles>>;
+
+/** For the description of a route. */
+export function rolesIn(roles: Roles): string {
+  return `(${roles.join(', ')})`;
 }

@@ -1,5 +1,5 @@
-/** The maximum lengths of the requests of the one-shot mode, by the policy of their task. */
-import { KEM_KEY_BYTES } from '@basa/masking';
+/** The maximum lengths of the requests of the one-shot mode, by the policy of their task, and the bytes of all that are under way. */
+import { KEM_KEY_BYTES, toHex } from '@basa/masking';
 import {
   BATCH_BYTES,
   EPOCHS_AT_ONCE,
@@ -11,9 +11,13 @@ import {
   MAX_PARTS,
   sealedPartBytes,
   shotLayout,
+  type TaskId,
   type TaskPolicy,
   taskParts,
 } from '@basa/protocol';
+import { type FastifyReply, type FastifyRequest, fail } from '@basa/service';
+
+// The maximum lengths of the requests of the one-shot mode, by the policy of their task.
 
 /** All epochs that a request may show, and votes; without the ML-KEM keys of the epochs. */
 const STATEMENTS_BYTES = 576 * 1024;
@@ -60,3 +64,49 @@ export const SHOT_BODY_LIMIT = {
   vote: 65_536 + BATCH_BYTES,
   release: LARGEST_STATEMENTS + MAX_BATCH * (32 + LARGEST_UPLOAD),
 } as const;
+
+// Bounds the bytes of long requests and answers that are in memory at the same time, for each task, so that memory does not grow with their
+// number.
+
+const COME_BACK_MS = 1000;
+
+export interface HeldBytes {
+  readonly task: TaskId;
+  readonly bytes: number;
+  /** The limit for all requests of the task together. */
+  readonly most: number;
+}
+
+export class BytesUnderWay {
+  readonly #bytes = new Map<string, number>();
+  readonly #works = new WeakMap<FastifyRequest, Promise<unknown>>();
+
+  /**
+   * Counts bytes of a request, or of its answer, until the answer is sent or its receiver is gone, and the work on the request has ended.
+   * Ends the request if there is no room now; a single request always has room.
+   */
+  hold(request: FastifyRequest, { raw }: FastifyReply, { task, bytes, most }: HeldBytes): void {
+    if (raw.destroyed) fail('interrupted');
+    const name = toHex(task);
+    const before = this.#bytes.get(name) ?? 0;
+    if (before > 0 && before + bytes > most)
+      fail('overloaded', { detail: 'other long requests of this task are running', retryAfterMs: COME_BACK_MS });
+    this.#add(name, bytes);
+    raw.once('close', async () => {
+      await Promise.allSettled([this.#works.get(request)]);
+      this.#add(name, -bytes);
+    });
+  }
+
+  /** Work that continues, and needs the memory of its request, when the sender of the request is gone. */
+  during<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result> {
+    this.#works.set(request, work);
+    return work;
+  }
+
+  #add(name: string, bytes: number): void {
+    const left = (this.#bytes.get(name) ?? 0) + bytes;
+    if (left > 0) this.#bytes.set(name, left);
+    else this.#bytes.delete(name);
+  }
+}

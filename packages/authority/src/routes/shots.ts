@@ -32,14 +32,11 @@ import {
   sendBytes,
   wireBytes,
 } from '@basa/service';
-import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
-import { type Released, releaseSums } from '../steps/release-sums.ts';
-import { openEpochIfDue } from '../steps/shot-epochs.ts';
+import { inspectUploads, openEpochIfDue, type Released, releaseSums, voteForBatch } from '../steps/shots.ts';
 import type { KnownTask } from '../steps/tasks.ts';
-import { BytesUnderWay } from './bytes-under-way.ts';
-import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
-import { SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
+import { ofPathTask, taskOf, taskParams } from './route-tools.ts';
+import { BytesUnderWay, SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 

@@ -2,10 +2,9 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, decodePolicy, ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
-import { openEpochIfDue } from '../steps/shot-epochs.ts';
-import { taskOf, taskParams } from './names.ts';
-import { ROLES, rolesIn } from './roles.ts';
+import { openEpochIfDue } from '../steps/shots.ts';
 import type { RouteTools } from './route-tools.ts';
+import { ROLES, rolesIn, taskOf, taskParams } from './route-tools.ts';
 
 export function taskRoutes({ service, tasks, store, shots, unsafePaperMode, now }: RouteTools): void {
   const { app, requireRole } = service;

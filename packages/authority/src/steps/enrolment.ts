@@ -1,13 +1,30 @@
-/** Enrolment: admits a device on the allow-list of the task, or one with an unused token. */
-import type { Signer } from '@basa/masking';
-import { type BasaEvent, type Certificate, certify, type TaskId, type UserId } from '@basa/protocol';
+/** Enrolment: admits a device on the allow-list of the task, one with an unused token, or one that the task before had. */
+import { equalBytes, type Signer, toHex } from '@basa/masking';
+import {
+  type BasaEvent,
+  type Certificate,
+  certify,
+  type DeviceExport,
+  type DeviceExportBody,
+  deviceExportCodec,
+  exporterOf,
+  exportersNeeded,
+  type ImportedDevice,
+  millis,
+  signStatement,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+  type UserId,
+  userIdOf,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail, granted, type SigningDevice } from '@basa/service';
-import type { AuthorityStore } from '../store/store.ts';
-import type { AuthorityTables } from '../store/tables.ts';
+import type { AuthorityStore, AuthorityTables } from '../store/store.ts';
 import type { Audit } from './audit.ts';
-import type { EnrolmentHook } from './enrolment-hook.ts';
 import type { KnownTask } from './tasks.ts';
+
+// Enrolment: admits a device on the allow-list of the task, or one with an unused token.
 
 export interface EnrolmentTools {
   readonly store: AuthorityStore;
@@ -74,4 +91,113 @@ async function useToken(
     });
   const hash = nodeSuite.sha256(Buffer.from(proof, 'hex'));
   if (!(await tables.useToken(hash, task, user, await tables.now()))) fail('enrolment-token-invalid');
+}
+
+// The owner's directory of users decides who may enrol. It has little time and few bytes for its answer, and only a clear yes is one.
+
+export interface HookOptions {
+  /** https, or plain http on this machine: whoever can change its answers lets devices in. */
+  readonly url: string;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Returns true if the device may enrol. */
+export type EnrolmentHook = (task: TaskId, device: SigningDevice, proof: string | undefined) => Promise<boolean>;
+
+const TIMEOUT_MS = 5000;
+const MAX_ANSWER_BYTES = 1024;
+const MOST_AT_ONCE = 32;
+const AGAIN_MS = 5000;
+
+export function enrolmentHook({ url, timeoutMs = TIMEOUT_MS }: HookOptions): EnrolmentHook {
+  let underWay = 0;
+  return async (task, { deviceKey, user }, proof) => {
+    if (underWay >= MOST_AT_ONCE) fail('overloaded', { retryAfterMs: AGAIN_MS });
+    underWay++;
+    try {
+      const asked = { task: toHex(task), deviceKey: toHex(deviceKey), user: toHex(user), ...(proof && { proof }) };
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(asked),
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const { admit } = Object(JSON.parse(await shortText(response))) as { readonly admit?: unknown };
+      if (!response.ok || typeof admit !== 'boolean') throw new Error(`status ${response.status}`);
+      return admit;
+    } catch {
+      return fail('overloaded', { retryAfterMs: AGAIN_MS, detail: 'the directory of the owner gave no answer' });
+    } finally {
+      underWay--;
+    }
+  };
+}
+
+async function shortText({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop cancels the rest of the body.
+  for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
+    length += part.length;
+    if (length > MAX_ANSWER_BYTES) throw new Error('too long an answer');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+// The devices of a task that another one succeeds: signed for the authorities of that one, and judged by them.
+
+export interface ExportedPage {
+  readonly page: DeviceExport;
+  /** The first device of the next page. */
+  readonly next?: Uint8Array;
+}
+
+export async function exportDevices(
+  { store, signer }: EnrolmentTools,
+  { task }: KnownTask,
+  successor: TaskId,
+  { from, most }: { readonly from: Uint8Array; readonly most: number },
+): Promise<ExportedPage> {
+  const { body, next } = await store.transaction(async (tables) => {
+    const found = await tables.devices(task, from, most + 1);
+    const devices: DeviceExportBody['devices'][number][] = [];
+    for (const { deviceKey, user, isRevoked } of found.slice(0, most))
+      devices.push({ deviceKey, isRevoked, participations: await tables.batchesOf(task, user) });
+    return { body: { task, successor, at: millis(await tables.now()), devices }, next: found[most]?.user };
+  });
+  return { page: signStatement(deviceExportCodec, signer, body), ...(next !== undefined && { next }) };
+}
+
+/** All devices of the predecessor, by what its authorities have told so far. */
+export interface Imported {
+  readonly enrolled: number;
+  readonly revoked: number;
+  /** Too few authorities of the predecessor told the same. */
+  readonly unknown: number;
+}
+
+export async function importDevices(
+  tools: EnrolmentTools,
+  { task }: KnownTask,
+  predecessor: TaskPolicy,
+  pages: readonly DeviceExport[],
+): Promise<Imported> {
+  const told = pages.flatMap((page) => {
+    const { authority } = granted(exporterOf(nodeSuite, predecessor, task, page));
+    return page.devices.map((device) => ({ device, authority, user: userIdOf(nodeSuite, device.deviceKey) }));
+  });
+  const before = taskIdOf(nodeSuite, predecessor);
+  const judged = await tools.store.transaction(async (tables) => {
+    const known = await tables.addPredecessor(task, before, exportersNeeded(predecessor));
+    if (!equalBytes(known, before)) fail('export-invalid', { detail: 'this task succeeds another one' });
+    for (const { device, authority, user } of told) await tables.addImported(task, authority, user, device);
+    const revoked: UserId[] = [];
+    for (const { user } of told) if ((await tables.importedAs(task, user)) === 'revoked') revoked.push(user);
+    return { revoked, all: await tables.allImported(task) };
+  });
+  for (const user of judged.revoked) await revoke(tools, user);
+  const count = (word: ImportedDevice): number => judged.all.filter((one) => one === word).length;
+  return { enrolled: count('enrolled'), revoked: count('revoked'), unknown: count('unknown') };
 }

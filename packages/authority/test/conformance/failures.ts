@@ -1,7 +1,7 @@
 /** Failed writes change nothing. */
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { AuthorityTables } from '../../src/store/tables.ts';
+import { AuthorityTables } from '../../src/store/store.ts';
 import { ask, askAs, newDevice, register } from '../asking.ts';
 import { cleanUp, type NewHome, start } from '../homes.ts';
 import { shotStage } from '../one-shot/shot-world.ts';

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { TaskId } from '@basa/protocol';
 import type { FastifyReply, FastifyRequest } from '@basa/service';
 import { expect, it } from 'vitest';
-import { BytesUnderWay } from '../../src/routes/bytes-under-way.ts';
+import { BytesUnderWay } from '../../src/routes/shot-limits.ts';
 
 const [task, other] = [1, 2].map((value) => new Uint8Array(32).fill(value)) as [TaskId, TaskId];
 

@@ -1,7 +1,7 @@
 /** A node's memory of good uploads: a bounded number, and nothing of an epoch that has ended. */
 import type { Ctx, ExaminedUpload, JoinTag, TaskId, UserId } from '@basa/protocol';
 import { expect, it } from 'vitest';
-import { ExaminedUploads } from '../../src/masks/examined-uploads.ts';
+import { ExaminedUploads } from '../../src/masks/mask-threads.ts';
 
 const fill = (value: number): Uint8Array => new Uint8Array(32).fill(value);
 

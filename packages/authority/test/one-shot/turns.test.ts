@@ -1,6 +1,6 @@
 /** One work at a time, and tasks take turns. */
 import { expect, it } from 'vitest';
-import { Turns } from '../../src/masks/turns.ts';
+import { Turns } from '../../src/masks/mask-threads.ts';
 
 it('work of a task waits for its turn, not for all work of another task, also if some of it fails', async () => {
   const turns = new Turns();

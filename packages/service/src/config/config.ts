@@ -1,14 +1,13 @@
 /**
- * Configuration from a JSON file, environment variables and settings of the command line, checked against a schema;
- * later sources take precedence. Messages name the key. A secret is neither in the file nor on the command line: it
- * comes from its variable, or from a file that `<key>File` names.
+ * Configuration from a JSON file, environment variables and settings of the command line, checked against a schema; later sources take
+ * precedence. Messages name the key. A secret is neither in the file nor on the command line: it comes from its variable, or from a file
+ * that `<key>File` names.
  */
 import { readFileSync } from 'node:fs';
 import { type Static, type TObject, type TSchema, type TString, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { wrongConfiguration } from '../process/start-error.ts';
-import { parseJson } from './json-text.ts';
 
 export interface ConfigSources {
   /** Path of a JSON file. */
@@ -39,7 +38,7 @@ export function secretText(description: string): TString {
   return Type.String({ description, minLength: 1, [SECRET]: true });
 }
 
-export function isSecret(schema: TSchema): boolean {
+function isSecret(schema: TSchema): boolean {
   return SECRET in schema;
 }
 
@@ -183,4 +182,93 @@ function problemsOf(problems: readonly Problem[]): readonly string[] {
     if (keyword === 'additionalProperties') return additionalProperties.map((key) => `${at(key)} is not a known key`);
     return [`${at()} ${message}`];
   });
+}
+
+// The keys of a configuration for documentation, taken from its schema, so that no list can be out of date.
+
+export interface ConfigKey {
+  readonly key: string;
+  readonly variable: string;
+  readonly description: string;
+  /** Comes from its variable, or from the file that `<key>File` names. */
+  readonly isSecret: boolean;
+  /** Required: the key has no default, and the service does not start without it. */
+  readonly isNeeded: boolean;
+  /** Undefined if there is no default. */
+  readonly fallback: unknown;
+  /** An example value of a key without a default. */
+  readonly example: unknown;
+}
+
+interface Annotated {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
+export function configKeys(schema: TObject, prefix: string): readonly ConfigKey[] {
+  const { properties, required = [] } = schema as {
+    readonly properties: Readonly<Record<string, TSchema>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([key, property]) => {
+    const { description = '', default: fallback, examples = [] } = property as Annotated;
+    return {
+      key,
+      variable: variableOf(prefix, key),
+      description,
+      isSecret: isSecret(property),
+      isNeeded: required.includes(key) && fallback === undefined,
+      fallback,
+      example: examples[0],
+    };
+  });
+}
+
+/** Returns a file to begin with: every key that has a default or an example, and no secret. */
+export function exampleConfig(keys: readonly ConfigKey[]): Record<string, unknown> {
+  const open = keys.filter(({ isSecret: hidden }) => !hidden);
+  return Object.fromEntries(open.map(({ key, fallback, example }) => [key, fallback ?? example]));
+}
+
+// Reads JSON that a person wrote: an error gives the line and column.
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new SyntaxError(text.trim() === '' ? 'it is empty' : `${wordsOf(message)}, ${placeOf(text, message)}`);
+  }
+}
+
+/** The engine's message without its own positions and without a copy of the text. */
+function wordsOf(message: string): string {
+  return message.replace(/ in JSON at position.*$| after JSON at position.*$|, (\.\.\.)?".*$/s, '');
+}
+
+function placeOf(text: string, message: string): string {
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  const before = text.slice(0, position === undefined ? unexpectedAt(text) : Number(position)).split('\n');
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+/** The engine names no position for an unexpected token: returns the end of the shortest prefix of the text that contains one. */
+function unexpectedAt(text: string): number {
+  let [good, bad] = [0, text.length + 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (hasUnexpected(text.slice(0, middle))) bad = middle;
+    else good = middle;
+  }
+  return bad - 1;
+}
+
+function hasUnexpected(beginning: string): boolean {
+  try {
+    JSON.parse(beginning);
+    return false;
+  } catch (error) {
+    return (error as Error).message.startsWith('Unexpected token');
+  }
 }

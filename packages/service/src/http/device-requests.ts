@@ -1,14 +1,13 @@
 /**
- * Requests that a device signs (docs/http.md). Headers, time, signature and nonce are checked before a byte of the body
- * is read; the body is then checked against the digest that was signed.
+ * Requests that a device signs (docs/http.md). Headers, time, signature and nonce are checked before a byte of the body is read; the body
+ * is then checked against the digest that was signed.
  */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { HEADER, millis, pieceStatement, requestStatement, type UserId, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
-import { fail } from './problem.ts';
-import { SeenNonces } from './seen-nonces.ts';
-import type { TokenBuckets } from './token-buckets.ts';
+import type { TokenBuckets } from './limits.ts';
+import { fail } from './problems.ts';
 
 export interface SigningDevice {
   /** Its Ed25519 public key. */
@@ -186,4 +185,44 @@ function digestHeader(request: FastifyRequest): Uint8Array {
   const base64 = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(String(text))?.[1];
   if (base64 === undefined) fail('malformed', { detail: `${HEADER.digest}: not sha-256=:<base64>:` });
   return new Uint8Array(Buffer.from(base64, 'base64'));
+}
+
+// The signed requests that were received recently, as two generations of short names. A whole generation is dropped at a time.
+
+export interface SeenNoncesOptions {
+  /** The time for which a name is remembered, unless there are too many; at most twice that. */
+  readonly windowMs: number;
+  /** The largest number of names in memory. */
+  readonly most: number;
+}
+
+export class SeenNonces {
+  readonly #windowMs: number;
+  readonly #maxOfGeneration: number;
+  #current = new Set<string>();
+  #previous = new Set<string>();
+  #turnsAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ windowMs, most }: SeenNoncesOptions) {
+    this.#windowMs = windowMs;
+    this.#maxOfGeneration = Math.max(1, Math.floor(most / 2));
+  }
+
+  has(name: string, now: number): boolean {
+    if (now >= this.#turnsAt) this.#turn(now);
+    return this.#current.has(name) || this.#previous.has(name);
+  }
+
+  /** If there are too many, the older half is forgotten early. A replay of those repeats a step that changes nothing. */
+  add(name: string, now: number): void {
+    if (now >= this.#turnsAt || this.#current.size >= this.#maxOfGeneration) this.#turn(now);
+    this.#current.add(name);
+  }
+
+  #turn(now: number): void {
+    const isLongQuiet = now >= this.#turnsAt + this.#windowMs;
+    this.#previous = isLongQuiet ? new Set() : this.#current;
+    this.#current = new Set();
+    this.#turnsAt = now + this.#windowMs;
+  }
 }

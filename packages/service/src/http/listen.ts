@@ -1,6 +1,11 @@
-/** Listens at an address. If that fails, a sentence says why. */
+/** Listens at an address, and ends the connections that nobody uses. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../process/start-error.ts';
+
+// Listens at an address. If that fails, a sentence says why.
 
 export interface Address {
   readonly host: string;
@@ -34,4 +39,20 @@ export async function listen(app: FastifyInstance, { host, port }: Address): Pro
     }
     throw error;
   }
+}
+
+// Connections that never carried a request, because browsers open some ahead. Node does not count them as idle, so a stop would wait for
+// them.
+
+/** Returns a function that ends them. */
+export function unusedConnections({ server }: FastifyInstance, isTls: boolean): () => void {
+  const unused = new Set<Socket>();
+  server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage) => unused.delete(socket));
+  return () => {
+    for (const socket of unused) socket.destroy();
+  };
 }

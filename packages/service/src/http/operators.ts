@@ -2,7 +2,7 @@
 import { equalBytes, fromHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
-import { fail } from './problem.ts';
+import { fail } from './problems.ts';
 
 /** `metrics` reads `/metrics` and nothing else. */
 export const SERVER_ROLES = ['operator', 'auditor', 'metrics'] as const;

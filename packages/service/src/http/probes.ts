@@ -1,9 +1,14 @@
-/**
- * The endpoints for orchestrators and balancers. `/healthz`: the process answers; restart it if it does not. `/readyz`:
- * it can serve; send no traffic here if it cannot. Neither counts against the limit of an address.
- */
+/** What operators and their tools look at: probes, metrics, and events in the log. */
+
+import { toHex } from '@basa/masking';
+import type { BasaEvent } from '@basa/protocol';
 import { Type } from 'typebox';
-import type { ServiceApp } from './service-app.ts';
+import { METRICS_MEDIA_TYPE } from '../metrics/metrics.ts';
+import type { RequireRole } from './operators.ts';
+import type { ServiceApp, ServiceSettings } from './service-options.ts';
+
+// The endpoints for orchestrators and balancers. `/healthz`: the process answers; restart it if it does not. `/readyz`: it can serve; send
+// no traffic here if it cannot. Neither counts against the limit of an address.
 
 type CheckResult = 'ok' | 'failed';
 
@@ -85,4 +90,32 @@ async function inTime(looking: Promise<CheckResult>): Promise<CheckResult> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+// `/metrics` in the text format of Prometheus, for the readers that the operator allows.
+
+export function mountMetrics(
+  app: ServiceApp,
+  { metrics, metricsAccess }: Pick<ServiceSettings, 'metrics' | 'metricsAccess'>,
+  requireRole: RequireRole,
+): void {
+  if (metrics === undefined || metricsAccess === 'off') return;
+  const onRequest = metricsAccess === 'token' ? requireRole('metrics', 'operator', 'admin') : [];
+  app.get('/metrics', { onRequest, schema: { hide: true } }, async (_, reply) =>
+    reply
+      .type(METRICS_MEDIA_TYPE)
+      .header('cache-control', 'no-store')
+      .send(await metrics.text()),
+  );
+}
+
+// Writes events of the core to the log. They hold nothing secret.
+
+export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): void {
+  const named = Object.entries(event).map(([key, value]) => [key, value instanceof Uint8Array ? toHex(value) : value]);
+  log[levelOf(event)]({ event: Object.fromEntries(named) }, event.kind);
+}
+
+function levelOf({ kind }: BasaEvent): 'warn' | 'info' {
+  return kind === 'authority-fault' ? 'warn' : 'info';
 }

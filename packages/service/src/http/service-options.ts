@@ -1,9 +1,14 @@
-/** The options of a service, and their defaults. */
-import type { Answer } from '../metrics/answers.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import type { LogOptions } from '../process/logger.ts';
+/** The options of a service and their defaults, its log, and its application. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, FastifyLoggerOptions, RawServerDefault } from 'fastify';
+import type { Answer, Metrics } from '../metrics/metrics.ts';
+import type { RateLimit } from './limits.ts';
 import type { Operator } from './operators.ts';
-import type { RateLimit } from './token-buckets.ts';
+
+// The options of a service, and their defaults.
 
 export const METRICS_ACCESS = ['off', 'token', 'open'] as const;
 type MetricsAccess = (typeof METRICS_ACCESS)[number];
@@ -71,4 +76,41 @@ export type ServiceSettings = ServiceOptions & Required<Defaulted>;
 
 export function settingsOf(options: ServiceOptions): ServiceSettings {
   return { ...SERVICE_DEFAULTS, ...options };
+}
+
+// Fastify as both services use it: routes are typed by their schemas.
+
+export type ServiceApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+// Request logs: method, path, status and time, and the code of a refusal. Headers, queries and bodies are never logged. Every line names
+// its service.
+
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** The target of the lines; standard output by default. */
+  readonly stream?: { write(line: string): void };
+}
+
+export function loggerOptions(
+  service: string,
+  { level, stream }: LogOptions,
+): FastifyLoggerOptions & { readonly base: object } {
+  return {
+    level,
+    base: { pid: process.pid, hostname: hostname(), service },
+    serializers: {
+      req: ({ method, url }) => ({ method, path: url.split('?')[0] }),
+      res: ({ statusCode = 0 }) => ({ statusCode }),
+    },
+    ...(stream === undefined ? {} : { stream }),
+  };
 }

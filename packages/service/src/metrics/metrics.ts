@@ -1,5 +1,10 @@
 /** Counters in memory, cheap for the code they count; gauges are read at each scrape. */
+
+import { statfs } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { ProblemCode } from '@basa/protocol';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { SqlWatch } from '../sql/sql.ts';
 import { type Labels, METRICS, type MetricName, type MetricOf, metricsOf } from './table.ts';
 
 export type ServiceName = 'server' | 'authority';
@@ -84,4 +89,86 @@ export async function timed<Result>(observe: (seconds: number) => void, work: ()
   } finally {
     observe((performance.now() - start) / 1000);
   }
+}
+
+// Metrics of a service's answers: requests, refusals, bytes and time, by step.
+
+/** A request once it is answered, without anything about its sender. */
+export interface Answer {
+  readonly method: string;
+  /** The pattern of its route; undefined if there is no such route. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly problem: ProblemCode | undefined;
+  readonly ms: number;
+  /** Bytes of the bodies, as far as they were declared. */
+  readonly received: number;
+  readonly sent: number;
+}
+
+const BOTH = { 'GET /healthz': 'probe', 'GET /readyz': 'probe', 'GET /metrics': 'scrape' };
+
+/** `steps` names routes, as `METHOD pattern`; all others are `other`. */
+export function countAnswers(metrics: Metrics, steps: Readonly<Record<string, string>>): (answer: Answer) => void {
+  const stepOf: Readonly<Record<string, string>> = { ...BOTH, ...steps };
+  return ({ method, route, status, problem, ms, received, sent }) => {
+    const step = stepOf[`${method} ${route}`] ?? 'other';
+    metrics.count('basa_requests_total', { step, status: String(status) });
+    metrics.observe('basa_request_seconds', { step }, ms / 1000);
+    if (sent > 0) metrics.count('basa_sent_bytes_total', { step }, sent);
+    if (problem !== undefined) metrics.count('basa_refusals_total', { step, reason: problem });
+    else if (received > 0) metrics.count('basa_received_bytes_total', { step }, received);
+  };
+}
+
+// The metrics of a database.
+
+export function countDatabase(metrics: Metrics): Required<SqlWatch> {
+  return {
+    onCommit: (seconds) => metrics.observe('basa_commit_seconds', {}, seconds),
+    onRetry: () => metrics.count('basa_database_retries_total', {}),
+  };
+}
+
+// Metrics that every process has: memory, processor time, the delay of its event loop, and the disk it writes to.
+
+const NANO = 1e-9;
+const MICRO = 1e-6;
+const RESOLUTION_MS = 20;
+
+/** Returns a function that ends the watch over the event loop. */
+export function watchProcess(metrics: Metrics, folder: string | undefined): () => void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  metrics.gauge('basa_event_loop_delay_seconds', () => {
+    const late = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - RESOLUTION_MS / 1000);
+    const [half, most, max] = [delays.percentile(50), delays.percentile(99), delays.max];
+    delays.reset();
+    return [
+      [{ quantile: '0.5' }, late(half)],
+      [{ quantile: '0.99' }, late(most)],
+      [{ quantile: '1' }, late(max)],
+    ];
+  });
+  metrics.gauge('process_resident_memory_bytes', () => [[{}, process.memoryUsage.rss()]]);
+  metrics.gauge('process_heap_bytes', () => [[{}, process.memoryUsage().heapUsed]]);
+  metrics.counted('process_cpu_seconds_total', () => {
+    const { user, system } = process.cpuUsage();
+    return [[{}, (user + system) * MICRO]];
+  });
+  const startedAt = Math.round(Date.now() / 1000 - process.uptime());
+  metrics.gauge('process_start_time_seconds', () => [[{}, startedAt]]);
+  if (folder !== undefined) watchDisk(metrics, folder);
+  return () => delays.disable();
+}
+
+function watchDisk(metrics: Metrics, folder: string): void {
+  metrics.gauge('basa_disk_free_bytes', async () => {
+    const { bavail, bsize } = await statfs(folder);
+    return [[{}, bavail * bsize]];
+  });
+  metrics.gauge('basa_disk_size_bytes', async () => {
+    const { blocks, bsize } = await statfs(folder);
+    return [[{}, blocks * bsize]];
+  });
 }

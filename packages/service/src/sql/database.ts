@@ -1,10 +1,14 @@
+/** The database of a data folder: opened by one process, checked, and its trouble told in sentences. */
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { forgetHolder, nameHolder } from '../process/holder.ts';
-import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/private-files.ts';
-import { StartError } from '../process/start-error.ts';
-import { type Application, checkFormat, type DatabaseOptions } from './formats.ts';
-import { damaged, sentenceOf } from './sqlite-trouble.ts';
+import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/durable-names.ts';
+import { isStorageFull, StartError } from '../process/start-error.ts';
+import { type Application, checkFormat, type DatabaseOptions } from './sql.ts';
+
+//
 
 export type Database = DatabaseSyncInstance;
 
@@ -165,4 +169,87 @@ function createTables(db: Database, { application, format, tables }: DatabaseOpt
 
 function pragma(db: Database, name: 'application_id' | 'user_version'): number {
   return (db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
+}
+
+// Trouble with the database of a data folder, in words that say what to do.
+
+const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, cannotOpen: 14, notADatabase: 26 };
+
+/** Describes a fault that an operator can fix, in a sentence. */
+function sentenceOf(error: unknown, folder: string): unknown {
+  const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
+  if (isStorageFull(error)) {
+    return new StartError('storageFull', `no space is left for ${folder}; free some space and start again`);
+  }
+  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'].includes(code)) {
+    return new StartError(
+      'dataFolder',
+      `${folder} cannot be used as a data folder (${code}); check the path and its permissions`,
+    );
+  }
+  if (code !== 'ERR_SQLITE_ERROR') return error;
+  switch (errcode & 0xff) {
+    case SQLITE.busy:
+      return new StartError('inUse', inUseBy(folder));
+    case SQLITE.readOnly:
+    case SQLITE.cannotOpen:
+      return new StartError('dataFolder', `${folder} cannot be written; check its permissions`);
+    case SQLITE.corrupt:
+    case SQLITE.notADatabase:
+      return damaged(folder, message ?? 'not a database');
+    default:
+      return error;
+  }
+}
+
+function damaged(folder: string, what: string): StartError {
+  return new StartError(
+    'dataFolder',
+    `the database in ${folder} is damaged (${what.replaceAll('\n', ', ')}); nothing was changed; restore the newest backup of the folder`,
+  );
+}
+
+// The process that uses a data folder, for the message to the next one. The lock itself is the system's (sql/database.ts).
+
+const FILE = 'basa.pid';
+
+/** Called with the lock held. Errors of a full or read-only disk are ignored: later writes report them. */
+function nameHolder(folder: string): void {
+  try {
+    writeFileSync(join(folder, FILE), JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+  } catch {}
+}
+
+function forgetHolder(folder: string): void {
+  rmSync(join(folder, FILE), { force: true });
+}
+
+/** The sentence for the process that comes second. */
+function inUseBy(folder: string): string {
+  const { pid, host } = read(folder) ?? {};
+  if (pid === undefined) return `${folder} is in use by another process; stop it, or use another folder`;
+  if (pid === process.pid && host === hostname()) return `${folder} is already in use by this process`;
+  const isHere = host === hostname();
+  const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
+  const stop = isHere && process.platform !== 'win32' ? `stop it (kill ${pid})` : 'stop it there';
+  return `${folder} is in use by ${who}; ${stop}, or use another folder`;
+}
+
+/** Undefined if it was not written yet, or if it is left from a process of this machine that was killed. */
+function read(folder: string): { readonly pid: number; readonly host: string } | undefined {
+  try {
+    const { pid, host } = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as { pid?: unknown; host?: unknown };
+    if (typeof pid !== 'number' || typeof host !== 'string') return undefined;
+    return host !== hostname() || isAlive(pid) ? { pid, host } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // the process belongs to another user
+  }
 }

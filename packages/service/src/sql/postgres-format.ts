@@ -1,7 +1,7 @@
 /** The tables of a PostgreSQL database: their owner, their format, and their creation. */
 import pg from 'pg';
 import { StartError } from '../process/start-error.ts';
-import { checkFormat, type DatabaseOptions } from './formats.ts';
+import { checkFormat, type DatabaseOptions } from './sql.ts';
 
 type Asked = Pick<pg.Client, 'query'> | Pick<pg.Pool, 'query'>;
 /** The lock that makes nodes wait for each other that create the tables of one database: "basa" in ASCII. */

@@ -1,14 +1,10 @@
-/**
- * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. A
- * transaction that failed for a temporary reason is retried: a lost connection, a fail-over, a deadlock.
- */
+/** PostgreSQL as the database of a service. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { DatabaseOptions } from './formats.ts';
 import { createPostgresTables, databaseTrouble, hasPostgresTables } from './postgres-format.ts';
-import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
-import { isPassing } from './postgres-trouble.ts';
 import {
+  type DatabaseOptions,
   type Dialect,
   isWrite,
   type Row,
@@ -17,6 +13,9 @@ import {
   type SqlValue,
   type SqlWatch,
 } from './sql.ts';
+
+// PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. A transaction that
+// failed for a temporary reason is retried: a lost connection, a fail-over, a deadlock.
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
@@ -196,4 +195,61 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
   if (oid === pg.types.builtins.INT8) return Number;
   if (oid === pg.types.builtins.BYTEA) return (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex'));
   return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
+}
+
+// The errors of PostgreSQL and of the connection that are temporary, so that the same transaction may be retried.
+
+/** By SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const PASSING_STATES = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '55P03', // lock_not_available
+  '25006', // read_only_sql_transaction: connected to a standby, before or after a fail-over
+  '25P03', // idle_in_transaction_session_timeout
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now: starting up
+]);
+const CONNECTION_CLASS = '08';
+
+const PASSING_SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOENT', // the socket file of a database that is starting
+]);
+
+/** The driver's own messages have no code. */
+const LOST = /connection terminated|connection ended|timeout exceeded when trying to connect|not queryable/i;
+
+function isPassing(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  if (typeof code !== 'string') return typeof message === 'string' && LOST.test(message);
+  return PASSING_STATES.has(code) || code.startsWith(CONNECTION_CLASS) || PASSING_SYSTEM_CODES.has(code);
+}
+
+// Checks that acknowledged commits of a PostgreSQL survive its loss: an asynchronous standby lacks the last commits.
+
+const STANDBYS = `SELECT current_setting('synchronous_standby_names') AS names,
+  (SELECT COUNT(*) FROM pg_stat_replication)::int AS standbys`;
+
+/** Returns a notice for the operator; undefined if there is no standby, or if commits wait for it. */
+async function replicationNotice(pool: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await pool.query(STANDBYS);
+  const [{ names, standbys }] = rows as [{ readonly names: string; readonly standbys: number }];
+  if (standbys === 0 || names !== '') return undefined;
+  return (
+    'the database has a standby but does not wait for it, so a fail-over loses the newest acknowledged data; ' +
+    "set synchronous_standby_names = '*' there, or never fail over to it"
+  );
+}
+
+/** A commit whose wait was cancelled: it is durable only on the primary. */
+function isUnreplicated({ message }: { readonly message?: string | undefined }): boolean {
+  return message?.includes('wait for synchronous replication') ?? false;
 }

@@ -1,10 +1,9 @@
 /** SQLite as the SQL port: one connection, one transaction after the other, and one commit for transactions that come together. */
 
-import { createQueue } from '../process/queue.ts';
+import { createQueue } from '../process/lifecycle.ts';
 import type { Database, OpenDatabase } from './database.ts';
-import { SharedCommit } from './shared-commit.ts';
+import { SharedCommit, WalFlush } from './shared-commit.ts';
 import { type Dialect, isWrite, type Row, type SqlDatabase, type SqlSession, type SqlWatch } from './sql.ts';
-import { WalFlush } from './wal-flush.ts';
 
 export const SQLITE: Dialect = {
   name: 'sqlite',

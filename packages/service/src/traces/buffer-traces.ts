@@ -19,7 +19,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
-import { ServiceError } from '../http/problem.ts';
+import { ServiceError } from '../http/problems.ts';
 
 /** The buffer and slot that a step belongs to. */
 export interface StepOf {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { gatherConfig } from '../../src/config/config.ts';
-import { commonRisks, sharedTokenRisk } from '../../src/config/config-risks.ts';
+import { commonRisks, sharedTokenRisk } from '../../src/config/service-config.ts';
 import { readConfig, secretText, Type } from '../../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-config-'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseJson } from '../../src/config/json-text.ts';
+import { parseJson } from '../../src/config/config.ts';
 
 it.each([
   ['{\n "a": 1,\n}', /, line 3, column 1$/],

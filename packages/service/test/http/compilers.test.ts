@@ -1,6 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { expect, it } from 'vitest';
-import { compileAtFirstUse } from '../../src/http/compilers.ts';
+import { compileAtFirstUse } from '../../src/http/messages.ts';
 
 const NONSENSE = { type: 'nonsense' };
 

@@ -1,8 +1,8 @@
 /** Nonces, networks and buckets by themselves. */
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../src/http/network.ts';
-import { SeenNonces } from '../../src/http/seen-nonces.ts';
-import { TokenBuckets } from '../../src/http/token-buckets.ts';
+import { SeenNonces } from '../../src/http/device-requests.ts';
+import { networkOf } from '../../src/http/heads.ts';
+import { TokenBuckets } from '../../src/http/limits.ts';
 
 describe('seen nonces', () => {
   it('are remembered for the whole window and forgotten after two', () => {

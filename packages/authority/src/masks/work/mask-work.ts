@@ -1,5 +1,5 @@
 /** Examines uploads and sums the masks of a batch, from plain data: in a thread. */
-import { addInPlace, type Keystream, type MaskTools, toHex } from '@basa/masking';
+import { addInPlace, type Keystream, type MaskTools, plainVectorKernel, toHex } from '@basa/masking';
 import {
   addAuthorityNoise,
   addMasksInPlace,
@@ -21,7 +21,17 @@ import {
   type TaskPolicy,
   taskIdOf,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
+import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { type MaskResult, type MaskTask, type UploadsTask, wipeSecrets } from './tasks.ts';
+
+// The cryptography and kernels with which uploads are examined and masks summed.
+
+export const maskTools = {
+  suite: withKem(nodeSuite),
+  kernel: createWasmVectorKernel() ?? plainVectorKernel(),
+  keystream: createNodeKeystream(),
+};
 
 type Of<Kind extends MaskTask['kind']> = Extract<MaskTask, { readonly kind: Kind }>;
 type Tools = MaskTools<Keystream>;

@@ -1,7 +1,6 @@
 /** A thread that examines uploads and sums masks, so that the main thread can answer. It keeps no secret between two tasks. */
 import { serveWorker } from '@basa/runtime/node';
-import { maskTools } from './mask-tools.ts';
-import { workOn } from './mask-work.ts';
+import { maskTools, workOn } from './mask-work.ts';
 import type { MaskResult, MaskTask } from './tasks.ts';
 
 serveWorker<MaskTask, MaskResult>(
