@@ -10,10 +10,10 @@ import {
   type TaskId,
   type UserId,
 } from '@basa/protocol';
+import { type RateLimit, TokenBuckets } from '@basa/service';
 import type { AdmissionNumbers } from '../specification/task-specification.ts';
 import type { StoredModel } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
-import { Pace } from './pace.ts';
 import type { PlaceCount, Places } from './places.ts';
 
 export interface TaskAdmissionOptions extends AdmissionNumbers {
@@ -168,5 +168,74 @@ export class TaskAdmission {
   get view(): AdmissionView {
     const underWay = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
     return { places: this.#options.places, underWay, ...this.#count, waitingBuffers: this.#waitingSums };
+  }
+}
+
+const MAX_SAMPLES = 256;
+/** Fewer do not show the slowest. */
+const MIN_SAMPLES = 2;
+/** A device is late after this many times the time that nearly all devices need. */
+const MARGIN = 3;
+const NEARLY_ALL = 0.9;
+const MIN_LEASE_MS = 5_000;
+/** The share of the longest lease before anything is known. */
+const FIRST_SHARE = 1 / 8;
+
+/** How long places last: as long as nearly all devices need from their place to their update. */
+export class Pace {
+  readonly #newest: number[] = [];
+  #next = 0;
+  readonly #begun = new Map<string, number>();
+
+  begin(user: UserId, now: number): void {
+    if (!this.#begun.has(toHex(user))) remember(this.#begun, toHex(user), now);
+  }
+
+  end(user: UserId, now: number): void {
+    const since = this.#begun.get(toHex(user));
+    if (since === undefined) return;
+    this.#newest[this.#next] = now - since;
+    this.#next = (this.#next + 1) % MAX_SAMPLES;
+    this.forget(user);
+  }
+
+  forget(user: UserId): void {
+    this.#begun.delete(toHex(user));
+  }
+
+  /** A short lease does not harm an honest device: its place lapses while it trains, but it still comes with its update. */
+  leaseMs(longestMs: number): number {
+    const { length } = this.#newest;
+    const usual = [...this.#newest].sort((a, b) => a - b)[Math.min(length - 1, Math.floor(NEARLY_ALL * length))];
+    const wantedMs = usual === undefined || length < MIN_SAMPLES ? FIRST_SHARE * longestMs : MARGIN * usual;
+    return Math.round(Math.min(longestMs, Math.max(MIN_LEASE_MS, wantedMs)));
+  }
+}
+
+/** Sets the value as the newest of the map, which forgets its oldest when it holds more than `most`. */
+export function remember<Value>(values: Map<string, Value>, name: string, value: Value, most = 10_000): void {
+  values.delete(name); // otherwise it would keep its old position
+  values.set(name, value);
+  const [oldest = name] = values.keys();
+  if (values.size > most) values.delete(oldest);
+}
+
+/** One device gets at most this share of the limit, so that a few devices that keep asking do not use it up. */
+const SHARE = 1 / 10;
+
+/** Limits the place requests of a task: those of all its devices together, and those of each device to a share of that. */
+export class TaskLimits {
+  readonly #tasks: TokenBuckets;
+  readonly #devices: TokenBuckets;
+
+  constructor(limit: RateLimit) {
+    const { burst, perSecond } = limit;
+    this.#tasks = new TokenBuckets(limit);
+    this.#devices = new TokenBuckets({ burst: Math.max(1, SHARE * burst), perSecond: SHARE * perSecond });
+  }
+
+  /** Counts a request of a device of the task. Returns the time to wait if it is one too many; then it does not count for the task. */
+  take(task: string, user: UserId, now: number): { readonly retryAfterMs: number } | undefined {
+    return this.#devices.take(`${task} ${toHex(user)}`, now) ?? this.#tasks.take(task, now);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Asks several authorities in parallel, and waits for as many as are needed: the slowest ones delay nothing. Each
- * request judges its own answer and throws if it is wrong, so that a lying authority counts as a silent one.
- */
+/** How authorities are asked: several in parallel, and again after a failure. */
 import { Poll } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
 
@@ -25,7 +22,12 @@ export interface GatherOptions<Answer> {
   isEnough?(answers: readonly Answered<Answer>[]): boolean;
 }
 
-/** Returns the answers that came in time. Throws the refusal if enough refused, otherwise an error that too few answer. */
+/**
+ * Asks several authorities in parallel, and waits for as many as are needed: the slowest ones delay nothing. Each
+ * request judges its own answer and throws if it is wrong, so that a lying authority counts as a silent one.
+ * Returns the answers that came in time.
+ * Throws the refusal if enough refused, otherwise an error that too few answer.
+ */
 export function gather<Answer>(
   questions: readonly Question<Answer>[],
   { needed, graceMs, isEnough = () => true }: GatherOptions<Answer>,
@@ -66,4 +68,58 @@ function whyOf(errors: readonly unknown[], needed: number, asked: number): unkno
       cause: first,
     },
   );
+}
+
+export interface BackoffLimits {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Limits for requests to authorities. */
+const LIMITS: BackoffLimits = { firstMs: 500, longestMs: 15_000 };
+
+interface Wait {
+  readonly ms: number;
+  readonly from: number;
+}
+
+/** The time of the next try after a failure: twice the last wait, up to a bound. */
+export class Backoff {
+  readonly #clock: () => number;
+  readonly #limits: BackoffLimits;
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(clock: () => number, limits = LIMITS) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** A clock that was set back delays nothing. */
+  isDue(name: string): boolean {
+    const wait = this.#waits.get(name);
+    const waitedMs = wait === undefined ? 0 : this.#clock() - wait.from;
+    return wait === undefined || waitedMs >= wait.ms || waitedMs < 0;
+  }
+
+  /** The time of its last failure; undefined if it has not failed. */
+  failedAt(name: string): number | undefined {
+    return this.#waits.get(name)?.from;
+  }
+
+  failed(name: string): void {
+    const { firstMs, longestMs } = this.#limits;
+    const before = this.#waits.get(name);
+    const ms = before === undefined ? firstMs : Math.min(2 * before.ms, longestMs);
+    this.#waits.set(name, { ms, from: this.#clock() });
+  }
+
+  /** It succeeded, or is not tried any more. */
+  over(name: string): void {
+    this.#waits.delete(name);
+  }
+
+  /** Forgets all others. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#waits.keys()) if (!names.has(name)) this.#waits.delete(name);
+  }
 }

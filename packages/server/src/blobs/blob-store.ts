@@ -1,4 +1,6 @@
-/** The store of vectors: named, written once, read in pieces. Durable before the record that relies on them. */
+/** The store of vectors: named, written once, read in pieces; durable before the record that relies on them. */
+import { toHex } from '@basa/masking';
+import type { Ctx } from '@basa/protocol';
 
 /** Bytes on their way in. Nothing of them can be read before `commit`. */
 export interface Staging {
@@ -64,4 +66,44 @@ export async function collect(pieces: AsyncIterable<Uint8Array>, length: number)
     at += piece.length;
   }
   return whole;
+}
+
+/** The prefix of the bodies of all uploads, and of the sums of all batches. */
+export const BODIES = 'uploads';
+
+/** Below the name of an upload, or of a batch. */
+export function bodiesOf(name: Ctx): string {
+  return `${BODIES}/${toHex(name)}`;
+}
+
+/** A body of at most this size is a row of the database, not a file. */
+export const MOST_ROW_BYTES: number = 64 * 1024;
+const ROW = '-row';
+
+/** An upload has one body: its record names the checksum before the first byte comes. */
+export function bodyKey(upload: Ctx, { bodyBytes }: { readonly bodyBytes: number }): string {
+  return `${bodiesOf(upload)}/body${bodyBytes <= MOST_ROW_BYTES ? ROW : ''}`;
+}
+
+export function isRowKey(key: string): boolean {
+  return key.endsWith(ROW);
+}
+
+/** Bytes as words: pieces of a blob regrouped so that each holds whole words. A piece of words is valid until the next one is requested. */
+export async function* wordPieces(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint32Array> {
+  let rest = new Uint8Array(0);
+  for await (const piece of pieces) {
+    const joined = rest.length === 0 && piece.byteOffset % 4 === 0 ? piece : joinedOf(rest, piece);
+    const words = Math.floor(joined.length / 4);
+    yield new Uint32Array(joined.buffer, joined.byteOffset, words);
+    rest = joined.slice(4 * words);
+  }
+}
+
+/** In memory that is aligned for words. */
+function joinedOf(rest: Uint8Array, piece: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(rest.length + piece.length);
+  joined.set(rest);
+  joined.set(piece, rest.length);
+  return joined;
 }

@@ -6,17 +6,6 @@
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type BlobStore, checkedKey, type Staging } from './blob-store.ts';
-import {
-  attemptOf,
-  type Chunk,
-  chainOf,
-  chunkOf,
-  decodeWhole,
-  encodeWhole,
-  readChunkName,
-  wholeName,
-} from './chunk-names.ts';
-import type { ChunkStore } from './chunks.ts';
 
 export interface ChunkedOptions {
   /** Bytes of a full chunk. */
@@ -190,4 +179,76 @@ async function* readChunks(
     yield bytes.subarray(Math.max(0, start - from), Math.min(length, end - from));
   }
   if (end > size && start < end) throw new Error(`${CUT_OFF} at ${size}, ${end - size} bytes early`);
+}
+
+/**
+ * The objects of a blob in a store of chunks, below its key:
+ *
+ *     uploads/…/.0.000000000000-524288-9f3c…   512 KiB from byte 0 of attempt 0, by one writer
+ *     uploads/…/.whole                          the names of the chunks it is made of, once it is committed
+ *
+ * The chunk names of a writer contain its mark, so two nodes that write one blob at the same time never overwrite each other.
+ */
+interface Chunk {
+  readonly name: string;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** The prefix of the chunks of an attempt to write a blob. */
+function attemptOf(key: string, attempt: string): string {
+  return `${key}/.${attempt}.`;
+}
+
+function chunkOf(place: string, start: number, length: number, mark: string): Chunk {
+  return { name: `${place}${String(start).padStart(12, '0')}-${length}-${mark}`, start, length };
+}
+
+function wholeName(key: string): string {
+  return `${key}/.whole`;
+}
+
+/** Undefined for a name of another kind. */
+function readChunkName(key: string, name: string): Chunk | undefined {
+  const [, start, length] = /^\/\.[a-z0-9-]+\.(\d{12})-(\d+)-[0-9a-f]+$/.exec(name.slice(key.length)) ?? [];
+  if (!name.startsWith(key) || start === undefined || length === undefined) return undefined;
+  return { name, start: Number(start), length: Number(length) };
+}
+
+/** Returns chunks one after the other from byte 0 on, the longest first if several begin at one place. */
+function chainOf(chunks: readonly Chunk[]): readonly Chunk[] {
+  const chain: Chunk[] = [];
+  for (let at = 0; ; ) {
+    const next = chunks.filter(({ start }) => start === at).sort((a, b) => b.length - a.length)[0];
+    if (next === undefined) return chain;
+    chain.push(next);
+    at += next.length;
+  }
+}
+
+/** The content of `.whole`: one chunk's name after its key per line. */
+function encodeWhole(key: string, chunks: readonly Chunk[]): Uint8Array {
+  return new TextEncoder().encode(chunks.map(({ name }) => name.slice(key.length)).join('\n'));
+}
+
+function decodeWhole(key: string, bytes: Uint8Array): readonly Chunk[] {
+  const text = new TextDecoder().decode(bytes);
+  if (text === '') return [];
+  return text.split('\n').map((rest) => {
+    const chunk = readChunkName(key, key + rest);
+    if (chunk === undefined) throw new Error(`the list of the blob ${key} is damaged`);
+    return chunk;
+  });
+}
+
+/** The store of chunks: small named objects, written whole or not at all, visible to every node once written. */
+export interface ChunkStore {
+  /** Durable, and visible to all later reads. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  get(name: string): Promise<Uint8Array | undefined>;
+  /** Names that begin with `prefix`, in their order. */
+  list(prefix: string): Promise<readonly string[]>;
+  /** Missing ones are not an error. */
+  remove(names: readonly string[]): Promise<void>;
+  close(): Promise<void>;
 }

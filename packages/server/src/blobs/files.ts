@@ -1,16 +1,15 @@
 /** Blobs as files: written under a temporary name, flushed and renamed, with the folders flushed, so that a name never shows half a blob. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { flushNames } from '@basa/service/durable-names';
+import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { flushNames, groupFlush } from '@basa/service/durable-names';
 import { type BlobStore, checkedKey, type Staging } from './blob-store.ts';
-import { DurableFolders } from './durable-folders.ts';
-import { readFile } from './read-file.ts';
-import { PRIVATE, stageFile } from './staged-file.ts';
+import { isAligned, PAGE_BYTES } from './write-behind.ts';
 
 /** Remains of a blob that a crashed node put are removed after this time; no put takes that long. */
 const LEFT_AFTER_MS = 24 * 3_600_000;
 
+/** Blobs as files: written under a temporary name, flushed and renamed, with the folders flushed, so that a name never shows half a blob. */
 export function openFileBlobs(folder: string): Promise<BlobStore> {
   return openFolder(folder);
 }
@@ -93,5 +92,146 @@ async function existing<T>(promise: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** Folders that only their owner can access. */
+const PRIVATE = { recursive: true, mode: 0o700 } as const;
+/** Fewer bytes are not worth a second descriptor. */
+const MIN_DIRECT_BYTES = 64 * 1024;
+
+/**
+ * A file that is being written. Long runs of whole pages go from a block directly to the disk if the system supports it
+ * (O_DIRECT): a copy in the system's memory costs more than all other work on an upload.
+ */
+async function stageFile(path: string, destination: string, folders: DurableFolders): Promise<Staging> {
+  const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  let { size } = await file.stat();
+  const direct = new DirectFile(path);
+  const writeSome = async (bytes: Uint8Array): Promise<number> => {
+    const pages = bytes.length - (bytes.length % PAGE_BYTES);
+    if (pages >= MIN_DIRECT_BYTES && size % PAGE_BYTES === 0 && isAligned(bytes)) {
+      const written = await direct.write(bytes.subarray(0, pages), size);
+      if (written !== undefined) return written;
+    }
+    return (await file.write(bytes, 0, bytes.length, size)).bytesWritten;
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all([direct.close(), file.close()]);
+  };
+  return {
+    get size() {
+      return size;
+    },
+    async append(bytes) {
+      const end = size + bytes.length;
+      while (size < end) size += await writeSome(bytes.subarray(bytes.length - (end - size)));
+    },
+    async truncate(to) {
+      if (to !== size) await file.truncate(to);
+      size = to;
+    },
+    flush: () => file.datasync(),
+    read: (start, end) => readFile(file, start, end),
+    async commit() {
+      const folder = dirname(destination);
+      await Promise.all([mkdir(folder, PRIVATE), file.datasync()]);
+      await close();
+      await rename(path, destination);
+      await folders.flush(folder);
+    },
+    async discard() {
+      await close();
+      await rm(path, { force: true });
+    },
+    close,
+  };
+}
+
+/** The same file without the system's page cache; opened on first use, and abandoned if the system refuses. */
+class DirectFile {
+  readonly #path: string;
+  #file: FileHandle | 'unopened' | 'refused' = constants.O_DIRECT === undefined ? 'refused' : 'unopened';
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Returns the number of bytes written; undefined if direct writes are not possible here. */
+  async write(pages: Uint8Array, position: number): Promise<number | undefined> {
+    if (this.#file === 'refused') return undefined;
+    try {
+      if (this.#file === 'unopened') this.#file = await open(this.#path, constants.O_WRONLY | constants.O_DIRECT);
+      return (await this.#file.write(pages, 0, pages.length, position)).bytesWritten;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+      await this.close();
+      return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = 'refused';
+    if (typeof file !== 'string') await file.close();
+  }
+}
+
+const BLOCK_BYTES = 512 * 1024;
+
+/** A block is valid until the next one is requested. */
+async function* readFile(file: FileHandle, start: number, end: number): AsyncIterable<Uint8Array> {
+  const block = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(0, end - start)));
+  for (let at = start; at < end; ) {
+    const { bytesRead } = await file.read(block, 0, Math.min(block.length, end - at), at);
+    if (bytesRead === 0) throw new Error(`the blob ends at ${at}, ${end - at} bytes early`);
+    yield block.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/**
+ * The folders that are known to survive a power cut. The name of a folder is stored in its parent, so the parent must be flushed too. Every
+ * process that relies on the folder must do this, not only the process that made it.
+ */
+class DurableFolders {
+  readonly #root: string;
+  readonly #known = new Set<string>();
+  /** Many uploads add files to one folder at the same time, and share its flush. */
+  readonly #flushes = new Map<string, () => Promise<void>>();
+
+  /** The root itself exists permanently. */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** The names in this folder, and the folder itself, survive from now on. */
+  async flush(folder: string): Promise<void> {
+    const unknown: string[] = [];
+    for (let at = folder; at !== this.#root && !this.#known.has(at); at = dirname(at)) unknown.push(at);
+    // In parallel, so that the file system may write them together.
+    await Promise.all([...new Set([folder, ...unknown.map((one) => dirname(one))])].map((one) => this.#flush(one)));
+    for (const one of unknown) this.#known.add(one);
+  }
+
+  /** The folder is removed, with everything below. */
+  forget(folder: string): void {
+    for (const names of [this.#known, this.#flushes])
+      for (const one of names.keys()) if (one === folder || one.startsWith(folder + sep)) names.delete(one);
+  }
+
+  #flush(folder: string): Promise<void> {
+    const flush = this.#flushes.get(folder) ?? groupFlush(() => flushFolder(folder));
+    this.#flushes.set(folder, flush);
+    return flush();
+  }
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

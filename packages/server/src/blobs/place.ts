@@ -3,11 +3,10 @@
  * loads only the code for its place: a database loads the whole of a service.
  */
 import type { BlobStore } from './blob-store.ts';
-import type { BodyRows, RowsPlace } from './body-rows.ts';
 import { openChunkedBlobs } from './chunked.ts';
 import { openFileBlobs, openSharedFileBlobs } from './files.ts';
-import type { S3Options } from './s3-requests.ts';
-import { withRows } from './with-rows.ts';
+import { type BodyRows, type RowsPlace, withRows } from './rows.ts';
+import type { S3Options } from './s3.ts';
 
 export type BlobPlace =
   /** Other nodes write into shared files as well. */
@@ -31,7 +30,7 @@ const CONNECTIONS = 4;
 export async function openBodies({ blobs, rows }: BodyPlace): Promise<BlobStore> {
   let opened: Promise<BodyRows> | undefined;
   const inRows = (): Promise<BodyRows> => {
-    opened ??= import('./open-rows.ts').then(({ openRows }) => openRows(rows));
+    opened ??= import('./rows.ts').then(({ openRows }) => openRows(rows));
     return opened;
   };
   return withRows(await openBlobs(blobs), {
@@ -52,13 +51,13 @@ export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
     case 'shared-files':
       return { ...(await openSharedFileBlobs(place.folder)), isElsewhere: true };
     case 's3': {
-      const { openS3Chunks } = await import('./s3-chunks.ts');
+      const { openS3Chunks } = await import('./s3.ts');
       return { ...openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES }), isElsewhere: true };
     }
     case 'database': {
       const { openPostgres } = await import('@basa/service');
       const { SERVER_DATABASE } = await import('../store/schema.ts');
-      const { databaseChunks } = await import('./database-chunks.ts');
+      const { databaseChunks } = await import('./rows.ts');
       const database = await openPostgres({ ...SERVER_DATABASE, url: place.url, connections: CONNECTIONS });
       const chunks = { ...databaseChunks(database), close: () => database.close() };
       return openChunkedBlobs(chunks, { chunkBytes: ROW_BYTES });

@@ -9,7 +9,7 @@ import type { ReadTask } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';
 import { examplesNote } from '../store/tasks.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { Evaluated, WorkResult, WorkTask } from './work/tasks.ts';
+import type { Evaluated, WorkResult, WorkTask } from './work/sum-shard.ts';
 
 /** The prefix of the held-out examples of a task. */
 export function examplesOf(task: TaskId): string {

@@ -13,13 +13,11 @@ import {
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
-import type { UpToDate } from '../buffers/batch-keeper.ts';
+import type { UpToDate } from '../nodes/nodes.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
-import type { Fence } from '../store/leases.ts';
 import type { FreshModel, StoredModel, SumsOfVersion } from '../store/models.ts';
+import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
-import { MAX_SHARD_ELEMENTS } from './shards.ts';
-import { bytesOfWords, doublesOf, floatsOf } from './words.ts';
 
 export interface ModelKeeperOptions {
   readonly task: TaskId;
@@ -265,4 +263,51 @@ function nameOf({ sums, spoilt }: SumsOfVersion): string {
 
 function part(blobs: BlobStore, key: string, start: number, end: number): Promise<Uint8Array> {
   return collect(blobs.read(key, start, end), end - start);
+}
+
+/** Parameters and means as bytes: stored, sent and hashed as little-endian words, the order of every machine with wasm. */
+export function bytesOfWords(words: Float32Array | Float64Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer);
+}
+
+export function doublesOf(bytes: Uint8Array): Float64Array {
+  return new Float64Array(bytes.slice().buffer);
+}
+
+/** 4 MiB of words: memory grows with the workers, not with the model. */
+export const MAX_SHARD_ELEMENTS = 1 << 20;
+/** A shard prepares every mask again; for fewer elements that is most of its work. */
+const MIN_SHARD_ELEMENTS = 1 << 16;
+/** Shards begin at a whole byte for any number of bits per element, and at a position at which the keystream can start. */
+const STEP = 1024;
+/** Two for each worker: a slower one delays the others by at most half of its part. */
+const SHARDS_PER_WORKER = 2;
+/** Later shards need the words before the coordinates: if several workers wait for them, they come from a small shard. */
+const FIRST_ELEMENTS = 4096;
+
+export interface Shard {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Cuts a sum into shards, so that every worker has its part, and none exceeds its memory limit. */
+export function shardsOf(elements: number, workers: number): readonly Shard[] {
+  const fair = Math.ceil((elements - FIRST_ELEMENTS) / (SHARDS_PER_WORKER * workers * STEP)) * STEP;
+  const most = workers === 1 ? MAX_SHARD_ELEMENTS : clamp(fair, MIN_SHARD_ELEMENTS, MAX_SHARD_ELEMENTS);
+  const shards: Shard[] = [];
+  for (let from = 0; from < elements; ) {
+    const size = from === 0 && workers > 1 && elements > most ? FIRST_ELEMENTS : most;
+    const to = Math.min(elements, from + size);
+    shards.push({ from, to });
+    from = to;
+  }
+  return shards;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
 }

@@ -2,11 +2,11 @@
 import { toHex } from '@basa/masking';
 import { type LiveBuffer, type LiveState, type LiveVersion, type ShotBatch, scoresIn } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import { liveBatch } from '../buffers/live-sums.ts';
+import { liveBatch } from '../shots/batches.ts';
 import { isEnded } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { Tallies } from '../watch/tallies.ts';
+import { Tallies } from '../watch/server-watch.ts';
 
 const MAX_ENDED = 6;
 const MAX_WINDOWS = 24;

@@ -1,16 +1,23 @@
 /** The server as one object: opens its records, resumes its tasks, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
-import { createService, logEvent, type OnClose, opened, type ServiceApp } from '@basa/service';
-import { TaskLimits } from '../admission/task-limits.ts';
-import { meetAuthorities } from '../authority/first-contact.ts';
+import {
+  createService,
+  logEvent,
+  type OnClose,
+  opened,
+  type ServiceApp,
+  startTicker,
+  type Ticker,
+} from '@basa/service';
+import { TaskLimits } from '../admission/task-admission.ts';
+import { meetAuthorities } from '../authority/authorities.ts';
 import { LiveTasks } from '../live/live-tasks.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
+import { startRetention } from '../tasks/retention.ts';
 import { checkReadiness } from '../watch/ready.ts';
 import { ServerWatch } from '../watch/server-watch.ts';
-import { type ServerClock, startClock } from './clock.ts';
-import { openCore } from './core.ts';
-import { openRecords } from './records.ts';
-import { blobPlaceOf, SERVER_DEFAULTS, type ServerOptions, type Settings } from './settings.ts';
+import { blobPlaceOf, SERVER_DEFAULTS, type ServerOptions, type Settings } from './config.ts';
+import { type Core, openCore, openRecords } from './core.ts';
 
 export interface RunningServer {
   readonly app: ServiceApp;
@@ -107,5 +114,41 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
     tick: ticking.tick,
     buffersInMemory: core.buffersInMemory,
     drain: () => service.drain(),
+  };
+}
+
+/** Longer than an epoch, within which devices of a private task count that asked for a place. */
+const FORGOTTEN_MS = 48 * 3_600_000;
+
+interface ServerClock extends Ticker {
+  /** Does all periodic work once. */
+  tick(): Promise<void>;
+}
+
+/** The periodic work of a server: looks after its tasks, asks for revocations, and removes data that is no longer kept. */
+function startClock(settings: Settings, { tools, tasks }: Core): ServerClock {
+  const { store, placeTable, nodes, revocations, onTrouble } = tools;
+  const tick = async (): Promise<void> => {
+    await placeTable.forget((await store.now()) - FORGOTTEN_MS);
+    await nodes.catchUp(() => tasks.refresh());
+    await tasks.tick();
+  };
+  const lookForRevocations = async (): Promise<void> => {
+    if (tasks.all.some(({ state }) => state !== 'finished')) await revocations.look();
+  };
+  const onNoRevocations = (error: unknown): void => onTrouble('revocations could not be requested', error);
+  const tickers = [
+    startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error)),
+    startTicker(settings.revocationsMs, lookForRevocations, onNoRevocations),
+    startRetention({ ...tools, keep: settings.keep, tidyMs: settings.tidyMs, tasks }),
+  ];
+  return {
+    async tick() {
+      await lookForRevocations().catch(onNoRevocations);
+      await tick();
+    },
+    async stop() {
+      await Promise.all(tickers.map((ticker) => ticker.stop()));
+    },
   };
 }

@@ -1,14 +1,14 @@
-/** Serves model versions to the readers of their task: they never change, have ETag and Range, and come directly from the blob store. */
+/** A place to train, and the model versions that a device trains on. */
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
-import { SERVER_PATH, type ShownModel, shownModelCodec } from '@basa/protocol';
-import { answers, BYTES_MEDIA_TYPE, fail, Type, wireBytes } from '@basa/service';
+import { certificateCodec, SERVER_PATH, type ShownModel, shownModelCodec } from '@basa/protocol';
+import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, rememberRequest, Type, wireBytes } from '@basa/service';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { foundTask, type RouteContext, taskParams } from './context.ts';
-import { cacheOf, type Readers } from './readers.ts';
+import { cacheOf, checkMember, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
 
 const ASK_AGAIN_MS = 2_000;
 
+/** Serves model versions to the readers of their task: they never change, have ETag and Range, and come directly from the blob store. */
 export function mountModels(context: RouteContext, { require: onRequest }: Readers): void {
   const { service, store, blobs } = context;
   const { app } = service;
@@ -81,7 +81,7 @@ async function newestModel({ models, mode, read }: RunningTask): Promise<ShownMo
 }
 
 /** The model that is sent with a place, so that a device need not ask for it. */
-export async function modelWithPlace(task: RunningTask): Promise<{ readonly model?: string }> {
+async function modelWithPlace(task: RunningTask): Promise<{ readonly model?: string }> {
   if (task.mode.shots === undefined) return {};
   return { model: toHex(shownModelCodec.encode(await newestModel(task))) };
 }
@@ -106,4 +106,51 @@ function rangeOf(header: string | undefined, size: number): readonly [number, nu
       ? [Math.max(0, size - Number(to)), size]
       : [Number(from), to === '' ? size : Math.min(size, Number(to) + 1)];
   return start < end && start < size ? [start, end] : 'unsatisfiable';
+}
+
+/** A device asks for a place to train, or gives it back. */
+export function mountAdmissions(context: RouteContext): void {
+  const { service } = context;
+  const { app } = service;
+  const onRequest = service.requireDevice();
+
+  const admissionSchema = {
+    summary: 'A place to train, which a device requests before it downloads the model (device)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(
+      Type.Object({
+        endsInMs: Type.Integer(),
+        model: Type.Optional(Type.String({ description: 'the newest model (shownModel), in hexadecimal digits' })),
+      }),
+    ),
+  };
+  app.post(
+    SERVER_PATH.admissions(':task'),
+    { onRequest, schema: admissionSchema, config: { begins: true } },
+    async (request) => {
+      const task = await foundTask(context, request.params.task);
+      const { user } = deviceOf(request);
+      await checkMember(context, task, request, certificateCodec.decode(bytesOf(request)));
+      // Only devices of the task count: others could use up its share with keys that cost nothing.
+      const wait = context.taskLimits?.take(request.params.task, user, context.clock());
+      if (wait !== undefined)
+        fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
+      rememberRequest(request);
+      const model = await modelWithPlace(task);
+      const { leftMs } = await task.admit(user);
+      return { endsInMs: Math.floor(leftMs), ...model };
+    },
+  );
+
+  const discardSchema = {
+    summary: 'Gives back an unused place (device)',
+    params: taskParams,
+    response: answers(Type.Object({})),
+  };
+  app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    await task.admission.discard(deviceOf(request).user);
+    return {};
+  });
 }

@@ -1,13 +1,12 @@
-/**
- * Web pages from a folder, unchanged, under a policy that lets them load and call only this server and the authorities. The folder is read
- * once, and other addresses are never looked up on disk.
- */
+/** Web pages, their stream of events, and their enrolment tokens. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, unlink } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { type PageSettings, SERVER_PATH } from '@basa/protocol';
-import { StartError } from '@basa/service';
-import type { RouteContext } from './context.ts';
+import { fail, networkOf, StartError } from '@basa/service';
+import { MAX_STREAMS_OF_NETWORK, StreamPlaces, streamEvents } from '../live/event-stream.ts';
+import { foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
 
 export interface PageOptions {
   /** Holds index.html and everything it needs. */
@@ -31,6 +30,10 @@ const SHARES = '/shares/';
 /** Pages are not part of the API. */
 const schema = { hide: true, response: {} };
 
+/**
+ * Web pages from a folder, unchanged, under a policy that lets them load and call only this server and the authorities. The folder is read
+ * once, and other addresses are never looked up on disk.
+ */
 export function mountPages(context: RouteContext, pages: PageOptions, serverSideUrls: readonly string[]): void {
   const { app, requireRole } = context.service;
   const authorities = (pages.authorityUrls ?? serverSideUrls).map((url) => new URL(url).origin);
@@ -95,5 +98,58 @@ function filesBelow(folder: string, base: string): readonly PageFile[] {
     const path = join(folder, name);
     const type = MEDIA_TYPES[extname(name)];
     return type === undefined ? [] : [{ address: base + relative(folder, path).split(sep).join('/'), path, type }];
+  });
+}
+
+/**
+ * Enrolment tokens for visitors of a page, so that trying things out takes one click. A token is an empty file in a folder named after its
+ * task. Removing the file assigns the token to only one page, even with several nodes.
+ */
+export function mountPageTokens({ service }: RouteContext, folder: string): void {
+  const schema = { params: taskParams, hide: true, response: {} };
+  service.app.post(SERVER_PATH.pageTokens(':task'), { schema }, async ({ params }) => ({
+    token: (await takeToken(join(folder, params.task))) ?? fail('not-found', { detail: 'no enrolment token is left' }),
+  }));
+}
+
+async function takeToken(folder: string): Promise<string | undefined> {
+  for (const token of await readdir(folder).catch(() => [])) {
+    const isOurs = await unlink(join(folder, token)).then(
+      () => true,
+      () => false,
+    );
+    if (isOurs) return token;
+  }
+  return undefined;
+}
+
+const ASK_AGAIN_MS = 10_000;
+const NO_ROOM = {
+  'network-full': `${MAX_STREAMS_OF_NETWORK} event streams from this address are open; close some pages. If the server is behind a proxy, set \`trustedProxies\` in its configuration`,
+  'all-full': 'the server cannot open another event stream now; try again later',
+} as const;
+
+/** The event stream of a task, for its readers. */
+export function mountEvents(context: RouteContext, { require: onRequest }: Readers): void {
+  const { service, live } = context;
+  const { app } = service;
+  const places = new StreamPlaces();
+  app.addHook('preClose', async () => places.endAll());
+  const schema = { params: taskParams, hide: true };
+  app.get(SERVER_PATH.events(':task'), { onRequest, schema }, async ({ params, ip, method }, reply) => {
+    const task = await foundTask(context, params.task);
+    if (method === 'HEAD') return reply.type('text/event-stream').header('cache-control', 'no-store').send('');
+    const { raw } = reply;
+    if (raw.destroyed) return reply.hijack(); // the listener has already left, and no further event would report it
+    const network = networkOf(ip);
+    const room = places.makeRoom(network);
+    if (room !== 'free') fail('rate-limited', { detail: NO_ROOM[room], retryAfterMs: ASK_AGAIN_MS });
+    reply.hijack();
+    const end = streamEvents(raw, {
+      live,
+      versions: (from) => live.versions(task, from),
+      state: (versions) => live.state(task, versions),
+    });
+    raw.once('close', places.take(network, end));
   });
 }

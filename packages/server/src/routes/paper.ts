@@ -16,8 +16,7 @@ import {
 } from '@basa/service';
 import type { PaperTask } from '../tasks/paper-task.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { foundTask, type RouteContext, taskParams } from './context.ts';
-import { checkMember } from './readers.ts';
+import { checkMember, foundTask, type RouteContext, taskParams } from './context.ts';
 
 /** Of a seed that is sealed with CP-ABE (@basa/abe). */
 const SEALED_SEED_BYTES = 240;

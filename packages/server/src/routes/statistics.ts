@@ -1,8 +1,7 @@
 /** The results of a statistics task, by window and field, as JSON and as CSV. */
 import { type FieldResult, SERVER_PATH, type WindowResult } from '@basa/protocol';
 import { answers, fail, Type } from '@basa/service';
-import { foundTask, type RouteContext, taskParams } from './context.ts';
-import { cacheOf, type Readers } from './readers.ts';
+import { cacheOf, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
 
 const common = { name: Type.String(), error: Type.Number({ description: 'standard deviation of the noise' }) };
 const field = Type.Union([

@@ -4,8 +4,7 @@ import { epsilonBudget, type PrivacyPolicy, SERVER_PATH, scoresIn, type TaskPoli
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { askingAuthority, foundTask, type RouteContext, taskParams } from './context.ts';
-import { cacheOf, type Readers } from './readers.ts';
+import { askingAuthority, cacheOf, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
 
 const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;

@@ -10,15 +10,11 @@ import {
   type TaskPolicy,
   type Voters,
 } from '@basa/protocol';
-import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { Pace } from '../closing/when-to-end.ts';
-import type { Fence } from '../store/leases.ts';
-import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
-import type { StoredShot } from '../store/shots.ts';
-import { isBatchDue } from './batching.ts';
-import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
-import type { KnownVoters } from './known-voters.ts';
+import type { PendingShots, ShotGroup, StoredShot } from '../store/shots.ts';
+import type { Fence } from '../store/sql.ts';
+import type { BatchKeeper } from './batches.ts';
+import { type EndTools, endShots, type KnownVoters, type ShotEnd } from './inspector.ts';
 
 /** The devices under way, as admission knows them. */
 export interface Coming {
@@ -185,4 +181,36 @@ function together(one: PendingShots, other: PendingShots): PendingShots {
 
 function earliest(times: readonly number[]): number {
   return times.reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY);
+}
+
+/** A batch is made immediately if it is full. Otherwise it is made if no other device comes, or if the time to vote for it runs out. */
+export function isBatchDue(
+  { bufferSize, minimum }: TaskPolicy,
+  uploads: number,
+  { pace, leftMs, marginMs }: { readonly pace: Pace; readonly leftMs: number; readonly marginMs: number },
+): boolean {
+  if (uploads < minimum) return false;
+  return uploads >= bufferSize || isStalled(pace) || leftMs <= marginMs;
+}
+
+/** After this time without a device under way, none will come. */
+const NOBODY_COMES_MS = 1_000;
+/** The time for which an upload that has begun is awaited if no other device comes. */
+const UPLOAD_MS = 5_000;
+
+export interface Pace {
+  /** The time for which no device has been on its way to it. Infinite if no device will come. */
+  readonly quietMs: number;
+  /** The time since the last upload. */
+  readonly idleMs: number;
+  readonly stallMs: number;
+  /** Uploads have begun, and are not whole or not inspected yet. */
+  readonly isAwaited: boolean;
+}
+
+/** True if waiting for more updates does not pay. */
+export function isStalled({ quietMs, idleMs, stallMs, isAwaited }: Pace): boolean {
+  const waitMs = isAwaited ? UPLOAD_MS : quietMs === Number.POSITIVE_INFINITY ? 0 : NOBODY_COMES_MS;
+  const isQuiet = quietMs >= NOBODY_COMES_MS && idleMs >= waitMs;
+  return isQuiet || idleMs >= stallMs;
 }

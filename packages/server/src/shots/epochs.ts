@@ -12,8 +12,8 @@ import {
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
+import type { TaskAuthorities } from '../authority/authorities.ts';
 import type { AuthorityLink } from '../authority/authority-link.ts';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { Store } from '../store/store.ts';
 
 export interface EpochsOptions {

@@ -1,27 +1,37 @@
 /** Has waiting uploads inspected by all authorities, some at a time: a bad one is refused individually, before it is in a sum. */
-import { equalBytes, toHex } from '@basa/masking';
+import { elementBits, equalBytes, toHex, unpackVector } from '@basa/masking';
 import {
   type BasaEvent,
   type Ctx,
+  distinctEpochs,
+  type Epoch,
+  GUARD_WORDS,
   type GuardVerdict,
   guardVerdict,
+  guardWordsOf,
   type InspectRequest,
   MAX_INSPECTED,
   type RefusalReason,
+  type SaidBy,
+  type ShownUpload,
+  shotLayout,
+  type TaskId,
+  type TaskPolicy,
+  type UserId,
   type Verdict,
+  type Voters,
+  votersOf,
   wrongVerdicts,
 } from '@basa/protocol';
+import type { TaskAuthorities } from '../authority/authorities.ts';
 import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
-import { Backoff } from '../authority/backoff.ts';
-import { gather } from '../authority/gather.ts';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import type { Fence } from '../store/leases.ts';
-import type { NamedAt } from '../store/pending-shots.ts';
-import type { StoredShot } from '../store/shots.ts';
+import { Backoff, gather } from '../authority/gather.ts';
+import { type BlobStore, bodiesOf, collect } from '../blobs/blob-store.ts';
+import type { NamedAt, ShotStatus, StoredShot } from '../store/shots.ts';
+import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
-import { endShots } from './end-shots.ts';
-import type { KnownVoters } from './known-voters.ts';
-import { epochsOf, guardWords, type ShownTools, shownUploads } from './shown.ts';
+import type { Epochs } from './epochs.ts';
+import { shotKey } from './intake.ts';
 
 export interface InspectorOptions extends ShownTools {
   readonly store: Store;
@@ -152,4 +162,132 @@ export class Inspector {
   refuse(shot: Pick<StoredShot, 'name' | 'status'>, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
     return endShots(this.#options, [shot], { to: 'refused', reason }, fence);
   }
+}
+
+/** The time for which verdicts count. */
+const FRESH_MS = 60_000;
+
+interface Known {
+  readonly user: string;
+  readonly at: number;
+  readonly said: SaidBy[];
+}
+
+type Hear = (verdicts: readonly (Verdict & SaidBy)[]) => void;
+
+/**
+ * The authorities that would vote for each upload, as of its last inspection. They are kept for a short time and only in memory, because
+ * authorities may change their minds: without them, an upload is inspected again before it enters a batch.
+ */
+export class KnownVoters {
+  readonly #clock: () => number;
+  readonly #known = new Map<string, Known>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  of(name: Ctx): Voters | undefined {
+    const known = this.#known.get(toHex(name));
+    return known && votersOf(known.said);
+  }
+
+  /** Returns a function that takes the verdicts of a new inspection. Those of earlier ones count no more, even if they come later. */
+  inspect(shots: readonly Pick<StoredShot, 'name' | 'upload'>[]): Hear {
+    const at = this.#clock();
+    const inspected = new Map<string, Known>();
+    for (const { name, upload } of shots) inspected.set(toHex(name), { user: toHex(upload.header.user), at, said: [] });
+    for (const [name, known] of inspected) this.#known.set(name, known);
+    return (verdicts) => {
+      for (const { upload, authority, verdict } of verdicts)
+        inspected.get(toHex(upload))?.said.push({ authority, verdict });
+    };
+  }
+
+  forgetOld(): void {
+    this.#forget(({ at }) => Math.abs(this.#clock() - at) >= FRESH_MS);
+  }
+
+  forgetUsers(users: readonly UserId[]): void {
+    const names = new Set(users.map(toHex));
+    this.#forget(({ user }) => names.has(user));
+  }
+
+  #forget(isOver: (known: Known) => boolean): void {
+    for (const [name, known] of this.#known) if (isOver(known)) this.#known.delete(name);
+  }
+}
+
+export interface EndTools {
+  readonly task: TaskId;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+}
+
+export interface ShotEnd {
+  readonly to: 'refused' | 'over';
+  readonly reason: RefusalReason;
+}
+
+/** Ends uploads that can be in no batch: their devices get the reason when they ask, and their bodies are removed. */
+export async function endShots(
+  { task, store, blobs }: EndTools,
+  shots: readonly Pick<StoredShot, 'name' | 'status'>[],
+  end: ShotEnd,
+  fence: Fence | undefined,
+): Promise<void> {
+  const names = shots.map(({ name }) => name);
+  for (const from of new Set<ShotStatus>(shots.map(({ status }) => status)))
+    await store.decideShots(task, names, { from, ...end }, fence);
+  // Not the body of an upload that another request accepted or decided in the meantime.
+  const ended = (await store.shotsNamed(task, names)).filter(({ reason }) => reason !== undefined);
+  await blobs.removeBelow(...ended.map(({ name }) => bodiesOf(name)));
+}
+
+export interface ShownTools {
+  readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  readonly blobs: BlobStore;
+  readonly epochs: Epochs;
+}
+
+/** The epochs that these uploads name, each once. */
+export async function epochsOf({ epochs }: ShownTools, shots: readonly StoredShot[]): Promise<readonly Epoch[]> {
+  const headers = shots.map(({ upload }) => upload.header);
+  const named = headers.flatMap((header) => header.epochs.map(({ statement }) => statement));
+  const known = await epochs.named(named);
+  return distinctEpochs({ epoch: (statement) => known.get(toHex(statement)) }, headers);
+}
+
+export function shownUploads(tools: ShownTools, shots: readonly StoredShot[]): Promise<readonly ShownUpload[]> {
+  return Promise.all(shots.map((shot) => shownUpload(tools, shot)));
+}
+
+async function shownUpload({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<ShownUpload> {
+  const { vectorBytes, partsBytes, bodyBytes } = shotLayout(policy, upload.header.epochs);
+  const key = shotKey(policy, name, upload);
+  const { certificate, header } = upload;
+  return { certificate, header, sealed: await collect(blobs.read(key, vectorBytes, bodyBytes), partsBytes) };
+}
+
+/** This many elements always end at a byte boundary. */
+const WHOLE_BYTES = 8;
+
+/** The guard words of y, at its start and at its end. */
+export async function guardWords({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<Uint32Array> {
+  const { modulus } = policy;
+  const { elements, vectorBytes } = shotLayout(policy, upload.header.epochs);
+  const key = shotKey(policy, name, upload);
+  const read = async (from: number, to: number): Promise<Uint32Array> => {
+    const [start, end] = [
+      (from / 8) * elementBits(modulus),
+      to === elements ? vectorBytes : (to / 8) * elementBits(modulus),
+    ];
+    const unpacked = unpackVector(await collect(blobs.read(key, start, end), end - start), to - from, modulus);
+    if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);
+    return unpacked.vector;
+  };
+  const last = WHOLE_BYTES * Math.floor((elements - GUARD_WORDS / 2) / WHOLE_BYTES);
+  const [first, behind] = await Promise.all([read(0, Math.min(elements, WHOLE_BYTES)), read(last, elements)]);
+  return guardWordsOf(Uint32Array.of(...first, ...behind));
 }

@@ -22,14 +22,11 @@ import {
   voteWindow,
 } from '@basa/protocol';
 import { answerRefusal, fail } from '@basa/service';
-import type { BlobStore } from '../blobs/blob-store.ts';
-import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
+import { type BlobStore, bodiesOf, bodyKey } from '../blobs/blob-store.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { BegunShot, StoredShot } from '../store/shots.ts';
-import type { SmallBody } from '../store/small-bodies.ts';
+import type { BegunShot, SmallBody, StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
-import type { Body } from '../uploads/body.ts';
-import { hashToKeep } from '../uploads/kept-hash.ts';
+import { type Body, hashToKeep } from '../uploads/body.ts';
 import type { Epochs } from './epochs.ts';
 
 export interface IntakeOptions {

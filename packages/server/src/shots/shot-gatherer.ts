@@ -20,22 +20,19 @@ import {
   type ShotBatch,
   type TaskPolicy,
 } from '@basa/protocol';
+import type { TaskAuthorities } from '../authority/authorities.ts';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { bodiesOf } from '../blobs/body-key.ts';
-import type { BatchKeeper } from '../buffers/batch-keeper.ts';
+import { bodiesOf } from '../blobs/blob-store.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import { type OpenedSum, type OpeningTools, openShards, UNOPENED } from '../closing/opening.ts';
-import { isStalled } from '../closing/when-to-end.ts';
-import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
-import { isAsKept } from '../uploads/kept-hash.ts';
-import { askForVotes, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
-import type { Coming } from './batcher.ts';
-import type { Inspector } from './inspector.ts';
+import type { Fence } from '../store/sql.ts';
+import { isAsKept } from '../uploads/body.ts';
+import { type Coming, isStalled } from './batcher.ts';
+import type { BatchKeeper } from './batches.ts';
+import { epochsOf, type Inspector, type ShownTools, shownUploads } from './inspector.ts';
 import { shotKey } from './intake.ts';
-import { BatchLost, MaskSums } from './mask-sums.ts';
-import { epochsOf, type ShownTools, shownUploads } from './shown.ts';
+import { askForVotes, BatchLost, MaskSums, refusedUploads, type VotedBatch, type Voting } from './votes.ts';
 
 /** Of a sum with a body that is no longer the one that was accepted. Its devices did nothing wrong. */
 const CHANGED = 'a stored body was changed after it was accepted';

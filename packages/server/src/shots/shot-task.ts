@@ -11,21 +11,18 @@ import {
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { TaskAuthorities } from '../authority/authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { Fence } from '../store/leases.ts';
-import type { PendingShots } from '../store/pending-shots.ts';
-import type { StoredShot } from '../store/shots.ts';
-import type { SmallBody } from '../store/small-bodies.ts';
+import type { PendingShots, SmallBody, StoredShot } from '../store/shots.ts';
+import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { Batcher, type Coming } from './batcher.ts';
+import type { BatchKeeper } from './batches.ts';
 import { Epochs } from './epochs.ts';
-import { Inspector } from './inspector.ts';
+import { Inspector, KnownVoters } from './inspector.ts';
 import { type NewShot, ShotIntake } from './intake.ts';
-import { KnownVoters } from './known-voters.ts';
 
 export interface ShotTaskOptions {
   readonly task: TaskId;

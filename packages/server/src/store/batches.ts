@@ -1,4 +1,4 @@
-/** Batches with their uploads in order, and their facts. The row is locked first and read afterwards, so that two nodes never take the same step. */
+/** Batches with their uploads in order, and their facts; the row is locked first and read afterwards, so that two nodes never take the same step. */
 import type { Suite } from '@basa/masking';
 import {
   type Batch,
@@ -16,10 +16,8 @@ import {
   type UserId,
 } from '@basa/protocol';
 import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
-import { inChunks, insertRows } from './insert-rows.ts';
-import { checkFence, type Fence } from './leases.ts';
-import { insertOpened, type OpenedRow } from './opened.ts';
 import { freeShots, type RefusedShot, readShot, type StoredShot } from './shots.ts';
+import { checkFence, type Fence, inChunks, insertRows } from './sql.ts';
 import { OPEN } from './tasks.ts';
 
 /** A batch with the policy of its task. */
@@ -43,6 +41,7 @@ const MEMBERS = 'SELECT name, usr, version FROM shots WHERE ctx = ? ORDER BY pos
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
 const ENDED = `SELECT ctx FROM batches WHERE task = ? AND made_at < ? AND status NOT IN ${OPEN} ORDER BY made_at LIMIT ?`;
 
+/** Batches with their uploads in order, and their facts. The row is locked first and read afterwards, so that two nodes never take the same step. */
 export function batchTables(database: SqlDatabase) {
   const read = async ({ query }: Pick<SqlSession, 'query'>, row: Row): Promise<KeptBatch> => {
     const ctx = column.bytes(row, 'ctx') as Ctx;
@@ -168,4 +167,66 @@ function takingSome({ blob, integer }: Dialect, count: number): string {
   return `WITH taken (own_name, own_position) AS (VALUES ${values})
     UPDATE shots SET status = 'batched', ctx = ?, position = taken.own_position FROM taken
     WHERE task = ? AND name = taken.own_name AND ctx IS NULL AND status IN ('waiting', 'good')`;
+}
+
+/** The data of a sum besides its mean; or the reason why it is spoilt. */
+export type OpenedRow = { readonly task: TaskId } & (
+  | {
+      readonly kind: 'mean';
+      readonly weightSum: number;
+      readonly metrics: Readonly<Record<string, number>>;
+    }
+  | { readonly kind: 'spoilt'; readonly why: string }
+);
+
+export type WaitingSum = OpenedRow & {
+  readonly ctx: Ctx;
+  readonly at: number;
+  /** The version that includes it, or leaves it out; missing until there is one. */
+  readonly version?: number;
+};
+
+const WAITING = `SELECT o.*, s.version FROM opened o LEFT JOIN model_sums s ON s.ctx = o.ctx WHERE o.task = ? ORDER BY o.at, o.ctx`;
+const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, metrics, why)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
+
+/** Opened sums that wait for their version. Their means are in blobs; they are forgotten when they have ended. */
+export function openedTables(database: SqlDatabase) {
+  return {
+    /** In the order in which they were opened. */
+    openedSums: async (task: TaskId): Promise<readonly WaitingSum[]> =>
+      (await database.query(WAITING, task)).map(readOpened),
+  };
+}
+
+/** Runs in the transaction of the step that records it. */
+async function insertOpened(
+  { query }: SqlSession,
+  opened: OpenedRow & { readonly ctx: Ctx; readonly at: number },
+): Promise<void> {
+  const { ctx, task, at } = opened;
+  if (opened.kind === 'spoilt') {
+    await query(ADD, ctx, task, at, null, null, opened.why);
+    return;
+  }
+  const { weightSum, metrics } = opened;
+  await query(ADD, ctx, task, at, weightSum, JSON.stringify(metrics), null);
+}
+
+function readOpened(row: Row): WaitingSum {
+  const version = column.optional(row, 'version', column.number);
+  const why = column.optional(row, 'why', column.text);
+  const common = {
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    task: column.bytes(row, 'task') as TaskId,
+    at: column.number(row, 'at'),
+    ...(version !== undefined && { version }),
+  };
+  if (why !== undefined) return { ...common, kind: 'spoilt', why };
+  return {
+    ...common,
+    kind: 'mean',
+    weightSum: column.number(row, 'weight_sum'),
+    metrics: JSON.parse(column.text(row, 'metrics')) as Record<string, number>,
+  };
 }

@@ -1,10 +1,45 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
-import { equalBytes, type Signer } from '@basa/masking';
-import { createNodeSigner } from '@basa/runtime/node';
+import { chmod, open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { equalBytes, fromHex, type Signer, toHex } from '@basa/masking';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { openDatabase, openPostgres, type SqlDatabase, type SqlWatch, StartError, sqliteDatabase } from '@basa/service';
+import { flushNames } from '@basa/service/durable-names';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
-import { serverKey } from './server-key.ts';
 import { createStore, type Store } from './store.ts';
+
+export const KEY_FILE = 'server.key';
+const KEY_BYTES = 32;
+
+/** The signing key of a server, made at its first start: policies name its public half. `mayMake`: a folder that holds tasks must already have its key. */
+export async function serverKey(folder: string, { mayMake }: { readonly mayMake: boolean }): Promise<Uint8Array> {
+  const path = join(folder, KEY_FILE);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined && mayMake) return makeKey(path);
+  const secret = fromHex((text ?? '').trim());
+  if (secret?.length !== KEY_BYTES)
+    throw new StartError('keys', `${path} is missing or is not a key; restore it from a backup`);
+  await chmod(path, 0o600);
+  return secret;
+}
+
+/** Writes the key completely or not at all, even if the process is killed. */
+async function makeKey(path: string): Promise<Uint8Array> {
+  const secret = nodeRandomBytes(KEY_BYTES);
+  const file = await open(`${path}.new`, 'w', 0o600);
+  try {
+    await file.writeFile(`${toHex(secret)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+  flushNames(dirname(path));
+  return secret;
+}
 
 /** A database that several nodes share, and the settings that make them one server. */
 export interface SharedDatabase {
@@ -28,6 +63,7 @@ export interface OpenedStore {
 
 const PUBLIC_KEY = 'server-key';
 
+/** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
   const database = sqliteDatabase(openDatabase(dataFolder, EMBEDDED_DATABASE), clock, watch);
   const store = createStore(database, () => database.checkpoint());

@@ -1,15 +1,11 @@
 /** All records of a server, over SQL: every method is one transaction, durable when its promise is fulfilled. */
 import { column, type Row, type SqlDatabase } from '@basa/service';
-import { batchTables } from './batches.ts';
-import { epochTables } from './epochs.ts';
-import { leaseTables } from './leases.ts';
-import { modelTables } from './models.ts';
-import { openedTables } from './opened.ts';
-import { pendingShotTables } from './pending-shots.ts';
+import { epochTables, revocationTables } from './authorities.ts';
+import { batchTables, openedTables } from './batches.ts';
+import { modelTables, statisticsTables } from './models.ts';
 import { pieceTables } from './pieces.ts';
-import { revocationTables } from './revocations.ts';
-import { shotTables } from './shots.ts';
-import { statisticsTables } from './statistics.ts';
+import { pendingShotTables, shotTables } from './shots.ts';
+import { leaseTables } from './sql.ts';
 import { taskTables } from './tasks.ts';
 
 const SET_NOTE = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';

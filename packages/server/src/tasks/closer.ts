@@ -3,15 +3,29 @@
  *
  *     frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
  */
-import { toHex } from '@basa/masking';
-import { type Ctx, granted, isGranted, recordOpened, type ShotBatch } from '@basa/protocol';
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  type Ctx,
+  granted,
+  isGranted,
+  recordOpened,
+  type ShotBatch,
+  type TaskId,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
-import { Backoff } from '../authority/backoff.ts';
+import { Backoff } from '../authority/gather.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { storeOpened } from '../closing/opened-sums.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import { storeOpened } from '../closing/opening.ts';
+import { type Coming, isStalled } from '../shots/batcher.ts';
+import type { BatchKeeper } from '../shots/batches.ts';
+import { endShots } from '../shots/inspector.ts';
 import type { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { isEnded } from '../store/batches.ts';
-import type { Fence } from '../store/leases.ts';
+import type { StoredModel } from '../store/models.ts';
+import type { Fence } from '../store/sql.ts';
+import type { Store } from '../store/store.ts';
 import type { VersionMaker } from './version-maker.ts';
 
 export interface CloserOptions {
@@ -98,5 +112,61 @@ export class Closer {
     const sum = await this.#options.gatherer.keeper.find(ctx);
     if (sum === undefined) throw new Error(`the sum ${toHex(ctx)} is not in the store`);
     return sum;
+  }
+}
+
+export interface RepeatsOptions {
+  readonly task: TaskId;
+  readonly policy: Pick<TaskPolicy, 'minimum'>;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly batches: BatchKeeper;
+  readonly models: ModelKeeper;
+  readonly coming: Coming;
+  readonly stallMs: number | undefined;
+}
+
+/**
+ * A model is repeated under a new version if as many updates on it are lost as a batch needs, and the others are too few for one. These are
+ * given up first, and no sum on the earlier version is used from then on, so no device is in two used sums of one model.
+ */
+export class Repeats {
+  readonly #options: RepeatsOptions;
+
+  constructor(options: RepeatsOptions) {
+    this.#options = options;
+  }
+
+  /** Every batch has ended. While other devices are on their way, the updates that are left wait for them. */
+  async isDue(): Promise<boolean> {
+    const { batches, models, policy, store, task } = this.#options;
+    const { newest } = models;
+    if (newest === undefined || batches.living.some((batch) => equalBytes(batch.task, task))) return false;
+    const { lost, left } = await store.updatesOn(task, newest.name);
+    if (lost < policy.minimum || left >= policy.minimum) return false;
+    return left === 0 || (await this.#isQuiet(newest));
+  }
+
+  async #isQuiet({ version, name }: StoredModel): Promise<boolean> {
+    const { coming, stallMs = Number.POSITIVE_INFINITY, store, task } = this.#options;
+    const groups = await store.shotGroups(task);
+    const lastAt = Math.max(0, ...groups.filter(({ model }) => equalBytes(model, name)).map((group) => group.lastAt));
+    const idleMs = (await store.now()) - lastAt;
+    return isStalled({ quietMs: coming.quietMs(version), idleMs, stallMs, isAwaited: true });
+  }
+
+  async repeat(fence: Fence | undefined): Promise<void> {
+    const { models } = this.#options;
+    await models.refresh(); // another node may have repeated it
+    if (!(await this.isDue())) return;
+    await this.#giveUp(models.newest as StoredModel, fence);
+    await models.repeat(fence);
+    await models.refresh();
+  }
+
+  async #giveUp({ name }: StoredModel, fence: Fence | undefined): Promise<void> {
+    const { store, task, policy } = this.#options;
+    const left = await store.shotsOn(task, name, policy.minimum);
+    await endShots(this.#options, left, { to: 'over', reason: 'version-over' }, fence);
   }
 }

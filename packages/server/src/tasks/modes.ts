@@ -1,18 +1,16 @@
 /** The two modes of tasks: this is the only place that chooses. */
 import type { Ctx, LiveBuffer, TaskId } from '@basa/protocol';
 import type { TaskAdmission } from '../admission/task-admission.ts';
-import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { fillingBatch, liveBatch } from '../buffers/live-sums.ts';
+import type { TaskAuthorities } from '../authority/authorities.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
+import { fillingBatch, liveBatch } from '../shots/batches.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { ShotTask } from '../shots/shot-task.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
-import { WindowEnds } from '../statistics/window-ends.ts';
-import { WindowResults } from '../statistics/window-results.ts';
-import type { Fence } from '../store/leases.ts';
-import { Closer } from './closer.ts';
+import { WindowEnds, WindowResults } from '../statistics/windows.ts';
+import type { Fence } from '../store/sql.ts';
+import { Closer, Repeats } from './closer.ts';
 import { PaperTask } from './paper-task.ts';
-import { Repeats } from './repeats.ts';
 import type { TaskTools } from './task-tools.ts';
 import { VersionMaker } from './version-maker.ts';
 

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startTicker, type Ticker } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { modelsOf } from '../closing/model-keeper.ts';
-import type { Leases } from '../nodes/leases.ts';
-import type { Fence } from '../store/leases.ts';
+import type { Leases } from '../nodes/nodes.ts';
+import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from './running-task.ts';
 

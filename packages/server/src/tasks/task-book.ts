@@ -5,7 +5,7 @@ import { type ShotBatch, type TaskId, taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-http.ts';
-import { BODIES, bodiesOf } from '../blobs/body-key.ts';
+import { BODIES, bodiesOf } from '../blobs/blob-store.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';

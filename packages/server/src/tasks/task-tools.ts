@@ -2,12 +2,11 @@
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Places } from '../admission/places.ts';
-import type { AuthorityLinks } from '../authority/authority-links.ts';
-import type { Revocations } from '../authority/revocations.ts';
+import type { AuthorityLinks, Revocations } from '../authority/authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { BatchKeeper } from '../buffers/batch-keeper.ts';
-import type { WorkResult, WorkTask } from '../closing/work/tasks.ts';
+import type { WorkResult, WorkTask } from '../closing/work/sum-shard.ts';
 import type { Nodes } from '../nodes/nodes.ts';
+import type { BatchKeeper } from '../shots/batches.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 

@@ -19,12 +19,12 @@ import {
 } from '@basa/protocol';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { Counts, Making, ModelKeeper } from '../closing/model-keeper.ts';
-import { meansOf } from '../closing/opened-sums.ts';
+import { meansOf } from '../closing/opening.ts';
 import type { ShotGatherer } from '../shots/shot-gatherer.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
-import type { Fence } from '../store/leases.ts';
+import type { WaitingSum } from '../store/batches.ts';
 import type { StoredModel, SumsOfVersion } from '../store/models.ts';
-import type { WaitingSum } from '../store/opened.ts';
+import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 

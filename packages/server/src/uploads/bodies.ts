@@ -1,18 +1,15 @@
 /** Accepts bodies in pieces, each checked against its checksum, using one block of memory: late bytes are not kept. */
 import type { Readable } from 'node:stream';
+import { toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
-import { giveBack, nodeCrc32 } from '@basa/runtime/node';
+import { giveBack, nodeCrc32, nodeRandomBytes } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
-import type { BlobStore, Staging } from '../blobs/blob-store.ts';
-import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
+import { type BlobStore, bodiesOf, bodyKey, type Staging } from '../blobs/blob-store.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
-import type { SmallBody } from '../store/small-bodies.ts';
+import type { SmallBody } from '../store/shots.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import type { Body } from './body.ts';
-import { inMemory, isExpected } from './body-check.ts';
-import type { Pieces } from './pieces.ts';
-import { readBody, readSmall } from './read-body.ts';
+import { type Body, inMemory, isExpected } from './body.ts';
 
 /** One request with bytes of a body. */
 export interface PieceRequest {
@@ -152,4 +149,138 @@ export class Bodies {
     }
     if (crc !== signed) fail('digest-mismatch');
   }
+}
+
+type NamedBody = Pick<Body, 'upload' | 'layout'>;
+
+interface OpenPiece {
+  readonly staging: Staging;
+  /** The number of bytes of the body that are durable and staged before the piece. */
+  readonly standing: number;
+  /** Records the number of staged bytes that count from now on. */
+  settle(received: number): Promise<void>;
+  /** The piece failed. */
+  fail(standing: number): Promise<void>;
+}
+
+/**
+ * The position at which the next piece of a body is appended. Each attempt has its own staging area, and continues from the durable bytes
+ * of the last attempt.
+ */
+export interface Pieces {
+  /** `isWhole`: the piece is the whole body. */
+  open(body: NamedBody, isWhole: boolean): Promise<OpenPiece>;
+}
+
+interface PiecesOptions {
+  readonly blobs: BlobStore;
+  readonly store: PieceStore;
+}
+
+/** If a newer attempt exists, the older attempt writes to a staging area that is not read, and does not count. */
+export function openPieces({ blobs, store }: PiecesOptions): Pieces {
+  const claimed = async ({ upload, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
+    const key = bodyKey(upload, layout);
+    const { received, staged = attempt, isOurs } = await store.claimPiece(upload, attempt);
+    const name = isOurs ? staged : attempt;
+    const staging = await blobs.stage(key, name);
+    const standing = await closingOnError(staging, async () => {
+      if (name !== staged) await copy(await blobs.stage(key, staged), staging, received);
+      if (staging.size > received) await staging.truncate(received);
+      return staging.size;
+    });
+    return {
+      staging,
+      standing,
+      async settle(size) {
+        if (!(await store.settlePiece(upload, attempt, { received: size, staged: name })))
+          fail('offset-mismatch', { detail: 'the upload continued on another connection' });
+        if (name !== staged) await (await blobs.stage(key, staged)).discard();
+      },
+      async fail(size) {
+        await store.settlePiece(upload, attempt, { received: size, staged: name });
+      },
+    };
+  };
+  return {
+    async open(body, isWhole) {
+      const attempt = toHex(nodeRandomBytes(8));
+      // A body in one piece needs no record. If another attempt left a record, its pieces are removed.
+      const { upload, layout } = body;
+      if (!isWhole || (await store.hasPiece(upload))) return claimed(body, attempt);
+      const staging = await blobs.stage(bodyKey(upload, layout), attempt);
+      const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
+      return { staging, standing: 0, settle, fail: async () => {} };
+    },
+  };
+}
+
+/** Copies the available bytes; they are durable with the piece that follows. */
+async function copy(from: Staging, to: Staging, most: number): Promise<void> {
+  try {
+    if (to.size > 0) await to.truncate(0);
+    for await (const block of from.read(0, Math.min(most, from.size))) await to.append(block);
+  } finally {
+    await from.close();
+  }
+}
+
+async function closingOnError<Result>(staging: Staging, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await staging.close();
+    throw error;
+  }
+}
+
+/** Returns undefined if the next chunk may come immediately. */
+type Take = (chunk: Uint8Array) => Promise<void> | undefined;
+
+/**
+ * Reads the body of a request, chunk by chunk as it arrives: no chunk is copied, joined with others or awaited one by one. Resolves after the
+ * last chunk. An error of `take` ends the reading, but the connection stays open, so that the sender
+ * receives the reason.
+ */
+export function readBody(body: Readable, take: Take): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      end();
+    };
+    const onError = (error: unknown): void => settle(() => reject(error));
+    const onEnd = (): void => settle(resolve);
+    const onClose = (): void => onError(new Error('the body was cut off'));
+    const onData = (chunk: Uint8Array): void => {
+      try {
+        const busy = take(chunk);
+        if (busy === undefined) return;
+        body.pause();
+        busy.then(() => body.resume(), onError);
+      } catch (error) {
+        onError(error);
+      }
+    };
+    body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+    if (body.destroyed) onClose();
+  });
+}
+
+/** All of a body of at most this many bytes, held to its checksum. */
+export async function readSmall(
+  { body, crc }: { readonly body: Readable; readonly crc: number },
+  most: number,
+): Promise<Uint8Array> {
+  const memory = Buffer.allocUnsafe(most);
+  let length = 0;
+  await readBody(body, (chunk) => {
+    if (length + chunk.length > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+    memory.set(chunk, length);
+    length += chunk.length;
+    giveBack(chunk);
+    return undefined;
+  });
+  const bytes = memory.subarray(0, length);
+  if (nodeCrc32(bytes) !== crc) fail('digest-mismatch');
+  return bytes;
 }

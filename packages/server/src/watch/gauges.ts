@@ -11,7 +11,7 @@ import {
 } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
-import type { PendingShots } from '../store/pending-shots.ts';
+import type { PendingShots } from '../store/shots.ts';
 
 /** The values that are read of a running task. */
 export interface WatchedTask {

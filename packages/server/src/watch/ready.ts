@@ -7,7 +7,7 @@ import { access } from 'node:fs/promises';
 import { toHex } from '@basa/masking';
 import type { Council } from '@basa/protocol';
 import type { Service } from '@basa/service';
-import type { AuthorityLinks } from '../authority/authority-links.ts';
+import type { AuthorityLinks } from '../authority/authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BlobPlace } from '../blobs/place.ts';
 import type { Store } from '../store/store.ts';

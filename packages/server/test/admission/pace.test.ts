@@ -1,8 +1,7 @@
 /** The time that devices need, learned from the newest ones: it decides how long a place lasts. */
 import type { UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../src/admission/pace.ts';
-import { remember } from '../../src/admission/recent.ts';
+import { Pace, remember } from '../../src/admission/task-admission.ts';
 import { userOf } from '../support/store-samples.ts';
 
 const [ann, bob] = [1, 2].map(userOf) as [UserId, UserId];

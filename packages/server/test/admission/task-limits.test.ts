@@ -1,7 +1,7 @@
 /** The place requests of a task: a device that keeps asking uses up its own share only. */
 import type { UserId } from '@basa/protocol';
 import { expect, it } from 'vitest';
-import { TaskLimits } from '../../src/admission/task-limits.ts';
+import { TaskLimits } from '../../src/admission/task-admission.ts';
 
 const user = (n: number): UserId => new Uint8Array(32).fill(n) as UserId;
 

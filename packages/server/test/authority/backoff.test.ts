@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Backoff } from '../../src/authority/backoff.ts';
+import { Backoff } from '../../src/authority/gather.ts';
 
 it('waits twice as long after each failure, up to a bound, and not at all once it went on', () => {
   let now = 0;

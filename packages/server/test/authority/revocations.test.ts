@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { MAX_REVOCATIONS, ONE_SHOT_DEFAULTS, type TaskPolicy, type UserId } from '@basa/protocol';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Revocations } from '../../src/authority/authorities.ts';
 import type { AuthorityLink } from '../../src/authority/authority-link.ts';
-import { Revocations } from '../../src/authority/revocations.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
-import type { Store } from '../../src/store/store.ts';
-import { createStore } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { bytes, userOf } from '../support/store-samples.ts';
 
 let folder = '';

@@ -2,8 +2,8 @@
 import { type TaskPolicy, taskIdOf } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
+import { TaskAuthorities } from '../../src/authority/authorities.ts';
 import type { AuthorityLink } from '../../src/authority/authority-link.ts';
-import { TaskAuthorities } from '../../src/authority/task-authorities.ts';
 import { bytes, policy as ofTests } from '../support/store-samples.ts';
 
 const signers = [0, 1, 2, 3].map((n) => createNodeSigner(bytes(60 + n)));

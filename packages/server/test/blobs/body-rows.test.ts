@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import type { Ctx } from '@basa/protocol';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BlobStore, readWhole } from '../../src/blobs/blob-store.ts';
-import { BODIES, bodiesOf, bodyKey, MOST_ROW_BYTES } from '../../src/blobs/body-key.ts';
-import { bodyRows } from '../../src/blobs/body-rows.ts';
+import { type BlobStore, BODIES, bodiesOf, bodyKey, MOST_ROW_BYTES, readWhole } from '../../src/blobs/blob-store.ts';
 import { openFileBlobs } from '../../src/blobs/files.ts';
 import { openBodies } from '../../src/blobs/place.ts';
-import { withRows } from '../../src/blobs/with-rows.ts';
+import { bodyRows, withRows } from '../../src/blobs/rows.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { bytes } from '../support/store-samples.ts';
 

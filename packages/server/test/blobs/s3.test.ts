@@ -1,7 +1,6 @@
 import { describe } from 'vitest';
 import { openChunkedBlobs } from '../../src/blobs/chunked.ts';
-import { openS3Chunks } from '../../src/blobs/s3-chunks.ts';
-import { s3Requests } from '../../src/blobs/s3-requests.ts';
+import { openS3Chunks, s3Requests } from '../../src/blobs/s3.ts';
 import { type BlobPlace, testBlobs, testSharedBlobs } from '../support/blob-conformance.ts';
 
 /** Set by `npm run lab -- trial s3`, which starts a real object store. */

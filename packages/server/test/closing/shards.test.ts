@@ -1,6 +1,6 @@
 /** The work of opening a sum is shared: every element once, and a part for every worker. */
 import { describe, expect, it } from 'vitest';
-import { MAX_SHARD_ELEMENTS, shardsOf } from '../../src/closing/shards.ts';
+import { MAX_SHARD_ELEMENTS, shardsOf } from '../../src/closing/model-keeper.ts';
 
 describe('the shards of a sum', () => {
   it.each([

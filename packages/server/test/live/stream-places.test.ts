@@ -1,6 +1,6 @@
 /** The assignment of places at the event stream when there are few. */
 import { expect, it } from 'vitest';
-import { MAX_STREAMS_OF_NETWORK, StreamPlaces } from '../../src/live/stream-places.ts';
+import { MAX_STREAMS_OF_NETWORK, StreamPlaces } from '../../src/live/event-stream.ts';
 
 /** Takes a place as the route does, and notes whose streams were ended. */
 function hall(maxStreams: number) {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Leases } from '../../src/nodes/leases.ts';
-import { type Fence, LeaseLost } from '../../src/store/leases.ts';
+import { Leases } from '../../src/nodes/nodes.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
+import { type Fence, LeaseLost } from '../../src/store/sql.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { task } from '../support/store-samples.ts';
 

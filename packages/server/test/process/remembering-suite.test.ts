@@ -1,6 +1,6 @@
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { rememberingSuite } from '../../src/process/remembering-suite.ts';
+import { rememberingSuite } from '../../src/process/core.ts';
 
 const signer = createNodeSigner(new Uint8Array(32).fill(5));
 const signed = (text: string) => {

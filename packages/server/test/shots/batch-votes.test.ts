@@ -13,7 +13,7 @@ import {
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';
-import { askForVotes, refusedUploads, type VotedBatch, type Voting } from '../../src/shots/batch-votes.ts';
+import { askForVotes, refusedUploads, type VotedBatch, type Voting } from '../../src/shots/votes.ts';
 import { bytes } from '../support/store-samples.ts';
 
 type Answer = Vote;

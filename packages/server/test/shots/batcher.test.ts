@@ -10,7 +10,7 @@ import {
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { Batcher, type BatcherOptions } from '../../src/shots/batcher.ts';
-import { KnownVoters } from '../../src/shots/known-voters.ts';
+import { KnownVoters } from '../../src/shots/inspector.ts';
 import type { ShotStatus } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
 import { volatileStore } from '../support/volatile-store.ts';

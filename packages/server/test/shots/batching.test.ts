@@ -1,6 +1,6 @@
 /** The time at which a batch is made. */
 import { expect, it } from 'vitest';
-import { isBatchDue } from '../../src/shots/batching.ts';
+import { isBatchDue } from '../../src/shots/batcher.ts';
 import { policy as sample } from '../support/store-samples.ts';
 
 const policy = { ...sample, bufferSize: 4, minimum: 3 };

@@ -15,10 +15,8 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { Inspector, type InspectorOptions } from '../../src/shots/inspector.ts';
-import { KnownVoters } from '../../src/shots/known-voters.ts';
-import type { NamedAt } from '../../src/store/pending-shots.ts';
-import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
+import { Inspector, type InspectorOptions, KnownVoters } from '../../src/shots/inspector.ts';
+import type { NamedAt, ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
 
 /** The inspector reads this many names at a time. */

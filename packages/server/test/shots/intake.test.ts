@@ -12,10 +12,9 @@ import {
 } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
-import { endShots } from '../../src/shots/end-shots.ts';
+import { endShots, epochsOf, guardWords, type ShownTools } from '../../src/shots/inspector.ts';
 import { type NewShot, ShotIntake } from '../../src/shots/intake.ts';
 import { ShotTask, type ShotTaskOptions, type ShotTaskParts } from '../../src/shots/shot-task.ts';
-import { epochsOf, guardWords, type ShownTools } from '../../src/shots/shown.ts';
 import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes } from '../support/store-samples.ts';
 import { volatileStore } from '../support/volatile-store.ts';

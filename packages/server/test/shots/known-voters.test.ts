@@ -1,7 +1,7 @@
 /** Verdicts of authorities are kept for a minute, or until they may be wrong. */
 import type { Ctx, UserId } from '@basa/protocol';
 import { expect, it } from 'vitest';
-import { KnownVoters } from '../../src/shots/known-voters.ts';
+import { KnownVoters } from '../../src/shots/inspector.ts';
 import { bytes } from '../support/store-samples.ts';
 
 function scene() {

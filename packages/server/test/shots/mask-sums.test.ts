@@ -15,8 +15,7 @@ import {
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';
-import type { VotedBatch } from '../../src/shots/batch-votes.ts';
-import { BatchLost, MaskSums } from '../../src/shots/mask-sums.ts';
+import { BatchLost, MaskSums, type VotedBatch } from '../../src/shots/votes.ts';
 import { bytes } from '../support/store-samples.ts';
 
 type Take = {

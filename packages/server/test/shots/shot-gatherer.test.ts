@@ -21,7 +21,7 @@ import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
 import { UNOPENED } from '../../src/closing/opening.ts';
 import { ShotGatherer, type ShotGathererOptions } from '../../src/shots/shot-gatherer.ts';
-import type { ShotGroup } from '../../src/store/pending-shots.ts';
+import type { ShotGroup } from '../../src/store/shots.ts';
 import { bytes } from '../support/store-samples.ts';
 
 type Answer = 'vote' | readonly [ProblemCode, ...number[]];

@@ -1,8 +1,7 @@
 /** One look at the uploads of a task: inspected, and put into batches. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { Batcher } from '../../src/shots/batcher.ts';
-import { Inspector } from '../../src/shots/inspector.ts';
-import { KnownVoters } from '../../src/shots/known-voters.ts';
+import { Inspector, KnownVoters } from '../../src/shots/inspector.ts';
 import { ShotTask } from '../../src/shots/shot-task.ts';
 
 afterEach(() => vi.restoreAllMocks());

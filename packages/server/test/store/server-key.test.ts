@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { serverKey } from '../../src/store/server-key.ts';
+import { serverKey } from '../../src/store/open-store.ts';
 
 it('a key is made once, and never for a folder that holds tasks', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-key-'));

@@ -1,7 +1,7 @@
 /** Leases on the batches of a task, and their fences. */
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { LeaseLost } from '../../src/store/leases.ts';
+import { LeaseLost } from '../../src/store/sql.ts';
 import { AGES, type NodesScene } from './nodes-scene.ts';
 import { task } from './store-samples.ts';
 

@@ -1,6 +1,6 @@
 /** Work that many ask for at once. */
 import { expect, it } from 'vitest';
-import { OneAtATime } from '../../src/tasks/one-at-a-time.ts';
+import { OneAtATime } from '../../src/tasks/running-task.ts';
 
 it('is done once for all callers before it starts, and once more for callers while it runs', async () => {
   let runs = 0;

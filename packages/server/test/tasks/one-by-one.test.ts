@@ -1,6 +1,6 @@
 /** Work of different names, one after the other. */
 import { expect, it } from 'vitest';
-import { OneByOne } from '../../src/tasks/one-by-one.ts';
+import { OneByOne } from '../../src/tasks/running-task.ts';
 
 it('runs in order, waits only once under each name, and waits again once it has started', async () => {
   const queue = new OneByOne();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nodeCrc32 } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { WriteBehind } from '../../src/blobs/write-behind.ts';
-import { readBody, readSmall } from '../../src/uploads/read-body.ts';
+import { readBody, readSmall } from '../../src/uploads/bodies.ts';
 
 describe('writing behind', () => {
   it('does not use a block again before it is written', async () => {

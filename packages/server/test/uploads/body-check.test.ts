@@ -4,7 +4,7 @@ import { FIELD, FIELD_PRIME, type Modulus, RING_32, ring } from '@basa/masking';
 import { nodeCrc32 } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import type { Staging } from '../../src/blobs/blob-store.ts';
-import { isExpected } from '../../src/uploads/body-check.ts';
+import { isExpected } from '../../src/uploads/body.ts';
 
 const hasParts = (): boolean => true;
 

@@ -1,6 +1,6 @@
 import { nodeCrc32, nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { hashToKeep, isAsKept } from '../../src/uploads/kept-hash.ts';
+import { hashToKeep, isAsKept } from '../../src/uploads/body.ts';
 
 const body = Uint8Array.of(1, 2, 3, 4, 5);
 

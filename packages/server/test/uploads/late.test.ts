@@ -1,7 +1,7 @@
 /** A server that is far behind still takes uploads: the training behind them must not be lost. */
 import { createService, Type } from '@basa/service';
 import { expect, it, onTestFinished } from 'vitest';
-import { mountPieces } from '../../src/routes/pieces.ts';
+import { mountPieces } from '../../src/routes/shots.ts';
 
 it('uploads are taken by a server that is late, and nothing else that is sent with PUT', async () => {
   const ports = { audience: new Uint8Array(32), clock: Date.now, lateMs: () => 60_000 };

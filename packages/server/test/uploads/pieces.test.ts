@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BlobStore, readWhole, type Staging } from '../../src/blobs/blob-store.ts';
-import { bodyKey } from '../../src/blobs/body-key.ts';
+import { type BlobStore, bodyKey, readWhole, type Staging } from '../../src/blobs/blob-store.ts';
 import { openSharedFileBlobs } from '../../src/blobs/files.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
-import type { Store } from '../../src/store/store.ts';
-import { createStore } from '../../src/store/store.ts';
-import { openPieces, type Pieces } from '../../src/uploads/pieces.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import { openPieces, type Pieces } from '../../src/uploads/bodies.ts';
 import { bytes, nameOf, policy, task } from '../support/store-samples.ts';
 
 const upload = nameOf(1);

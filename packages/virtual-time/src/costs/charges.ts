@@ -9,7 +9,7 @@ export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 
 /** The time for which a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
-/** The smallest shard of a sum: the server's own number, in packages/server/src/closing/shards.ts. */
+/** The smallest shard of a sum: the server's own number, in packages/server/src/closing/model-keeper.ts. */
 const MIN_SHARD_ELEMENTS = 1 << 16;
 
 export class Charges {

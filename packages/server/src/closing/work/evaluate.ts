@@ -12,7 +12,7 @@ import {
 import { scoresIn } from '@basa/protocol';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
-import type { Evaluated, EvaluateTask } from './tasks.ts';
+import type { Evaluated, EvaluateTask } from './sum-shard.ts';
 
 const BATCH = 64;
 /** Examples are kept in memory for a few tasks. Examples of replaced files are dropped. */

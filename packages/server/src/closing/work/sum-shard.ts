@@ -1,4 +1,5 @@
-/** One shard of a sum: adds that part of every body block by block, subtracts the sums of masks, and judges the result. */
+/** One shard of a sum, as a worker adds it: that part of every body block by block, less the sums of masks, and judged. */
+import type { LossName, ModelJson } from '@basa/learning';
 import {
   addInPlace,
   addPackedInPlace,
@@ -8,16 +9,78 @@ import {
   toSigned,
   type VectorKernel,
 } from '@basa/masking';
-import { judgeBehind, judgeCoordinates, judgePrefix, prefixElements, type SumRules, updateWords } from '@basa/protocol';
-import { type BlobStore, collect } from '../../blobs/blob-store.ts';
-import { wordPieces } from '../../blobs/words.ts';
-import type { SummedShard, SumShardTask } from './tasks.ts';
+import {
+  type Ctx,
+  judgeBehind,
+  judgeCoordinates,
+  judgePrefix,
+  type PrefixVerdict,
+  prefixElements,
+  type Scores,
+  type SumRules,
+  updateWords,
+} from '@basa/protocol';
+import { type BlobStore, collect, wordPieces } from '../../blobs/blob-store.ts';
+import type { BodyPlace } from '../../blobs/place.ts';
+
+/** Given to every worker once. */
+export interface WorkerOptions {
+  readonly bodies: BodyPlace;
+}
+
+export interface Quarantined {
+  readonly kind: 'quarantine';
+  readonly why: string;
+}
+
+/** The mean of some coordinates: elements `from` to before `to` of the vectors, the first of them guard words. */
+export interface SumShardTask {
+  readonly kind: 'sum-shard';
+  readonly ctx: Ctx;
+  readonly rules: SumRules;
+  /** The bodies of all updates of the sum. */
+  readonly keys: readonly string[];
+  /** Blobs of packed vectors that are subtracted. */
+  readonly subtracted: readonly string[];
+  readonly from: number;
+  readonly to: number;
+  /** Known from the first shard on. */
+  readonly weightSum?: number;
+}
+
+/** The words before the coordinates, which describe the whole sum. */
+export type GoodPrefix = Extract<PrefixVerdict, { kind: 'good' }>;
+
+/** A mean; in a statistics task, the sums themselves, which are exact. */
+export type SummedWords = Float32Array | Float64Array;
+
+export type SummedShard =
+  /** `prefix` comes with the first shard. */
+  { readonly kind: 'shard'; readonly mean: SummedWords; readonly prefix?: GoodPrefix } | Quarantined;
+
+export interface EvaluateTask {
+  readonly kind: 'evaluate';
+  readonly model: ModelJson;
+  readonly loss: LossName;
+  readonly parameters: Float32Array;
+  /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
+  readonly examples: string;
+}
+
+export interface Evaluated extends Scores {
+  readonly kind: 'evaluated';
+  readonly loss: number;
+}
+
+export type WorkTask = SumShardTask | EvaluateTask;
+export type WorkResult = SummedShard | Evaluated;
 
 export interface SumShardTools {
   readonly kernel: VectorKernel;
   readonly blobs: BlobStore;
 }
 
+/** One shard of a sum: adds that part of every body block by block, subtracts the sums of masks, and judges the result. */
 export async function sumShard(task: SumShardTask, tools: SumShardTools): Promise<SummedShard> {
   const { rules, from, to, keys, subtracted } = task;
   const total = new Uint32Array(to - from);

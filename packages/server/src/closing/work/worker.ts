@@ -4,8 +4,7 @@ import { plainVectorKernel } from '@basa/masking';
 import { createWasmVectorKernel, serveWorker } from '@basa/runtime/node';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { openBodies } from '../../blobs/place.ts';
-import { sumShard } from './sum-shard.ts';
-import type { WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
+import { sumShard, type WorkerOptions, type WorkResult, type WorkTask } from './sum-shard.ts';
 
 /** Made on demand: a server that never evaluates does not load the training engine. */
 let kernel: ReturnType<typeof plainVectorKernel> | undefined;

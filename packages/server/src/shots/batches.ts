@@ -2,25 +2,27 @@
  * Runs the steps of batches over the store: locked, durable, then answered. It keeps copies of batches that have not ended in memory; if
  * several nodes share the store, a copy may be old, and every step reads the new facts.
  */
+
 import { toHex } from '@basa/masking';
 import {
   type BasaEvent,
   type Batch,
   type Ctx,
   evolveSum,
+  type LiveBuffer,
   openShotBatch,
   type Refused,
   type ServerPorts,
   type ShotBatch,
   type SumFact,
   type SumStep,
+  type TaskPolicy,
 } from '@basa/protocol';
+import type { UpToDate } from '../nodes/nodes.ts';
 import { type BatchChange, isEnded } from '../store/batches.ts';
-import type { Fence } from '../store/leases.ts';
+import type { ShotGroup } from '../store/shots.ts';
+import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
-
-/** Returns the copy in memory if no other node can have changed its source, otherwise the result of `read`. */
-export type UpToDate = <Copy>(copy: Copy, read: () => Promise<Copy>) => Promise<Copy>;
 
 interface Kept {
   readonly batch: ShotBatch;
@@ -152,4 +154,17 @@ export class BatchKeeper {
 
 function evolved(batch: ShotBatch, facts: readonly SumFact[]): ShotBatch {
   return facts.reduce<ShotBatch>(evolveSum, batch);
+}
+
+/** A batch accepts no more devices, so it does not expire. */
+export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
+  const { version, bufferSize, minimum } = rules;
+  return { ctx: toHex(ctx), status, version: Math.floor(version), bufferSize, minimum, accepted: users.length };
+}
+
+/** Uploads on one version that wait for enough others: the batch that they will be in. */
+export function fillingBatch({ bufferSize, minimum }: TaskPolicy, { version, waiting, good }: ShotGroup): LiveBuffer {
+  const ctx = `filling-${version}`;
+  const accepted = Math.min(waiting + good, bufferSize);
+  return { ctx, status: 'filling', version, bufferSize, minimum, accepted };
 }

@@ -1,9 +1,29 @@
-/** The devices that the authorities have revoked. */
-import { equalBytes, toHex } from '@basa/masking';
-import { MAX_REVOCATIONS, type UserId } from '@basa/protocol';
-import { column, type SqlDatabase } from '@basa/service';
-import { insertRows } from './insert-rows.ts';
+/** What authorities told the server: their epochs, and the devices that they have revoked. */
 
+import { equalBytes, toHex } from '@basa/masking';
+import { type Epoch, epochCodec, MAX_REVOCATIONS, type TaskId, type UserId } from '@basa/protocol';
+import { column, type SqlDatabase } from '@basa/service';
+import { insertRows } from './sql.ts';
+
+/** Epochs of authorities that devices were told of, so that an upload that names one is understood after a restart as well. */
+export function epochTables(database: SqlDatabase) {
+  const add = `INSERT INTO epochs (statement, task, epoch, until) VALUES (?, ?, ?, ?) ON CONFLICT (statement) DO NOTHING`;
+  return {
+    /** `until`: the time from which no useful upload can name it. */
+    async addEpoch(statement: Uint8Array, epoch: Epoch, until: number): Promise<void> {
+      await database.query(add, statement, epoch.task, epochCodec.encode(epoch), until);
+    },
+    epochs: async (task: TaskId): Promise<readonly Epoch[]> =>
+      (await database.query('SELECT epoch FROM epochs WHERE task = ?', task)).map((row) =>
+        epochCodec.decode(column.bytes(row, 'epoch')),
+      ),
+    async forgetEpochs(task: TaskId, before: number): Promise<void> {
+      await database.query('DELETE FROM epochs WHERE task = ? AND until < ?', task, before);
+    },
+  };
+}
+
+/** The devices that the authorities have revoked. */
 export function revocationTables(database: SqlDatabase) {
   const revocationsOf = async (authority: Uint8Array): Promise<readonly UserId[]> => {
     const rows = await database.query('SELECT usr FROM revoked_devices WHERE authority = ?', authority);
