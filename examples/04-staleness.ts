@@ -1,7 +1,7 @@
 /**
  * Staleness weights, as the paper has them (paper mode): one buffer mixes versions, and updates trained on older models count less. The
  * weight is a factor of the masked update, and the server divides the sum by the sum of the weights. In one-shot mode a batch has one
- * version instead: with mixed versions a server can single out an update (docs/decisions/041-one-version-a-buffer.md).
+ * version instead: with mixed versions a server can single out an update (docs/protocol.md).
  *
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/04-staleness.ts`.
  */

@@ -12,6 +12,11 @@ await runNamed('write', {
     program: at('write-refusals.ts'),
     isPlain: true,
   },
+  layouts: {
+    about: 'the layouts in docs/wire-format.md, from the codecs',
+    program: at('write-layouts.ts'),
+    isPlain: true,
+  },
   chart: {
     about: "the schema of the Helm chart's values, and deploy/kubernetes, which is what the chart renders",
     program: at('write-chart.ts'),

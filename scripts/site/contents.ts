@@ -15,7 +15,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     ...['cli', 'configuration', 'metrics'].map((name) => `docs/reference/${name}.md`),
   ],
   Security: ['SECURITY.md', ...['threat-model', 'privacy', 'evidence'].map((name) => `docs/${name}.md`)],
-  Wire: ['docs/wire-format.md', 'docs/http.md', 'docs/conformance.md', 'docs/reference'],
+  Wire: ['docs/protocol.md', 'docs/wire-format.md', 'docs/http.md', 'docs/conformance.md', 'docs/reference'],
   Packages: [...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`), 'docs/api', 'docs/sizes.md'],
   Decisions: ['docs/decisions'],
   Project: ['.', 'docs'],

@@ -6,6 +6,7 @@ import { cycles, packageOf, readSources, type Source } from './sources.ts';
 
 interface Manifest {
   readonly name: string;
+  readonly exports?: Readonly<Record<string, { readonly '@basa/source'?: string }>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
@@ -22,7 +23,7 @@ export function findBreaches(root: string): readonly string[] {
     return [
       ...manifestBreaches(name, manifest, sources),
       ...sources.flatMap((source) => importBreaches(root, name, manifest, source)),
-      ...folderBreaches(root, join(folder, 'src'), room.folders, sources),
+      ...folderBreaches(root, folder, room.folders, manifest, sources),
       ...partyBreaches(root, join(folder, 'src'), room.parties, sources),
       ...cycles(sources).map(
         (cycle) => `packages/${name}: import cycle ${cycle.map((p) => relative(folder, p)).join(' -> ')}`,
@@ -73,17 +74,21 @@ function importBreaches(root: string, name: string, manifest: Manifest, { path, 
   });
 }
 
-/** A file of a drawn package lies in a drawn folder, and imports only from there and from the folders drawn below it. */
+/** A file of a drawn package lies in a drawn folder, and imports only from there and from the folders drawn below it. Entry points lie beside them. */
 function folderBreaches(
   root: string,
-  source: string,
+  home: string,
   folders: Room['folders'],
+  { exports = {} }: Manifest,
   sources: readonly Source[],
 ): readonly string[] {
   if (folders === undefined) return [];
+  const source = join(home, 'src');
+  const named = Object.values(exports).map((entry) => join(home, entry['@basa/source'] ?? ''));
+  const entries = new Set([join(source, 'index.ts'), join(source, 'main.ts'), ...named]);
   const folderOf = (path: string): string => relative(source, path).split('/')[0] ?? '';
   return sources
-    .filter(({ path }) => ![join(source, 'index.ts'), join(source, 'main.ts')].includes(path))
+    .filter(({ path }) => !entries.has(path))
     .flatMap(({ path, imports }) => {
       const place = relative(root, path);
       const own = folderOf(path);

@@ -1,6 +1,6 @@
 /** Requests over HTTP: their addresses, and the statement that a device signs with each of them. */
 import { ascii, toHex } from '@basa/masking';
-import { type Codec, message } from '../wire/codec.ts';
+import { type Message, message } from '../wire/codec.ts';
 import { type Field, fixed, short, u32, u53 } from '../wire/fields.ts';
 import { KIND, type Millis } from '../wire/names.ts';
 
@@ -17,7 +17,7 @@ export interface RequestStatement {
   readonly nonce: Uint8Array;
 }
 
-interface Layout {
+interface RequestLines {
   readonly audience: Uint8Array;
   readonly method: Uint8Array;
   readonly target: Uint8Array;
@@ -28,7 +28,7 @@ interface Layout {
 
 const MAX_TARGET = 1024;
 
-const layout: Codec<Layout> = message(KIND.requestStatement, 'requestStatement', {
+export const requestStatementCodec: Message<RequestLines> = message(KIND.requestStatement, 'requestStatement', {
   audience: fixed(32),
   method: short(16),
   target: short(MAX_TARGET),
@@ -45,7 +45,7 @@ export interface PieceStatement extends Pick<RequestStatement, 'audience' | 'tar
   readonly crc: number;
 }
 
-const pieceLayout: Codec<Omit<PieceStatement, 'target'> & Pick<Layout, 'target'>> = message(
+export const pieceStatementCodec: Message<Omit<PieceStatement, 'target'> & Pick<RequestLines, 'target'>> = message(
   KIND.pieceStatement,
   'pieceStatement',
   {
@@ -61,12 +61,12 @@ const pieceLayout: Codec<Omit<PieceStatement, 'target'> & Pick<Layout, 'target'>
 
 /** The bytes to sign. */
 export function pieceStatement(piece: PieceStatement): Uint8Array {
-  return pieceLayout.encode({ ...piece, target: ascii(piece.target) });
+  return pieceStatementCodec.encode({ ...piece, target: ascii(piece.target) });
 }
 
 /** The bytes to sign. */
 export function requestStatement(request: RequestStatement): Uint8Array {
-  return layout.encode({ ...request, method: ascii(request.method), target: ascii(request.target) });
+  return requestStatementCodec.encode({ ...request, method: ascii(request.method), target: ascii(request.target) });
 }
 
 /** Names of the headers of a signed request. */

@@ -30,7 +30,7 @@ import {
   sealToHybrid,
   toHex,
 } from '@basa/masking';
-import { message } from '../wire/codec.ts';
+import { type Message, message } from '../wire/codec.ts';
 import { u16 } from '../wire/fields.ts';
 import { addMetricNoise, GUARD_WORDS, guardWordsOf, inputElements, updateWords } from '../wire/input.ts';
 import type { GuardWords, ShownUpload } from '../wire/messages.ts';
@@ -50,7 +50,7 @@ export interface ShotName {
   readonly user: UserId;
 }
 
-const contextLayout = message<ShotName & { readonly part: Part }>(KIND.partContext, 'partContext', {
+export const partContextCodec: Message<ShotName & { readonly part: Part }> = message(KIND.partContext, 'partContext', {
   task: field.task,
   joinTag: field.joinTag,
   user: field.user,
@@ -69,7 +69,7 @@ export function partBinding(
     if (epoch === undefined) throw new Error(`the epoch of authority ${authority} is missing`);
     return { authority, statement, publicKey: epoch.key, kemKey: epoch.kemKey };
   });
-  const context = contextLayout.encode({ ...pick(name), part });
+  const context = partContextCodec.encode({ ...pick(name), part });
   return { holders: keys, salt: suite.sha256(context), context };
 }
 
@@ -99,7 +99,7 @@ export function openPart(
 
 /** PRG(s_A): the salt holds the part, so that two parts never share a stream. */
 export function partTerm(suite: Suite, name: ShotName, part: Part, seed: Uint8Array, sign: 1 | -1): MaskTerm {
-  return { seed: new Secret(seed), sign, salt: contextLayout.hash(suite, { ...pick(name), part }) };
+  return { seed: new Secret(seed), sign, salt: partContextCodec.hash(suite, { ...pick(name), part }) };
 }
 
 function pick({ task, joinTag, user }: ShotName): ShotName {

@@ -1,6 +1,6 @@
 /** The messages of `paper` mode. Deviates: the paper does not specify how the AA learns who holds k; a ticket tells it. */
 import type { SeedSealing, Suite } from '@basa/masking';
-import { type Codec, message, nested, type Signature, type SignedCodec, signedMessage } from '../wire/codec.ts';
+import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from '../wire/codec.ts';
 import { type Field, fixed, list, positive, u8, u16, u53 } from '../wire/fields.ts';
 import { type Attribute, type Ctx, field, KIND, type Slot, type UserId } from '../wire/names.ts';
 
@@ -38,8 +38,8 @@ export interface PaperConnection {
 type PaperConnectAnswer = Omit<PaperConnection, 'attributes'>;
 
 export interface PaperMessages {
-  readonly connectAnswer: Codec<PaperConnectAnswer>;
-  readonly upload: Codec<PaperUpload>;
+  readonly connectAnswer: Message<PaperConnectAnswer>;
+  readonly upload: Message<PaperUpload>;
 }
 
 export function paperMessages(bufferSize: number, { sealedBytes }: Pick<SeedSealing, 'sealedBytes'>): PaperMessages {
@@ -60,15 +60,23 @@ const NO_REGISTRATION = new Uint8Array(32);
 
 const ctx = fixed<Ctx>(32);
 
-const attributeLayout = message<{ ctx: Ctx; role: number; slot: Slot; registration: Uint8Array }>(
-  KIND.attribute,
-  'attribute',
-  { ctx, role: u8, slot: u16 as Field<Slot>, registration: fixed(32) },
-);
+interface AttributeLines {
+  readonly ctx: Ctx;
+  readonly role: number;
+  readonly slot: Slot;
+  readonly registration: Uint8Array;
+}
+
+export const attributeCodec: Message<AttributeLines> = message(KIND.attribute, 'attribute', {
+  ctx,
+  role: u8,
+  slot: u16 as Field<Slot>,
+  registration: fixed(32),
+});
 
 /** a_k. */
 export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
-  return attributeLayout.hash(suite, { ctx, role: PAPER, slot, registration: NO_REGISTRATION }) as Attribute;
+  return attributeCodec.hash(suite, { ctx, role: PAPER, slot, registration: NO_REGISTRATION }) as Attribute;
 }
 
 /** The byte that other purposes of a seed would differ in. */
@@ -76,13 +84,21 @@ const PAPER_SEED = 3;
 /** Public-key ciphertexts of the paper have no sender; the context only names buffer and position. */
 const NOBODY = new Uint8Array(32);
 
-const contextLayout = message<{ ctx: Ctx; role: number; name: Uint8Array; slot: number }>(
-  KIND.sealingContext,
-  'sealingContext',
-  { ctx, role: u8, name: fixed(32), slot: u16 },
-);
+interface ContextLines {
+  readonly ctx: Ctx;
+  readonly role: number;
+  readonly name: Uint8Array;
+  readonly slot: number;
+}
+
+export const sealingContextCodec: Message<ContextLines> = message(KIND.sealingContext, 'sealingContext', {
+  ctx,
+  role: u8,
+  name: fixed(32),
+  slot: u16,
+});
 
 /** The context of a seed that is sealed to a position, so that a ciphertext opens only there. */
 export function paperContext(ctx: Ctx, position: number): Uint8Array {
-  return contextLayout.encode({ ctx, role: PAPER_SEED, name: NOBODY, slot: position });
+  return sealingContextCodec.encode({ ctx, role: PAPER_SEED, name: NOBODY, slot: position });
 }

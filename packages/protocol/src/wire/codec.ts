@@ -3,7 +3,7 @@
  * its last field. Therefore a decoded message encodes to the same bytes again.
  */
 import { ByteReader, ByteWriter, DecodeError, type Signer, type Suite } from '@basa/masking';
-import { type Field, type Fields, fixed, long, record, short } from './fields.ts';
+import { type Field, type Fields, fixed, long, record, short, typesOf } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
 export const WIRE_VERSION = 6;
@@ -17,6 +17,15 @@ export function olderLayout([version = 0]: Uint8Array): string | undefined {
     : undefined;
 }
 
+/** The bytes of a message, as docs/wire-format.md shows them. */
+export interface Layout {
+  /** The byte that names it. */
+  readonly kind: number;
+  readonly name: string;
+  /** `name:type` of each field. */
+  readonly fields: string;
+}
+
 export interface Codec<T> {
   readonly name: string;
   encode(message: T): Uint8Array;
@@ -26,9 +35,7 @@ export interface Codec<T> {
   readonly write?: (writer: ByteWriter, message: T) => void;
 }
 
-export interface Message<T> extends Codec<T> {
-  /** The byte that names its layout. */
-  readonly kind: number;
+export interface Message<T> extends Codec<T>, Layout {
   readonly write: (writer: ByteWriter, message: T) => void;
   /** SHA-256 of the encoding. */
   hash(suite: Suite, message: T): Uint8Array;
@@ -41,6 +48,7 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
   return {
     name,
     kind,
+    fields: typesOf(fields),
     write,
     encode: (value) => written(write, value).finish(),
     hash: (suite, value) => written(write, value).lend((bytes) => suite.sha256(bytes)),
@@ -73,6 +81,7 @@ export function nested<T>(codec: Codec<T>, max: number): Field<T> {
   const bytes = short(max);
   const { write } = codec;
   return {
+    type: `nested ${codec.name}`,
     write: (w, value) =>
       write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(max, (inner) => write(inner, value)),
     read: (r, name) => codec.decode(r.shortBytes(name, max)),
@@ -83,6 +92,7 @@ export function nested<T>(codec: Codec<T>, max: number): Field<T> {
 export function nestedLong<T>(codec: Codec<T>, max: number): Field<T> {
   const bytes = long(max);
   return {
+    type: `nested long ${codec.name}`,
     write: (w, value) => bytes.write(w, codec.encode(value)),
     read: (r, name) => codec.decode(bytes.read(r, name)),
   };
@@ -95,7 +105,7 @@ export interface Signature {
 }
 
 /** A message that ends with an Ed25519 signature over everything before it. */
-export interface SignedCodec<T> extends Codec<T & Signature> {
+export interface SignedCodec<T> extends Codec<T & Signature>, Layout {
   /** The bytes that are signed. */
   statement(body: T): Uint8Array;
   /** SHA-256 of the bytes that are signed. */
@@ -113,6 +123,8 @@ export function signedMessage<T extends object>(kind: number, name: string, fiel
   };
   return {
     name,
+    kind,
+    fields: body.fields,
     write,
     statement: (value) => body.encode(value),
     statementHash: (suite, value) => body.hash(suite, value),

@@ -3,7 +3,7 @@
  * words; t is large enough that no two contradicting statements can both have that many: t > (n + f) / 2.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import { type Codec, isSigned, message, type Signature, type SignedCodec } from './codec.ts';
+import { type Codec, isSigned, type Layout, message, type Signature, type SignedCodec } from './codec.ts';
 import { checked, type Field, type Fields, fixed, list, record, u8 } from './fields.ts';
 import { type Ctx, field, KIND, MAX_AUTHORITIES, type TaskId } from './names.ts';
 
@@ -71,7 +71,7 @@ export const endorsementsField: Field<readonly Endorsement[]> = byRisingIndex(
 );
 
 /** A statement that several authorities sign, with the signatures so far. */
-export interface EndorsedCodec<T> extends Codec<T & Endorsed> {
+export interface EndorsedCodec<T> extends Codec<T & Endorsed>, Layout {
   /** The bytes that each of them signs. */
   statement(body: T): Uint8Array;
   /** SHA-256 of these bytes. */
@@ -82,6 +82,7 @@ export function endorsedMessage<T extends object>(kind: number, name: string, fi
   const body = message<T>(kind, name, fields);
   return {
     ...message<T & Endorsed>(kind, name, { ...fields, endorsements: endorsementsField } as Fields<T & Endorsed>),
+    fields: body.fields,
     statement: (value) => body.encode(value),
     statementHash: (suite, value) => body.hash(suite, value),
   };

@@ -2,16 +2,24 @@
 import { ascii, type ByteReader, type ByteWriter, DecodeError, FIELD, type Modulus, ring } from '@basa/masking';
 
 export interface Field<T> {
+  /** In the words of docs/wire-format.md, whose layouts are written from it. */
+  readonly type: string;
   write(writer: ByteWriter, value: T): void;
   read(reader: ByteReader, name: string): T;
 }
 
 export type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
 
+/** `name:type` of each field, in their order. */
+export function typesOf<T extends object>(fields: Fields<T>): string {
+  return (Object.keys(fields) as (keyof T & string)[]).map((name) => `${name}:${fields[name].type}`).join(', ');
+}
+
 /** Fields one after the other, without a header: part of a message. */
 export function record<T extends object>(fields: Fields<T>): Field<T> {
   const named = (Object.keys(fields) as (keyof T & string)[]).map((name) => ({ name, field: fields[name] }));
   return {
+    type: `(${typesOf(fields)})`,
     write: (writer, value) => {
       for (const { name, field } of named) field.write(writer, value[name]);
     },
@@ -23,12 +31,12 @@ export function record<T extends object>(fields: Fields<T>): Field<T> {
   };
 }
 
-export const u8: Field<number> = { write: (w, value) => w.u8(value), read: (r, name) => r.u8(name) };
-export const u16: Field<number> = { write: (w, value) => w.u16(value), read: (r, name) => r.u16(name) };
-export const u32: Field<number> = { write: (w, value) => w.u32(value), read: (r, name) => r.u32(name) };
-export const u53: Field<number> = { write: (w, value) => w.u53(value), read: (r, name) => r.u53(name) };
+export const u8: Field<number> = { type: 'u8', write: (w, value) => w.u8(value), read: (r, name) => r.u8(name) };
+export const u16: Field<number> = { type: 'u16', write: (w, value) => w.u16(value), read: (r, name) => r.u16(name) };
+export const u32: Field<number> = { type: 'u32', write: (w, value) => w.u32(value), read: (r, name) => r.u32(name) };
+export const u53: Field<number> = { type: 'u53', write: (w, value) => w.u53(value), read: (r, name) => r.u53(name) };
 
-const f64: Field<number> = { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) };
+const f64: Field<number> = { type: 'f64', write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) };
 
 /** A positive, finite double. */
 export const positive: Field<number> = checked(f64, (value) =>
@@ -43,6 +51,7 @@ export const finite: Field<number> = checked(f64, (value) =>
 /** Another field with a further check in both directions: `problem` returns the fault, or undefined. */
 export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
   return {
+    type: field.type,
     write: (w, value) => {
       const wrong = problem(value);
       if (wrong !== undefined) throw new RangeError(wrong);
@@ -63,6 +72,7 @@ const COPIED_UP_TO = 64;
 /** Exactly `length` bytes; a view of the message if they are many. */
 export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<T> {
   return {
+    type: `${length}`,
     write: (w, value) => {
       if (value.length !== length) throw new RangeError(`${value.length} bytes instead of ${length}`);
       w.bytes(value);
@@ -74,6 +84,7 @@ export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<
 /** Up to `max` bytes after their length. */
 export function short(max: number): Field<Uint8Array> {
   return {
+    type: `short≤${max}`,
     write: (w, value) => {
       if (value.length > max) throw new RangeError(`${value.length} bytes exceed ${max}`);
       w.shortBytes(value);
@@ -85,6 +96,7 @@ export function short(max: number): Field<Uint8Array> {
 /** Up to `max` bytes after a length of four bytes. */
 export function long(max: number): Field<Uint8Array> {
   return {
+    type: `long≤${max}`,
     write: (w, value) => {
       if (value.length > max) throw new RangeError(`${value.length} bytes exceed ${max}`);
       w.u32(value.length).bytes(value);
@@ -101,6 +113,7 @@ export function long(max: number): Field<Uint8Array> {
 export function text<T extends string = string>(max: number): Field<T> {
   const letters = checked(short(max), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
   return {
+    type: letters.type,
     write: (w, value) => letters.write(w, ascii(value)),
     read: (r, name) => String.fromCharCode(...letters.read(r, name)) as T,
   };
@@ -113,6 +126,7 @@ export function below<T extends number = number>(limit: number): Field<T> {
 
 /** 0 or 1 in one byte. */
 export const flag: Field<boolean> = {
+  type: 'flag',
   write: (w, value) => w.u8(value ? 1 : 0),
   read: (r, name) => {
     const byte = r.u8(name);
@@ -124,6 +138,7 @@ export const flag: Field<boolean> = {
 /** 1 and the value, or 0. */
 export function optional<T>(field: Field<T>): Field<T | undefined> {
   return {
+    type: `optional ${field.type}`,
     write: (w, value) => {
       flag.write(w, value !== undefined);
       if (value !== undefined) field.write(w, value);
@@ -135,6 +150,7 @@ export function optional<T>(field: Field<T>): Field<T | undefined> {
 /** One of a few names, as its index in one byte. */
 export function oneOf<T extends string>(names: readonly T[]): Field<T> {
   return {
+    type: names.join('|'),
     write: (w, value) => w.u8(names.indexOf(value)),
     read: (r, name) => {
       const index = r.u8(name);
@@ -148,6 +164,7 @@ export function oneOf<T extends string>(names: readonly T[]): Field<T> {
 /** Exactly `count` items, without a count on the wire, because the task determines it. */
 export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
   return {
+    type: `${count} times ${item.type}`,
     write: (w, values) => {
       if (values.length !== count) throw new RangeError(`${values.length} items instead of ${count}`);
       for (const value of values) item.write(w, value);
@@ -159,6 +176,7 @@ export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
 /** Up to `max` items after their count. */
 export function list<T>(max: number, item: Field<T>): Field<readonly T[]> {
   return {
+    type: `list≤${max} of ${item.type}`,
     write: (w, values) => {
       if (values.length > max) throw new RangeError(`${values.length} items exceed ${max}`);
       w.u16(values.length);
@@ -181,6 +199,7 @@ function readItems<T>(r: ByteReader, name: string, count: number, item: Field<T>
 
 /** A group: one byte, 0 for the field, the number of bits for a ring. */
 export const modulusField: Field<Modulus> = {
+  type: 'group',
   write: (writer, modulus) => writer.u8(modulus.kind === 'field' ? 0 : modulus.bits),
   read: (reader, name) => {
     const bits = reader.u8(name);

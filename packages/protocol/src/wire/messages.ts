@@ -1,6 +1,6 @@
 /** Messages 3 (inspect), 4 (vote) and 5 (release): the server's requests to an authority. None of them can hold a masked vector of a device. */
 
-import { type Codec, message, nested, nestedLong, type Signature, type SignedCodec, signedMessage } from './codec.ts';
+import { type Message, message, nested, nestedLong, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { type Endorsement, endorsementsField } from './council.ts';
 import { type Certificate, certificateCodec } from './devices.ts';
 import { type Field, flag, list, long, oneOf, optional, record, times, u16, u32 } from './fields.ts';
@@ -162,6 +162,6 @@ export interface ReleaseAnswer {
   readonly sums: readonly MaskSum[];
 }
 
-export const releaseAnswerCodec: Codec<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
+export const releaseAnswerCodec: Message<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
   sums: list(MAX_PARTS, nested(maskSumCodec, STATEMENT_BYTES)),
 });

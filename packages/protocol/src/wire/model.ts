@@ -1,6 +1,6 @@
 /** The model that devices train on and the epoch keys to which they seal: message 1. */
 import { isAgreementKey, isKemKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
-import { type Codec, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
+import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { byRisingIndex, type Council, isSignedBySeat } from './council.ts';
 import { fixed, list, optional, record, u8, u53 } from './fields.ts';
 import { field, KIND, MAX_AUTHORITIES, type Millis, millis, STATEMENT_BYTES, type TaskId } from './names.ts';
@@ -105,7 +105,7 @@ export const SHOWN_MODEL_BYTES: number = STATEMENT_BYTES + MAX_LIVE * MAX_AUTHOR
 
 const liveEpochs = list(MAX_LIVE * MAX_AUTHORITIES, nested(epochCodec, EPOCH_BYTES));
 
-export const shownModelCodec: Codec<ShownModel> = message<ShownModel>(KIND.shownModel, 'shownModel', {
+export const shownModelCodec: Message<ShownModel> = message<ShownModel>(KIND.shownModel, 'shownModel', {
   statement: nested(modelStatementCodec, STATEMENT_BYTES),
   epochs: liveEpochs,
 });
@@ -115,6 +115,6 @@ export interface LiveEpochs {
   readonly epochs: readonly Epoch[];
 }
 
-export const liveEpochsCodec: Codec<LiveEpochs> = message<LiveEpochs>(KIND.liveEpochs, 'liveEpochs', {
+export const liveEpochsCodec: Message<LiveEpochs> = message<LiveEpochs>(KIND.liveEpochs, 'liveEpochs', {
   epochs: liveEpochs,
 });

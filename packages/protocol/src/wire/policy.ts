@@ -1,6 +1,6 @@
 /** A task as the authority and its clients hold it: the rules that no server can change. */
 import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
-import { message } from './codec.ts';
+import { type Message, message } from './codec.ts';
 import { authoritiesField, type Council } from './council.ts';
 import { fixed, modulusField, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND, MAX_BATCH, MAX_SLOTS, type TaskId } from './names.ts';
@@ -78,7 +78,7 @@ export const POLICY_DEFAULTS = {
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
-const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
+export const policyCodec: Message<TaskPolicy> = message(KIND.policy, 'policy', {
   name: short(64),
   authorities: authoritiesField,
   threshold: u8,

@@ -102,6 +102,7 @@ type Of<Kind> = Extract<StatisticsField, { readonly kind: Kind }>;
 
 /** A byte for the kind, then its lines. */
 const fieldField: Field<StatisticsField> = {
+  type: KINDS.map((kind) => `${kind} ${LAYOUTS[kind].type}`).join(' | '),
   write(writer, field) {
     kindField.write(writer, field.kind);
     (LAYOUTS[field.kind] as Field<StatisticsField>).write(writer, field);

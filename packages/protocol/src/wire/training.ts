@@ -122,6 +122,7 @@ const parameter: Field<number> = checked(finite, (value) =>
 
 /** A byte for the kind, then its parameters as doubles. */
 export const stalenessField: Field<Staleness> = {
+  type: 'staleness',
   write(writer, staleness) {
     if (staleness.kind === 'constant') writer.u8(CONSTANT);
     else if (staleness.kind === 'polynomial') parameter.write(writer.u8(POLYNOMIAL), staleness.exponent);

@@ -1,6 +1,6 @@
 /** Message 2 (upload), the only one of a device: a signed header, the masked vector and the sealed seeds of its masks. And a batch, by names. */
 import { ByteReader, ByteWriter, DecodeError, packedLength, type Suite, toHex } from '@basa/masking';
-import { type Codec, type Message, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
+import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { type Certificate, certificateCodec } from './devices.ts';
 import { checked, type Fields, fixed, list, u32, u53 } from './fields.ts';
 import { inputElements } from './input.ts';
@@ -67,7 +67,7 @@ export interface ShotUpload {
   readonly bodyCrc: number;
 }
 
-export const shotUploadCodec: Codec<ShotUpload> = message<ShotUpload>(KIND.shotUpload, 'shotUpload', {
+export const shotUploadCodec: Message<ShotUpload> = message<ShotUpload>(KIND.shotUpload, 'shotUpload', {
   certificate: nested(certificateCodec, STATEMENT_BYTES),
   header: nested(shotHeaderCodec, SHOT_HEADER_BYTES),
   bodyBytes: u53,
@@ -117,9 +117,13 @@ export function shotLayout(policy: TaskPolicy, epochs: readonly EpochName[]): Sh
   return { elements, vectorBytes, partsBytes, bodyBytes: vectorBytes + partsBytes };
 }
 
-const partHashesCodec = message<{ readonly hashes: readonly Uint8Array[] }>(KIND.partHashes, 'partHashes', {
-  hashes: list(MAX_PARTS, fixed(32)),
-});
+export const partHashesCodec: Message<{ readonly hashes: readonly Uint8Array[] }> = message(
+  KIND.partHashes,
+  'partHashes',
+  {
+    hashes: list(MAX_PARTS, fixed(32)),
+  },
+);
 
 /** The hash over the list of the hashes of the sealed parts; undefined if they have another length. */
 export function partsHashOf(suite: Suite, parts: readonly HeldPart[], sealed: Uint8Array): Uint8Array | undefined {
@@ -166,7 +170,13 @@ export function batchCtxOf(suite: Suite, batch: Batch): Ctx {
   return batchCodec.hash(suite, batch) as Ctx;
 }
 
-const givenLayout = message<{ task: TaskId; model: Uint8Array; user: UserId }>(KIND.givenVersion, 'givenVersion', {
+interface GivenVersion {
+  readonly task: TaskId;
+  readonly model: Uint8Array;
+  readonly user: UserId;
+}
+
+export const givenVersionCodec: Message<GivenVersion> = message(KIND.givenVersion, 'givenVersion', {
   task: field.task,
   model: field.hash,
   user: field.user,
@@ -174,7 +184,7 @@ const givenLayout = message<{ task: TaskId; model: Uint8Array; user: UserId }>(K
 
 /** The name under which an authority remembers that an update of a device on a model is in a batch. */
 export function givenNameOf(suite: Suite, task: TaskId, model: Uint8Array, user: UserId): Uint8Array {
-  return givenLayout.hash(suite, { task, model, user });
+  return givenVersionCodec.hash(suite, { task, model, user });
 }
 
 const FRAME_ALIGNMENT = 64;

@@ -29,7 +29,7 @@ interface Limited {
 }
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(65);
-const double: Field<number> = { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) };
+const double: Field<number> = { type: 'f64', write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) };
 
 const LIMITED = [
   { name: 'short', field: short(3), loose: short(9), fits: [bytes(0), bytes(3)], fails: [bytes(4)] },
