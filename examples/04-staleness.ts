@@ -8,7 +8,7 @@
 
 import { stalenessWeight, type UserId } from '@basa/protocol';
 import { PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 
 const staleness = { kind: 'polynomial', exponent: 0.5 } as const; // FedBuff's (1 + tau)^-1/2
 const VERSION = 3;

@@ -4,8 +4,8 @@ import { allSamples, createReferenceBackend, createTrainer, type Dataset, define
 import { applyMasksInPlace, toHex } from '@basa/masking';
 import { HEADER, modelStatementCodec, SERVER_PATH, shownModelCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { nodeTools } from '@basa/simulator/virtual-time';
 import { World } from '@basa/testkit/world/world.ts';
+import { nodeTools } from '@basa/virtual-time';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const DEVICES = 200;

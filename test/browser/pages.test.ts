@@ -3,19 +3,26 @@
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
+import { type Issuer, startIssuer } from '@basa/testkit/services/issuer.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** As often as the page looks at the log. */
 const LOOK_MS = 3_000;
 const FOR_LONG = { timeout: 600_000, interval: 50 };
+let issuer: Issuer;
 let pages: TestPages;
 let browser: Browser;
 let context: BrowserContext;
 let conduct: Conduct;
 
 beforeAll(async () => {
-  [pages, browser] = await Promise.all([TestPages.open(), launchChromium()]);
+  issuer = await startIssuer({ aud: 'basa', groups: ['operators'] });
+  const oidc = { issuer: issuer.url, audience: 'basa', clientId: 'page', rolesClaim: 'groups' };
+  [pages, browser] = await Promise.all([
+    TestPages.open({ oidc: { ...oidc, roles: { operators: ['operator'] } } }),
+    launchChromium(),
+  ]);
   conduct = new Conduct(pages.url, pages.processes.urls.authority);
   context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(0);
@@ -23,6 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await pages?.close();
+  await issuer?.close();
 });
 
 async function open(path: string): Promise<Page> {
@@ -128,6 +136,28 @@ it('an operator logs in, pauses the task and resumes it; a visitor without a tok
   await shows(page, '#mode').toBe('one-shot mode, running');
   await page.click('#log-out');
   await page.waitForSelector('#operator-buttons', { state: 'hidden' });
+  await page.close();
+});
+
+it('an operator signs in at an OpenID provider and pauses the task; its code is in the address no longer', async () => {
+  const page = await context.newPage(); // it leaves the services for the provider
+  const { task } = pages.processes;
+  await page.goto(`${pages.url}/#task=${task}`);
+  await page.click('#operator summary');
+  await page.click('#sign-in');
+  await shows(page, '#operator-status').toBe('logged in');
+  expect(page.url()).toBe(`${pages.url}/#task=${task}`);
+  await page.click('#switch');
+  await shows(page, '#mode').toBe('one-shot mode, paused');
+  await page.click('#switch');
+  await shows(page, '#mode').toBe('one-shot mode, running');
+  // An answer that this page did not ask for is not used.
+  await page.click('#log-out');
+  await page.waitForSelector('#operator-buttons', { state: 'hidden' });
+  await page.goto(`${pages.url}/?code=stolen&state=another`);
+  await page.waitForSelector('#sign-in', { state: 'attached' });
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  expect(issuer.asked.filter((path) => path === '/token')).toHaveLength(1);
   await page.close();
 });
 

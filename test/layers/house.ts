@@ -60,7 +60,8 @@ export const HOUSE: Readonly<Record<string, Room>> = {
   protocol: { mayImport: ['masking'], pure: true, folders: PROTOCOL_FOLDERS, parties: PROTOCOL_PARTIES },
   abe: { mayImport: ['masking'], pure: true },
   baselines: { mayImport: ['masking'], pure: true },
-  simulator: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'baselines'], pure: false },
+  datasets: { mayImport: ['learning'], pure: false },
+  simulator: { mayImport: ['masking', 'protocol', 'learning', 'baselines'], pure: true },
   client: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning'], pure: false },
   service: { mayImport: ['runtime', 'masking', 'protocol'], pure: false },
   server: {
@@ -69,6 +70,10 @@ export const HOUSE: Readonly<Record<string, Room>> = {
     folders: SERVER_FOLDERS,
   },
   authority: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'service'], pure: false },
+  'virtual-time': {
+    mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'baselines', 'datasets', 'simulator'],
+    pure: false,
+  },
   web: {
     mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'client', 'simulator'],
     bundles: ['lab'],
@@ -78,6 +83,6 @@ export const HOUSE: Readonly<Record<string, Room>> = {
 };
 
 function allBut(...names: readonly string[]): readonly string[] {
-  const every = ['masking', 'learning', 'runtime', 'protocol', 'abe', 'baselines', 'simulator', 'client'];
-  return [...every, 'service', 'server', 'authority', 'web'].filter((name) => !names.includes(name));
+  const every = ['masking', 'learning', 'runtime', 'protocol', 'abe', 'baselines', 'datasets', 'simulator', 'client'];
+  return [...every, 'service', 'server', 'authority', 'virtual-time', 'web'].filter((name) => !names.includes(name));
 }

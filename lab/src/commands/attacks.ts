@@ -69,8 +69,8 @@ async function playPaper(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<readonly Played[]> {
-  const { nodeEnvironment } = await import('@basa/simulator/node');
-  const { paperAbeSealings } = await import('@basa/simulator/real-sealings');
+  const { nodeEnvironment } = await import('@basa/virtual-time/simulation');
+  const { paperAbeSealings } = await import('@basa/virtual-time/real-sealings');
   const { playOnOneShot } = await import('../oracle/paper-attacks.ts');
   const setting = { environment: nodeEnvironment, paperSealings: paperAbeSealings };
   const played: Played[] = [];

@@ -4,7 +4,7 @@ import { dampingFlag } from '@basa/cli/internal/flags/learning.ts';
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
 import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/shell/flag.ts';
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
-import { PROTOCOLS, type ProtocolName } from '@basa/simulator/virtual-time';
+import { PROTOCOLS, type ProtocolName } from '@basa/virtual-time';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
 /** The result folders of this repository, relative to its root. If both have a study, the first one counts. */

@@ -3,8 +3,8 @@ import type { BasaClient, Outside } from '@basa/client/node';
 import { applyMasksInPlace, type MaskPlan, Secret } from '@basa/masking';
 import { type Certificate, type RefusalReason, type UserId, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { nodeTools } from '@basa/simulator/virtual-time';
 import { type DeviceOptions, deviceStore, type World } from '@basa/testkit/world/world.ts';
+import { nodeTools } from '@basa/virtual-time';
 
 const { masks: tools } = nodeTools();
 

@@ -5,7 +5,7 @@
 import { equalBytes, type MaskPlan, RING_32, SEED_BYTES, toHex } from '@basa/masking';
 import { granted, millis, type PaperConnection, type UserId } from '@basa/protocol';
 import { PAPER_LEASE_MS, PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describeCombination, learnedCombinations } from '../attacks/solve.ts';
 
 /** One buffer of the paper whose server sees everything, with colluders who take a key and go silent. */

@@ -1,6 +1,5 @@
 /** Digits of MNIST: shares of devices, pictures that the adversary has of its own, and the referee for pictures. */
-import { noProgress } from '@basa/cli/internal/data/cache.ts';
-import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
+import { loadMnist, noProgress } from '@basa/datasets';
 import { type Dataset, randomStream, type Samples } from '@basa/learning';
 import { cosine } from './reading.ts';
 

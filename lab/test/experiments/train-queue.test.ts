@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MNIST_SMOKE } from '@basa/lab/experiments/tasks/tasks.ts';
-import { CELL } from '@basa/simulator/virtual-time';
+import { CELL, MNIST_SMOKE } from '@basa/virtual-time';
 import { afterAll, expect, it } from 'vitest';
 import { jobOf, mergeJobs } from '../../src/experiments/training/train-plan.ts';
 import { trainAll } from '../../src/experiments/training/train-queue.ts';

@@ -1,8 +1,8 @@
 /** The attack table of docs/threat-model.md, played with real cryptography against the real state machines. */
 
 import { REFUSALS } from '@basa/protocol';
-import { nodeEnvironment } from '@basa/simulator/node';
-import { paperAbeSealings } from '@basa/simulator/real-sealings';
+import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import type { Attack, AttackSetting } from '../../src/attacks/attack.ts';
 import { ATTACK_WORDS } from '../../src/attacks/attack-words.ts';

@@ -1,6 +1,6 @@
 import { granted, isHolder, taskParts, type UserId } from '@basa/protocol';
 import { OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import {
   equationOf,

@@ -8,6 +8,7 @@ import { configCheck, configPrint } from './operate/config.ts';
 import { doctor } from './operate/doctor.ts';
 import { init } from './operate/init.ts';
 import { keysRotateVault } from './operate/keys-rotate.ts';
+import { login } from './operate/login.ts';
 import { authority, server } from './operate/services.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   newProject,
   simulate,
   init,
+  login,
   server,
   authority,
   configCheck,

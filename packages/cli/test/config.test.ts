@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basaHere as basa, lastLine } from '@basa/testkit/programs/basa.ts';
+import { startIssuer } from '@basa/testkit/services/issuer.ts';
 import { TEST_TLS } from '@basa/testkit/services/tls.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -125,10 +126,32 @@ describe('basa doctor', () => {
       expect(await found({ authorityUrl: 'http://127.0.0.1:9' })).toEqual({ code: 1, failed: ['authority'] });
       expect(await found({ port: 'x' })).toEqual({ code: 1, failed: ['configuration'] });
       const config = file('doctor.json', { ...server, port: 'x' });
-      expect((await basa(['doctor', 'server', '--config', config])).out).toContain('FAIL  configuration: port must be');
+      const { out } = await basa(['doctor', 'server', '--config', config]);
+      expect(out).toContain('FAIL  configuration: port must be');
+      expect(out).toMatch(/\n1 problem:\n1\. configuration: port must be .*\n {3}follow this advice/);
     } finally {
       other.close();
     }
+  });
+
+  it('asks the issuer of sign-ins, and says if it is another or does not answer', async () => {
+    const issuer = await startIssuer({});
+    const known = { audience: 'basa', clientId: 'basa', roles: { staff: ['operator'] } };
+    const found = async (address: string) =>
+      (
+        await basa([
+          'doctor',
+          'server',
+          '--config',
+          file('oidc.json', { ...server, oidc: { ...known, issuer: address } }),
+        ])
+      ).out;
+    expect(await found(issuer.url)).toContain(`ok    sign-in: ${issuer.url} answers`);
+    expect(await found(`${issuer.url}/`)).toContain('describes another issuer');
+    await issuer.close();
+    expect(await found(issuer.url)).toContain(`FAIL  sign-in: ${issuer.url} does not answer`);
+    const wrong = await found('http://login.example.org');
+    expect(wrong).toContain('FAIL  configuration: oidc: the issuer http://login.example.org must begin with https://');
   });
 
   it('recognises a service and an authority with a self-signed certificate', async () => {

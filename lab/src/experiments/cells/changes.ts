@@ -1,7 +1,6 @@
 /** Changes a grid as the command line asks: other protocols, another K, server rate, damping, number of concurrent users, delay, or LEAF's data. */
 import type { Damping } from '@basa/learning';
-import { exponential, type ProtocolName } from '@basa/simulator/virtual-time';
-import type { Cell } from '../tasks/tasks.ts';
+import { type Cell, exponential, type ProtocolName } from '@basa/virtual-time';
 
 export interface Changes {
   readonly serverRate?: number | undefined;

@@ -16,9 +16,8 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import { seededWords } from '@basa/simulator/node';
-import type { LearnTask } from '@basa/simulator/virtual-time';
-import type { TaskName } from '../tasks/learning-tasks.ts';
+import type { LearnTask, TaskName } from '@basa/virtual-time';
+import { seededWords } from '@basa/virtual-time/simulation';
 
 export interface PrivateRun {
   readonly task: TaskName;

@@ -2,7 +2,7 @@
 import { FIELD, type Modulus, quantize, RING_32, ring } from '@basa/masking';
 import { granted, inputElements, type UserId, updateWords } from '@basa/protocol';
 import { type Environment, OneShotFederation, PaperFederation } from '@basa/simulator';
-import { nodeEnvironment, seededWords } from '@basa/simulator/node';
+import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 
 const K = 3;
 const DIMENSION = 1 << 16;

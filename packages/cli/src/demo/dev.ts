@@ -155,7 +155,7 @@ async function training({ flags, signal }: Input): Promise<(services: LocalServi
   const sizes =
     buffer === undefined ? fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING) : { bufferSize: buffer };
   const version = versionSettings(flags);
-  const { loadMnist } = await import('../data/mnist.ts');
+  const { loadMnist } = await import('@basa/datasets');
   const { createDemoTask, fleetWork } = await import('./demo-task.ts');
   const { Fleet } = await import('./fleet.ts');
   const { writeShares } = await import('../local/pages.ts');

@@ -1,8 +1,8 @@
 /** The demo: both services as processes, then for each mode a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { VersionState } from '@basa/client/operator';
+import { loadMnist } from '@basa/datasets';
 import { allSamples, type Dataset, initialParameters, logisticRegression } from '@basa/learning';
-import { loadMnist } from '../data/mnist.ts';
 import { fittingMinimum } from '../flags/fitting.ts';
 import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';

@@ -38,7 +38,7 @@ export async function deviceWork({ flags, signal }: CommandInput<typeof DATA_FLA
 }
 
 async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {
-  const { loadMnist } = await import('../data/mnist.ts');
+  const { loadMnist } = await import('@basa/datasets');
   const { partitionByDirichlet } = await import('@basa/learning');
   const { train } = await loadMnist({ signal });
   const { labels, classes } = train;

@@ -42,6 +42,7 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
     await checkPort(options.listen, () => isOurs(options)),
     ...(await checkFolder(options.dataFolder)),
     ...records,
+    ...(await issuerFindings(options.signIn)),
     ...(await Promise.all(options.authorities.map(askAuthority))).flat(),
   ];
 }
@@ -62,6 +63,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
     await checkPort(listen, () => isOurs({ ...options, listen })),
     ...(await checkFolder(dataFolder)),
     ...records,
+    ...(await issuerFindings(options.signIn)),
   ];
 }
 
@@ -88,6 +90,23 @@ function keyFileFindings(secret: { readonly keyFile: string } | object): readonl
   if (existsSync(secret.keyFile)) return [fine('key file', secret.keyFile)];
   const todo = `put the old key file back, or create one for a new authority: openssl rand -out ${secret.keyFile} 32; chmod 600 ${secret.keyFile}`;
   return [failed('key file', `${secret.keyFile} does not exist`, todo)];
+}
+
+/** The service asks at the same address when the first operator signs in. */
+async function issuerFindings(signIn: { readonly issuer: string } | undefined): Promise<readonly Finding[]> {
+  if (signIn === undefined) return [];
+  const { issuer } = signIn;
+  const todo =
+    'check `issuer` in the key oidc and the network; until then, only tokens of the configuration are accepted';
+  try {
+    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'error' });
+    const told = (await answer.json()) as { readonly issuer?: unknown };
+    if (told.issuer === issuer) return [fine('sign-in', `${issuer} answers`)];
+    return [failed('sign-in', `${url} describes another issuer`, todo)];
+  } catch (error) {
+    return [failed('sign-in', `${issuer} does not answer (${networkReason(error)})`, todo)];
+  }
 }
 
 function configFindings(risks: readonly string[]): readonly Finding[] {

@@ -2,6 +2,7 @@
 
 import { CONFIG_FLAGS, placesOf, serviceOf } from '../flags/places.ts';
 import { type Command, command, EXIT_CODE } from '../shell/command.ts';
+import { counted } from '../shell/terminal.ts';
 import type { Finding } from './finding.ts';
 
 const MARK: Readonly<Record<Finding['state'], string>> = { fine: 'ok  ', warning: 'warn', failed: 'FAIL' };
@@ -26,12 +27,18 @@ export const doctor: Command = command({
     }
     const { checkParties } = await import('./check-parties.ts');
     findings.push(...(await checkParties(input.environment, checked)));
-    for (const { check, state, says, todo } of findings) {
-      input.terminal.line(`${MARK[state]}  ${check}: ${says}`);
-      if (todo !== undefined) input.terminal.line(`      ${todo}`);
-    }
+    for (const { check, state, says } of findings) input.terminal.line(`${MARK[state]}  ${check}: ${says}`);
+    const problems = problemsOf(findings);
+    input.terminal.line();
+    input.terminal.line(problems.length === 0 ? 'no problems' : `${counted(problems.length, 'problem')}:`);
+    for (const [n, { check, says, todo = '' }] of problems.entries())
+      input.terminal.line(`${n + 1}. ${check}: ${says}\n   ${todo}`);
     const failures = findings.filter(({ state }) => state === 'failed').length;
-    input.terminal.line(failures === 0 ? 'no check failed' : `${failures} of ${findings.length} checks failed`);
     return { json: { failed: failures, findings }, ...(failures > 0 && { exitCode: EXIT_CODE.failed }) };
   },
 });
+
+/** What a service cannot run with comes first. */
+function problemsOf(findings: readonly Finding[]): readonly Finding[] {
+  return (['failed', 'warning'] as const).flatMap((kind) => findings.filter(({ state }) => state === kind));
+}

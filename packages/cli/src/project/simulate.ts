@@ -2,7 +2,7 @@
 
 import type * as Learning from '@basa/learning';
 import type { OwnModel, Samples } from '@basa/learning';
-import type { SimulatedVersion } from '@basa/simulator/virtual-time';
+import type { SimulatedVersion } from '@basa/virtual-time';
 import { checkExamples, shareOf, trainerOf } from '../flags/own-data.ts';
 import { loadOwnModel } from '../flags/own-model.ts';
 import { statisticsFields } from '../flags/statistics.ts';
@@ -40,7 +40,7 @@ export const simulate: Command = command({
     await checkExamples(`${file}: test`, test, trainer);
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);
-    const { simulateOwn } = await import('@basa/simulator/virtual-time');
+    const { simulateOwn } = await import('@basa/virtual-time');
     const runs = await simulateOwn({
       ...settings,
       trainer,

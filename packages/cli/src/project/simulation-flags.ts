@@ -1,6 +1,6 @@
 /** The flags of a simulation: devices, protocols, delays, and its duration. */
 import type { OwnModel } from '@basa/learning';
-import type { SimulateOptions } from '@basa/simulator/virtual-time';
+import type { SimulateOptions } from '@basa/virtual-time';
 import { OWN_TRAINING } from '../flags/models.ts';
 import { STATISTICS_FLAGS } from '../flags/statistics.ts';
 import { localTrainingFlags } from '../flags/training.ts';

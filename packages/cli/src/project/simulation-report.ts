@@ -3,14 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Learning from '@basa/learning';
 import type { Model } from '@basa/learning';
-import type { OwnRun, SimulatedVersion } from '@basa/simulator/virtual-time';
+import type { OwnRun, SimulatedVersion } from '@basa/virtual-time';
 import { percent, plot, table } from '../shell/terminal.ts';
 
 /** More points of a line than this cannot be distinguished. */
 const MAX_POINTS = 40;
 
 export async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {
-  const { figureSvg } = await import('@basa/simulator/virtual-time');
+  const { figureSvg } = await import('@basa/virtual-time');
   const { encodeSafetensors } = await import('@basa/learning');
   const { csvOf } = await import('@basa/learning/files');
   const series = runs.map(({ protocol, curve }) => {

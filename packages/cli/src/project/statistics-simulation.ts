@@ -1,7 +1,7 @@
 /** `basa simulate --statistics`: devices report values of a CSV file, and the results are shown beside the true values. */
 import { readFile } from 'node:fs/promises';
 import type { FieldDefinitions, FieldResult, Report, StatisticsField } from '@basa/protocol';
-import type { SimulatedWindow } from '@basa/simulator/virtual-time';
+import type { SimulatedWindow } from '@basa/virtual-time';
 import { CommandError, type CommandInput, type CommandResult } from '../shell/command.ts';
 import { bar, percent, table } from '../shell/terminal.ts';
 import type { KnownFields } from '../tasks/statistics-truth.ts';
@@ -20,7 +20,7 @@ export async function simulateFields(
     throw new CommandError('statistics need --protocol one-shot or one-shot-3-of-4');
   const { statisticsPolicy } = await import('@basa/client/operator');
   const { reportWords } = await import('@basa/protocol');
-  const { simulateStatistics } = await import('@basa/simulator/virtual-time');
+  const { simulateStatistics } = await import('@basa/virtual-time');
   const key = (n: number): Uint8Array => new Uint8Array(32).fill(n);
   const authorities = (protocol === 'one-shot' ? [1] : [1, 2, 3, 4]).map(key);
   const settings = { name: 'simulation', fields: definitions, windowMs: 3_600_000, bufferSize };

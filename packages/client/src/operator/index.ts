@@ -25,5 +25,14 @@ export {
   type TaskPrivacy,
   type VersionState,
 } from './server-operator.ts';
+export {
+  type Begun,
+  beginSignIn,
+  type DeviceCode,
+  endSignIn,
+  type SignedIn,
+  type SignInPlace,
+  signInByDevice,
+} from './sign-in.ts';
 export { createStatisticsTask, type StatisticsSettings, statisticsPolicy } from './statistics-task.ts';
 export type { TaskSpecification } from './task-specification.ts';

@@ -15,7 +15,7 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { paperAbeSealings } from '@basa/simulator/real-sealings';
+import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
 import type { TestWorld } from './test-world.ts';
 
 export class PaperService {

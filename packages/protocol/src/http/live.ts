@@ -109,4 +109,6 @@ export interface PageSettings {
   readonly shares: readonly string[];
   /** True if a page may ask for an enrolment token. */
   readonly handsOutTokens: boolean;
+  /** The OpenID provider at which operators sign in, and what it knows this page and its server as. */
+  readonly signIn?: Readonly<Record<'issuer' | 'clientId' | 'audience' | 'scope', string>>;
 }

@@ -9,8 +9,8 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
-import { paperAbeSealings } from '@basa/simulator/real-sealings';
+import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(), seed = 1) =>

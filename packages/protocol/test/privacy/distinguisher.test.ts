@@ -2,8 +2,8 @@
 
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
 import { buildInput, type SumRules } from '@basa/protocol';
-import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 2500];

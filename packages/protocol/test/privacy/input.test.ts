@@ -13,8 +13,8 @@ import {
   type TaskPolicy,
   taskNoise,
 } from '@basa/protocol';
-import { seededWords } from '@basa/simulator/node';
 import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { metricCode } from '../../src/wire/privacy.ts';
 

@@ -1,8 +1,8 @@
 /** The input that a device makes of an update. */
 import { buildInput, CLIPPED } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';
-import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 describe('an update', () => {

@@ -22,7 +22,7 @@ import {
   taskNoise,
   windowAt,
 } from '@basa/protocol';
-import { seededWords } from '@basa/simulator/node';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { updateWords } from '../../src/wire/input.ts';
 

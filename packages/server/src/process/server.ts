@@ -89,7 +89,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   if (pages !== undefined)
     mountShow(
       routes,
-      pages,
+      { ...pages, ...(settings.signIn && { signIn: signInOf(settings.signIn) }) },
       authorities.map(({ url }) => url),
     );
   checkReadiness(service, {
@@ -151,4 +151,9 @@ function startClock(settings: Settings, { tools, tasks }: Core): ServerClock {
       await Promise.all(tickers.map((ticker) => ticker.stop()));
     },
   };
+}
+
+/** What a page may know: not the roles of groups. */
+function signInOf({ issuer, clientId, audience, scope }: NonNullable<Settings['signIn']>) {
+  return { issuer, clientId, audience, scope };
 }

@@ -17,6 +17,8 @@ export interface PageOptions {
   readonly authorityUrls?: readonly string[];
   /** Holds enrolment tokens that are handed out to visitors of a page (page-tokens.ts). */
   readonly tokensFolder?: string;
+  /** The provider at which operators sign in from the page. */
+  readonly signIn?: PageSettings['signIn'];
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -31,19 +33,21 @@ const SHARES = '/shares/';
 const schema = { hide: true, response: {} };
 
 /**
- * Web pages from a folder, unchanged, under a policy that lets them load and call only this server and the authorities. The folder is read
+ * Web pages from a folder, unchanged, under a policy that lets them load and call only this server, the authorities and the provider of sign-ins. The folder is read
  * once, and other addresses are never looked up on disk.
  */
 export function mountPages(context: RouteContext, pages: PageOptions, serverSideUrls: readonly string[]): void {
   const { app, requireRole } = context.service;
   const authorities = (pages.authorityUrls ?? serverSideUrls).map((url) => new URL(url).origin);
-  const headers = securityHeaders(authorities);
+  const { signIn } = pages;
+  const headers = securityHeaders([...authorities, ...(signIn === undefined ? [] : [new URL(signIn.issuer).origin])]);
   const own = filesBelow(pages.folder, '/');
   const shared = pages.sharesFolder === undefined ? [] : filesBelow(pages.sharesFolder, SHARES);
   const settings: PageSettings = {
     authority: authorities.join(','),
     shares: shared.map(({ address }) => address),
     handsOutTokens: pages.tokensFolder !== undefined,
+    ...(signIn !== undefined && { signIn }),
   };
   app.get(SERVER_PATH.page, { schema }, async () => settings);
   app.get(SERVER_PATH.pageLogin, { schema, onRequest: requireRole('operator', 'auditor') }, async () => ({}));
@@ -62,11 +66,11 @@ export function mountPages(context: RouteContext, pages: PageOptions, serverSide
 }
 
 /** `wasm-unsafe-eval` lets WebAssembly compile; nothing else that could run text as code is allowed. */
-function securityHeaders(authorities: readonly string[]): Readonly<Record<string, string>> {
+function securityHeaders(others: readonly string[]): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'self'",
     "script-src 'self' 'wasm-unsafe-eval'",
-    `connect-src 'self' ${authorities.join(' ')}`,
+    `connect-src 'self' ${others.join(' ')}`,
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",

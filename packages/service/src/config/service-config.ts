@@ -2,12 +2,13 @@
 
 import { statSync } from 'node:fs';
 import { isLoopback } from '@basa/protocol';
-import { type TObject, type TProperties, Type } from 'typebox';
+import { type TObject, type TOptional, type TProperties, Type } from 'typebox';
 import type { RateLimit } from '../http/limits.ts';
 import type { Address } from '../http/listen.ts';
 import { closed, hexText } from '../http/messages.ts';
 import type { Role } from '../http/operators.ts';
 import { LOG_LEVELS, METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
+import { checkIssuer, signInKey } from '../http/sign-in.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
 import { type ConfigSources, type GatheredConfig, gatherConfig, readNamedFile, variableOf } from './config.ts';
 
@@ -92,11 +93,17 @@ function operatorKey(roles: readonly Role[]) {
   });
 }
 
-type CommonKeys = typeof commonKeys & { readonly operators: ReturnType<typeof operatorKey> };
+type CommonKeys = typeof commonKeys & {
+  readonly operators: ReturnType<typeof operatorKey>;
+  readonly oidc: TOptional<ReturnType<typeof signInKey>>;
+};
 
 /** The schema of a service's configuration: the keys of both services with the roles of this one, and its own keys. */
 export function configSchema<Own extends TProperties>(roles: readonly Role[], own: Own): TObject<CommonKeys & Own> {
-  return Type.Object({ ...commonKeys, operators: operatorKey(roles), ...own }, closed);
+  return Type.Object(
+    { ...commonKeys, operators: operatorKey(roles), oidc: Type.Optional(signInKey(roles)), ...own },
+    closed,
+  );
 }
 
 export type CommonConfig = Type.Static<ReturnType<typeof Type.Object<CommonKeys>>>;
@@ -106,12 +113,14 @@ function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title' | 'au
   readonly unsafePaperMode: boolean;
 } {
   const { host, hosts, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
-  const { addressLimit, deviceLimit, metrics, drainMs } = config;
+  const { addressLimit, deviceLimit, metrics, drainMs, oidc } = config;
+  if (oidc !== undefined) checkIssuer(oidc);
   const tls = tlsOf(config);
   return {
     listen: { host, port },
     unsafePaperMode,
     operators,
+    signIn: oidc,
     hosts,
     corsOrigins,
     trustedProxies,
@@ -140,6 +149,7 @@ interface CommonValues {
   readonly hosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly operators: readonly unknown[];
+  readonly oidc?: { readonly issuer: string; readonly roles: Readonly<Record<string, readonly string[]>> };
   readonly trustedProxies: number;
   readonly unsafePaperMode: boolean;
 }
@@ -149,7 +159,7 @@ export function commonRisks(
   { config, secretFiles }: GatheredConfig<CommonValues>,
   more: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const { host, hosts, tlsCertFile, corsOrigins, operators, trustedProxies, unsafePaperMode } = config;
+  const { host, hosts, tlsCertFile, corsOrigins, operators, oidc, trustedProxies, unsafePaperMode } = config;
   const isOpen = !isLoopback(host) && tlsCertFile === undefined;
   return [
     isOpen &&
@@ -162,7 +172,10 @@ export function commonRisks(
       hosts.length === 0 &&
       'hosts is empty: requests for a host name get `host-refused`; list the host names of the service',
     corsOrigins.includes('*') && 'corsOrigins contains "*", which matches no page; list each origin',
-    operators.length === 0 && 'operators is empty: nobody can create tasks or enrol devices',
+    operators.length === 0 && oidc === undefined && 'operators is empty: nobody can create tasks or enrol devices',
+    oidc !== undefined &&
+      Object.values(oidc.roles).some((roles) => roles.includes('enrol')) &&
+      `oidc: whoever administers ${oidc.issuer} can let devices in; it must not be the owner of the server`,
     unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
     ...Object.entries({ ...secretFiles, ...more, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) =>
       openFile(key, path),

@@ -17,6 +17,7 @@ import { type Check, mountMetrics, mountProbes, PROBES } from './probes.ts';
 import { answerBrokenRequest, answerError, fail, problemSent, sendProblem } from './problems.ts';
 import type { ServiceApp } from './service-options.ts';
 import { loggerOptions, type ServiceOptions, type ServiceSettings, settingsOf } from './service-options.ts';
+import { signIn } from './sign-in.ts';
 
 type Hook = (request: FastifyRequest) => Promise<void>;
 
@@ -92,13 +93,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     status: 'ok' as const,
   }));
   typed.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  const { requireRole, rolesOf } = operatorRequests(settings.operators ?? []);
+  const { requireRole, rolesOf } = operatorRequests(
+    settings.operators ?? [],
+    settings.signIn && signIn(settings.signIn, clock),
+  );
   const roles = answers(Type.Object({ roles: Type.Array(Type.String()) }));
   typed.get(
     ROLES_PATH,
     { schema: { summary: 'The roles of the token (any role)', response: roles } },
     async (request) => ({
-      roles: [...rolesOf(request)],
+      roles: [...(await rolesOf(request))],
     }),
   );
   mountProbes(typed, checks, () => isDraining);

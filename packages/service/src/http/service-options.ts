@@ -7,6 +7,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyLoggerOptions, RawServe
 import type { Answer, Metrics } from '../metrics/metrics.ts';
 import type { RateLimit } from './limits.ts';
 import type { Operator } from './operators.ts';
+import type { SignInOptions } from './sign-in.ts';
 
 // The options of a service, and their defaults.
 
@@ -23,6 +24,8 @@ export interface ServiceOptions {
   /** Access to the metrics: no access, tokens with the role `metrics`, `operator` or `admin`, or every client that can reach the port. */
   readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
+  /** An issuer whose tokens make operators, too. */
+  readonly signIn?: SignInOptions | undefined;
   readonly log?: LogOptions;
   /** Host names of the service besides `localhost` and the address it listens at; others are rejected. */
   readonly hosts?: readonly string[];

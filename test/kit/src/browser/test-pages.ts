@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noProgress } from '@basa/cli/internal/data/cache.ts';
-import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
 import { joinLink, offerTokens, writeShares } from '@basa/cli/internal/local/pages.ts';
 import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
+import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol';
@@ -22,6 +21,8 @@ export interface TestPagesOptions {
   readonly sealing?: Sealing;
   /** True for a task in the unsafe mode of the paper. */
   readonly isPaper?: boolean;
+  /** Operators of the server sign in here, too. */
+  readonly oidc?: object;
 }
 
 export class TestPages {
@@ -34,7 +35,7 @@ export class TestPages {
     this.processes = processes;
   }
 
-  static async open({ sealing = 'x25519', isPaper = false }: TestPagesOptions = {}): Promise<TestPages> {
+  static async open({ sealing = 'x25519', isPaper = false, oidc }: TestPagesOptions = {}): Promise<TestPages> {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
@@ -69,6 +70,7 @@ export class TestPages {
         sharesFolder: join(folder, 'shares'),
         tokensFolder: join(folder, 'tokens'),
         unsafePaperMode: isPaper,
+        ...(oidc !== undefined && { oidc }),
       },
       authority: { corsOrigins: [`http://127.0.0.1:${port}`], unsafePaperMode: isPaper },
     });

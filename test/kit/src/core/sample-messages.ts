@@ -15,7 +15,7 @@ import {
   voteCodec,
 } from '@basa/protocol';
 import { PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { shotSamples } from './one-shot/sample-shots.ts';
 import { ShotWorld } from './one-shot/shot-world.ts';
 import { type SampleMessage, sample } from './sample.ts';

@@ -15,7 +15,7 @@ import {
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import { seededWords } from '@basa/simulator/node';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { wasmTools } from '../core/tools.ts';
 import { enrolmentVectors } from './enrolment.ts';
 import { refusedKeys } from './epoch-keys.ts';

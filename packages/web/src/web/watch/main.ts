@@ -22,10 +22,13 @@ import { drawDeviceMetrics } from './device-metrics.ts';
 import { drawGoal, ScorePlot } from './goal.ts';
 import { watchLetIn } from './let-in.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
+import { finishSignIn, offerSignIn } from './sign-in.ts';
 import { drawStatistics, statusText } from './statistics.ts';
 
 startPage();
 const facts = await serverFacts();
+await finishSignIn(facts.settings.signIn);
+offerSignIn(facts.settings.signIn);
 const { tasks } = facts;
 const task = chosenTask(tasks, fragment().get('task'));
 if (task === undefined) {

@@ -3,7 +3,7 @@ import { SERVER_PATH } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
 
 /** Kept in the tab: other tabs and later visits start without it. */
-const KEPT_AS = 'basa-operator';
+export const KEPT_AS = 'basa-operator';
 
 export interface OperatorControls {
   readonly token: string | undefined;

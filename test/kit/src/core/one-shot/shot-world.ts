@@ -12,7 +12,7 @@ import {
   type TaskPolicy,
 } from '@basa/protocol';
 import { OneShotFederation, type ShotAuthority, type ShotDevice } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { ShotRequests } from './shot-requests.ts';
 
 export interface ShotOptions extends Partial<TaskPolicy> {
