@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { deltaOf } from './support/connect.ts';
-import { problem } from './support/http-replies.ts';
+import { json, PAPER, problem } from './support/services.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
-import { PAPER } from './support/test-world.ts';
 
 describe('a whole contribution', () => {
   it('tells its progress, step by step', async () => {
@@ -102,7 +101,7 @@ describe('updates that are not accepted', () => {
     const client = await startClient(services);
     const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     for (const fate of ['waiting', 'version-over', 'refused', 'quarantined', 'unknown'] as const) {
-      services.shots.fate = fate;
+      services.mischief = { before: ({ path }) => (path.endsWith('/fate') ? json({ fate }) : undefined) };
       expect(await client.fate(contribution)).toBe(fate);
       expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
         reason: 'version-given',
@@ -123,6 +122,6 @@ describe('updates that are not accepted', () => {
     expect(client.isInterrupted).toBe(false);
     services.mischief = {};
     expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
-    expect(services.shots.taken).toEqual([]);
+    expect(services.accepted.size).toBe(0);
   });
 });

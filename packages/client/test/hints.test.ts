@@ -6,10 +6,8 @@ import { BasaClient as NodeClients } from '../src/node/index.ts';
 import { sleep } from '../src/outside.ts';
 import { BasaClient as WebClients } from '../src/web/index.ts';
 import { connectTo, deltaOf, memoryStore, optionsFor } from './support/connect.ts';
-import type { Asked } from './support/http-listener.ts';
-import type { Reply } from './support/http-replies.ts';
+import type { Answered, Asked, ServicesOptions } from './support/services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
-import type { WorldOptions } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -17,13 +15,13 @@ afterEach(() => void vi.useRealTimers());
 let trained = 0;
 const trainer = { model: tinyModel, train: () => ({ delta: deltaOf(1000 + trained++), loss: 1, samples: 1 }) };
 
-const json = (text: string, headers: Record<string, string> = {}, status = 200): Reply => ({
+const json = (text: string, headers: Record<string, string> = {}, status = 200): Answered => ({
   status,
   headers,
   body: Buffer.from(text),
 });
 /** A problem whose document says this of `retryAfterMs`, which no JSON writer would. */
-const busy = (wait: string, headers: Record<string, string> = {}): Reply =>
+const busy = (wait: string, headers: Record<string, string> = {}): Answered =>
   json(
     JSON.stringify(problemDocument('no-place')).replace(/}$/, wait === '' ? '}' : `,"retryAfterMs":${wait}}`),
     headers,
@@ -78,7 +76,7 @@ describe('a wait', () => {
 describe('run continues after', () => {
   const NO_TIME = json(JSON.stringify(problemDocument('overloaded', { retryAfterMs: 250 })), {}, 503);
   const upload = ({ path, method }: Asked): boolean => path.includes('/shots/') && method === 'PUT';
-  it.each<[string, (asked: Asked) => Reply | undefined]>([
+  it.each<[string, (asked: Asked) => Answered | undefined]>([
     [
       'an upload of less than nothing',
       (asked) => (upload(asked) ? json('{"received":-5,"accepted":false}') : undefined),
@@ -101,7 +99,7 @@ describe('run continues after', () => {
       'a model with a place that is none',
       ({ path }) => (path.endsWith('/admissions') ? json('{"endsInMs":1,"model":"00"}') : undefined),
     ],
-    ...['/models/', '/admissions', '/shots/'].map((part): [string, (asked: Asked) => Reply | undefined] => [
+    ...['/models/', '/admissions', '/shots/'].map((part): [string, (asked: Asked) => Answered | undefined] => [
       `a service without time for ${part}, which asks for a longer wait than one request has`,
       ({ path }) => (path.includes(part) ? NO_TIME : undefined),
     ]),
@@ -153,7 +151,7 @@ describe('plain http', () => {
     await expect(connectTo(services, { authority: url })).rejects.toMatchObject(refused);
     expect(services.asked).toEqual([]);
     await expect(connectTo(services, { server: url })).rejects.toMatchObject(refused);
-    expect(services.asked.filter(({ service }) => service === 'server')).toEqual([]);
+    expect(services.asked.filter(({ host }) => host === 'server')).toEqual([]);
   });
 
   it('is allowed to this machine, or if the application allows it', async () => {
@@ -172,11 +170,11 @@ describe('plain http', () => {
 });
 
 describe('the floor of an application', () => {
-  const PRIVATE: WorldOptions['policy'] = {
+  const PRIVATE: ServicesOptions['policy'] = {
     privacy: { noiseMultiplier: 4, colluders: 0, budget: { delta: 1e-3, participations: 4 } },
   };
 
-  const NOISY: WorldOptions['policy'] = { oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
+  const NOISY: ServicesOptions['policy'] = { oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
 
   it.each([
     [

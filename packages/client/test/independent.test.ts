@@ -9,8 +9,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { connect } from '../src/connect.ts';
 import { inMemoryStoreForTests, nodeOutside } from '../src/node/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
-import { problem } from './support/http-replies.ts';
-import type { HttpServices } from './support/http-services.ts';
+import { type Answered, isPiece, problem, type Services } from './support/services.ts';
 import { startServices } from './support/setup.ts';
 
 /** A stream of its own for every length: the draws that round an update have another than seeds, tags and nonces. */
@@ -29,24 +28,27 @@ function coins(): (length: number) => Uint8Array {
   };
 }
 
-/** Everything that one run tells the authority, and its upload as the authority would see it; and the body. */
-async function run(services: HttpServices, now: number, update: Float32Array) {
+/** The services answer only the first run: the same coins give the same nonces. Everything that one run tells the authority, and its upload as the authority would see it; and the body. */
+async function run(services: Services, told: Map<string, Answered>, now: number, update: Float32Array) {
   const { policy } = services.world;
   services.asked.length = 0;
-  services.nonces.clear(); // the same coins give the same nonces
   services.mischief = {
-    before: ({ path, method }) => (path.includes('/shots/') && method === 'PUT' ? problem('task-paused') : undefined),
+    before: (asked) => (isPiece(asked) ? problem('task-paused') : told.get(`${asked.method} ${asked.path}`)),
+    after: (asked, answered) => {
+      told.set(`${asked.method} ${asked.path}`, answered);
+      return undefined;
+    },
   };
   const outside = { ...nodeOutside(), randomBytes: coins(), now: () => millis(now) };
   const store = inMemoryStoreForTests(createNodeSigner(new Uint8Array(32).fill(7)));
-  const { identity: _, ...options } = optionsFor(services);
+  const { identity: _, ...options } = optionsFor(services, { token: services.tokens[0] as string });
   const client = await connect(outside, store, options);
   try {
     expect(await client.contribute(update, { trainedOn: 0 })).toMatchObject({ reason: 'task-paused', update: 'given' });
   } finally {
     await client.close();
   }
-  const asked = services.asked.filter(({ service }) => service === 'authority');
+  const asked = services.asked.filter(({ host }) => host === 'authority');
   const put = services.asked.find(({ path, method }) => path.includes('/shots/') && method === 'PUT');
   const upload = shotUploadCodec.decode(fromHex(String(put?.headers[HEADER.upload])) ?? new Uint8Array());
   const { vectorBytes } = shotLayout(policy, upload.header.epochs);
@@ -68,11 +70,12 @@ afterEach(() => void vi.restoreAllMocks());
 it('two updates of a device tell the authority the same bytes, and the server another body', async () => {
   const [services, now] = [await startServices(), Date.now()];
   vi.spyOn(Date, 'now').mockReturnValue(now); // of the services
-  await run(services, now, deltaOf(3)); // from now on the authority knows the device
+  const told = new Map<string, Answered>();
   const [first, second] = [
-    await run(services, now, deltaOf(1)),
+    await run(services, told, now, deltaOf(1)),
     await run(
       services,
+      told,
       now,
       deltaOf(2).map((value) => 3 * value),
     ),

@@ -16,25 +16,17 @@ import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStoreForTests } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import type { Asked } from './support/http-listener.ts';
-import type { HttpServices } from './support/http-services.ts';
+
+import { DIMENSION, type Services } from './support/services.ts';
 import { startClient, startServices } from './support/setup.ts';
-import { parametersOf } from './support/test-world.ts';
 
 const stranger = createNodeSigner(nodeRandomBytes(32));
 
-/** Changes the body of every answer to requests whose path ends or is so. */
-function forge(
-  services: HttpServices,
-  path: string | RegExp,
-  change: (body: Uint8Array, asked: Asked) => Uint8Array,
-): void {
-  const isMeant = (asked: string): boolean => (typeof path === 'string' ? asked.endsWith(path) : path.test(asked));
+/** Changes the body of every answer to requests whose path ends so. */
+function forge(services: Services, path: string, change: (body: Uint8Array) => Uint8Array): void {
   services.mischief = {
     after: (asked, reply) =>
-      isMeant(asked.path) && reply.status === 200
-        ? { ...reply, body: change(reply.body ?? new Uint8Array(), asked) }
-        : reply,
+      asked.path.endsWith(path) && reply.status === 200 ? { ...reply, body: change(reply.body) } : undefined,
   };
 }
 
@@ -49,7 +41,7 @@ describe('connecting', () => {
 
   it('with a policy that does not hash to the pinned task is refused', async () => {
     const services = await startServices();
-    forge(services, '/policy', () => encodePolicy({ ...services.world.policy, minimum: 3 }));
+    forge(services, '/policy', () => encodePolicy({ ...services.policy, minimum: 3 }));
     await expect(connectTo(services)).rejects.toMatchObject({ reason: 'wrong-policy' });
   });
 
@@ -76,11 +68,11 @@ describe('connecting', () => {
     const services = await startServices();
     const device = createNodeSigner(nodeRandomBytes(32));
     const store = inMemoryStoreForTests(device);
-    const { task, policy, authority } = services.world;
+    const { taskId: task, policy, authority } = services.world;
     const body = { task, deviceKey: device.publicKey, ...change };
     const signed = isForged
       ? endorse(certificateCodec, { authorities: [stranger.publicKey] }, stranger, body)
-      : endorse(certificateCodec, policy, authority, body);
+      : endorse(certificateCodec, policy, authority.signer, body);
     forge(services, '/enrolments', () => certificateCodec.encode(signed));
     await expect(connectTo(services, { identity: store })).rejects.toMatchObject({ reason: 'wrong-certificate' });
     expect(await store.entries()).toEqual([]);
@@ -98,7 +90,7 @@ describe('a model', () => {
   it('of which the server signed other parameters is refused', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    forge(services, '/models/0', () => new Uint8Array(parametersOf(1).buffer));
+    forge(services, '/models/0', () => new Uint8Array(new Float32Array(DIMENSION).fill(1).buffer));
     await expect(client.model()).rejects.toMatchObject({ reason: 'model-invalid' });
     forge(services, '/models/0', (body) => body.subarray(0, 8));
     await expect(client.model()).rejects.toThrow('8 bytes instead of 160');
@@ -134,8 +126,8 @@ describe('a model and epochs that the server shows are refused, and nothing of a
   ])('%s', async (_, reason, lie) => {
     const services = await startServices();
     const client = await startClient(services);
-    forge(services, '/models/newest', () => {
-      const shown = services.shots.newestModel();
+    forge(services, '/models/newest', (body) => {
+      const shown = shownModelCodec.decode(body);
       return shownModelCodec.encode({ ...shown, ...lie(shown, services.world.serverSigner) });
     });
     await expect(client.model()).rejects.toMatchObject({ reason });

@@ -2,13 +2,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AuthorityOperator } from '@basa/client/operator';
+import { TEST_TLS as TLS } from '@basa/testkit/services/tls.ts';
 import { describe, expect, it } from 'vitest';
 import { UnreachableError } from '../src/node/index.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
-import type { Asked } from './support/http-listener.ts';
-import { problem } from './support/http-replies.ts';
+import { type Asked, problem } from './support/services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
-import { TLS } from './support/tls.ts';
 
 const once = <T>(value: T, isMeant: (asked: Asked) => boolean): ((asked: Asked) => T | undefined) => {
   let isUsed = false;
@@ -75,7 +74,7 @@ describe('a request', () => {
   it('that is refused at great length is not read to the end', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const endless = { status: 403, body: Buffer.alloc(65_537, ' ') };
+    const endless = { status: 403, headers: {}, body: Buffer.alloc(65_537, ' ') };
     services.mischief = { before: ({ path }) => (path.includes('/models/') ? endless : undefined) };
     await expect(client.model()).rejects.toThrow('an endless refusal');
   });
@@ -102,7 +101,7 @@ describe('a request', () => {
     });
     const waits: number[] = [];
     client.on('retry', ({ waitMs }) => waits.push(waitMs));
-    services.mischief = { before: () => 'cut' };
+    services.mischief = { before: () => 'lost' };
     await expect(client.model()).rejects.toBeInstanceOf(UnreachableError);
     expect(waits).toHaveLength(8);
     for (const [n, wait] of waits.entries()) expect(wait).toBeLessThan(Math.min(32, 4 * 2 ** n));
@@ -130,7 +129,7 @@ describe('a service', () => {
   it('that goes away during the upload and comes back finds the session as it was', async () => {
     const services = await startServices();
     const client = await startClient(services, { retry: { attempts: 2, firstWaitMs: 1 } });
-    services.mischief = { before: ({ path }) => (path.includes('/shots/') ? 'cut' : undefined) };
+    services.mischief = { before: ({ path }) => (path.includes('/shots/') ? 'lost' : undefined) };
     await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(UnreachableError);
     services.mischief = {};
     expect(client.isInterrupted).toBe(true);
@@ -153,7 +152,7 @@ describe('a service', () => {
     async (ms) => {
       const services = await startServices();
       const client = await startClient(services);
-      services.world.aheadMs = ms;
+      services.world.elapse(ms);
       const time = new Date(services.world.now).toISOString().slice(0, 13);
       await expect(client.admission()).rejects.toMatchObject({
         code: 'clock-skew',
@@ -183,13 +182,13 @@ describe('a service', () => {
 
 describe('over TLS', () => {
   it('a client that is given the CA contributes', async () => {
-    const services = await startServices({}, TLS);
+    const services = await startServices({ tls: TLS });
     const client = await startClient(services, { tls: { ca: TLS.cert } });
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
   });
 
   it('an untrusted certificate is refused immediately, and the message gives advice', async () => {
-    const services = await startServices({}, TLS);
+    const services = await startServices({ tls: TLS });
     const retry = { attempts: 5, firstWaitMs: 60_000 };
     await expect(connectTo(services, { retry })).rejects.toThrow('is not trusted');
     await expect(connectTo(services, { retry })).rejects.toMatchObject({ name: 'CertificateError' });

@@ -5,30 +5,36 @@ import {
   HEADER,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
-  prefixElements,
   shotHeaderCodec,
+  shotLayout,
   shotUploadCodec,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import { problem } from './support/http-replies.ts';
-import type { HttpServices } from './support/http-services.ts';
-import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
-import { DIMENSION } from './support/test-world.ts';
+import { isPiece, problem, type Services } from './support/services.ts';
+import { accepted, othersGive, reasonOf, startClient, startServices } from './support/setup.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 /** Every header that was signed, and every piece by its place: one value each, however often it was sent. */
-function whatLeft(services: HttpServices): Map<string, Set<string>> {
+function whatLeft(services: Services): Map<string, Set<string>> {
   const left = new Map<string, Set<string>>();
   const note = (name: string, value: string): void => void left.set(name, (left.get(name) ?? new Set()).add(value));
   for (const { path, method, headers, body } of services.asked) {
     if (method !== 'PUT' || !path.includes('/shots/')) continue;
     const { header } = shotUploadCodec.decode(fromHex(String(headers[HEADER.upload])) ?? new Uint8Array());
     note('header', toHex(shotHeaderCodec.statement(header)));
-    if (body.length > 0) note(String(headers[HEADER.uploadOffset]), toHex(body));
+    if (body !== undefined) note(String(headers[HEADER.uploadOffset]), toHex(body));
   }
   return left;
+}
+
+/** A version is made of exactly these updates: a step goes against their mean. */
+function expectStep(parameters: Float32Array, deltas: readonly Float32Array[]): void {
+  for (const [k, value] of parameters.entries()) {
+    const mean = deltas.reduce((total, delta) => total + (delta[k] as number), 0) / deltas.length;
+    expect(value).toBeCloseTo(-mean, 2);
+  }
 }
 
 describe('a contribution in one message', () => {
@@ -37,7 +43,7 @@ describe('a contribution in one message', () => {
     const client = await startClient(services);
     await client.model();
     accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
-    services.world.nextVersion();
+    await othersGive(services, 2);
     const { version } = await client.model();
     const early = await client.contribute(deltaOf(1), { trainedOn: version });
     expect(early).toMatchObject({ reason: 'given-lately', update: 'free', retryAfterMs: expect.any(Number) });
@@ -52,36 +58,28 @@ describe('a contribution in one message', () => {
       expect((await client.model()).version).toBe(0);
       contributions.push(accepted(await client.contribute(deltaOf(n), { trainedOn: 0 })));
     }
-    expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
+    expect(services.asked.filter(({ host }) => host === 'authority')).toEqual([]);
     const [first] = contributions;
-    expect(first).toMatchObject({ ctx: toHex(services.shots.taken[0]?.name as Uint8Array) });
+    expect(first).toMatchObject({ ctx: [...services.accepted][0] });
     expect(Object.keys(first?.costs ?? {})).toEqual(['mask', 'upload']);
     expect(await clients[0]?.fate(first as never)).toBe('waiting');
 
-    const sum = services.shots.openBatch();
-    const { policy, version } = services.world;
-    expect(version).toBe(1);
-    const prefix = prefixElements(policy);
-    expect([...sum.subarray(0, 4)]).toEqual([3, 0, 0, 0]);
-    const expected = [0, 1, 2].map(deltaOf);
-    for (let k = 0; k < DIMENSION; k++) {
-      const real = expected.reduce((total, delta) => total + (delta[k] as number), 0);
-      expect(((sum[prefix + k] as number) | 0) / policy.level).toBeCloseTo(real, 2);
-    }
+    expectStep(await services.reached(1), [0, 1, 2].map(deltaOf));
     expect(await clients[0]?.fate(first as never)).toBe('included');
     expect((await clients[0]?.model())?.version).toBe(1);
   });
 
   it('that is sealed with ML-KEM as well opens in the sum of its batch', async () => {
     const oneShot: OneShotPolicy = { ...ONE_SHOT_DEFAULTS, sealing: 'x25519+mlkem768' };
-    const services = await startServices({ policy: { oneShot } });
+    const services = await startServices({ policy: { oneShot, clip: 10 } });
     for (let n = 0; n < 3; n++) {
       const client = await startClient(services);
       await client.model();
       accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
     }
-    expect(services.shots.taken[0]?.sealed).toHaveLength(32 + 1088 + 32);
-    expect([...services.shots.openBatch().subarray(0, 4)]).toEqual([3, 0, 0, 0]);
+    const { vectorBytes } = shotLayout(services.policy, []);
+    expect(services.asked.find(isPiece)?.body).toHaveLength(vectorBytes + 32 + 1088 + 32);
+    expectStep(await services.reached(1), [0, 1, 2].map(deltaOf));
   });
 
   it('takes three requests, all to the server: a place with statements, the model, the upload', async () => {
@@ -123,7 +121,7 @@ describe('a contribution in one message', () => {
       for (const n of [1, 2]) expect(await client.contribute(deltaOf(n), { trainedOn: 0 })).toMatchObject(waits);
       services.mischief = {};
       accepted((await client.resume()) as never);
-      expect(services.shots.taken).toHaveLength(1);
+      expect(services.accepted.size).toBe(1);
       expect([...whatLeft(services).values()].map(({ size }) => size)).toEqual([1, 1]);
     },
   );
@@ -149,7 +147,7 @@ describe('a contribution in one message', () => {
     services.asked.length = 0;
     const back = await startClient(services, { identity: store });
     accepted(await back.contribute(deltaOf(1), { trainedOn: 0 }));
-    expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
+    expect(services.asked.filter(({ host }) => host === 'authority')).toEqual([]);
   });
 
   it('is one for each version, and another on the next one', async () => {
@@ -159,23 +157,23 @@ describe('a contribution in one message', () => {
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('version-given');
     accepted(await other.contribute(deltaOf(3), { trainedOn: 0 }));
-    services.shots.openBatch();
+    await othersGive(services, 1);
     expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
     await client.model();
     accepted(await client.contribute(deltaOf(2), { trainedOn: 1 }));
   });
 
   it('on a version that is too old for the task is kept, and nothing of it is sent', async () => {
-    const services = await startServices({ maxStaleness: 0 });
+    const services = await startServices({ policy: { maxStaleness: 0, bufferSize: 2 } });
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     await clients[2]?.model();
     for (const [n, client] of clients.slice(0, 2).entries())
       accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
-    services.shots.openBatch();
+    await services.reached(1);
     await clients[2]?.model();
     const late = await clients[2]?.contribute(deltaOf(7), { trainedOn: 0 });
     expect(late).toMatchObject({ reason: 'version-over', update: 'free' });
-    expect(services.shots.taken).toEqual([]);
+    expect(services.accepted.size).toBe(2);
   });
 });
 
@@ -185,7 +183,7 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
     for (let at = 0; ; at++) {
       const services = await startServices();
       const hasDied = await dieAndComeBack(services, memoryStore(), { at, when, steps: 0 });
-      expect(services.shots.taken.length, `step ${at}`).toBe(1);
+      expect(services.accepted.size, `step ${at}`).toBe(1);
       for (const [name, values] of whatLeft(services)) expect(values.size, `step ${at}: ${name}`).toBe(1);
       if (!hasDied) break;
       steps = at + 1;

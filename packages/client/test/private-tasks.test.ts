@@ -1,11 +1,11 @@
 /** Private tasks and private metrics: a budget that holds across restarts and crashes, and means of numbers nobody sees singly. */
 import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
-import { judgePrefix, sumRules } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import type { DeviceStore, RoundTrainer } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import { type Crashes, crashingStore, ProcessDied } from './support/crashing-store.ts';
-import type { HttpServices } from './support/http-services.ts';
+import type { Services } from './support/services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
@@ -30,7 +30,7 @@ class Counter implements RoundTrainer {
 describe('a device of a private task', () => {
   it('contributes while its budget lasts, then stops with a clear word before it trains again, also after a restart', async () => {
     const services = await startServices(privateTask(2));
-    services.shots.opensWhenFull = true;
+    services.keepTicking();
     const store = memoryStore();
     const client = await startClient(services, { identity: store });
     const others = [await startClient(services), await startClient(services)];
@@ -60,11 +60,12 @@ describe('a device of a private task', () => {
 
   it('does not stay away because it learned nothing, or diverged', async () => {
     for (const value of [0, Number.NaN]) {
-      const client = await startClient(await startServices(privateTask(3)));
+      const services = await startServices(privateTask(3));
+      const clients = await Promise.all([0, 1, 2].map(() => startClient(services)));
       const delta = new Float32Array(tinyModel.dimension).fill(value);
       const trainer: RoundTrainer = { model: tinyModel, train: () => ({ delta, loss: 1, samples: 1 }) };
-      expect(await client.run(trainer, data, { rounds: 1 })).toMatchObject({ accepted: 1, ended: 'rounds' });
-      await client.close();
+      const lives = clients.map((client) => client.run(trainer, data, { rounds: 1 }));
+      expect(await Promise.all(lives)).toMatchObject(Array(3).fill({ accepted: 1, ended: 'rounds' }));
     }
   });
 
@@ -72,8 +73,7 @@ describe('a device of a private task', () => {
     const services = await startServices(privateTask(1));
     const clients = [await startClient(services), await startClient(services), await startClient(services)];
     for (const [n, client] of clients.entries()) accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
-    services.shots.openBatch();
-    expect(services.world.version).toBe(1);
+    await services.reached(1);
     for (const client of clients) {
       expect(reasonOf(await client.contribute(deltaOf(7), { trainedOn: 0 }))).toBe('budget-spent');
       expect(client.privacy.spent?.inclusions).toBe(1);
@@ -105,7 +105,7 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
   });
 });
 
-async function hasDied(services: HttpServices, store: DeviceStore, crashes: Crashes): Promise<boolean> {
+async function hasDied(services: Services, store: DeviceStore, crashes: Crashes): Promise<boolean> {
   const died = (error: unknown): undefined => {
     if (!(error instanceof ProcessDied)) throw error;
   };
@@ -113,8 +113,8 @@ async function hasDied(services: HttpServices, store: DeviceStore, crashes: Cras
   return (await doomed?.contribute(deltaOf(3), { trainedOn: 0 }).catch(died)) === undefined;
 }
 
-function uploadsOf({ shots }: HttpServices): number {
-  return shots.taken.length;
+function uploadsOf({ accepted }: Services): number {
+  return accepted.size;
 }
 
 describe('private metrics', () => {
@@ -134,12 +134,15 @@ describe('private metrics', () => {
       const trainer = createTrainer(createReferenceBackend(tinyModel));
       await client.run(trainer, data, { rounds: 1, metrics: () => ({ battery: n / 4 }) });
     }
-    const verdict = judgePrefix(sumRules(services.world.policy, 0), services.shots.openBatch(), 3);
-    if (verdict.kind !== 'good') throw new Error(verdict.why);
-    expect(verdict.metrics['loss']).toBeCloseTo(losses.reduce((sum, loss) => sum + loss, 0) / 3, 3);
-    expect(verdict.metrics['examples']).toBeCloseTo(16, 2);
-    expect(verdict.metrics['battery']).toBeCloseTo(0.25, 3);
-    expect(verdict.metrics['accuracy']).toBeGreaterThanOrEqual(0);
+    await services.reached(1);
+    const { versions } = await services.told<{ versions: { metrics: Record<string, number> }[] }>(
+      SERVER_PATH.taskMetrics(services.world.task),
+    );
+    const means = versions.at(-1)?.metrics ?? {};
+    expect(means['loss']).toBeCloseTo(losses.reduce((sum, loss) => sum + loss, 0) / 3, 3);
+    expect(means['examples']).toBeCloseTo(16, 2);
+    expect(means['battery']).toBeCloseTo(0.25, 3);
+    expect(means['accuracy']).toBeGreaterThanOrEqual(0);
   });
 
   it('that the application cannot measure end its run before a training, and a call without them before a request', async () => {

@@ -13,15 +13,15 @@ it('enrols, contributes, asks what became of it, and comes back as the same devi
   const [snippet] = snippetsOf(readPage(README));
   expect(snippet?.code.trim().split('\n').length).toBeLessThanOrEqual(12);
   const privacy = { noiseMultiplier: 0.5, colluders: 0, budget: undefined };
-  const services = await startServices({ minimum: 3, policy: { privacy } });
+  const services = await startServices({ policy: { minimum: 3, privacy } });
   const cwd = mkdtempSync(join(tmpdir(), 'basa-client-readme-'));
   try {
     const environment = {
       BASA_SERVER: services.serverUrl,
       BASA_AUTHORITY: services.authorityUrl,
-      BASA_TASK: toHex(services.world.task),
-      BASA_AUTHORITY_KEY: toHex(services.world.authority.publicKey),
-      BASA_ENROLMENT_TOKEN: '01'.repeat(32),
+      BASA_TASK: services.world.task,
+      BASA_AUTHORITY_KEY: toHex(services.authorityKey),
+      BASA_ENROLMENT_TOKEN: services.tokens[0] as string,
     };
     expect(await runSnippet(README, { cwd, environment })).toBe('waiting\n');
     expect(await runSnippet(README, { cwd, environment })).toBe('version-given\n');

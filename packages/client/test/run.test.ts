@@ -13,11 +13,11 @@ import {
   type TrainRequest,
 } from '@basa/learning';
 import { ascii } from '@basa/masking';
-import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import { encodePolicy, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import type { RoundTrainer } from '../src/node/index.ts';
-import { problem } from './support/http-replies.ts';
+import { bytes, problem } from './support/services.ts';
 import { startClient, startServices } from './support/setup.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
@@ -41,10 +41,8 @@ class Recorder implements RoundTrainer {
 describe('run', () => {
   it('three devices train and contribute until their rounds are done; the model moves on', async () => {
     const services = await startServices();
-    services.shots.opensWhenFull = true;
-    const clients = await Promise.all(
-      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
-    );
+    services.keepTicking();
+    const clients = await Promise.all([0, 1, 2].map(() => startClient(services)));
     const versions: number[] = [];
     clients[0]?.on('trained', ({ version }) => versions.push(version));
     const summaries = await Promise.all(
@@ -53,17 +51,15 @@ describe('run', () => {
       ),
     );
     expect(summaries).toMatchObject(Array(3).fill({ accepted: 2, ended: 'rounds' }));
-    expect(services.world.version).toBe(2);
+    await services.until(async () => (await services.shown()).statement.version === 2);
     expect(versions).toHaveLength(2);
   });
 
   it('waits for the pause that its task asks for before it asks for the next place', async () => {
     const oneShot = { ...ONE_SHOT_DEFAULTS, minIntervalMs: 1_000 };
-    const services = await startServices({ bufferSize: 2, policy: { oneShot } });
-    services.shots.opensWhenFull = true;
-    const clients = await Promise.all(
-      [0, 1].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
-    );
+    const services = await startServices({ policy: { bufferSize: 2, oneShot } });
+    services.keepTicking();
+    const clients = await Promise.all([0, 1].map(() => startClient(services)));
     const begunAt: number[] = [];
     clients[0]?.on('progress', ({ step }) => step === 'mask' && begunAt.push(Date.now()));
     await Promise.all(
@@ -96,11 +92,9 @@ describe('updates whose numbers a hostile model chose', () => {
   const delta = (value: number) => new Float32Array(tinyModel.dimension).fill(value);
 
   it('are sent again on the next version, even if they repeat', async () => {
-    const services = await startServices({ bufferSize: 2 });
-    services.shots.opensWhenFull = true;
-    const clients = await Promise.all(
-      [0, 1].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
-    );
+    const services = await startServices({ policy: { bufferSize: 2 } });
+    services.keepTicking();
+    const clients = await Promise.all([0, 1].map(() => startClient(services)));
     const trainer = new Recorder(tinyModel, delta(0));
     const lives = clients.map((client) => client.run(trainer, allSamples(tinyDataset), { rounds: 2 }));
     expect(await Promise.all(lives)).toMatchObject([{ accepted: 2 }, { accepted: 2 }]);
@@ -139,9 +133,8 @@ describe('the training of a device', () => {
 
   it('is part of the task’s name: a policy with another rate is another task', async () => {
     const services = await startServices({ policy: { training } });
-    const { world } = services;
-    const other: TaskPolicy = { ...world.policy, training: { ...training, learningRate: 1e-9 } };
-    (world as { policy: TaskPolicy }).policy = other;
+    const other = encodePolicy({ ...services.policy, training: { ...training, learningRate: 1e-9 } });
+    services.mischief = { before: ({ path }) => (path.endsWith('/policy') ? bytes(other) : undefined) };
     await expect(startClient(services)).rejects.toMatchObject({ reason: 'wrong-policy' });
   });
 

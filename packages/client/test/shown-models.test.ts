@@ -2,8 +2,8 @@
 import { type Epoch, ONE_SHOT_DEFAULTS, shownModelCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import { bytes } from './support/http-replies.ts';
-import { accepted, startClient, startServices } from './support/setup.ts';
+import { bytes } from './support/services.ts';
+import { accepted, othersGive, startClient, startServices } from './support/setup.ts';
 
 const { epochMs } = ONE_SHOT_DEFAULTS;
 
@@ -24,7 +24,7 @@ describe('epochs that the server shows', () => {
   it('are refused once they are closed by the clock of the device, and the sentence names both causes', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const shown = bytes(shownModelCodec.encode(services.shots.newestModel()));
+    const shown = bytes(shownModelCodec.encode(await services.shown()));
     services.mischief = { before: ({ path }) => (isModel(path) ? shown : undefined) };
     await later(epochMs + 1000, async () => {
       const late = await client.contribute(deltaOf(1), { trainedOn: 0 });
@@ -50,9 +50,9 @@ describe('epochs that the server shows', () => {
 
 describe('a model on which the device gave', () => {
   it('or an older one, is given on no more, also after a restart and if the server shows it again', async () => {
-    const services = await startServices({ bufferSize: 2 });
-    const old = bytes(shownModelCodec.encode(services.shots.newestModel()));
-    services.world.nextVersion();
+    const services = await startServices({ policy: { bufferSize: 2 } });
+    const old = bytes(shownModelCodec.encode(await services.shown()));
+    await othersGive(services);
     const store = memoryStore();
     const client = await connectTo(services, { identity: store });
     accepted(await client.contribute(deltaOf(1), { trainedOn: (await client.model()).version }));
@@ -62,15 +62,15 @@ describe('a model on which the device gave', () => {
     const { version } = await again.model();
     expect(version).toBe(0);
     expect(await again.contribute(deltaOf(2), { trainedOn: version })).toMatchObject({ reason: 'version-given' });
-    expect(services.count('/shots/', 'PUT')).toBe(1);
+    expect(services.accepted.size).toBe(3); // two of others
   });
 });
 
 it('an epoch that was opened for another task is not used', async () => {
   const [services, other] = [await startServices(), await startServices()];
   const client = await startClient(services);
-  const [foreign] = other.shots.newestModel().epochs as [Epoch];
-  const shown = shownModelCodec.encode({ ...services.shots.newestModel(), epochs: [foreign] });
+  const [foreign] = (await other.shown()).epochs as [Epoch];
+  const shown = shownModelCodec.encode({ ...(await services.shown()), epochs: [foreign] });
   services.mischief = { before: ({ path }) => (isModel(path) ? bytes(shown) : undefined) };
   await expect(client.model()).rejects.toMatchObject({ reason: 'epochs-missing' });
 });

@@ -3,11 +3,9 @@ import { HEADER } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { UnreachableError } from '../src/node/index.ts';
 import { deltaOf, memoryStore } from './support/connect.ts';
-import type { Asked } from './support/http-listener.ts';
-import { json } from './support/http-replies.ts';
-import { accepted, startClient, startServices } from './support/setup.ts';
 
-const isPiece = ({ path, method }: Asked): boolean => path.includes('/shots/') && method === 'PUT';
+import { type Asked, bytes, isPiece, json } from './support/services.ts';
+import { accepted, startClient, startServices } from './support/setup.ts';
 
 describe('an upload', () => {
   it.each(['before', 'after'] as const)(
@@ -16,9 +14,8 @@ describe('an upload', () => {
       const services = await startServices();
       const client = await startClient(services, { pieceBytes: 50 });
       let pieces = 0;
-      const cutSecond = (asked: Asked) => (isPiece(asked) && ++pieces === 2 ? ('cut' as const) : undefined);
-      services.mischief =
-        when === 'before' ? { before: cutSecond } : { after: (asked, reply) => cutSecond(asked) ?? reply };
+      const fault = when === 'before' ? 'lost' : 'answer-lost';
+      services.mischief = { before: (asked) => (isPiece(asked) && ++pieces === 2 ? fault : undefined) };
       accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
       const offsets = services.asked.filter(isPiece).map(({ headers }) => headers[HEADER.uploadOffset]);
       expect(offsets).toEqual(['0', '50', '50', '100', '150', '200', '250']);
@@ -43,18 +40,18 @@ describe('an upload', () => {
     const services = await startServices();
     const store = memoryStore();
     const client = await startClient(services, { identity: store, retry: { attempts: 1 } });
-    services.mischief = { after: (asked, reply) => (isPiece(asked) ? 'cut' : reply) };
+    services.mischief = { before: (asked) => (isPiece(asked) ? 'answer-lost' : undefined) };
     await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('resume()');
     services.mischief = {};
     accepted(await client.resume());
-    expect(services.asked.filter(isPiece).at(-1)?.body).toHaveLength(0);
+    expect(services.asked.filter(isPiece).at(-1)?.body).toBeUndefined();
   });
 
   it('gives up if the server never reports a position', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const body = Buffer.from(JSON.stringify({ received: 0, accepted: false }));
-    services.mischief = { after: (asked, reply) => (isPiece(asked) ? { status: 200, body } : reply) };
+    const told = json({ received: 0, accepted: false });
+    services.mischief = { after: (asked) => (isPiece(asked) ? told : undefined) };
     await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('does not get beyond byte 0');
   });
 
@@ -78,10 +75,10 @@ describe('a model', () => {
     const client = await startClient(services);
     let cuts = 0;
     services.mischief = {
-      after: (asked, reply) => (isModel(asked) && cuts++ < 2 ? { cutAfter: 40 } : reply),
+      after: (asked, reply) => (isModel(asked) && cuts++ < 2 ? { ...reply, cutAfter: 40 } : undefined),
     };
     expect((await client.model()).version).toBe(0);
-    expect(services.asked.filter(isModel).map(({ headers }) => headers.range)).toEqual([
+    expect(services.asked.filter(isModel).map(({ headers }) => headers['range'])).toEqual([
       undefined,
       'bytes=40-',
       'bytes=80-',
@@ -90,16 +87,12 @@ describe('a model', () => {
 
   it('is given up if the server starts from the beginning each time', async () => {
     const services = await startServices();
-    const client = await startClient(services, { retry: { attempts: 3, firstWaitMs: 1 } });
-    services.mischief = {
-      before: (asked) => {
-        if (isModel(asked)) delete asked.headers.range;
-        if (services.asked.filter(isModel).length > 5) throw new Error('it is asked for ever');
-        return undefined;
-      },
-      after: (asked, reply) => (isModel(asked) ? { cutAfter: 40 } : reply),
-    };
-    await expect(client.model()).rejects.toBeInstanceOf(UnreachableError);
+    const client = await startClient(services);
+    const whole = bytes(new Uint8Array((await client.model()).parameters.buffer));
+    services.asked.length = 0;
+    const again = await startClient(services, { retry: { attempts: 3, firstWaitMs: 1 } });
+    services.mischief = { before: (asked) => (isModel(asked) ? { ...whole, cutAfter: 40 } : undefined) };
+    await expect(again.model()).rejects.toBeInstanceOf(UnreachableError);
     expect(services.asked.filter(isModel)).toHaveLength(3);
   });
 

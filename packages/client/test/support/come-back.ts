@@ -3,11 +3,11 @@ import { expect } from 'vitest';
 import type { DeviceStore } from '../../src/node/index.ts';
 import { connectTo, deltaOf } from './connect.ts';
 import { type Crashes, crashingStore, ProcessDied } from './crashing-store.ts';
-import type { HttpServices } from './http-services.ts';
+import type { Services } from './services.ts';
 import { startClient } from './setup.ts';
 
 /** Offers one update, dies as `crashes` says, and brings it to its end. Returns false if it did not die. */
-export async function dieAndComeBack(services: HttpServices, store: DeviceStore, crashes: Crashes): Promise<boolean> {
+export async function dieAndComeBack(services: Services, store: DeviceStore, crashes: Crashes): Promise<boolean> {
   const doomed = await connectTo(services, { identity: crashingStore(store, crashes), pieceBytes: 100 }).catch(died);
   const offered = await doomed?.contribute(deltaOf(3), { trainedOn: 0 }).catch(died);
   if (offered !== undefined) return false;

@@ -3,8 +3,7 @@
 import { toHex } from '@basa/masking';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { BasaClient, type DeviceStore, inMemoryStoreForTests, type NodeConnectOptions } from '../../src/node/index.ts';
-import type { HttpServices } from './http-services.ts';
-import { DIMENSION } from './test-world.ts';
+import { DIMENSION, type Services } from './services.ts';
 
 const FAST_RETRY = { attempts: 4, firstWaitMs: 5, longestWaitMs: 200, timeoutMs: 2000 };
 
@@ -12,26 +11,26 @@ export function memoryStore(): DeviceStore {
   return inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));
 }
 
-export function optionsFor(services: HttpServices, more: Partial<NodeConnectOptions> = {}): NodeConnectOptions {
+export function optionsFor(services: Services, more: Partial<NodeConnectOptions> = {}): NodeConnectOptions {
   return {
     server: services.serverUrl,
     authority: services.authorityUrl,
-    task: toHex(services.world.task),
-    authorityKey: toHex(services.world.authority.publicKey),
+    task: services.world.task,
+    authorityKey: toHex(services.authorityKey),
     identity: memoryStore(),
-    token: [...services.tokens][0] ?? '',
+    token: services.tokens.pop() ?? '',
     retry: FAST_RETRY,
     ...more,
     floor: {
       minimum: 2,
       noNoise: true,
-      unsafeMixedVersions: services.world.policy.versions === 'unsafeMixed',
+      unsafeMixedVersions: services.policy.versions === 'unsafeMixed',
       ...more.floor,
     },
   };
 }
 
-export function connectTo(services: HttpServices, more: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
+export function connectTo(services: Services, more: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
   return BasaClient.connect(optionsFor(services, more));
 }
 

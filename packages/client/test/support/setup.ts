@@ -4,21 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { BasaClient, Contribution, Rejection } from '../../src/node/index.ts';
-import { connectTo } from './connect.ts';
-import { HttpServices } from './http-services.ts';
-import { TestWorld, type WorldOptions } from './test-world.ts';
+import { connectTo, deltaOf } from './connect.ts';
+import { Services, type ServicesOptions } from './services.ts';
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-export async function startServices(
-  options?: WorldOptions,
-  tls?: ConstructorParameters<typeof HttpServices>[1],
-): Promise<HttpServices> {
-  const services = await new HttpServices(new TestWorld(options), tls).start();
-  open.push(() => services.stop());
+export async function startServices(options: ServicesOptions = {}): Promise<Services> {
+  const services = await Services.open(options);
+  open.push(() => services.close());
   return services;
 }
 
@@ -32,6 +28,14 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'basa-client-'));
   open.push(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
   return folder;
+}
+
+/** Other devices fill a batch, which makes the next version. */
+export async function othersGive(services: Services, devices = services.policy.bufferSize): Promise<void> {
+  const { version } = (await services.shown()).statement;
+  for (let n = 0; n < devices; n++)
+    accepted(await (await startClient(services)).contribute(deltaOf(n), { trainedOn: version }));
+  await services.reached(version + 1);
 }
 
 /** The contribution; a rejection is an error here. */

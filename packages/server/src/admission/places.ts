@@ -43,8 +43,10 @@ const COUNT = `SELECT
     AND (p.has_given = 0 OR EXISTS (${UPLOADS} s.task = p.task AND s.usr = p.usr AND s.version >= p.version AND ${IS_OPEN}))) AS used,
   (SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE task = ? AND ends_at IS NULL AND asked_at > ? LIMIT ${MOST_WAITING}) AS counted) AS waiting`;
 const HAS_GIVEN = `${UPLOADS} s.task = ? AND s.usr = ? AND s.version >= ? AND (s.version >= ? OR ${IS_OPEN}) LIMIT 1`;
+/** An update on the version that waits for its batch counts, too: otherwise the last devices of a small fleet would wait for more. */
 const FRESH = `SELECT COUNT(*) AS found FROM places p WHERE p.task = ? AND p.asked_at > ?
-  AND NOT EXISTS (SELECT 1 FROM shots s WHERE s.task = p.task AND s.usr = p.usr AND s.version = ?)`;
+  AND NOT EXISTS (SELECT 1 FROM shots s WHERE s.task = p.task AND s.usr = p.usr AND s.version = ?
+    AND s.status NOT IN ('waiting', 'good'))`;
 const GIVE = 'UPDATE places SET ends_at = ?, version = ?, has_given = 0 WHERE task = ? AND usr = ?';
 const GIVE_NONE = 'UPDATE places SET ends_at = NULL WHERE task = ? AND usr = ?';
 const FREE = 'DELETE FROM places WHERE task = ? AND usr = ?';

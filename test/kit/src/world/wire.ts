@@ -16,6 +16,8 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** The connection breaks after this many bytes of the body, if there is one (`Front`). */
+  readonly cutAfter?: number;
 }
 
 /** Lost: nobody gets the request. Answer lost: the party gets it, and its answer is lost. */
@@ -23,8 +25,8 @@ export type Fault = 'lost' | 'answer-lost';
 
 export class Wire {
   readonly #apps = new Map<string, ServiceApp>();
-  /** Asked about every request; the first that answers decides: a fault, or the answer of somebody in place of the party. */
-  readonly faults: ((asked: Asked) => Fault | Answered | undefined)[] = [];
+  /** Asked about every request, which may wait for it; the first that answers decides: a fault, or the answer of somebody in place of the party. */
+  readonly faults: ((asked: Asked) => Fault | Answered | undefined | Promise<undefined>)[] = [];
   /** May replace an answer: a party that lies, or that somebody reads along with. */
   readonly readers: ((asked: Asked, answered: Answered) => Answered | undefined)[] = [];
 
@@ -36,7 +38,7 @@ export class Wire {
 
   async ask(asked: Asked): Promise<Answered> {
     const app = this.#apps.get(asked.host);
-    const fault = this.#faultOf(asked);
+    const fault = await this.#faultOf(asked);
     if (typeof fault === 'object') return fault;
     if (app === undefined || fault === 'lost') throw new TypeError(`${asked.host} does not answer`);
     const { method, path, headers, body } = asked;
@@ -56,9 +58,9 @@ export class Wire {
     return this.readers.reduce((told, read) => read(asked, told) ?? told, answered);
   }
 
-  #faultOf(asked: Asked): Fault | Answered | undefined {
+  async #faultOf(asked: Asked): Promise<Fault | Answered | undefined> {
     for (const fault of this.faults) {
-      const found = fault(asked);
+      const found = await fault(asked);
       if (found !== undefined) return found;
     }
     return undefined;

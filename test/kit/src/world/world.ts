@@ -47,6 +47,8 @@ export interface WorldOptions {
   readonly specification?: Partial<TaskSpecification>;
   /** A database that several nodes share has a clock of its own. */
   readonly startsAt?: number;
+  /** Its clock runs, for clients that have clocks of their own; otherwise only `elapse` moves it. */
+  readonly isRunning?: boolean;
 }
 
 export interface DeviceOptions {
@@ -77,14 +79,13 @@ export class World {
   task = '';
   readonly #options: WorldOptions;
   readonly #outside = nodeOutside();
-  #now: number;
+  #elapsedMs = 0;
   #tasks = 0;
   #copies = 0;
 
   private constructor(options: WorldOptions) {
     this.#options = options;
     this.shape = options.shape ?? ALONE;
-    this.#now = options.startsAt ?? START;
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
@@ -99,15 +100,18 @@ export class World {
     return world;
   }
 
-  readonly clock = (): number => this.#now;
+  readonly clock = (): number => {
+    const { isRunning = false, startsAt = START } = this.#options;
+    return (isRunning ? Date.now() : startsAt) + this.#elapsedMs;
+  };
 
   get now(): Millis {
-    return millis(this.#now);
+    return millis(this.clock());
   }
 
   /** Time passes for everybody. Services notice it at their next `tick`. */
   elapse(ms: number): void {
-    this.#now += ms;
+    this.#elapsedMs += ms;
   }
 
   /** The periodic work of all services that are there. */
@@ -141,6 +145,11 @@ export class World {
     const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.#options.specification, ...more };
     await operate(this.wire.fetch, 'POST', new URL(SERVER_PATH.tasks, this.serverUrl), specification);
     return this.task;
+  }
+
+  /** The only authority, or the first. */
+  get authority(): AuthorityParty {
+    return this.authorities[0] as AuthorityParty;
   }
 
   get serverUrl(): string {
