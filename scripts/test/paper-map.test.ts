@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const page = readPage('docs/paper-map.md');
 const links = [...page.matchAll(/\[`([^`]+)`\]\(\.\.\/([^)]+)\)/g)].map(([, name = '', path = '']) => ({ name, path }));
 const declares = (path: string, name: string): boolean =>
-  new RegExp(`^export (?:async )?(?:function\\*?|const|class|interface|type) ${name}\\b`, 'm').test(
+  new RegExp(`^(?:export )?(?:async )?(?:function\\*?|const|class|interface|type) ${name}\\b`, 'm').test(
     readFileSync(join(ROOT, path), 'utf8'),
   );
 
