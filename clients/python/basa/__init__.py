@@ -5,15 +5,15 @@
 
 `basa.torch`, `basa.sklearn` and `basa.flower` are modules of their own: import them by name.
 """
-from .aio import AsyncClient
-from .client import Budget, Client
+from __future__ import annotations
+
+from .client import AsyncClient, Budget, Client
+from .device import RunSummary
 from .errors import BasaError, Malformed, Refused, SettingsError, StateProblem, Stopped, Unreachable
-from .floor import Floor, PrivacyFloor
 from .link import Problem
 from .network import Network, Tensor
-from .progress import Event
-from .rounds import RunSummary
-from .settings import Contribution, Model, Update
+from .policy import Floor, PrivacyFloor
+from .settings import Contribution, Event, Model, Update
 from .trainer import FunctionTrainer, TaskTraining, Trained, Trainer
 
 __version__ = "0.3.0"

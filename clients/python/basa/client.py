@@ -1,29 +1,31 @@
-"""`basa.Client`: a device in a task, for programs that train in Python."""
+"""`basa.Client` and `basa.AsyncClient`: a device in a task, for programs that train in Python."""
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Awaitable, Callable, Dict, Iterator, Mapping, Optional, Sequence, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from .accountant import epsilon_after, noise_sentence
-from .device import Device
-from .errors import SettingsError
-from .fields import Message
-from .floor import Floor
+from .device import Device, Rounds, RunSummary, Weight
+from .errors import BasaError, SettingsError
 from .network import Network
-from .progress import Listener, Progress
-from .rounds import Rounds, RunSummary, Weight
-from .settings import Contribution, Model, Settings, Update
+from .policy import Floor
+from .privacy import epsilon_after, noise_sentence
+from .settings import Contribution, Listener, Model, Progress, Settings, Update
 from .statistics import Report
-from .trainer import Bound, Trainer, TrainFunction, trainer_of
+from .trainer import Bound, TrainFunction, Trainer, trainer_of
+from .wire import Message
 
 Texts = Union[str, Sequence[str]]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -74,21 +76,38 @@ class Client:
         self._connected: Optional[Device] = None
 
     @classmethod
-    def from_environment(cls, folder: Union[str, Path, None] = None, **more: Any) -> "Client":
-        """With the variables that `basa dev` prints: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY and BASA_TASK."""
+    def from_environment(
+        cls, folder: Union[str, Path, None] = None, *, tokens: Union[str, Path, None] = None, number: int = 0, **more: Any
+    ) -> "Client":
+        """With the variables that `basa dev` prints: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY and BASA_TASK.
+
+        `tokens` is the file that `basa keys make` wrote, with a line for each device; `number` counts them from 0.
+        """
         names = {name: f"BASA_{name.upper()}" for name in ("server", "authority", "authority_key", "task")}
         missing = [variable for variable in names.values() if not os.environ.get(variable)]
         if missing:
             printer = "task create" if missing[0] == "BASA_TASK" else "dev"
             raise SettingsError(f"the variable {missing[0]} is missing or empty; `npm run basa -- {printer}` prints it")
         given: Dict[str, Any] = {name: os.environ[variable] for name, variable in names.items()}
-        usual = {
+        usual: Dict[str, Any] = {
             "folder": folder or os.environ.get("BASA_IDENTITY", "my-device"),
             "token": os.environ.get("BASA_ENROLMENT_TOKEN"),
             "piece_bytes": int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
             "unsafe_allow_plain_http": os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         }
-        return cls(**given, **{**usual, **more})
+        return cls(**given, **{**usual, **_token(tokens, number), **more})
+
+    @classmethod
+    def from_file(
+        cls, path: Union[str, Path], folder: Union[str, Path] = "my-device", *, tokens: Union[str, Path, None] = None, number: int = 0, **more: Any
+    ) -> "Client":
+        """With a task.json, as projects of `basa new` have it: { server, authority, authorityKey, task }."""
+        pins = read_file(Path(path), json.loads)
+        try:
+            named = {"server": pins["server"], "authority": pins["authority"], "authority_key": pins["authorityKey"], "task": pins["task"]}
+        except (KeyError, TypeError):
+            raise SettingsError(f"{path} is no JSON object with server, authority, authorityKey and task") from None
+        return cls(**named, folder=folder, **_token(tokens, number), **more)
 
     def __enter__(self) -> "Client":
         with self._device():
@@ -174,7 +193,7 @@ class Client:
         """Fetches, trains and contributes until the rounds are done, the task ends, or `is_done` is true before a round."""
         with self._device() as device:
             bound = Bound(trainer_of(trainer), device.policy, device.network)
-            return Rounds(device, bound, self._progress, weight).run(rounds, is_done)
+            return Rounds(device, bound, weight).run(rounds, is_done)
 
     def stop(self) -> None:
         """Call it from another thread: the running call raises `Stopped` soon, and the next one continues its work."""
@@ -191,24 +210,85 @@ class Client:
     def _device(self) -> Iterator[Device]:
         with self._lock:
             self._progress.resume()
-            if self._connected is None:
-                self._connected = Device(self._settings).__enter__()
-            yield self._connected
+            try:
+                if self._connected is None:
+                    self._connected = Device(self._settings).__enter__()
+                yield self._connected
+            except BasaError as no:
+                raise no.with_traceback(None) from None  # the places inside of this package tell its users nothing
 
 
 def _texts(given: Texts) -> Sequence[str]:
     return given.split(",") if isinstance(given, str) else list(given)
 
 
-def _hash_of(text: str, name: str, command: str) -> bytes:
-    given = _from_hex(text, name)
-    if len(given) != 32:
-        raise SettingsError(f"a {name} has 64 hexadecimal digits, and this one {len(text)}; `{command}` prints it")
-    return given
-
-
-def _from_hex(text: str, name: str) -> bytes:
+def read_file(path: Path, parse: Callable[[Any], Any]) -> Any:
+    """Files of the application: an error names the file."""
     try:
-        return bytes.fromhex(text)
-    except ValueError:
-        raise SettingsError(f"{name} is not in hexadecimal") from None
+        return parse(path.read_bytes())
+    except (OSError, ValueError) as fault:
+        raise SettingsError(f"{path} cannot be read: {fault}") from None
+
+
+def _token(tokens: Union[str, Path, None], number: int) -> Dict[str, Any]:
+    """Of one device, by its line in the file of `basa keys make`."""
+    if tokens is None:
+        return {}
+    lines: Sequence[bytes] = read_file(Path(tokens), bytes.split)
+    if not 0 <= number < len(lines):
+        raise SettingsError(f"{tokens} has {len(lines)} tokens, for devices 0 to {len(lines) - 1}; there is none for device {number}")
+    return {"token": lines[number].decode("ascii", "replace")}
+
+
+def _hash_of(text: str, name: str, command: str) -> bytes:
+    if not re.fullmatch("[0-9a-fA-F]{64}", text):
+        raise SettingsError(f"a {name} has 64 hexadecimal digits, and this one is {len(text)} characters; `basa {command}` prints it")
+    return bytes.fromhex(text)
+
+
+class AsyncClient:
+    """Takes the same settings as `Client`. A call that is cancelled stops soon, and the next one continues its work.
+
+    Trainers and the listener of events run in the thread, not in the loop.
+    """
+
+    def __init__(self, *settings: Any, **more: Any) -> None:
+        self._client = Client(*settings, **more)
+
+    @classmethod
+    def from_environment(cls, *settings: Any, **more: Any) -> "AsyncClient":
+        made = cls.__new__(cls)
+        made._client = Client.from_environment(*settings, **more)
+        return made
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        """The methods of `Client`, and its properties as methods: `await client.model()`, `await client.privacy()`."""
+        if name.startswith("_") or not hasattr(Client, name):
+            raise AttributeError(f"AsyncClient has no {name}")
+
+        def call(*given: Any, **more: Any) -> Awaitable[Any]:
+            def work() -> Any:
+                value = getattr(self._client, name)
+                return value(*given, **more) if callable(value) else value
+
+            return self._in_thread(work)
+
+        return call
+
+    async def __aenter__(self) -> "AsyncClient":
+        await self._in_thread(self._client.__enter__)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._in_thread(self._client.close)
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        running = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(None, work))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            self._client.stop()
+            # The thread ends at its next step, and holds the folder until then.
+            await asyncio.wait([running])
+            running.exception()
+            raise

@@ -1,34 +1,36 @@
-"""A device in a task: fetches models and contributes updates, or reports for statistics."""
+"""A device in a task: fetches models, trains and contributes updates again and again, or reports for statistics."""
 from __future__ import annotations
 
 import math
 import os
+import random
 import time
-from typing import List, Optional
+from dataclasses import dataclass
+from typing import Callable, Optional, Tuple, Union
 
-from .errors import BasaError, Refused, SettingsError, Unreachable
-from .fields import Message
-from .given import check_budget, check_interval, check_version_free, rest_s
-from .layouts import MODEL_STATEMENT
+from .errors import BasaError, Malformed, Refused, SettingsError, Unreachable, row_of
 from .link import Problem, now_ms
 from .membership import Membership
 from .network import Network
-from .noise import norm_of
-from .quantised import quantised
-from .session import Session, Shot, keep_shot
-from .settings import Contribution, Model, Settings, Training, Update
-from .state import DeviceState
+from .settings import Contribution, Model, Settings, Update
+from .shots import Shot, finish_shot, keep_shot
+from .state import DeviceState, check_budget, check_interval, check_version_free, rest_s
 from .statistics import Report, report_words, window_at, window_lines
 from .suite import sha256
-from .vectors import build_report
+from .trainer import Bound, Trained
+from .vectors import Words, build_input, build_report, norm_of
+from .wire import MODEL_STATEMENT, Message
 
-#: A device trains on at most this many models for one contribution.
-_MAX_TURNS = 8
-_FIRST_WAIT_S = 0.2
+_FIRST_WAIT_S, _LONGEST_OWN_WAIT_S = 0.2, 5.0
 #: The longest wait for a place, even if the server asks for more.
 _LONGEST_PLACE_WAIT_S = 60.0
-#: The contribution of an interrupted session, if it was accepted now.
-_Finished = Optional[Contribution]
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
+#: Reasons to come again that are not about the update.
+_WAITING = {"no-place", "given-lately", "version-over", "version-given"}
+#: The task, or this device's part in it, is over: that is no error.
+_OVER = {"task-finished", "budget-spent"}
+#: The weight of an update, in (0, 1]: a number, or a function of the training.
+Weight = Union[float, Callable[[Trained], float]]
 
 
 def departure_wait_s(policy: Message, model: Model, now_s: float) -> float:
@@ -66,16 +68,11 @@ class Device:
     @property
     def spent(self) -> int:
         """Of a private budget: the inclusions that are charged."""
-        return self._state.given_uploads
+        return self._state.given.uploads
 
     def model(self) -> Model:
         self._check_trains()
-        return self._member.newest.model()
-
-    @property
-    def known_version(self) -> int:
-        """Of the model that was fetched last; -1 before the first."""
-        return self._member.newest.known_version
+        return self._member.model()
 
     def network(self) -> Optional[Network]:
         """The network that the server shows; None if it shows none, or one with another hash than in the policy."""
@@ -88,15 +85,15 @@ class Device:
         return None if self._state.session is None else self._finish()
 
     def _finish(self) -> Contribution:
-        session = self._session()
-        place = session.finish(self._settings.piece_bytes, self._now_ms())
+        version = int((self._state.session or {})["version"])
+        place = finish_shot(self._state, self._member.server.link, self._settings.piece_bytes, self._now_ms())
         self._progress.tell("accepted", detail=place)
-        return Contribution(place, session.version)
+        return Contribution(place, version)
 
     def _now_ms(self) -> int:
         return now_ms()
 
-    def _finish_interrupted(self) -> _Finished:
+    def finish_interrupted(self) -> Optional[Contribution]:
         try:
             return self.resume()
         except Refused:
@@ -114,131 +111,168 @@ class Device:
         if outside:
             self._progress.tell("outside", detail=", ".join(outside))
         window = self._window()
-        finished = self._finish_interrupted()
+        finished = self.finish_interrupted()
         if finished is not None and finished.version == window.version:
             return finished  # the interrupted session gave the one report of this window
         check_budget(self._state, self.policy)
         check_interval(self._state, self.policy, self._now_ms())
-        self._check_window_free(self._window())
-        self._keep_report(words)
-        return self._finish()
+        if self._window().serial <= self._state.given.serial:
+            raise Refused("given-lately", "this device has already reported in this window")
+        return self._give(self._window, lambda: build_report(self.policy, words, os.urandom))
 
     def _window(self) -> Message:
         """Takes the place of the statement of a model. Whatever the server shows, it is computed from this device's own clock."""
         window_ms = self.policy.statistics.window_ms
         return Message(window_lines(self._settings.task, window_ms, window_at(window_ms, self._now_ms())))
 
-    def _check_window_free(self, window: Message) -> None:
-        if window.serial <= self._state.given_serial:
-            raise Refused("given-lately", "this device has already reported in this window")
-
-    def _keep_report(self, words: List[int]) -> None:
-        policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
-        self._progress.tell("step", detail="mask")
-        x, window = build_report(policy, words, os.urandom), self._window()
-        name = sha256(MODEL_STATEMENT.statement(**window))
-        keep_shot(self._state, Shot(policy, certificate, gathered.epochs, window.version, window.serial, name, window.model, x))
-
     def offer(self, model: Model, update: Update) -> Contribution:
-        """Offers a finished update that was trained on this model. The server takes it if there is room."""
+        """Offers a finished update that was trained on this model. An interrupted session is brought to its end first."""
         self._check_trains()
-        return self._offer(model, update, self._finish_interrupted())
-
-    def contribute(self, train: Training, asks_place: bool = True) -> Contribution:
-        """Trains on the newest model and contributes the update. An interrupted session is brought to its end first.
-
-        `asks_place` is false for an update that needs no training and counts as one of whatever model is the newest.
-        """
-        self._check_trains()
-        finished = self._finish_interrupted()
-        for turns in range(1, _MAX_TURNS + 1):
-            try:
-                return self._train_and_offer(train, asks_place, finished)
-            except BasaError as no:
-                if no.code == "version-given" and asks_place and finished is not None:
-                    return finished  # the interrupted session gave the one update of this version
-                # Others were faster: there is a newer version to train on, and nothing to wait for.
-                if no.code != "version-over" or turns == _MAX_TURNS:
-                    raise
-        raise AssertionError("unreachable")
-
-    def _train_and_offer(self, train: Training, asks_place: bool, finished: _Finished) -> Contribution:
-        check_budget(self._state, self.policy)
-        if asks_place:
-            self._rest()
-            self._await_place()
-        model = self.model()
-        if asks_place:
-            self._check_version_free(model)
-        update = train(model)
-        return self._offer(model, update, finished)
-
-    def _check_trains(self) -> None:
-        if self.policy.statistics is not None:
-            raise SettingsError("this task has no model to train; call report()")
-
-    def _check(self, update: Update) -> None:
         if update.delta.shape != (self.policy.dimension,):
             is_folded = update.delta.size == self.policy.dimension
             hint = ": make it one vector with .reshape(-1)" if is_folded else ""
             raise Refused("wrong-length", f"{update.delta.shape} instead of {self.policy.dimension}{hint}")
         if not (math.isfinite(update.weight) and 0 < update.weight <= 1):
             raise SettingsError(f"a weight of {update.weight}; it lies above 0 and is at most 1")
-
-    def _offer(self, model: Model, update: Update, finished: _Finished) -> Contribution:
-        self._check(update)
+        finished = self.finish_interrupted()
         if finished is not None and finished.version == model.version:
             return finished  # the interrupted session gave the one update of this version
         check_budget(self._state, self.policy)
         self._check_version_free(model)
         check_interval(self._state, self.policy, self._now_ms())
-        self._keep(model, update)
+        # Before any other request: the time of a training depends on its data.
+        self._progress.sleep(departure_wait_s(self.policy, model, time.monotonic()))
+
+        def made() -> Words:
+            norm, clip = norm_of(update.delta), self.policy.clip
+            if norm > 2 * clip:
+                told = f"its norm was {norm:.3g}, the task clips to {clip:g}"
+                self._progress.tell("clipped", version=model.version, detail=told)
+            return build_input(self.policy, update.delta, os.urandom, update.metrics, update.weight)
+
+        statement = Message(version=model.version, serial=model.serial, model=model.hash)
+        return self._give(lambda: statement, made, model.name)
+
+    def _give(self, trained_on: Callable[[], Message], made: Callable[[], Words], name: Optional[bytes] = None) -> Contribution:
+        """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
+        certificate, gathered, statement = self._member.certificate(), self._member.fresh(), trained_on()
+        if name is not None and gathered.statement.version - statement.version > self.policy.max_staleness:
+            raise Refused("version-over")
+        self._progress.tell("step", detail="mask")
+        model = name or sha256(MODEL_STATEMENT.statement(**statement))
+        lines = (statement.version, statement.serial, model, statement.model)
+        keep_shot(self._state, Shot(self.policy, certificate, gathered.epochs, *lines, made()))
         return self._finish()
 
-    def _check_version_free(self, model: Model) -> None:
-        check_version_free(self._state, self._settings.task, model.serial, model.hash)
-
-    def _rest(self) -> None:
-        """The task asks for a pause between two updates of a device."""
+    def next_model(self) -> Model:
+        """The model to train on next: after the pause that the task asks for, and once the server has a place to train in."""
+        self._check_trains()
+        check_budget(self._state, self.policy)
         left_s = rest_s(self._state, self.policy, self._now_ms())
         if left_s > 0:
             self._progress.tell("rest", wait_s=left_s)
             self._progress.sleep(left_s)
+        self._await_place()
+        model = self.model()
+        self._check_version_free(model)
+        return model
 
     def _await_place(self) -> None:
         """Asks for a place before the model is fetched, because more devices in training mean older updates."""
+        own_s = _FIRST_WAIT_S
         while True:
             try:
-                self._member.newest.hand(self._member.server.admission(self._settings.task, self._member.certificate().raw))
-                return
+                return self._member.ask_place()
             except Problem as problem:
                 if problem.code != "no-place":
                     raise
-                wait_s = min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s))
-                self._progress.tell("place", wait_s=wait_s)
+                wait_s = min(_LONGEST_PLACE_WAIT_S, max(own_s, problem.wait_s))
+                own_s = min(_LONGEST_OWN_WAIT_S, 2 * own_s)
+                self._progress.tell("place", wait_s=wait_s, detail=problem.detail)
                 self._progress.sleep(wait_s)
 
-    def _keep(self, trained_on: Model, update: Update) -> None:
-        """Seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
-        # Before any other request: the time of a training depends on its data.
-        wait_s = departure_wait_s(self.policy, trained_on, time.monotonic())
-        if wait_s > 0:
-            self._progress.sleep(wait_s)
-        policy, certificate, gathered = self.policy, self._member.certificate(), self._member.newest.fresh()
-        if gathered.statement.version - trained_on.version > policy.max_staleness:
-            raise Refused("version-over")
-        self._progress.tell("step", detail="mask")
-        self._tell_clipped(trained_on, update)
-        x = quantised(policy, update)
-        keep_shot(
-            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.serial, trained_on.name, trained_on.hash, x)
-        )
+    def _check_trains(self) -> None:
+        if self.policy.statistics is not None:
+            raise SettingsError("this task has no model to train; call report()")
 
-    def _tell_clipped(self, trained_on: Model, update: Update) -> None:
-        norm, clip = norm_of(update.delta), self.policy.clip
-        if norm > 2 * clip:
-            told = f"its norm was {norm:.3g}, the task clips to {clip:g}"
-            self._progress.tell("clipped", version=trained_on.version, detail=told)
+    def _check_version_free(self, model: Model) -> None:
+        check_version_free(self._state, self._settings.task, model.serial, model.hash)
 
-    def _session(self) -> Session:
-        return Session(self._state, self._member.server)
+
+@dataclass(frozen=True)
+class RunSummary:
+    accepted: int
+    #: Without those that were told to come again, or that came when their version was over.
+    rejected: int
+    #: `rounds`, `done` (as your program said), or the code that ended it: `task-finished` or `budget-spent`.
+    ended: str
+
+
+class Rounds:
+    """The life of a device in a task: fetch the model, train, contribute, again and again.
+
+    A model is trained on once. After a refusal that brought no newer one the device waits, longer each time.
+    """
+
+    def __init__(self, device: Device, bound: Bound, weight: Weight) -> None:
+        self._device, self._bound, self._weight, self._progress = device, bound, weight, device._progress
+        self._accepted = self._rejected = self._pauses = 0
+        self._trained_on: Optional[Model] = None
+        #: An update that no service has taken or judged yet, and its model.
+        self._kept: Optional[Tuple[Model, Update]] = None
+
+    def run(self, rounds: Optional[int], is_done: Optional[Callable[[], bool]] = None) -> RunSummary:
+        while rounds is None or self._accepted < rounds:
+            if self._kept is None and is_done is not None and is_done():
+                return self._summary("done")
+            try:
+                self._round()
+            except (Unreachable, Malformed) as fault:
+                self._pause(0.0, fault.sentence)
+            except BasaError as no:
+                if no.code in _OVER:
+                    return self._summary(no.code)
+                self._take_no(no)
+        return self._summary("rounds")
+
+    def _round(self) -> None:
+        if self._device.finish_interrupted() is None:
+            if self._kept is None:
+                self._kept = self._trained(self._device.next_model())
+            self._device.offer(*self._kept)
+        self._accepted, self._pauses, self._kept = self._accepted + 1, 0, None
+
+    def _trained(self, model: Model) -> Tuple[Model, Update]:
+        if self._trained_on is not None and model.serial <= self._trained_on.serial:
+            raise Refused("version-given", "there is no newer one yet")
+        self._trained_on, self._pauses = model, 0
+        update, trained = self._bound(model)
+        weight = self._weight(trained) if callable(self._weight) else self._weight
+        loss = trained.metrics.get("loss")
+        self._progress.tell("trained", version=model.version, detail="" if loss is None else f"loss {loss:.4g}")
+        return model, Update(update.delta, weight, update.metrics)
+
+    def _take_no(self, no: BasaError) -> None:
+        """Raises a refusal that another round would meet again."""
+        row = row_of(no.code)
+        is_fault = isinstance(no, Problem) and (no.is_undecided or row.get("about") == "service")
+        if not is_fault and "retry" not in row:
+            raise no
+        is_late = no.code == "version-over" and self._kept is not None  # others were faster: there is a newer version to train on
+        if "freshUpdate" in row:
+            self._kept = None
+        if not is_fault and no.code not in _WAITING:
+            self._rejected += 1
+            self._progress.tell("refused", version=None if self._trained_on is None else self._trained_on.version, detail=str(no))
+        if not is_late:
+            self._pause(no.wait_s if isinstance(no, Problem) else 0.0, no.sentence)
+
+    def _pause(self, asked_s: float, why: str) -> None:
+        longest = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**self._pauses)
+        self._pauses = min(10, self._pauses + 1)
+        wait_s = asked_s + (1 + random.random()) / 2 * longest
+        self._progress.tell("retry", wait_s=wait_s, detail=why)
+        self._progress.sleep(wait_s)
+
+    def _summary(self, ended: str) -> RunSummary:
+        return RunSummary(self._accepted, self._rejected, ended)

@@ -5,8 +5,7 @@ from typing import Any, Dict, List, Mapping, Optional, Protocol, Tuple
 
 import numpy as np
 
-from .layers import canonical_json
-from .network import Arrays, Network
+from .network import Arrays, Network, canonical_json
 from .trainer import TaskTraining, Trained
 
 NDArrays = List[Any]

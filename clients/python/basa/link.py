@@ -1,4 +1,7 @@
-"""The connection to one service: signs requests, repeats them if that helps, and turns a refusal into a `Problem`."""
+"""The connection to one service: signs requests, repeats them if that helps, and turns a refusal into a `Problem`.
+
+A request has one whole answer: silence ends it, and so does an answer that comes byte by byte.
+"""
 from __future__ import annotations
 
 import base64
@@ -6,25 +9,110 @@ import http.client
 import ipaddress
 import json
 import os
+import queue
 import random
 import re
+import socket
+import threading
 import time
 import zlib
-from typing import Callable, Dict, Mapping, Optional, TypeVar
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional
+from urllib.parse import SplitResult, urlsplit
 
-from .errors import BasaError, SettingsError, Unreachable, row_of
-from .exchange import Answer, Request, exchange
-from .layouts import PIECE, REQUEST
-from .progress import Progress
+from .errors import BasaError, Malformed, SettingsError, Unreachable, row_of
+from .settings import Progress
 from .suite import Signer, sha256
+from .wire import PIECE, REQUEST
 
 ATTEMPTS = 6
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 15.0
 MAX_WAIT_S = 3600.0
+#: The longest silence, and the time that an answer without a byte has.
+TIMEOUT_S = 30.0
+#: Every byte that moved gives an attempt more time, at this rate.
+SLOWEST_BYTES_PER_S = 8000
+_CHUNK_BYTES = 1 << 16
 _RETRYABLE_STATUS = {408, 425, 429, 500, 502, 503, 504}
 _PREFIX = "urn:basa:problem:"
-Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: Optional[bytes] = None
+    #: The most bytes that the answer may have.
+    most: int = 1 << 20
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def exchange(origin: SplitResult, request: Request, timeout_s: float = TIMEOUT_S) -> Answer:
+    """Raises `OSError` or `HTTPException` if the connection failed, and `Malformed` for an answer that is too long.
+
+    The exchange has a thread of its own, because a name lookup or a handshake cannot be ended otherwise.
+    """
+    patience_s = timeout_s + len(request.body or b"") / SLOWEST_BYTES_PER_S
+    connect = http.client.HTTPSConnection if origin.scheme == "https" else http.client.HTTPConnection
+    connection = connect(origin.hostname or "", origin.port, timeout=patience_s)
+    told: "queue.Queue[object]" = queue.Queue()
+    parts: List[bytes] = []
+
+    def run() -> None:
+        try:
+            connection.request(request.method, request.target, body=request.body, headers=dict(request.headers))
+            told.put(_answer(connection.getresponse(), request, parts))
+        except Exception as failure:
+            told.put(failure)
+        finally:
+            connection.close()
+
+    threading.Thread(target=run, daemon=True).start()
+    started = time.monotonic()
+    while True:
+        received, elapsed = sum(map(len, parts)), time.monotonic() - started
+        left = patience_s + received / SLOWEST_BYTES_PER_S - elapsed
+        if left <= 0:
+            _cut(connection.sock)
+            raise TimeoutError(f"no more than {received} bytes in {elapsed:.0f} s")
+        try:
+            ended = told.get(timeout=left)
+        except queue.Empty:
+            continue
+        if isinstance(ended, Answer):
+            return ended
+        assert isinstance(ended, Exception)
+        raise ended
+
+
+def _answer(response: http.client.HTTPResponse, request: Request, parts: List[bytes]) -> Answer:
+    """`parts` show how much of the body has come."""
+    while True:
+        part = response.read1(_CHUNK_BYTES)
+        if not part:
+            break
+        parts.append(part)
+        if sum(map(len, parts)) > request.most:
+            raise Malformed(f"an answer of more than {request.most} bytes")
+    if request.method != "HEAD" and response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+    return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, b"".join(parts))
+
+
+def _cut(connected: Optional[socket.socket]) -> None:
+    """Ends the thread: below TLS, which may be in use there."""
+    if connected is not None:
+        try:
+            socket.socket.shutdown(connected, socket.SHUT_RDWR)
+        except OSError:
+            pass
 
 
 def now_ms() -> int:
@@ -108,9 +196,14 @@ class ServiceLink:
         offset: Optional[int] = None,
     ) -> Answer:
         """`offset` is that of a piece of an upload, which is signed as one."""
-        return self._retrying(lambda: _checked(self._send(method, target, body, signed, kind, headers, most, offset)))
 
-    def _retrying(self, attempt: Callable[[], Result]) -> Result:
+        def attempt() -> Answer:
+            sent = {**headers, **({} if body is None else {"Content-Type": kind}), **self._proof(method, target, body, signed, offset)}
+            answer = exchange(self._parts, Request(method, target, sent, body, most))
+            if answer.status >= 400:
+                raise Problem(answer.status, document_of(answer.body) or {}, answer.headers)
+            return answer
+
         for failures in range(1, ATTEMPTS + 1):
             asked = 0.0
             try:
@@ -128,50 +221,25 @@ class ServiceLink:
             self.progress.sleep(wait_s)
         raise AssertionError("unreachable")
 
-    def _send(
-        self,
-        method: str,
-        target: str,
-        body: Optional[bytes],
-        signed: bool,
-        kind: str,
-        more: Mapping[str, str],
-        most: int,
-        offset: Optional[int],
-    ) -> Answer:
-        headers: Dict[str, str] = dict(more)
-        if body is not None:
-            headers["Content-Type"] = kind
+    def _proof(self, method: str, target: str, body: Optional[bytes], signed: bool, offset: Optional[int]) -> Dict[str, str]:
+        """The headers that prove who sent this request now, and that all of it came."""
+        data = body or b""
+        common: Dict[str, Any] = {"audience": self._audience, "target": target.encode(), "at": now_ms(), "nonce": os.urandom(16)}
         if offset is not None:
-            headers.update(self._piece_signature(target, body or b"", offset))
-            return exchange(self._parts, Request(method, target, headers, body, most))
-        digest = sha256(body or b"")
-        if body is not None:
-            headers["Content-Digest"] = f"sha-256=:{base64.b64encode(digest).decode()}:"
-        if signed:
-            headers.update(self._signature(method, target, digest))
-        return exchange(self._parts, Request(method, target, headers, body, most))
-
-    def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
-        at, nonce = now_ms(), os.urandom(16)
-        statement = REQUEST.statement(
-            audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
-        )
-        return self._signed(at, nonce, statement)
-
-    def _piece_signature(self, target: str, piece: bytes, offset: int) -> Dict[str, str]:
-        at, nonce, crc = now_ms(), os.urandom(16), zlib.crc32(piece)
-        statement = PIECE.statement(
-            audience=self._audience, target=target.encode(), offset=offset, length=len(piece), crc=crc, at=at, nonce=nonce
-        )
-        place = {"Upload-Offset": str(offset), "Basa-Crc32": f"{crc:08x}"}
-        return {**self._signed(at, nonce, statement), **place}
-
-    def _signed(self, at: int, nonce: bytes, statement: bytes) -> Dict[str, str]:
+            crc = zlib.crc32(data)
+            statement = PIECE.statement(**common, offset=offset, length=len(data), crc=crc)
+            place = {"Upload-Offset": str(offset), "Basa-Crc32": f"{crc:08x}"}
+        else:
+            digest = sha256(data)
+            statement = REQUEST.statement(**common, method=method.encode(), digest=digest)
+            place = {} if body is None else {"Content-Digest": f"sha-256=:{base64.b64encode(digest).decode()}:"}
+            if not signed:
+                return place
         return {
+            **place,
             "Basa-Device": self._signer.public.hex(),
-            "Basa-Time": str(at),
-            "Basa-Nonce": nonce.hex(),
+            "Basa-Time": str(common["at"]),
+            "Basa-Nonce": common["nonce"].hex(),
             "Basa-Signature": self._signer.sign(statement).hex(),
         }
 
@@ -183,12 +251,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _checked(answer: Answer) -> Answer:
-    if answer.status < 400:
-        return answer
-    raise Problem(answer.status, document_of(answer.body) or {}, answer.headers)
 
 
 def document_of(body: bytes) -> Optional[Mapping[str, object]]:

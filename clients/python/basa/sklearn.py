@@ -7,10 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import SettingsError
-from .layers import canonical_json
-from .network import Arrays, Network
+from .network import Arrays, Network, canonical_json
 from .trainer import TaskTraining, Trained
-
 
 class SklearnTrainer:
     """`classes` are all classes of the task, for a classifier: a device may not have examples of each.

@@ -1,46 +1,19 @@
-"""Statistics tasks: fields instead of a model, and reports of a value of each, at most one in every window of time."""
+"""Statistics tasks: reports of a value of each field, at most one in every window of time."""
 from __future__ import annotations
 
 import math
-import re
 from numbers import Real
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
-from .errors import Malformed
-from .fields import (
-    FINITE, FLAG, POSITIVE, U32, Field, Message, Reader, checked, group, many, optional, short, within,
-)
+from .wire import CHOICES, HISTOGRAM, NUMBER, OTHER, Message, field_words
 
 #: A value of each field, by its name.
 Report = Mapping[str, Union[float, str]]
-#: The last bucket: of values between no edges, and of words that are not among the choices.
-OTHER = b"other"
-_NUMBER, _HISTOGRAM, _CHOICES = range(3)
-_MAX_FIELDS, _MAX_EDGES, _MAX_WORDS = 64, 256, 4096
-_NAME, _CHOICE = re.compile(rb"[a-zA-Z][a-zA-Z0-9_-]*"), re.compile(rb"[a-zA-Z0-9][a-zA-Z0-9 _.-]*")
-#: The lines of each kind of field.
-_KINDS = (
-    group(name=short(32), low=FINITE, high=FINITE, step=POSITIVE),
-    group(name=short(32), edges=many(FINITE, _MAX_EDGES)),
-    group(name=short(32), choices=many(short(32), _MAX_EDGES)),
-)
-
-
-def _read_field(r: Reader) -> Message:
-    kind = r.number(1)
-    if kind >= len(_KINDS):
-        raise Malformed("no such kind of field")
-    return Message(kind=kind, **_KINDS[kind].read(r))
-
-
-def field_words(field: Message) -> int:
-    """The words of a field in a report."""
-    return 1 if field.kind == _NUMBER else len(field.edges) if field.kind == _HISTOGRAM else len(field.choices) + 1
 
 
 def _largest_value(field: Message) -> int:
     """The largest absolute value of a field: half its steps, or one bucket."""
-    return _nearest((field.high - field.low) / 2 / field.step) if field.kind == _NUMBER else 1
+    return _nearest((field.high - field.low) / 2 / field.step) if field.kind == NUMBER else 1
 
 
 def _scale(field: Message, fields: List[Message]) -> int:
@@ -50,35 +23,6 @@ def _scale(field: Message, fields: List[Message]) -> int:
 
 def _nearest(value: float) -> int:
     return math.floor(value + 0.5)
-
-
-def _values_problem(field: Message) -> Optional[str]:
-    if field.kind == _NUMBER:
-        is_good = 1 <= (field.high - field.low) / field.step <= 2**31
-    elif field.kind == _HISTOGRAM:
-        is_good = len(field.edges) >= 2 and all(low < high for low, high in zip(field.edges, field.edges[1:]))
-    else:
-        choices = field.choices
-        is_good = 1 <= len(choices) == len(set(choices)) and OTHER not in choices and all(map(_CHOICE.fullmatch, choices))
-    return None if is_good else f"the values of the field {field.name!r}"
-
-
-def _fields_problem(fields: List[Message]) -> Optional[str]:
-    names = [field.name for field in fields]
-    if not names or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
-        return "no fields, a field without a good name, or two of one name"
-    problem = next(filter(None, map(_values_problem, fields)), None)
-    return problem or (None if sum(map(field_words, fields)) <= _MAX_WORDS else "more words than a report may have")
-
-
-STATISTICS = optional(
-    group(
-        fields=checked(
-            many(Field(_read_field, lambda v: bytes([v.kind]) + _KINDS[v.kind].write(v)), _MAX_FIELDS), _fields_problem
-        ),
-        window_ms=within(U32, 1, 2**32), unsafe_exact=FLAG,
-    )
-)
 
 
 def statistics_norm(fields: List[Message]) -> float:
@@ -121,18 +65,18 @@ def report_words(fields: List[Message], report: Report) -> Tuple[List[int], List
 
 
 def _coded(field: Message, name: str, value: Any) -> Tuple[List[int], bool]:
-    wanted: Any = str if field.kind == _CHOICES else Real
+    wanted: Any = str if field.kind == CHOICES else Real
     if isinstance(value, bool) or not isinstance(value, wanted):
         raise TypeError(f"the field {name} needs a {'string' if wanted is str else 'number'}, got {type(value).__name__}")
     if wanted is Real and not isinstance(value, int):
         value = float(value)  # numbers of numpy, too
-    if field.kind == _NUMBER:
+    if field.kind == NUMBER:
         number = min(field.high, max(field.low, field.low if value != value else value))
         most = _largest_value(field)
         steps = _nearest((number - (field.low + field.high) / 2) / field.step)
         return [max(-most, min(most, steps))], field.low <= value <= field.high
     words = [0] * field_words(field)
-    if field.kind == _HISTOGRAM:
+    if field.kind == HISTOGRAM:
         pairs = enumerate(zip(field.edges, field.edges[1:]))
         place = next((n for n, (low, high) in pairs if low <= value < high), None)
     else:

@@ -9,8 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from .errors import SettingsError
-from .layers import canonical_json, output_shape, whole_layer
-from .network import Arrays, Network
+from .network import Arrays, Network, canonical_json, output_shape, whole_layer
 from .settings import Model
 from .trainer import TaskTraining, Trained
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Tuple
 import numpy as np
 
 import basa
-from basa.softmax import SoftmaxTrainer
+from basa.trainer import SoftmaxTrainer
 
 CLASSES = 3
 

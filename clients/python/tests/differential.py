@@ -4,16 +4,16 @@ import sys
 
 import numpy as np
 
-from basa import layouts
+from basa import wire
 from basa.errors import Malformed
-from basa.fields import Message
 from basa.shots import ShotName, seal_parts, shot_body
 from basa.suite import sha256
+from basa.wire import Message
 
 
 def judged(name: str, data: bytes) -> str:
     """The bytes that the values of a message encode to, or nothing for a message that is refused."""
-    layout = getattr(layouts, name)
+    layout = getattr(wire, name)
     try:
         message = layout.decode(data)
     except Malformed:
@@ -22,7 +22,7 @@ def judged(name: str, data: bytes) -> str:
     if layout.signed:
         again += message.signature
     if layout.endorsed:
-        again += layouts.ENDORSEMENTS.write(message.endorsements)
+        again += wire.ENDORSEMENTS.write(message.endorsements)
     return sha256(again).hex()
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from basa import suite
-from basa.noise import DiscreteGaussian
+from basa.vectors import DiscreteGaussian
 
 FOLDER = Path(sys.argv[1])
 #: Properties of an Ed25519 signature that a strict check without the cofactor refuses.

@@ -1,4 +1,7 @@
-"""The fields of messages. Each value has one encoding, and reading refuses everything else."""
+"""The messages of docs/wire-format.md: their fields, and one table of layouts from which each is read and written.
+
+Each value has one encoding, and reading refuses everything else.
+"""
 from __future__ import annotations
 
 import math
@@ -213,3 +216,122 @@ GROUP = checked(U8, lambda bits: None if bits == 0 or 2 <= bits <= 32 else f"no 
 TRAINING = group(
     epochs=within(U16, 1, 2**16), batch_size=within(U16, 1, 2**16), learning_rate=POSITIVE, loss=unsigned(1, _LOSSES)
 )
+
+
+#: The last bucket: of values between no edges, and of words that are not among the choices.
+OTHER = b"other"
+NUMBER, HISTOGRAM, CHOICES = range(3)
+_MAX_FIELDS, _MAX_EDGES, _MAX_WORDS = 64, 256, 4096
+_NAME, _CHOICE = re.compile(rb"[a-zA-Z][a-zA-Z0-9_-]*"), re.compile(rb"[a-zA-Z0-9][a-zA-Z0-9 _.-]*")
+#: The lines of each kind of field.
+_KINDS = (
+    group(name=short(32), low=FINITE, high=FINITE, step=POSITIVE),
+    group(name=short(32), edges=many(FINITE, _MAX_EDGES)),
+    group(name=short(32), choices=many(short(32), _MAX_EDGES)),
+)
+
+
+def _read_field(r: Reader) -> Message:
+    kind = r.number(1)
+    if kind >= len(_KINDS):
+        raise Malformed("no such kind of field")
+    return Message(kind=kind, **_KINDS[kind].read(r))
+
+
+def field_words(field: Message) -> int:
+    """The words of a field in a report."""
+    return 1 if field.kind == NUMBER else len(field.edges) if field.kind == HISTOGRAM else len(field.choices) + 1
+
+
+def _values_problem(field: Message) -> Optional[str]:
+    if field.kind == NUMBER:
+        is_good = 1 <= (field.high - field.low) / field.step <= 2**31
+    elif field.kind == HISTOGRAM:
+        is_good = len(field.edges) >= 2 and all(low < high for low, high in zip(field.edges, field.edges[1:]))
+    else:
+        choices = field.choices
+        is_good = 1 <= len(choices) == len(set(choices)) and OTHER not in choices and all(map(_CHOICE.fullmatch, choices))
+    return None if is_good else f"the values of the field {field.name!r}"
+
+
+def _fields_problem(fields: List[Message]) -> Optional[str]:
+    names = [field.name for field in fields]
+    if not names or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
+        return "no fields, a field without a good name, or two of one name"
+    problem = next(filter(None, map(_values_problem, fields)), None)
+    return problem or (None if sum(map(field_words, fields)) <= _MAX_WORDS else "more words than a report may have")
+
+
+STATISTICS = optional(
+    group(
+        fields=checked(
+            many(Field(_read_field, lambda v: bytes([v.kind]) + _KINDS[v.kind].write(v)), _MAX_FIELDS), _fields_problem
+        ),
+        window_ms=within(U32, 1, 2**32), unsafe_exact=FLAG,
+    )
+)
+
+
+#: The engine of one-shot tasks.
+ONE_SHOT_ENGINE = 4
+#: The most sealed parts of an upload.
+MAX_PARTS = 28
+#: The most sums that one version of the model is made of.
+MAX_SUMS = 64
+#: All updates of a batch are trained on one version of the model.
+ONE_VERSION = 0
+
+
+def header(kind: int) -> bytes:
+    """Version, suite and kind. Every layout starts with them, and they are hashed into names."""
+    return bytes([6, 1, kind])
+
+
+class Layout:
+    """`signed` by one; `endorsed` by several authorities, of which each signs the same words."""
+
+    def __init__(self, kind: int, signed: bool = False, endorsed: bool = False, **fields: Field) -> None:
+        self.header, self.signed, self.endorsed, self._fields = header(kind), signed, endorsed, group(**fields)
+        self.nested = Field(lambda r: self.decode(r.take(r.number(2))), lambda v: short(2**16 - 1).write(v.raw))
+
+    def statement(self, **values: Any) -> bytes:
+        """Everything but the signatures."""
+        return self.header + self._fields.write(values)
+
+    def encode(self, **values: Any) -> Message:
+        """For a layout that is not signed."""
+        return self.decode(self.statement(**values))
+
+    def decode(self, data: bytes) -> Message:
+        reader = Reader(data)
+        if reader.take(3) != self.header:
+            raise Malformed("another version, suite or kind of message")
+        message: Message = self._fields.read(reader)
+        message.statement = data[: reader.position]
+        if self.signed:
+            message["signature"] = reader.take(SIGNATURE_BYTES)
+        if self.endorsed:
+            message["endorsements"] = ENDORSEMENTS.read(reader)
+        reader.end()
+        message.raw = bytes(data)
+        return message
+
+
+CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32)
+POLICY = Layout(
+    2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, engine=U8, one_shot=ONE_SHOT, size=U16,
+    minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, versions=VERSIONS,
+    staleness=STALENESS, max_staleness=U32, metrics=METRICS, privacy=PRIVACY, statistics=STATISTICS,
+    manifest=B32,
+    training=TRAINING, server=B32, upload_lease_ms=U32,
+)
+EPOCH = Layout(40, signed=True, task=B32, authority=U8, key=B32, kem_key=optional(fixed(1184)), opens=U53, closes=U53)
+MODEL_STATEMENT = Layout(41, signed=True, task=B32, version=U53, serial=U53, model=B32)
+SHOWN_MODEL = Layout(43, model=MODEL_STATEMENT.nested, epochs=many(EPOCH.nested, 4 * MAX_AUTHORITIES))
+SHOT_HEADER = Layout(
+    44, signed=True, task=B32, tag=B16, user=B32, model=B32, epochs=by_authority(epoch=B32), parts_hash=B32,
+)
+SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested, body_bytes=U53, body_crc=U32)
+PART_HASHES = Layout(76, hashes=many(B32, MAX_PARTS))
+PIECE = Layout(24, audience=B32, target=short(1024), offset=U53, length=U53, crc=U32, at=U53, nonce=B16)
+REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
