@@ -1,7 +1,9 @@
 /** Versions of a model: immutable, named by their hash, and given in any piece. */
-import { toHex } from '@basa/masking';
-import { isSigned, modelStatementCodec, SERVER_PATH, shownModelCodec } from '@basa/protocol';
+import { fromHex, toHex } from '@basa/masking';
+import { isEpochOf, isSigned, modelStatementCodec, SERVER_PATH, shownModelCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
+import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { oneHot, READER, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -71,4 +73,31 @@ it('a version never changes, and a missing version is not found', async () => {
   expect(new Float32Array(await (await get(1)).arrayBuffer())).toEqual(second);
   expect((await get(2)).status).toBe(404);
   expect(await (await get('two')).json()).toMatchObject({ status: 400 });
+});
+
+it('the newest one is shown with the open epochs of the authorities, by itself and with a place', async () => {
+  const { policy, task } = services;
+  const isGood = (body: Uint8Array): boolean => {
+    const { statement, epochs } = shownModelCodec.decode(body);
+    return (
+      isSigned(nodeSuite, modelStatementCodec, statement, policy.serverKey) &&
+      epochs.length >= policy.threshold &&
+      epochs.every((epoch) => toHex(epoch.task) === task && isEpochOf(nodeSuite, policy, epoch))
+    );
+  };
+  const [{ device, certificate }] = (await enrolledDevices(services, 1)) as [
+    Awaited<ReturnType<typeof enrolledDevices>>[0],
+  ];
+  const place = await askSigned(services, device, 'server', SERVER_PATH.admissions(task), certificate);
+  const { model } = (await place.json()) as { model: string };
+  expect(isGood(fromHex(model) as Uint8Array)).toBe(true);
+  expect(isGood(new Uint8Array(await (await get('newest')).arrayBuffer()))).toBe(true);
+});
+
+it('an upload is known by its name only once it has begun', async () => {
+  const upload = await holdUpload(services, 3, 1);
+  const fate = new URL(SERVER_PATH.shotFate(services.task, upload.name), services.server.url);
+  expect((await fetch(fate)).status).toBe(404);
+  expect(await send(services, upload)).toMatchObject({ status: 200 });
+  expect(await services.fate(upload.name)).toMatchObject({ fate: 'waiting' });
 });

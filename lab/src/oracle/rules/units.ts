@@ -22,8 +22,8 @@ export const UNIT_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'authority/src/steps/shots.ts',
-        find: '    await record(tools, known, decision);\n',
-        replace: '',
+        find: '    await record(tools, known, decision);\n    return signVote',
+        replace: '    return signVote',
       },
     ],
   },

@@ -34,7 +34,7 @@ export class AuthorityParty {
   service!: Authority;
   /** Its signing key, for those who collude with it. */
   signer!: Signer;
-  /** The secrets that it drew since its first start, for those who break one of its keys. */
+  /** Everything that it drew since its first start, for those who break one of its keys. */
   readonly drawn: Uint8Array[] = [];
 
   private constructor(index: number, options: AuthorityPartyOptions) {
@@ -47,10 +47,10 @@ export class AuthorityParty {
   static async start(index: number, options: AuthorityPartyOptions): Promise<AuthorityParty> {
     const party = new AuthorityParty(index, options);
     mkdirSync(party.#home, { recursive: true });
-    writeFileSync(party.#keyFile, nodeRandomBytes(32), { mode: 0o600 });
+    writeFileSync(party.keyFile, nodeRandomBytes(32), { mode: 0o600 });
     await party.#open();
     const isIts = (seed: Uint8Array): boolean =>
-      Buffer.compare(createNodeSigner(seed).publicKey, party.publicKey) === 0;
+      seed.length === 32 && Buffer.compare(createNodeSigner(seed).publicKey, party.publicKey) === 0;
     party.signer = createNodeSigner(party.drawn.find(isIts) as Uint8Array);
     return party;
   }
@@ -63,35 +63,35 @@ export class AuthorityParty {
     return this.service.publicKey;
   }
 
-  get #data(): string {
+  get dataFolder(): string {
     return join(this.#home, 'data');
   }
 
   /** The folder of its units. */
   get units(): string {
-    return join(this.#data, 'units');
+    return join(this.dataFolder, 'units');
   }
 
-  get #keyFile(): string {
+  get keyFile(): string {
     return join(this.#home, 'key');
   }
 
-  /** Its process ends, and starts again from the same folder. */
-  async restart(between: () => void = () => {}): Promise<void> {
+  /** Its process ends, and starts again from the same folder, with these options if there are any. */
+  async restart(between: () => unknown = () => {}, more: Partial<AuthorityOptions> = {}): Promise<void> {
     this.#options.wire.put(this.host, undefined);
     await this.service.close();
-    between();
-    await this.#open();
+    await between();
+    await this.#open(more);
   }
 
   /** A copy of its folder as it is now, as of a disk whose power is cut, and the way back to it. */
   copied(): () => Promise<void> {
     const copy = join(this.#home, `copy-${this.#copies++}`);
-    cpSync(this.#data, copy, { recursive: true });
+    cpSync(this.dataFolder, copy, { recursive: true });
     return () =>
       this.restart(() => {
-        rmSync(this.#data, { recursive: true });
-        cpSync(copy, this.#data, { recursive: true });
+        rmSync(this.dataFolder, { recursive: true });
+        cpSync(copy, this.dataFolder, { recursive: true });
       });
   }
 
@@ -99,11 +99,11 @@ export class AuthorityParty {
     await this.service.close();
   }
 
-  async #open(): Promise<void> {
+  async #open(other: Partial<AuthorityOptions> = {}): Promise<void> {
     const { clock, more, wire } = this.#options;
     this.service = await createAuthority({
-      dataFolder: this.#data,
-      secret: { keyFile: this.#keyFile },
+      dataFolder: this.dataFolder,
+      secret: { keyFile: this.keyFile },
       operators: OPERATORS,
       keyLimit: NO_LIMITS.deviceLimit,
       workers: 0,
@@ -111,11 +111,12 @@ export class AuthorityParty {
       clock: () => clock() + this.aheadMs,
       randomBytes: (length) => {
         const bytes = nodeRandomBytes(length);
-        if (length === 32) this.drawn.push(bytes.slice());
+        this.drawn.push(bytes.slice());
         return bytes;
       },
       ...NO_LIMITS,
       ...more,
+      ...other,
     });
     wire.put(this.host, this.service.app);
   }

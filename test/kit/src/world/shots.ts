@@ -1,6 +1,6 @@
 /** A world whose devices send anything they are told to, and whose authorities are silent or lie. */
 import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
-import { applyMasksInPlace, toHex } from '@basa/masking';
+import { applyMasksInPlace, concatBytes, toHex } from '@basa/masking';
 import {
   HEADER,
   heldParts,
@@ -119,13 +119,16 @@ export class ShotScene {
   async shot(): Promise<SentShot> {
     const index = this.#devices++;
     const signer = createNodeSigner(nodeRandomBytes(32));
-    const made: Pick<SentShot, 'upload' | 'body'>[] = [];
+    const pieces: Uint8Array[] = [];
+    let upload: ShotUpload | undefined;
     const { faults } = this.world.wire;
     faults.unshift(({ method, headers, body = new Uint8Array() }) => {
-      const upload = headers[HEADER.upload];
-      if (method !== 'PUT' || upload === undefined) return undefined;
-      made.push({ upload: shotUploadCodec.decode(Buffer.from(upload, 'hex')), body });
-      const answer = JSON.stringify({ received: body.length, accepted: true });
+      const header = headers[HEADER.upload];
+      if (method !== 'PUT' || header === undefined) return undefined;
+      upload = shotUploadCodec.decode(Buffer.from(header, 'hex'));
+      pieces.push(body);
+      const received = pieces.reduce((sum, { length }) => sum + length, 0);
+      const answer = JSON.stringify({ received, accepted: received === upload.bodyBytes });
       return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(answer) };
     });
     const client = await this.world.device({
@@ -137,7 +140,8 @@ export class ShotScene {
     await client.contribute(delta, { trainedOn: version });
     await client.close();
     faults.shift();
-    return { device: signingDevice(signer), index, ...(made[0] as (typeof made)[number]) };
+    if (upload === undefined) throw new Error('the device gave nothing');
+    return { device: signingDevice(signer), index, upload, body: concatBytes(...pieces) };
   }
 
   /** The same with another body or header, as signed by a device that masks wrongly. */

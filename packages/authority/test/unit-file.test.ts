@@ -14,7 +14,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UnitFile } from '../../src/units/unit-file.ts';
+import { UnitFile } from '../src/units/unit-file.ts';
 
 let folder: string;
 let path: string;
