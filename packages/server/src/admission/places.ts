@@ -7,7 +7,7 @@ import { type Admitted, type Asked, admit, type TaskId, type UserId } from '@bas
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import { OPEN } from '../store/tasks.ts';
 
-export interface PlaceWish extends Pick<Asked, 'places' | 'waitingSums' | 'least'> {
+export interface PlaceWish extends Pick<Asked, 'places' | 'least'> {
   /** The version that the device will train on: the newest one. */
   readonly version: number;
   /** The time within which devices count that asked. */
@@ -19,6 +19,8 @@ export interface PlaceCount {
   readonly used: number;
   /** Devices that wait for a place, up to `MOST_WAITING`. */
   readonly waiting: number;
+  /** Batches that wait to be opened, without those whose authorities did not answer: no device waits for these. */
+  readonly waitingSums: number;
 }
 
 export interface Placed extends PlaceCount {
@@ -41,7 +43,8 @@ const UPLOADS = 'SELECT 1 AS found FROM shots s LEFT JOIN batches b ON b.ctx = s
 const COUNT = `SELECT
   (SELECT COUNT(*) FROM places p WHERE p.task = ? AND p.ends_at > ?
     AND (p.has_given = 0 OR EXISTS (${UPLOADS} s.task = p.task AND s.usr = p.usr AND s.version >= p.version AND ${IS_OPEN}))) AS used,
-  (SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE task = ? AND ends_at IS NULL AND asked_at > ? LIMIT ${MOST_WAITING}) AS counted) AS waiting`;
+  (SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE task = ? AND ends_at IS NULL AND asked_at > ? LIMIT ${MOST_WAITING}) AS counted) AS waiting,
+  (SELECT COUNT(*) FROM batches WHERE task = ? AND status IN ('frozen', 'granted') AND aside = 0) AS sums`;
 const HAS_GIVEN = `${UPLOADS} s.task = ? AND s.usr = ? AND s.version >= ? AND (s.version >= ? OR ${IS_OPEN}) LIMIT 1`;
 /** An update on the version that waits for its batch counts, too: otherwise the last devices of a small fleet would wait for more. */
 const FRESH = `SELECT COUNT(*) AS found FROM places p WHERE p.task = ? AND p.asked_at > ?
@@ -130,6 +133,7 @@ async function takePlace(session: SqlSession, task: TaskId, user: UserId, wish: 
 
 async function countOf({ query, now }: Pick<SqlSession, 'query' | 'now'>, task: TaskId): Promise<PlaceCount> {
   const at = await now();
-  const [row = {}] = await query(COUNT, task, at, task, at - WAITS_MS);
-  return { used: column.number(row, 'used'), waiting: column.number(row, 'waiting') };
+  const [row = {}] = await query(COUNT, task, at, task, at - WAITS_MS, task);
+  const [used, waiting, waitingSums] = ['used', 'waiting', 'sums'].map((name) => column.number(row, name));
+  return { used, waiting, waitingSums } as PlaceCount;
 }

@@ -6,23 +6,22 @@ import {
   type Refused,
   refused,
   retryAfterMs,
-  type ShotBatch,
   type TaskId,
   type UserId,
 } from '@basa/protocol';
 import { type RateLimit, TokenBuckets } from '@basa/service';
 import type { AdmissionNumbers } from '../specification/task-specification.ts';
-import type { StoredModel } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
 import type { PlaceCount, Places } from './places.ts';
 
-export interface TaskAdmissionOptions extends AdmissionNumbers {
+export interface AdmissionContext {
   readonly task: TaskId;
+  readonly numbers: AdmissionNumbers;
   readonly store: Pick<Store, 'othersOn'>;
   readonly placeTable: Places;
   readonly clock: () => number;
-  /** In [0, 1): spreads devices that were told to come back. */
-  jitter(): number;
+  /** The newest version, made here or at another node; -1 before the first. */
+  newest(): number;
 }
 
 interface Later {
@@ -40,38 +39,38 @@ const WHY: Readonly<Record<Exclude<Admitted, 'place'>, string>> = {
 };
 
 export class TaskAdmission {
-  readonly #options: TaskAdmissionOptions;
+  readonly #context: AdmissionContext;
+  /** In [0, 1): spreads devices that were told to come back. */
+  readonly #jitter: () => number;
   readonly #pace = new Pace();
-  /** Batches that wait to be opened, and those among them whose authorities did not answer. */
-  readonly #waiting = new Set<string>();
-  readonly #aside = new Set<string>();
-  #newestVersion = -1;
-  /** The time since which no device is under way with an update on the newest version. */
-  #quietSince: number | undefined;
+  /** The time since which no device is under way with an update on this version, the newest one. */
+  #quiet: { readonly version: number; readonly since: number | undefined } = { version: -1, since: undefined };
   #isUsed = false;
   /** As of the last look or answer. */
-  #count: PlaceCount = { used: 0, waiting: 0 };
+  #count: PlaceCount = { used: 0, waiting: 0, waitingSums: 0 };
   #underWay: ReadonlyMap<number, number> = new Map();
 
-  constructor(options: TaskAdmissionOptions) {
-    this.#options = options;
+  constructor(context: AdmissionContext, jitter: () => number = Math.random) {
+    this.#context = context;
+    this.#jitter = jitter;
   }
 
   async ask(user: UserId): Promise<PlaceAnswer> {
     this.#isUsed = true;
-    const { task, placeTable, clock, jitter, places, uploadLeaseMs, minimum, privateWithinMs } = this.#options;
+    const { task, placeTable, clock, numbers, newest } = this.#context;
+    const { places, uploadLeaseMs, minimum, privateWithinMs } = numbers;
+    const version = newest();
     const { admitted, leftMs, ...count } = await placeTable.take(task, user, {
-      version: Math.max(0, this.#newestVersion),
+      version: Math.max(0, version),
       places,
-      waitingSums: this.#waitingSums,
       least: privateWithinMs === undefined ? 0 : minimum,
       withinMs: privateWithinMs ?? 0,
       leaseMs: this.#pace.leaseMs(uploadLeaseMs),
     });
     this.#count = count;
     if (admitted !== 'place')
-      return { kind: 'later', why: WHY[admitted], retryAfterMs: retryAfterMs(count.waiting, jitter()) };
-    this.#quietSince = undefined;
+      return { kind: 'later', why: WHY[admitted], retryAfterMs: retryAfterMs(count.waiting, this.#jitter()) };
+    this.#quiet = { version, since: undefined };
     this.#pace.begin(user, clock());
     return { kind: 'place', leftMs };
   }
@@ -82,53 +81,24 @@ export class TaskAdmission {
    * is known about coming devices, so all are admitted.
    */
   async versionOver(user: UserId, version: number): Promise<Refused | undefined> {
-    if (!this.#isUsed || version >= this.#newestVersion) return undefined;
-    const { placeTable, store, task, leastOfVersion } = this.#options;
+    const { placeTable, store, task, numbers, newest } = this.#context;
+    if (!this.#isUsed || version >= newest()) return undefined;
     this.#underWay = await placeTable.underWay(task);
     const own = (await placeTable.has(task, user)) ? 1 : 0;
     const others = Math.max(0, this.#comingOn(version) - own) + (await store.othersOn(task, version, user));
-    if (others + 1 >= leastOfVersion) return undefined;
-    return refused('version-over', { detail: `version ${version}; version ${this.#newestVersion} is the newest` });
+    if (others + 1 >= numbers.leastOfVersion) return undefined;
+    return refused('version-over', { detail: `version ${version}; version ${newest()} is the newest` });
   }
 
   /** The device's only message has arrived. */
   gave(user: UserId): void {
-    this.#pace.end(user, this.#options.clock());
+    this.#pace.end(user, this.#context.clock());
   }
 
   /** The device gave up its place, or has used it for an update that was refused. */
   async discard(user: UserId): Promise<void> {
     this.#pace.forget(user);
-    await this.#options.placeTable.free(this.#options.task, user);
-  }
-
-  trackBatch({ ctx, status }: Pick<ShotBatch, 'ctx' | 'status'>): void {
-    const name = toHex(ctx);
-    if (status === 'frozen' || status === 'granted') {
-      this.#waiting.add(name);
-      return;
-    }
-    this.#waiting.delete(name);
-    this.#aside.delete(name);
-  }
-
-  /**
-   * No device waits for a sum that cannot be closed because authorities do not answer. New sums are gathered without it, so that a fleet
-   * continues while an authority is down.
-   */
-  setAside({ ctx }: Pick<ShotBatch, 'ctx'>): void {
-    this.#aside.add(toHex(ctx));
-  }
-
-  get #waitingSums(): number {
-    return [...this.#waiting].filter((name) => !this.#aside.has(name)).length;
-  }
-
-  /** The newest version, made here or at another node. */
-  meetVersion({ version }: Pick<StoredModel, 'version'>): void {
-    if (version <= this.#newestVersion) return;
-    this.#newestVersion = version;
-    this.#quietSince = undefined;
+    await this.#context.placeTable.free(this.#context.task, user);
   }
 
   /**
@@ -136,7 +106,7 @@ export class TaskAdmission {
    * limit.
    */
   coming(version: number): number | undefined {
-    const isOpenToAll = !this.#isUsed || version >= this.#newestVersion;
+    const isOpenToAll = !this.#isUsed || version >= this.#context.newest();
     return isOpenToAll ? undefined : this.#comingOn(version);
   }
 
@@ -146,11 +116,12 @@ export class TaskAdmission {
 
   /** Checks whether any device is on the way. */
   async look(): Promise<void> {
-    const { placeTable, task, clock } = this.#options;
+    const { placeTable, task, clock, newest } = this.#context;
     this.#count = await placeTable.count(task);
     this.#underWay = await placeTable.underWay(task);
-    const isQuiet = this.#comingOn(this.#newestVersion) === 0;
-    this.#quietSince = isQuiet ? (this.#quietSince ?? clock()) : undefined;
+    const version = newest();
+    const since = this.#quiet.version === version ? this.#quiet.since : undefined;
+    this.#quiet = { version, since: this.#comingOn(version) === 0 ? (since ?? clock()) : undefined };
   }
 
   /**
@@ -160,14 +131,15 @@ export class TaskAdmission {
   quietMs(version: number): number {
     if (!this.#isUsed) return 0;
     if (this.coming(version) === 0) return Number.POSITIVE_INFINITY;
-    const isOther = version !== this.#newestVersion;
-    return this.#quietSince === undefined || isOther ? 0 : this.#options.clock() - this.#quietSince;
+    const { version: newest, since } = this.#quiet;
+    return since === undefined || version !== newest ? 0 : this.#context.clock() - since;
   }
 
   /** As of the last look. */
   get view(): AdmissionView {
-    const underWay = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
-    return { places: this.#options.places, underWay, ...this.#count, waitingBuffers: this.#waitingSums };
+    const { waitingSums, ...count } = this.#count;
+    const underWay = [...this.#underWay.values()].reduce((sum, devices) => sum + devices, 0);
+    return { places: this.#context.numbers.places, underWay, ...count, waitingBuffers: waitingSums };
   }
 }
 

@@ -45,6 +45,10 @@ export class AuthorityLink {
     this.#http = new AuthorityHttp(options);
   }
 
+  get url(): string {
+    return this.#options.url;
+  }
+
   get publicKey(): Uint8Array {
     return this.#options.publicKey;
   }

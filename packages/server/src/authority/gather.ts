@@ -1,54 +1,43 @@
 /** How authorities are asked: several in parallel, and again after a failure. */
 import { Poll } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
+import type { AuthorityLink } from './authority-link.ts';
 
-export interface Answered<Answer> {
+export interface Member {
   /** The index of the authority. */
   readonly authority: number;
-  readonly answer: Answer;
+  readonly link: AuthorityLink;
 }
 
-export interface Question<Answer> {
-  readonly authority: number;
-  ask(): Promise<Answer>;
-}
-
-export interface GatherOptions<Answer> {
-  /** Fewer answers are a failure. */
-  readonly needed: number;
-  /** The time for which the others are awaited once there are enough. */
-  readonly graceMs: number;
-  /** True if these are enough; until then all are awaited. Without it, as many as are needed. */
-  isEnough?(answers: readonly Answered<Answer>[]): boolean;
-}
+/** The time for which authorities that are not needed are awaited: their answers allow others to be down later. */
+const GRACE_MS = 500;
 
 /**
  * Asks several authorities in parallel, and waits for as many as are needed: the slowest ones delay nothing. Each
- * request judges its own answer and throws if it is wrong, so that a lying authority counts as a silent one.
- * Returns the answers that came in time.
- * Throws the refusal if enough refused, otherwise an error that too few answer.
+ * request judges its own answer and throws if it is wrong, so that a lying authority counts as a silent one. Throws
+ * the refusal if enough refused, otherwise an error that too few answer.
  */
-export function gather<Answer>(
-  questions: readonly Question<Answer>[],
-  { needed, graceMs, isEnough = () => true }: GatherOptions<Answer>,
-): Promise<readonly Answered<Answer>[]> {
-  const poll = new Poll<Answered<Answer>>(questions.length, (good) => good.length >= needed && isEnough(good));
+export function gather(
+  members: readonly Member[],
+  needed: number,
+  ask: (member: Member) => Promise<void>,
+): Promise<void> {
+  const poll = new Poll<Member>(members.length, (good) => good.length >= needed);
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const end = (): void => {
       clearTimeout(timer);
-      if (poll.good.length >= needed) resolve([...poll.good].sort((a, b) => a.authority - b.authority));
-      else reject(whyOf(poll.failures, needed, questions.length));
+      if (poll.good.length >= needed) resolve();
+      else reject(whyOf(poll.failures, needed, members.length));
     };
     const settle = (): void => {
       if (poll.isOver) end();
-      else if (poll.isEnough && graceMs === 0) end();
-      else if (poll.isEnough) timer ??= setTimeout(end, graceMs);
+      else if (poll.isEnough) timer ??= setTimeout(end, GRACE_MS);
     };
-    if (questions.length < needed) reject(new AuthorityUnreachable(`${needed} authorities are needed`));
-    for (const { authority, ask } of questions) {
-      ask()
-        .then((answer) => poll.answered({ authority, answer }, undefined))
+    if (members.length < needed) reject(new AuthorityUnreachable(`${needed} authorities are needed`));
+    for (const member of members) {
+      ask(member)
+        .then(() => poll.answered(member, undefined))
         .catch((error: unknown) => poll.failed(error))
         .finally(settle);
     }

@@ -4,11 +4,8 @@ import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { nodeSuite, type WorkerPool } from '@basa/runtime/node';
 import { fail } from '@basa/service';
-import type { BlobStore } from '../blobs/blob-store.ts';
-import type { ReadTask } from '../specification/task-specification.ts';
-import type { Store } from '../store/store.ts';
 import { examplesNote } from '../store/tasks.ts';
-import type { ModelKeeper } from './model-keeper.ts';
+import type { ModelContext, ModelKeeper } from './model-keeper.ts';
 import type { Evaluated, WorkResult, WorkTask } from './work/sum-shard.ts';
 
 /** The prefix of the held-out examples of a task. */
@@ -16,27 +13,23 @@ export function examplesOf(task: TaskId): string {
   return `evaluation/${toHex(task)}`;
 }
 
-export interface EvaluationOptions {
-  readonly task: TaskId;
-  readonly read: ReadTask;
+interface EvaluationContext extends ModelContext {
   readonly models: ModelKeeper;
-  readonly store: Store;
-  readonly blobs: BlobStore;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
 }
 
 export class Evaluation {
-  readonly #options: EvaluationOptions;
+  readonly #context: EvaluationContext;
   /** The version that could not be evaluated: it is not tried again and again. */
   #failed: number | undefined;
 
-  constructor(options: EvaluationOptions) {
-    this.#options = options;
+  constructor(context: EvaluationContext) {
+    this.#context = context;
   }
 
   /** Replaces the examples. Returns their number. */
   async setExamples(bytes: Uint8Array): Promise<number> {
-    const { blobs, store } = this.#options;
+    const { blobs, store } = this.#context;
     const { labels } = this.#checked(bytes);
     // A separate name for each file, because workers cache the examples they have read.
     const name = toHex(nodeSuite.sha256(bytes)).slice(0, 32);
@@ -45,14 +38,14 @@ export class Evaluation {
     await store.setNote(this.#note(), new TextEncoder().encode(name));
     if (before !== undefined && before !== name) await blobs.remove(`${this.#folder()}/${before}`);
     this.#failed = undefined;
-    const newest = await this.#options.models.current();
+    const newest = await this.#context.models.current();
     if (newest !== undefined) await this.evaluate(newest.version);
     return labels.length;
   }
 
   /** Evaluates the newest version, unless that was done. */
   async catchUp(): Promise<void> {
-    const { newest } = this.#options.models;
+    const { newest } = this.#context.models;
     if (newest === undefined || newest.loss !== undefined || newest.version === this.#failed) return;
     try {
       await this.evaluate(newest.version);
@@ -63,7 +56,7 @@ export class Evaluation {
   }
 
   async evaluate(version: number): Promise<void> {
-    const { models, pool, read, store, task } = this.#options;
+    const { models, pool, read, store, task } = this.#context;
     const { model } = read;
     const { loss } = read.policy.training;
     const name = model === undefined ? undefined : await this.#examples();
@@ -76,7 +69,7 @@ export class Evaluation {
   }
 
   #checked(bytes: Uint8Array): Dataset {
-    const { model, policy } = this.#options.read;
+    const { model, policy } = this.#context.read;
     const { loss } = policy.training;
     if (model === undefined) fail('malformed', { detail: 'the task has no model to evaluate' });
     if (loss === 'own') fail('malformed', { detail: 'the loss of the task is its own: the server cannot evaluate it' });
@@ -92,16 +85,16 @@ export class Evaluation {
   }
 
   async #examples(): Promise<string | undefined> {
-    const note = await this.#options.store.note(this.#note());
+    const note = await this.#context.store.note(this.#note());
     return note === undefined ? undefined : new TextDecoder().decode(note);
   }
 
   #folder(): string {
-    return examplesOf(this.#options.task);
+    return examplesOf(this.#context.task);
   }
 
   #note(): string {
-    return examplesNote(this.#options.task);
+    return examplesNote(this.#context.task);
   }
 }
 

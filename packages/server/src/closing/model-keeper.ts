@@ -13,19 +13,19 @@ import {
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
-import type { UpToDate } from '../nodes/nodes.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { FreshModel, StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { Fence } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
-export interface ModelKeeperOptions {
+export interface ModelContext {
   readonly task: TaskId;
   readonly read: ReadTask;
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
-  readonly nodes: { readonly upToDate: UpToDate };
+  readonly nodes: Pick<Nodes, 'upToDate'>;
 }
 
 /** The input of the next version. */
@@ -33,8 +33,8 @@ export interface Making {
   readonly mean: AsyncIterable<Float32Array | Float64Array>;
   readonly counts: Counts;
   /** The mean age of its updates in versions; missing in the paper's mode, which damps single updates. */
-  readonly meanAge?: number;
-  readonly metrics?: Readonly<Record<string, number>>;
+  readonly meanAge?: number | undefined;
+  readonly metrics?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The number of updates in a version, and the number of dropped ones. */
@@ -55,13 +55,13 @@ export function modelsOf(task: TaskId): string {
 }
 
 export class ModelKeeper {
-  readonly #options: ModelKeeperOptions;
+  readonly #context: ModelContext;
   /** The newest version users may have. */
   #newest: StoredModel | undefined;
   #opening: Promise<void> | undefined;
 
-  constructor(options: ModelKeeperOptions) {
-    this.#options = options;
+  constructor(context: ModelContext) {
+    this.#context = context;
   }
 
   get newest(): StoredModel | undefined {
@@ -70,7 +70,7 @@ export class ModelKeeper {
 
   /** The same, from the store's current state. */
   async current(): Promise<StoredModel | undefined> {
-    return this.#options.nodes.upToDate(this.#newest, async () => {
+    return this.#context.nodes.upToDate(this.#newest, async () => {
       await this.refresh();
       return this.#newest;
     });
@@ -85,25 +85,25 @@ export class ModelKeeper {
   }
 
   async #open(): Promise<void> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     if ((await store.model(task, 0)) === undefined) await this.#add(0, NOTHING, this.#first(), { counts: NONE });
     await this.refresh();
   }
 
   /** Reads the newest version from the store. */
   async refresh(): Promise<void> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     this.#newest = await store.newestModel(task);
   }
 
   /** Returns the version that includes the sum, or leaves it out. */
   of(ctx: Ctx): Promise<StoredModel | undefined> {
-    return this.#options.store.modelOf(ctx);
+    return this.#context.store.modelOf(ctx);
   }
 
   /** The version with this name; another node may have made it. */
   async named(name: Uint8Array): Promise<StoredModel | undefined> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     if (this.#newest !== undefined && equalBytes(this.#newest.name, name)) return this.#newest;
     const found = await store.modelNamed(task, name);
     if (found !== undefined && found.version > (this.#newest?.version ?? -1)) await this.refresh();
@@ -112,14 +112,14 @@ export class ModelKeeper {
 
   /** The statement that devices get. */
   statementOf({ version, serial, modelHash }: StoredModel): ModelStatement {
-    const { task, ports } = this.#options;
+    const { task, ports } = this.#context;
     return signStatement(modelStatementCodec, ports.signer, { task, version, serial, modelHash });
   }
 
   /** Throws if the bytes of the newest version are gone. */
   async checkNewest(): Promise<void> {
     const { newest } = this;
-    if (newest !== undefined && (await this.#options.blobs.size(newest.blobKey)) === undefined)
+    if (newest !== undefined && (await this.#context.blobs.size(newest.blobKey)) === undefined)
       throw new StartError('dataFolder', `version ${newest.version} of a model is missing; restore the newest backup`);
   }
 
@@ -137,7 +137,7 @@ export class ModelKeeper {
   /** True if the next version has the same parameters: no sum on this one may be used, because devices give on both. */
   async isRepeated(version: number): Promise<boolean> {
     if (version >= (this.#newest?.version ?? 0)) return false;
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     const [one, next] = [await store.model(task, version), await store.model(task, version + 1)];
     return one !== undefined && next !== undefined && equalBytes(one.modelHash, next.modelHash);
   }
@@ -154,42 +154,44 @@ export class ModelKeeper {
     return this.#newest;
   }
 
-  async *#copied({ blobKey, stepKey }: StoredModel): AsyncGenerator<Stepped> {
-    const { blobs, read } = this.#options;
-    const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
-    for (let at = 0; at < read.policy.dimension; at += MAX_SHARD_ELEMENTS) {
-      const end = Math.min(read.policy.dimension, at + MAX_SHARD_ELEMENTS);
-      const parameters = floatsOf(await part(blobs, blobKey, 4 * at, 4 * end));
-      const memory =
-        stepKey === undefined
-          ? new Float64Array()
-          : doublesOf(await part(blobs, stepKey, 8 * numbers * at, 8 * numbers * end));
+  async *#copied(before: StoredModel): AsyncGenerator<Stepped> {
+    const { dimension } = this.#context.read.policy;
+    const part = await this.#partsOf(before);
+    for (let at = 0; at < dimension; at += MAX_SHARD_ELEMENTS) {
+      const { parameters, memory = new Float64Array() } = await part(at, Math.min(dimension, at + MAX_SHARD_ELEMENTS));
       yield { parameters, memory };
     }
   }
 
   async *#stepped(before: StoredModel, { mean, meanAge }: Making): AsyncGenerator<Stepped> {
-    const { blobs, read } = this.#options;
-    const { blobKey, stepKey, version } = before;
-    const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
+    const { read } = this.#context;
+    const part = await this.#partsOf(before);
     let at = 0;
     for await (const shard of mean) {
-      const end = at + shard.length;
-      const parameters = floatsOf(await part(blobs, blobKey, 4 * at, 4 * end));
-      const memory =
-        stepKey === undefined ? undefined : doublesOf(await part(blobs, stepKey, 8 * numbers * at, 8 * numbers * end));
+      const { parameters, memory } = await part(at, at + shard.length);
       const step = createServerStep(read.serverStep as ServerStepOptions, memory);
       step.applyInPlace(parameters, shard, meanAge);
       yield { parameters, memory: step.memory() };
-      at = end;
+      at += shard.length;
     }
-    if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
+    if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${before.version}`);
+  }
+
+  /** Reads parts of a version; `memory` is undefined if its step has none. */
+  async #partsOf({ blobKey, stepKey }: StoredModel) {
+    const { blobs, read } = this.#context;
+    const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
+    const bytes = (key: string, start: number, end: number) => collect(blobs.read(key, start, end), end - start);
+    return async (from: number, to: number) => ({
+      parameters: floatsOf(await bytes(blobKey, 4 * from, 4 * to)),
+      memory: stepKey === undefined ? undefined : doublesOf(await bytes(stepKey, 8 * numbers * from, 8 * numbers * to)),
+    });
   }
 
   async parameters(version: number): Promise<Float32Array> {
-    const model = await this.#options.store.model(this.#options.task, version);
+    const model = await this.#context.store.model(this.#context.task, version);
     if (model === undefined) throw new Error(`there is no version ${version}`);
-    return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
+    return floatsOf(await readWhole(this.#context.blobs, model.blobKey));
   }
 
   /** Blob names depend on the sums of the version, so no node overwrites or removes another's. */
@@ -199,7 +201,7 @@ export class ModelKeeper {
     shards: AsyncIterable<Stepped>,
     { counts, fence, meanAge, metrics }: Omit<Making, 'mean'> & { readonly fence?: Fence | undefined },
   ): Promise<StoredModel> {
-    const { store, blobs, ports, task } = this.#options;
+    const { store, blobs, ports, task } = this.#context;
     const blobKey = `${modelsOf(task)}/${version}-${nameOf(named)}`;
     const stepKey = `${blobKey}-step`;
     const attempt = toHex(nodeRandomBytes(8));
@@ -230,15 +232,15 @@ export class ModelKeeper {
       blobKey,
       madeAt: await store.now(),
       ...counts,
-      ...(hasMemory && { stepKey }),
-      ...(meanAge !== undefined && { meanAge }),
-      ...(metrics !== undefined && { metrics }),
+      stepKey: hasMemory ? stepKey : undefined,
+      meanAge,
+      metrics,
     };
     return store.addModel(ports.suite, made, named, fence);
   }
 
   async *#first(): AsyncGenerator<Stepped> {
-    const { read } = this.#options;
+    const { read } = this.#context;
     const { parameters, seed = 0 } = read.specification.initial ?? {};
     const memory = new Float64Array();
     if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
@@ -259,10 +261,6 @@ function nameOf({ sums, spoilt }: SumsOfVersion): string {
   const hash = createHash('sha256');
   for (const ctx of [...sums, ...spoilt]) hash.update(ctx);
   return hash.digest('hex').slice(0, 32);
-}
-
-function part(blobs: BlobStore, key: string, start: number, end: number): Promise<Uint8Array> {
-  return collect(blobs.read(key, start, end), end - start);
 }
 
 /** Parameters and means as bytes: stored, sent and hashed as little-endian words, the order of every machine with wasm. */

@@ -5,7 +5,6 @@ import { type Ctx, inputElements, type SumState } from '@basa/protocol';
 import { createWorkerPool, nodeRandomBytes, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { type BlobStore, bodiesOf, collect } from '../blobs/blob-store.ts';
 import type { OpenedRow } from '../store/batches.ts';
-import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { bytesOfWords, doublesOf, floatsOf, MAX_SHARD_ELEMENTS, type Shard, shardsOf } from './model-keeper.ts';
 import type {
@@ -18,12 +17,6 @@ import type {
   WorkResult,
   WorkTask,
 } from './work/sum-shard.ts';
-
-export interface OpeningTools {
-  readonly store: Store;
-  readonly pool: WorkerPool<WorkTask, WorkResult>;
-  readonly watch: ServerWatch;
-}
 
 /** Of a closed sum that nobody can open any more. Its devices did nothing wrong. */
 export const UNOPENED = 'too few authorities can still open the sum';
@@ -47,13 +40,15 @@ class SumRefused extends Error {
 /** The parts of a sum: bodies, and the masks to subtract. */
 type ToOpen = Omit<SumShardTask, 'kind' | 'from' | 'to' | 'weightSum'>;
 
-export async function openShards({ pool, watch }: OpeningTools, sum: ToOpen): Promise<OpenedSum> {
+export async function openShards(
+  { pool, watch }: { readonly pool: WorkerPool<WorkTask, WorkResult>; readonly watch: ServerWatch },
+  sum: ToOpen,
+): Promise<OpenedSum> {
   const { ctx, rules } = sum;
   const [whole, ...later] = shardsOf(inputElements(rules), pool.size);
   if (whole === undefined) throw new Error('a sum without elements');
   const sumOf = async ({ from, to }: Shard, weightSum?: number): Promise<SummedShard> => {
-    const known = weightSum === undefined ? {} : { weightSum };
-    const work = { kind: 'sum-shard', ...sum, from, to, ...known } as const;
+    const work = { kind: 'sum-shard', ...sum, from, to, weightSum } as const;
     const attributes = { 'basa.from': from, 'basa.to': to };
     return watch.traces.step('sum-shard', { ctx, attributes }, async () => (await pool.run(work)) as SummedShard);
   };

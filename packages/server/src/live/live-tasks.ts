@@ -1,9 +1,8 @@
 /** The public view of a server's tasks, for the event stream. */
 import { toHex } from '@basa/masking';
-import { type LiveBuffer, type LiveState, type LiveVersion, type ShotBatch, scoresIn } from '@basa/protocol';
+import { type LiveBuffer, type LiveState, type LiveVersion, scoresIn } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import { liveBatch } from '../shots/batches.ts';
-import { isEnded } from '../store/batches.ts';
+import type { BatchRow } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from '../watch/server-watch.ts';
@@ -11,24 +10,17 @@ import { Tallies } from '../watch/server-watch.ts';
 const MAX_ENDED = 6;
 const MAX_WINDOWS = 24;
 
-export interface LiveOptions {
-  readonly store: Store;
-  readonly clock: () => number;
-}
-
 export class LiveTasks {
-  readonly #options: LiveOptions;
+  readonly #store: Store;
+  readonly #clock: () => number;
   readonly #tallies = new Tallies();
-  /** Batches of each task that ended recently, the last one first. */
-  readonly #ended = new Map<string, readonly LiveBuffer[]>();
-  /** Tasks whose last batches were looked up: after a restart this process has not seen them end. */
-  readonly #recalled = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #startedAt: number;
 
-  constructor(options: LiveOptions) {
-    this.#options = options;
-    this.#startedAt = options.clock();
+  constructor(store: Store, clock: () => number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#startedAt = clock();
   }
 
   /** Calls the listener whenever something may have changed. Returns a function that removes the listener. */
@@ -37,36 +29,25 @@ export class LiveTasks {
     return () => void this.#listeners.delete(listener);
   }
 
-  get isWatched(): boolean {
-    return this.#listeners.size > 0;
-  }
-
   answered(answer: Answer): void {
-    if (this.#tallies.answered(answer)) this.#changed();
+    if (this.#tallies.answered(answer)) this.changed();
   }
 
   fetched(task: string, version: number): void {
     this.#tallies.fetched(task, version);
   }
 
-  /** A batch was read or changed. */
-  track(batch: ShotBatch): void {
-    if (isEnded(batch.status)) this.#remember(toHex(batch.task), liveBatch(batch));
-    this.#changed();
+  /** Something that a listener sees has changed. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   async state(task: RunningTask, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
-    await this.#recall(task);
     const { stop, target } = task.read.specification;
     const { statistics } = task.mode;
-    const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
-    // A batch that has just ended is removed a little later.
-    const living = found.flatMap((shown) =>
-      shown === undefined || isEnded(shown.status as ShotBatch['status']) ? [] : [shown],
-    );
     return {
-      at: this.#options.clock(),
+      at: this.#clock(),
       startedAt: this.#startedAt,
       task: name,
       name: Buffer.from(task.read.policy.name).toString('utf8'),
@@ -77,7 +58,7 @@ export class LiveTasks {
       ...(target !== undefined && { target }),
       versions,
       ...(statistics !== undefined && { windows: await statistics.last(MAX_WINDOWS) }),
-      buffers: [...living, ...(await task.mode.filling()), ...(this.#ended.get(name) ?? [])],
+      buffers: await this.#batches(task),
       admission: task.admission.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
@@ -87,7 +68,7 @@ export class LiveTasks {
 
   /** Returns the versions from this one on that users may have. */
   async versions({ task }: RunningTask, from: number): Promise<readonly LiveVersion[]> {
-    const models = await this.#options.store.models(task, from);
+    const models = await this.#store.models(task, from);
     return models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
       version,
       at: madeAt,
@@ -99,21 +80,20 @@ export class LiveTasks {
     }));
   }
 
-  /** Every batch that the keeper reads is passed to `track`. */
-  async #recall({ task, mode }: RunningTask): Promise<void> {
-    const name = toHex(task);
-    if (this.#recalled.has(name)) return;
-    this.#recalled.add(name);
-    const last = await this.#options.store.lastSums(task, MAX_ENDED);
-    for (const ctx of [...last].reverse()) await mode.show(ctx);
-  }
-
-  #remember(task: string, shown: LiveBuffer): void {
-    const others = (this.#ended.get(task) ?? []).filter(({ ctx }) => ctx !== shown.ctx);
-    this.#ended.set(task, [shown, ...others].slice(0, MAX_ENDED));
-  }
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
+  /** Those that are open, then the uploads that will be in one, then those that ended lately. */
+  async #batches({ task, read }: RunningTask): Promise<readonly LiveBuffer[]> {
+    const { bufferSize, minimum } = read.policy;
+    const shown = ({ ctx, status, version, updates }: BatchRow): LiveBuffer => {
+      return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: updates };
+    };
+    const groups = await this.#store.shotGroups(task);
+    const filling = groups.flatMap(({ version, waiting, good }): LiveBuffer[] => {
+      const accepted = Math.min(waiting + good, bufferSize);
+      return accepted === 0
+        ? []
+        : [{ ctx: `filling-${version}`, status: 'filling', version, bufferSize, minimum, accepted }];
+    });
+    const [open, ended] = [await this.#store.openBatches(task), await this.#store.lastBatches(task, MAX_ENDED)];
+    return [...open.map(shown), ...filling, ...ended.map(shown)];
   }
 }

@@ -2,148 +2,107 @@
  * The nodes of a server: a single node with its own database, or several that share one. The interface is the same. A node with a shared
  * database has copies in memory that may be old, gets notices about changes of other nodes, and needs leases that other nodes may hold.
  */
-import { fromHex, toHex } from '@basa/masking';
-import type { Ctx, SumState, TaskId } from '@basa/protocol';
+import { toHex } from '@basa/masking';
+import type { TaskId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { openSignals, type Signals } from '@basa/service';
 import type { Places } from '../admission/places.ts';
 import { type Fence, LeaseLost } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
-/** Returns the copy in memory if no other node can have changed its source, otherwise the result of `read`. */
-export type UpToDate = <Copy>(copy: Copy, read: () => Promise<Copy>) => Promise<Copy>;
-
-export interface Nodes {
-  /** Decides which node ends the buffers of a task. */
-  readonly leases: Leases;
-  readonly upToDate: UpToDate;
-  /** Tells other nodes about the actions of this one. */
-  readonly tell: Telling;
-  /** This node starts now. */
-  noteStart(): Promise<void>;
-  /** Receives the signals of other nodes, until it is closed. */
-  listen(listener: Listener): void;
-  /** At every tick, reads the changes of other nodes, signalled or not. */
-  catchUp(refresh: () => Promise<void>): Promise<void>;
-  /** Stops listening, and gives all leases back. */
-  close(): Promise<void>;
-}
-
 export interface NodesOptions {
   readonly store: Store;
   readonly placeTable: Places;
-  /** The time for which a node may be silent before another one ends its buffers. */
+  /** The time for which a node may be silent before another one ends its batches. */
   readonly leaseMs: number;
   /** Set if several nodes share the database. */
   readonly shared?: { readonly url: string } | undefined;
   onTrouble(what: string, error: unknown): void;
 }
 
+/** What has changed: a task or its newest model, one of its batches, or its uploads: one was accepted. */
+export type Word = 'task' | 'batch' | 'upload';
+
+/** Takes note of a change at another node, in the task of this name. */
+export type Hear = (word: Word, task: string) => Promise<void>;
+
 /** The same after a restart: no other process has the folder. */
 const ALONE = 'alone';
-
-export function openNodes({ store, placeTable, leaseMs, shared, onTrouble }: NodesOptions): Nodes {
-  const holder = shared === undefined ? ALONE : toHex(nodeRandomBytes(8));
-  const leases = new Leases({ store, leaseMs, holder, onTrouble });
-  let signals: NodeSignals | undefined;
-  return {
-    leases,
-    upToDate: (copy, read) => (shared === undefined ? Promise.resolve(copy) : read()),
-    tell: {
-      task: (task) => signals?.task(task),
-      buffer: (buffer) => signals?.buffer(buffer),
-      upload: (task, ctx) => signals?.upload(task, ctx),
-    },
-    async noteStart() {
-      // Devices ask again, because it is unknown how many of them are still under way.
-      if (shared === undefined) await placeTable.forgetAll();
-    },
-    listen(listener) {
-      if (shared !== undefined) signals = openNodeSignals({ url: shared.url, listener, onTrouble });
-    },
-    async catchUp(refresh) {
-      if (shared !== undefined) await refresh();
-    },
-    async close() {
-      await signals?.close();
-      await leases.giveBack();
-    },
-  };
-}
-
-interface Telling {
-  /** A task, or its newest model, has changed. */
-  task(task: TaskId): void;
-  buffer(sum: Pick<SumState, 'ctx' | 'task'>): void;
-  /** An upload was accepted. */
-  upload(task: TaskId, ctx: Ctx): void;
-}
-
-/** The actions of a node on signals of another one. */
-export interface Listener {
-  onTask(): Promise<void>;
-  onBuffer(ctx: Ctx): Promise<void>;
-  onUpload(task: string, ctx: Ctx): Promise<void>;
-}
-
-interface NodeSignalsOptions {
-  readonly url: string;
-  readonly listener: Listener;
-  onTrouble(what: string, error: unknown): void;
-}
-
-interface NodeSignals extends Telling {
-  close(): Promise<void>;
-}
-
 const CHANNEL = 'basa_server';
 
-/** Signals between the nodes of one database, so that no node has to wait for its next look. */
-function openNodeSignals({ url, listener, onTrouble }: NodeSignalsOptions): NodeSignals {
-  const hear = async (word: string): Promise<void> => {
-    const [kind, task = '', buffer] = word.split(' ');
-    if (kind === 'task') return listener.onTask();
-    const ctx = fromHex(buffer ?? '') as Ctx | undefined;
-    if (ctx === undefined) return;
-    await (kind === 'upload' ? listener.onUpload(task, ctx) : listener.onBuffer(ctx));
-  };
-  const refresh = (): void => {
-    listener.onTask().catch((error: unknown) => onTrouble('the changes of other nodes could not be read', error));
-  };
-  const signals: Signals = openSignals({
-    url,
-    channel: CHANNEL,
-    onWord: (word) => void hear(word).catch((error: unknown) => onTrouble('a message of another node', error)),
-    onGap: refresh,
-    onTrouble: (error) => onTrouble('messages of other nodes cannot be received; polling the database instead', error),
-  });
-  return {
-    task: (task) => signals.tell(`task ${toHex(task)}`),
-    buffer: ({ ctx, task }) => signals.tell(`buffer ${toHex(task)} ${toHex(ctx)}`),
-    upload: (task, ctx) => signals.tell(`upload ${toHex(task)} ${toHex(ctx)}`),
-    close: () => signals.close(),
-  };
+export class Nodes {
+  readonly #options: NodesOptions;
+  /** Decides which node ends the batches of a task. */
+  readonly leases: Leases;
+  #signals: Signals | undefined;
+
+  constructor(options: NodesOptions) {
+    this.#options = options;
+    this.leases = new Leases(options, options.shared === undefined ? ALONE : toHex(nodeRandomBytes(8)));
+  }
+
+  /** Returns the copy in memory if no other node can have changed its source, otherwise the result of `read`. */
+  async upToDate<Copy>(copy: Copy, read: () => Promise<Copy>): Promise<Copy> {
+    return this.#options.shared === undefined ? copy : read();
+  }
+
+  /** Tells the other nodes, so that none has to wait for its next look. */
+  tell(word: Word, task: TaskId): void {
+    this.#signals?.tell(`${word} ${toHex(task)}`);
+  }
+
+  /** This node starts now. */
+  async noteStart(): Promise<void> {
+    const { shared, placeTable } = this.#options;
+    // Devices ask again, because it is unknown how many of them are still under way.
+    if (shared === undefined) await placeTable.forgetAll();
+  }
+
+  /** Hears the words of other nodes, until it is closed. */
+  listen(hear: Hear): void {
+    const { shared, onTrouble } = this.#options;
+    if (shared === undefined) return;
+    const heard = (word: Word, task: string): void =>
+      void hear(word, task).catch((error: unknown) => onTrouble('a message of another node', error));
+    this.#signals = openSignals({
+      url: shared.url,
+      channel: CHANNEL,
+      onWord(text) {
+        const [word, task = ''] = text.split(' ');
+        heard(word as Word, task);
+      },
+      onGap: () => heard('task', ''),
+      onTrouble: (error) =>
+        onTrouble('messages of other nodes cannot be received; polling the database instead', error),
+    });
+  }
+
+  /** At every tick, reads the changes of other nodes, signalled or not. */
+  async catchUp(refresh: () => Promise<void>): Promise<void> {
+    if (this.#options.shared !== undefined) await refresh();
+  }
+
+  /** Stops listening, and gives all leases back. */
+  async close(): Promise<void> {
+    await this.#signals?.close();
+    await this.leases.giveBack();
+  }
 }
 
-export interface LeasesOptions {
-  readonly store: Store;
-  readonly leaseMs: number;
-  /** The name of this node. */
-  readonly holder: string;
-  onTrouble(what: string, error: unknown): void;
-}
-
-/** Decides which node ends the buffers of a task: one at a time, for as long as its lease lasts on the database's clock. */
+/** Decides which node ends the batches of a task: one at a time, for as long as its lease lasts on the database's clock. */
 export class Leases {
-  readonly #options: LeasesOptions;
+  readonly #options: Pick<NodesOptions, 'store' | 'leaseMs' | 'onTrouble'>;
+  /** The name of this node. */
+  readonly #holder: string;
   /**
    * The last answer of the database, and its time. The database is not asked again and again, because the fence checks
    * every write.
    */
   readonly #known = new Map<string, { readonly fence: Fence | undefined; readonly at: number }>();
 
-  constructor(options: LeasesOptions) {
+  constructor(options: Pick<NodesOptions, 'store' | 'leaseMs' | 'onTrouble'>, holder: string) {
     this.#options = options;
+    this.#holder = holder;
   }
 
   /**
@@ -176,18 +135,18 @@ export class Leases {
   /** Gives all leases back, so that other nodes need not wait until they end. */
   async giveBack(): Promise<void> {
     for (const [name, { fence }] of this.#known)
-      if (fence !== undefined) await this.#options.store.giveLeaseBack(name, this.#options.holder);
+      if (fence !== undefined) await this.#options.store.giveLeaseBack(name, this.#holder);
     this.#known.clear();
   }
 
   /** Returns the fence of the lease, for work that begins now; undefined if another node has it, or had it a moment ago. */
   async #take(task: TaskId): Promise<Fence | undefined> {
-    const { store, leaseMs, holder } = this.#options;
+    const { store, leaseMs } = this.#options;
     const name = nameOf(task);
     const known = this.#known.get(name);
     if (known !== undefined && performance.now() - known.at < leaseMs / 4) return known.fence;
     const at = performance.now();
-    const number = await store.takeLease(name, holder, leaseMs);
+    const number = await store.takeLease(name, this.#holder, leaseMs);
     const fence = number === undefined ? undefined : { name, number };
     this.#known.set(name, { fence, at });
     return fence;

@@ -16,10 +16,10 @@ import {
   StartError,
 } from '@basa/service';
 import { type BodyPlace, openBodies } from '../blobs/place.ts';
-import { shotKey } from '../shots/intake.ts';
 import { KEY_FILE, openSharedStore } from '../store/open-store.ts';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from '../store/schema.ts';
 import { createStore, type Store } from '../store/store.ts';
+import { shotKey } from '../uploads/body.ts';
 import { bodyPlaceOf, readServerConfig, type ServerOptions } from './config.ts';
 
 /** Backups of a server that runs on its own data folder, and the message if it runs on a database. */

@@ -1,183 +1,84 @@
 /** The records of a server, and the working parts over them: the links to the authorities, batches, tasks and uploads. */
 
-import type { Signer, Suite } from '@basa/masking';
-import type { BasaEvent, ServerPorts } from '@basa/protocol';
+import { type Suite, toHex } from '@basa/masking';
+import type { ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Places } from '../admission/places.ts';
-import { AuthorityLinks, Revocations } from '../authority/authorities.ts';
 import { AuthorityLink } from '../authority/authority-link.ts';
-import type { BlobStore } from '../blobs/blob-store.ts';
 import { openBlobs } from '../blobs/place.ts';
 import { bodyRows, withRows } from '../blobs/rows.ts';
 import { startWorkers } from '../closing/opening.ts';
-import type { LiveTasks } from '../live/live-tasks.ts';
-import { type Listener, type Nodes, openNodes } from '../nodes/nodes.ts';
-import { BatchKeeper } from '../shots/batches.ts';
-import { type OpenedStore, openEmbeddedStore, openSharedStore, type SharedDatabase } from '../store/open-store.ts';
-import type { Store } from '../store/store.ts';
+import { LiveTasks } from '../live/live-tasks.ts';
+import { type Hear, Nodes } from '../nodes/nodes.ts';
+import { Batches } from '../shots/batches.ts';
+import type { ServerTools } from '../shots/context.ts';
+import { type OpenedStore, openEmbeddedStore, openSharedStore } from '../store/open-store.ts';
 import { TaskBook } from '../tasks/task-book.ts';
-import type { TaskTools } from '../tasks/task-tools.ts';
-import { Bodies, openPieces } from '../uploads/bodies.ts';
-import type { ServerWatch } from '../watch/server-watch.ts';
-import { type AuthorityAddress, blobPlaceOf, bodyPlaceOf, LEASE_MS, type Settings } from './config.ts';
-
-export interface CoreOptions {
-  readonly watch: ServerWatch;
-  readonly live: LiveTasks;
-  readonly onEvent: (event: BasaEvent) => void;
-  readonly onTrouble: (what: string, error: unknown) => void;
-}
+import { Bodies } from '../uploads/bodies.ts';
+import type { OnEvent, ServerWatch } from '../watch/server-watch.ts';
+import { blobPlaceOf, bodyPlaceOf, LEASE_MS, type Settings } from './config.ts';
+import { serverGauges, taskLabel } from './gauges.ts';
 
 export interface Core {
-  readonly tools: TaskTools;
+  readonly tools: ServerTools;
   readonly tasks: TaskBook;
   readonly bodies: Bodies;
-  readonly listener: Listener;
-  /** The number of batches of which something is in memory. */
-  buffersInMemory(): number;
-  /** Stops requests to the authority and computations for batches. The next start continues them. */
-  interrupt(): Promise<void>;
-  /** Waits for work under way. */
-  settle(): Promise<void>;
+  readonly live: LiveTasks;
+  readonly hear: Hear;
+}
+
+interface Reports {
+  readonly watch: ServerWatch;
+  readonly onEvent: OnEvent;
+  onTrouble(what: string, error: unknown): void;
 }
 
 const AUTHORITY_TIMEOUT_MS = 30_000;
 
-/** The working parts of a server over its records: the links to the authorities, batches, tasks and uploads. */
-export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
-  const { authorities, clock } = settings;
-  const { store, placeTable, blobs, nodes, signer } = records;
-  const { watch, live, onEvent, onTrouble } = options;
-  const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
-  const linkTo = ({ url, publicKey, timeoutMs }: AuthorityAddress): AuthorityLink =>
-    new AuthorityLink({
-      ...settings,
-      url,
-      publicKey,
-      ports,
-      timeoutMs: timeoutMs ?? AUTHORITY_TIMEOUT_MS,
-      onAsked: (asked) => watch.asked(asked),
-    });
-  const links = new AuthorityLinks({ links: authorities.map(linkTo), ports, clock });
-  const { upToDate, tell } = nodes;
-  const batches = new BatchKeeper({
-    store,
-    ports,
-    upToDate,
-    onEvent,
-    onChange: tell.buffer,
-    onBatch(batch) {
-      tasks.track(batch);
-      live.track(batch);
-      watch.track(batch);
-    },
-  });
-  const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
-  const revocations = new Revocations({ store, authorities: links });
-  const { taskBytes } = settings;
-  const base = { store, placeTable, blobs, batches, ports, nodes, watch };
-  const tools: TaskTools = {
-    ...base,
-    authorities: links,
-    revocations,
-    pool,
-    clock,
-    taskBytes,
-    onEvent,
-    onTrouble,
-  };
-  const tasks: TaskBook = new TaskBook(tools);
-  const bodies = new Bodies({ ...base, pieces: openPieces(base) });
-  watch.read({
-    clock,
-    tasks: () => tasks.all,
-    task: (name) => tasks.find(name),
-    batches: () => batches.living,
-  });
-  return {
-    tools,
-    tasks,
-    bodies,
-    listener: listenerOf(tools, tasks, live),
-    buffersInMemory: () =>
-      Math.max(
-        batches.held,
-        tasks.all.reduce((sum, { held }) => sum + held, 0),
-      ),
-    async interrupt() {
-      links.stop();
-      await pool.close();
-    },
-    async settle() {
-      await bodies.settle();
-      await tasks.settle();
-    },
-  };
-}
-
-/** Reads a batch again if a listener watches it, or if this node may have to end it now. */
-function listenerOf({ batches, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
-  return {
-    onTask: () => tasks.refresh(),
-    async onBuffer(ctx) {
-      if (live.isWatched) await batches.fresh(ctx);
-    },
-    async onUpload(name, ctx) {
-      const task = tasks.find(name);
-      if (task !== undefined && nodes.leases.has(task.task)) task.uploaded(ctx);
-    },
-  };
-}
-
-export interface Records {
-  readonly store: Store;
-  readonly placeTable: Places;
-  readonly signer: Signer;
-  readonly blobs: BlobStore;
-  readonly nodes: Nodes;
-}
-
-export interface RecordsOptions {
-  readonly metrics: ServerWatch['metrics'];
-  readonly onTrouble: (what: string, error: unknown) => void;
-  readonly onClose: OnClose;
-}
-
-/** Opens the records of a server: its database, its key and its blobs. */
-export async function openRecords(settings: Settings, options: RecordsOptions): Promise<Records> {
-  const { metrics, onTrouble, onClose } = options;
-  const { database: shared, dataFolder, clock } = settings;
-  const opened =
-    shared === undefined
-      ? openEmbeddedStore(dataFolder, clock, countDatabase(metrics))
-      : await sharedStore(shared, settings, options);
+export async function openCore(settings: Settings, reports: Reports, onClose: OnClose): Promise<Core> {
+  const { dataFolder, database: shared, clock, fetch, taskBytes } = settings;
+  const { watch, onEvent, onTrouble } = reports;
+  const { metrics } = watch;
+  const opened = await openStore(settings, reports);
   const { store, database } = opened;
   onClose(() => store.close());
   onClose(watchProcess(metrics, shared === undefined ? dataFolder : undefined));
-  const signer = await opened.signer();
+  const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer: await opened.signer() };
   const blobs = withRows(await openBlobs(blobPlaceOf(settings)), bodyRows(database));
   onClose(() => blobs.close());
   const placeTable = new Places(database);
-  const nodes = openNodes({
-    store,
-    placeTable,
-    leaseMs: shared?.leaseMs ?? LEASE_MS,
-    shared: shared && { url: shared.url },
-    onTrouble,
-  });
-  return { store, placeTable, signer, blobs, nodes };
+  const leaseMs = shared?.leaseMs ?? LEASE_MS;
+  const nodes = new Nodes({ store, placeTable, leaseMs, shared: shared && { url: shared.url }, onTrouble });
+  const live = new LiveTasks(store, clock);
+  const links = settings.authorities.map(
+    ({ timeoutMs = AUTHORITY_TIMEOUT_MS, ...address }) =>
+      new AuthorityLink({ ...address, timeoutMs, ports, fetch, onAsked: (asked) => watch.asked(asked) }),
+  );
+  const tools: ServerTools = {
+    ...{ store, placeTable, blobs, links, ports, clock, taskBytes, nodes, ...reports },
+    batches: new Batches({ store, ports, nodes, watch, onEvent, onChange: () => live.changed() }),
+    pool: watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) })),
+  };
+  const tasks = new TaskBook(tools);
+  watch.labelOf = (task) => taskLabel(task, tasks.find(toHex(task)));
+  serverGauges(metrics, () => tasks.all, clock);
+  const hear: Hear = async (word, name) => {
+    if (word === 'task') await tasks.refresh();
+    else if (word === 'batch') live.changed();
+    else tasks.find(name)?.uploadedElsewhere();
+  };
+  return { tools, tasks, bodies: new Bodies(tools), live, hear };
 }
 
-function sharedStore(
-  database: SharedDatabase,
-  { unsafePaperMode }: Settings,
-  { metrics, onTrouble }: RecordsOptions,
-): Promise<OpenedStore> {
+function openStore(settings: Settings, { watch, onTrouble }: Reports): Promise<OpenedStore> | OpenedStore {
+  const { database, dataFolder, clock, unsafePaperMode } = settings;
+  const counted = countDatabase(watch.metrics);
+  if (database === undefined) return openEmbeddedStore(dataFolder, clock, counted);
   if (unsafePaperMode)
     throw new StartError('configuration', 'unsafePaperMode works only on a single server; remove databaseUrl');
   return openSharedStore(database, {
-    ...countDatabase(metrics),
+    ...counted,
     onTrouble: (error) => onTrouble('a database request is repeated', error),
     onNotice: (words) => onTrouble('acknowledged data may be lost', new Error(words)),
   });

@@ -1,37 +1,24 @@
 /** The tools of the routes of a server, and the readers of a task: its devices, and the tokens of operators and auditors. */
 
 import { equalBytes, fromHex } from '@basa/masking';
-import { type Certificate, certificateCodec, certificateProblem, HEADER, type ServerPorts } from '@basa/protocol';
+import { type Certificate, certificateCodec, certificateProblem, HEADER } from '@basa/protocol';
 import { deviceOf, fail, granted, hexText, rememberRequest, type Service, Type } from '@basa/service';
 import type { TaskLimits } from '../admission/task-admission.ts';
-import type { AuthorityLinks, Revocations } from '../authority/authorities.ts';
+import { checkRevoked } from '../authority/authorities.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
-import type { BlobStore } from '../blobs/blob-store.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
-import type { Nodes } from '../nodes/nodes.ts';
-import type { BatchKeeper } from '../shots/batches.ts';
-import type { Store } from '../store/store.ts';
+import type { ServerTools } from '../shots/context.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { TaskBook } from '../tasks/task-book.ts';
 import type { Bodies } from '../uploads/bodies.ts';
-import type { ServerWatch } from '../watch/server-watch.ts';
 
-export interface RouteContext {
+export interface RouteContext extends ServerTools {
   readonly service: Service;
   readonly tasks: TaskBook;
   readonly bodies: Bodies;
-  readonly batches: BatchKeeper;
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly ports: ServerPorts;
   readonly live: LiveTasks;
-  readonly authorities: AuthorityLinks;
-  readonly revocations: Revocations;
-  readonly watch: ServerWatch;
-  readonly clock: () => number;
-  readonly taskLimits?: TaskLimits | undefined;
+  readonly taskLimits: TaskLimits | undefined;
   readonly unsafePaperMode: boolean;
-  readonly nodes: Nodes;
 }
 
 const ASK_AGAIN_MS = 2000;
@@ -58,7 +45,7 @@ type ReadRequest = Parameters<typeof deviceOf>[0];
 
 /** Refuses the device that signed the request unless this certificate makes it a device of the task that nobody revoked. */
 export async function checkMember(
-  { ports, revocations }: RouteContext,
+  { ports, store }: RouteContext,
   { read, task }: RunningTask,
   request: ReadRequest,
   certificate: Certificate,
@@ -67,7 +54,7 @@ export async function checkMember(
   if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
   const problem = certificateProblem(ports.suite, { ...read.policy, task }, certificate);
   if (problem !== undefined) granted(problem);
-  await revocations.check(read.policy, user);
+  await checkRevoked(store, read.policy, user);
 }
 
 export interface Readers {

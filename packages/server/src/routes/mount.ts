@@ -23,9 +23,9 @@ export function mountRoutes(context: RouteContext): void {
 }
 
 /** The routes for viewers, if the server is configured to show itself. */
-export function mountShow(context: RouteContext, pages: PageOptions, authorityUrls: readonly string[]): void {
+export function mountShow(context: RouteContext, pages: PageOptions): void {
   mountEvents(context, readersOf(context));
-  mountPages(context, pages, authorityUrls);
+  mountPages(context, pages);
   if (pages.tokensFolder !== undefined) mountPageTokens(context, pages.tokensFolder);
 }
 
@@ -68,14 +68,14 @@ function mountAbout(context: RouteContext): void {
     { schema: { summary: 'The keys and the time of this server', response: answers(about) } },
     async () => ({
       publicKey: toHex(ports.signer.publicKey),
-      authorityKeys: context.authorities.all.map(({ publicKey }) => toHex(publicKey)),
+      authorityKeys: context.links.map(({ publicKey }) => toHex(publicKey)),
       time: context.clock(),
     }),
   );
   const params = Type.Object({ ctx: hexText(32, 'the name of a batch') });
   const schema = { summary: 'The state of a batch (operator)', params, response: answers(batchState) };
   app.get(SERVER_PATH.buffer(':ctx'), { onRequest: requireRole('operator'), schema }, async (request) => {
-    const batch = await context.batches.fresh(fromHex(request.params.ctx) as Ctx);
+    const batch = await context.batches.find(fromHex(request.params.ctx) as Ctx);
     return stateOf(batch ?? fail('buffer-unknown'));
   });
 }

@@ -36,9 +36,9 @@ const schema = { hide: true, response: {} };
  * Web pages from a folder, unchanged, under a policy that lets them load and call only this server, the authorities and the provider of sign-ins. The folder is read
  * once, and other addresses are never looked up on disk.
  */
-export function mountPages(context: RouteContext, pages: PageOptions, serverSideUrls: readonly string[]): void {
+export function mountPages(context: RouteContext, pages: PageOptions): void {
   const { app, requireRole } = context.service;
-  const authorities = (pages.authorityUrls ?? serverSideUrls).map((url) => new URL(url).origin);
+  const authorities = (pages.authorityUrls ?? context.links.map(({ url }) => url)).map((url) => new URL(url).origin);
   const { signIn } = pages;
   const headers = securityHeaders([...authorities, ...(signIn === undefined ? [] : [new URL(signIn.issuer).origin])]);
   const own = filesBelow(pages.folder, '/');

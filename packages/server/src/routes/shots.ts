@@ -25,6 +25,7 @@ import {
   ServiceError,
   Type,
 } from '@basa/service';
+import { checkRevoked } from '../authority/authorities.ts';
 import type { NewShot } from '../shots/intake.ts';
 import type { ShotFate, ShotTask } from '../shots/shot-task.ts';
 import type { StoredShot } from '../store/shots.ts';
@@ -102,7 +103,7 @@ async function judgeNew(
 ): Promise<NewShot> {
   const { user } = upload.header;
   task.checkRunning();
-  await context.revocations.check(task.read.policy, user);
+  await checkRevoked(context.store, task.read.policy, user);
   const judged = await orDiscarded(task, upload, await shotsOf(task).intake.judge(upload));
   const over = await task.admission.versionOver(user, judged.version);
   return { name, upload, ...(await orDiscarded(task, upload, over ?? judged)) };
@@ -167,10 +168,10 @@ function judgedUpload({ bodies, ...context }: RouteContext, task: RunningTask, s
   };
 }
 
-function tellTaken({ nodes }: Pick<RouteContext, 'nodes'>, task: RunningTask, { name, upload }: NewShot): void {
+function tellTaken({ nodes }: Pick<RouteContext, 'nodes'>, task: RunningTask, { upload }: NewShot): void {
   task.admission.gave(upload.header.user);
-  task.uploaded(name);
-  nodes.tell.upload(task.task, name);
+  task.uploaded();
+  nodes.tell('upload', task.task);
 }
 
 type PieceOfRequest = Parameters<typeof deviceOf>[0];

@@ -183,7 +183,7 @@ function privacyView(policy: TaskPolicy, { noiseMultiplier, colluders, budget }:
 
 /** Strangers learn what a device needs before it enrols, and no results. */
 function describe(running: RunningTask, isReader = true) {
-  const { task, read, state, why, models, living, admission } = running;
+  const { task, read, state, why, models, open, admission } = running;
   const { newest } = models;
   const { specification, policy, mode } = read;
   const results = isReader ? newest : undefined;
@@ -194,7 +194,7 @@ function describe(running: RunningTask, isReader = true) {
     mode,
     state,
     publicModels: running.hasPublicModels,
-    buffers: living.length,
+    buffers: open.length,
     admission: admission.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
     ...(policy.metrics.length > 0 && results?.metrics !== undefined && { metrics: results.metrics }),

@@ -1,37 +1,17 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
-import { equalBytes, toHex } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import {
   batchOf,
   leastOfVersion,
-  type OneShotPolicy,
   participationsOf,
   pickBatch,
-  type ShotBatch,
   type TaskPolicy,
+  type UserId,
   type Voters,
 } from '@basa/protocol';
-import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { PendingShots, ShotGroup, StoredShot } from '../store/shots.ts';
 import type { Fence } from '../store/sql.ts';
-import type { BatchKeeper } from './batches.ts';
-import { type EndTools, endShots, type KnownVoters, type ShotEnd } from './inspector.ts';
-
-/** The devices under way, as admission knows them. */
-export interface Coming {
-  /** The time for which no device has been on its way with an update on the version. Infinite if no device will come. */
-  quietMs(version: number): number;
-  /** The number of devices that may still come with one; undefined if there is no limit. */
-  coming(version: number): number | undefined;
-}
-
-export interface BatcherOptions extends EndTools {
-  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
-  readonly batches: BatchKeeper;
-  readonly models: ModelKeeper;
-  readonly coming: Coming;
-  readonly voters: KnownVoters;
-  readonly stallMs: number | undefined;
-}
+import { endShots, type ShotContext, type ShotEnd } from './inspector.ts';
 
 /** The largest number of uploads that are read for a batch. */
 const MOST = 40_000;
@@ -41,22 +21,22 @@ const ENDED_AT_ONCE = 1_000;
 const MARGIN_MS = 60_000;
 
 export class Batcher {
-  readonly #options: BatcherOptions;
-  /** Batches of a task that limits participations, whose votes may be under way. */
-  #voting: readonly ShotBatch[] = [];
+  readonly #context: ShotContext;
+  /** In a task that limits participations: the devices of batches whose votes may be under way. */
+  #voting: readonly UserId[] = [];
   /** As of the last look; undefined before it. */
   pending: PendingShots | undefined;
 
-  constructor(options: BatcherOptions) {
-    this.#options = options;
+  constructor(context: ShotContext) {
+    this.#context = context;
   }
 
   /** The store counts uploads; they are read only for a batch that is due. Returns true if some are to be inspected again for one. */
   async look(fence: Fence): Promise<boolean> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     const now = await store.now();
     const found = await store.shotGroups(task);
-    this.#forgetVoting();
+    await this.#forgetVoting();
     let isChanged = await this.#endHopeless(found, now, fence);
     let isOutdated = false;
     for (const groups of this.#together(found)) {
@@ -71,7 +51,7 @@ export class Batcher {
 
   /** `made`: some are in batches from now on. `outdated`: nobody knows any more which authorities would vote for some of them. */
   async #batch(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<'made' | 'outdated' | 'nothing'> {
-    const { task, policy, store, voters } = this.#options;
+    const { task, policy, store, voters } = this.#context;
     const marginMs = Math.min(MARGIN_MS, policy.oneShot.epochMs / 2);
     const pace = this.#pace(groups, now);
     const good = groups.reduce((sum, group) => sum + group.good, 0);
@@ -96,10 +76,10 @@ export class Batcher {
   }
 
   async #make(picked: readonly StoredShot[], fence: Fence): Promise<boolean> {
-    const { task, policy, batches } = this.#options;
+    const { task, policy, batches } = this.#context;
     const names = picked.map(({ name }) => name);
     const sum = await batches.add(batchOf(task, names), fence);
-    if (sum !== undefined && participationsOf(policy) !== undefined) this.#voting = [...this.#voting, sum];
+    if (sum !== undefined && participationsOf(policy) !== undefined) this.#voting = [...this.#voting, ...sum.users];
     return sum !== undefined;
   }
 
@@ -108,26 +88,26 @@ export class Batcher {
    * afterwards: otherwise authorities that vote in different orders could refuse each of two batches.
    */
   #free(shots: readonly StoredShot[]): readonly StoredShot[] {
-    const users = new Set(this.#voting.flatMap((sum) => sum.users.map(toHex)));
+    const users = new Set(this.#voting.map(toHex));
     return users.size === 0 ? shots : shots.filter(({ upload }) => !users.has(toHex(upload.header.user)));
   }
 
-  #forgetVoting(): void {
-    const { task, policy, batches, voters } = this.#options;
+  async #forgetVoting(): Promise<void> {
+    const { task, policy, store, voters } = this.#context;
     if (participationsOf(policy) === undefined) return;
-    voters.forgetUsers(this.#voting.flatMap(({ users }) => users));
-    this.#voting = batches.living.filter((sum) => sum.status === 'frozen' && equalBytes(sum.task, task));
+    voters.forgetUsers(this.#voting);
+    this.#voting = await store.usersInVotes(task);
   }
 
   /** The uploads that may be in one batch: those of one version, or all if batches mix versions. */
   #together(groups: readonly ShotGroup[]): readonly (readonly ShotGroup[])[] {
-    const { policy } = this.#options;
+    const { policy } = this.#context;
     if (leastOfVersion(policy) === policy.minimum) return groups.map((group) => [group]);
     return groups.length === 0 ? [] : [groups];
   }
 
   #pace(groups: readonly ShotGroup[], now: number): Pace {
-    const { coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
+    const { coming, stallMs } = this.#context;
     return {
       quietMs: earliest(groups.map(({ version }) => coming.quietMs(version))),
       idleMs: now - Math.max(...groups.map(({ lastAt }) => lastAt)),
@@ -141,7 +121,7 @@ export class Batcher {
    * votes for any more. Returns true if there were any.
    */
   async #endHopeless(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<boolean> {
-    const { models, store, task } = this.#options;
+    const { models, store, task } = this.#context;
     const isOver = await Promise.all(
       groups.map(async (group) => this.#isOver(group) || (await models.isRepeated(group.version))),
     );
@@ -159,11 +139,11 @@ export class Batcher {
   }
 
   #end(shots: readonly StoredShot[], end: ShotEnd, fence: Fence): Promise<void> {
-    return endShots(this.#options, shots, end, fence);
+    return endShots(this.#context, shots, end, fence);
   }
 
   #isOver({ version, arriving, waiting, good }: ShotGroup): boolean {
-    const { coming, policy, models } = this.#options;
+    const { coming, policy, models } = this.#context;
     const newest = models.newest?.version ?? 0;
     const own = arriving + waiting + good;
     const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < leastOfVersion(policy);

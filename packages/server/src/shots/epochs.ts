@@ -1,31 +1,9 @@
 /** The epochs of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
-import {
-  EPOCHS_AT_ONCE,
-  type Epoch,
-  epochCodec,
-  epochEnd,
-  isEpochOf,
-  type OneShotPolicy,
-  type ServerPorts,
-  type TaskId,
-  type TaskPolicy,
-} from '@basa/protocol';
-import type { TaskAuthorities } from '../authority/authorities.ts';
+import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, isEpochOf } from '@basa/protocol';
 import type { AuthorityLink } from '../authority/authority-link.ts';
-import type { Store } from '../store/store.ts';
-
-export interface EpochsOptions {
-  readonly task: TaskId;
-  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
-  readonly ports: ServerPorts;
-  readonly store: Store;
-  readonly authorities: TaskAuthorities;
-  /** The clock of this node. */
-  readonly clock: () => number;
-  onTrouble(what: string, error: unknown): void;
-}
+import type { OneShotContext } from './context.ts';
 
 /** The list of one authority. */
 interface Listed {
@@ -43,7 +21,7 @@ const SOONEST_MS = 250;
 const EARLY_MS = 300_000;
 
 export class Epochs {
-  readonly #options: EpochsOptions;
+  readonly #context: OneShotContext;
   /** By the index of the authority. */
   readonly #listed = new Map<number, Listed>();
   /** By the hash of the statement. */
@@ -51,13 +29,13 @@ export class Epochs {
   #asking: Promise<void> | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: EpochsOptions) {
-    this.#options = options;
+  constructor(context: OneShotContext) {
+    this.#context = context;
   }
 
   /** Asks the authorities if the last time is long enough ago. */
   async look(): Promise<void> {
-    if (Math.abs(this.#options.clock() - this.#askedAt) >= ASKED_EVERY_MS) await this.#askAll();
+    if (Math.abs(this.#context.clock() - this.#askedAt) >= ASKED_EVERY_MS) await this.#askAll();
   }
 
   /**
@@ -65,13 +43,13 @@ export class Epochs {
    * missing, they are asked at the usual interval.
    */
   async current(): Promise<readonly Epoch[]> {
-    const { authorities, policy, clock } = this.#options;
+    const { authorities, policy, clock } = this.#context;
     if (this.#asking !== undefined) await this.#asking;
     const listing = new Set(this.#open().map(({ authority }) => authority)).size;
     const waitMs = Math.max(0, SOONEST_MS - Math.abs(clock() - this.#askedAt));
     const isNeeded = listing < policy.threshold;
     if (isNeeded) await sleep(waitMs);
-    if (isNeeded || (listing < authorities.members.length && waitMs === 0)) await this.#askAll();
+    if (isNeeded || (listing < authorities.length && waitMs === 0)) await this.#askAll();
     return this.#open();
   }
 
@@ -83,23 +61,23 @@ export class Epochs {
 
   /** Forgets epochs that no useful upload can name any more. */
   async forget(): Promise<void> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     await store.forgetEpochs(task, await store.now());
   }
 
   /** By rising index of the authority. */
   #open(): readonly Epoch[] {
-    const now = this.#options.clock();
+    const now = this.#context.clock();
     const recent = [...this.#listed].filter(([, { at }]) => Math.abs(now - at) <= LISTED_MS);
     const inOrder = recent.sort(([one], [other]) => one - other);
     return inOrder.flatMap(([, { epochs }]) => epochs.filter(({ closes }) => now < closes));
   }
 
   #askAll(): Promise<void> {
-    const { authorities, clock, onTrouble } = this.#options;
+    const { authorities, clock, onTrouble } = this.#context;
     this.#askedAt = clock();
     this.#asking ??= Promise.all(
-      authorities.members.map(({ authority, link }) =>
+      authorities.map(({ authority, link }) =>
         this.#ask(authority, link).catch((error: unknown) => onTrouble('an authority does not send its epoch', error)),
       ),
     )
@@ -112,7 +90,7 @@ export class Epochs {
 
   /** Durable before a device can name it. */
   async #ask(authority: number, link: AuthorityLink): Promise<void> {
-    const { task, policy, ports, store, clock } = this.#options;
+    const { task, policy, ports, store, clock } = this.#context;
     const at = clock();
     const epochs = await link.epochs(task);
     const isItsOwn = (epoch: Epoch): boolean =>
@@ -131,8 +109,8 @@ export class Epochs {
 
   /** An authority that keeps opening epochs could fill every request to the others with them. */
   async #needRoom({ authority, opens }: Epoch): Promise<void> {
-    const { ports, policy } = this.#options;
-    const isEarly = opens > (await this.#options.store.now()) + EARLY_MS;
+    const { ports, policy } = this.#context;
+    const isEarly = opens > (await this.#context.store.now()) + EARLY_MS;
     await this.forget();
     await this.#read();
     const own = [...this.#epochs.values()].filter(
@@ -142,7 +120,7 @@ export class Epochs {
   }
 
   async #read(): Promise<void> {
-    const { store, task, ports } = this.#options;
+    const { store, task, ports } = this.#context;
     const epochs = await store.epochs(task);
     this.#epochs = new Map(epochs.map((epoch) => [toHex(epochCodec.statementHash(ports.suite, epoch)), epoch]));
   }

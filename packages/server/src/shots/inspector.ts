@@ -1,7 +1,6 @@
 /** Has waiting uploads inspected by all authorities, some at a time: a bad one is refused individually, before it is in a sum. */
 import { elementBits, equalBytes, toHex, unpackVector } from '@basa/masking';
 import {
-  type BasaEvent,
   type Ctx,
   distinctEpochs,
   type Epoch,
@@ -15,57 +14,49 @@ import {
   type SaidBy,
   type ShownUpload,
   shotLayout,
-  type TaskId,
-  type TaskPolicy,
   type UserId,
   type Verdict,
   type Voters,
   votersOf,
   wrongVerdicts,
 } from '@basa/protocol';
-import type { TaskAuthorities } from '../authority/authorities.ts';
 import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
-import { Backoff, gather } from '../authority/gather.ts';
-import { type BlobStore, bodiesOf, collect } from '../blobs/blob-store.ts';
+import { Backoff, gather, type Member } from '../authority/gather.ts';
+import { bodiesOf, collect } from '../blobs/blob-store.ts';
 import type { NamedAt, ShotStatus, StoredShot } from '../store/shots.ts';
 import type { Fence } from '../store/sql.ts';
-import type { Store } from '../store/store.ts';
+import { shotKey } from '../uploads/body.ts';
+import type { OneShotContext, TaskContext } from './context.ts';
 import type { Epochs } from './epochs.ts';
-import { shotKey } from './intake.ts';
 
-export interface InspectorOptions extends ShownTools {
-  readonly store: Store;
-  readonly authorities: TaskAuthorities;
+/** A task in one-shot mode, with what its authorities have told. */
+export interface ShotContext extends OneShotContext {
+  readonly epochs: Epochs;
   readonly voters: KnownVoters;
-  readonly clock: () => number;
-  onEvent(event: BasaEvent): void;
-  onTrouble(what: string, error: unknown): void;
 }
 
 interface VerdictOf extends Verdict {
   readonly authority: number;
 }
 
-/** The time for which the others are awaited once enough of them answered. */
-const GRACE_MS = 500;
 /** The number of waiting uploads whose names are read to find some that are due; the next look continues after them. */
 const LOOKED_AT = 16 * MAX_INSPECTED;
 
 export class Inspector {
-  readonly #options: InspectorOptions;
+  readonly #context: ShotContext;
   /** The back-off of uploads that could not be decided. */
   readonly #backoff: Backoff;
   /** The last name that was read, until the end of the list. */
   #after: NamedAt | undefined;
 
-  constructor(options: InspectorOptions) {
-    this.#options = options;
-    this.#backoff = new Backoff(options.clock);
+  constructor(context: ShotContext) {
+    this.#context = context;
+    this.#backoff = new Backoff(context.clock);
   }
 
   /** Inspects some waiting uploads. Returns true if there may be more. */
   async look(fence: Fence): Promise<boolean> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     const names = await store.namesOf(task, 'waiting', this.#after, LOOKED_AT);
     const isLast = names.length < LOOKED_AT;
     if (isLast && this.#after === undefined) this.#backoff.keepOnly(new Set(names.map(({ name }) => toHex(name))));
@@ -88,7 +79,7 @@ export class Inspector {
 
   async #decide(found: readonly StoredShot[], fence: Fence): Promise<void> {
     // The epochs of the others are over: nobody could judge them, and the batcher ends them.
-    const now = this.#options.clock();
+    const now = this.#context.clock();
     const some = found.filter(({ status, votes }) => status === 'waiting' && now < votes.last);
     if (some.length === 0) return;
     const verdicts = await this.#inspect(some);
@@ -98,70 +89,67 @@ export class Inspector {
     await this.#write(some, decided, fence);
   }
 
-  /** Shows uploads to one authority that has not seen them since it started. Returns its verdicts. */
-  async showAgain(link: AuthorityLink, shots: readonly StoredShot[]): Promise<readonly Verdict[]> {
-    const verdicts: Verdict[] = [];
-    for (let at = 0; at < shots.length; at += MAX_INSPECTED) {
-      const request = await this.#request(shots.slice(at, at + MAX_INSPECTED));
-      verdicts.push(...(await link.inspect(request)).verdicts);
-    }
-    return verdicts;
-  }
-
-  async #request(shots: readonly StoredShot[]): Promise<Unsigned<InspectRequest>> {
-    const { task } = this.#options;
-    const epochs = await epochsOf(this.#options, shots);
-    return { task, epochs, uploads: await shownUploads(this.#options, shots) };
-  }
-
   /** The verdicts of the authorities that answered, at most one of each about an upload. */
   async #inspect(shots: readonly StoredShot[]): Promise<readonly VerdictOf[]> {
-    const { authorities, voters, onTrouble } = this.#options;
+    const { authorities, voters, policy, onTrouble } = this.#context;
     const hear = voters.inspect(shots);
-    const request = await this.#request(shots);
+    const request = await requestOf(this.#context, shots);
     const verdicts: VerdictOf[] = [];
-    const ask = async (authority: number, link: AuthorityLink): Promise<void> => {
+    const ask = async ({ authority, link }: Member): Promise<void> => {
       const answer = await link.inspect(request);
       const about = shots.flatMap(({ name }) => answer.verdicts.find(({ upload }) => equalBytes(upload, name)) ?? []);
       const said = about.map((verdict) => ({ ...verdict, authority }));
       verdicts.push(...said);
       hear(said); // also if it comes too late for a decision
     };
-    const { members } = authorities;
-    await gather(
-      members.map(({ authority, link }) => ({ authority, ask: () => ask(authority, link) })),
-      { needed: Math.min(members.length, this.#options.policy.threshold), graceMs: GRACE_MS },
-    ).catch((error: unknown) => onTrouble('too few authorities inspect uploads', error));
+    await gather(authorities, Math.min(authorities.length, policy.threshold), ask).catch((error: unknown) =>
+      onTrouble('too few authorities inspect uploads', error),
+    );
     return [...verdicts];
   }
 
   /** An authority is reported once for each request, with all its uploads. */
   #report(about: readonly (readonly VerdictOf[])[]): void {
-    const { task, policy, onEvent } = this.#options;
+    const { task, policy, onEvent } = this.#context;
     const wrong = about.flatMap((verdicts) => wrongVerdicts(policy, verdicts));
     for (const authority of new Set(wrong.map((verdict) => verdict.authority)))
       onEvent({ kind: 'authority-fault', task, authority, subject: 'guard-words' });
   }
 
   async #verdictOn(shot: StoredShot, verdicts: readonly Verdict[]): Promise<GuardVerdict> {
-    return guardVerdict(this.#options.policy, await guardWords(this.#options, shot), verdicts);
+    return guardVerdict(this.#context.policy, await guardWords(this.#context, shot), verdicts);
   }
 
   async #write(shots: readonly StoredShot[], decided: readonly GuardVerdict[], fence: Fence): Promise<void> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     const named = (kind: GuardVerdict['kind']): Ctx[] =>
       shots.filter((_, n) => decided[n]?.kind === kind).map(({ name }) => name);
     await store.decideShots(task, named('good'), { from: 'waiting', to: 'good' }, fence);
     for (const [n, verdict] of decided.entries())
-      if (verdict.kind === 'bad') await this.refuse(shots[n] as StoredShot, verdict.reason, fence);
+      if (verdict.kind === 'bad')
+        await endShots(this.#context, [shots[n] as StoredShot], { to: 'refused', reason: verdict.reason }, fence);
     for (const name of named('undecided')) this.#backoff.failed(toHex(name));
     for (const name of [...named('good'), ...named('bad')]) this.#backoff.over(toHex(name));
   }
+}
 
-  /** Its device gets the reason when it asks; the body is removed. */
-  refuse(shot: Pick<StoredShot, 'name' | 'status'>, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
-    return endShots(this.#options, [shot], { to: 'refused', reason }, fence);
+/** Shows uploads to one authority that has not seen them since it started. Returns its verdicts. */
+export async function showAgain(
+  context: ShotContext,
+  link: AuthorityLink,
+  shots: readonly StoredShot[],
+): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (let at = 0; at < shots.length; at += MAX_INSPECTED) {
+    const request = await requestOf(context, shots.slice(at, at + MAX_INSPECTED));
+    verdicts.push(...(await link.inspect(request)).verdicts);
   }
+  return verdicts;
+}
+
+async function requestOf(context: ShotContext, shots: readonly StoredShot[]): Promise<Unsigned<InspectRequest>> {
+  const epochs = await epochsOf(context, shots);
+  return { task: context.task, epochs, uploads: await shownUploads(context, shots) };
 }
 
 /** The time for which verdicts count. */
@@ -218,12 +206,6 @@ export class KnownVoters {
   }
 }
 
-export interface EndTools {
-  readonly task: TaskId;
-  readonly store: Store;
-  readonly blobs: BlobStore;
-}
-
 export interface ShotEnd {
   readonly to: 'refused' | 'over';
   readonly reason: RefusalReason;
@@ -231,7 +213,7 @@ export interface ShotEnd {
 
 /** Ends uploads that can be in no batch: their devices get the reason when they ask, and their bodies are removed. */
 export async function endShots(
-  { task, store, blobs }: EndTools,
+  { task, store, blobs }: Pick<TaskContext, 'task' | 'store' | 'blobs'>,
   shots: readonly Pick<StoredShot, 'name' | 'status'>[],
   end: ShotEnd,
   fence: Fence | undefined,
@@ -244,12 +226,8 @@ export async function endShots(
   await blobs.removeBelow(...ended.map(({ name }) => bodiesOf(name)));
 }
 
-export interface ShownTools {
-  readonly task: TaskId;
-  readonly policy: TaskPolicy;
-  readonly blobs: BlobStore;
-  readonly epochs: Epochs;
-}
+/** What is needed to show uploads to authorities. */
+type ShownTools = Pick<ShotContext, 'policy' | 'blobs' | 'epochs'>;
 
 /** The epochs that these uploads name, each once. */
 export async function epochsOf({ epochs }: ShownTools, shots: readonly StoredShot[]): Promise<readonly Epoch[]> {

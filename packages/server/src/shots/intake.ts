@@ -8,41 +8,20 @@ import {
   type Epoch,
   heldParts,
   millis,
-  type OneShotPolicy,
   partsHashOf,
   type Refused,
   refused,
-  type ServerPorts,
   type ShotUpload,
   shotLayout,
   shotProblem,
-  type TaskId,
-  type TaskPolicy,
   uploadNameOf,
   voteWindow,
 } from '@basa/protocol';
 import { answerRefusal, fail } from '@basa/service';
-import { type BlobStore, bodiesOf, bodyKey } from '../blobs/blob-store.ts';
-import type { ModelKeeper } from '../closing/model-keeper.ts';
+import { bodiesOf } from '../blobs/blob-store.ts';
 import type { BegunShot, SmallBody, StoredShot } from '../store/shots.ts';
-import type { Store } from '../store/store.ts';
-import { type Body, hashToKeep } from '../uploads/body.ts';
-import type { Epochs } from './epochs.ts';
-
-export interface IntakeOptions {
-  readonly task: TaskId;
-  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
-  readonly ports: ServerPorts;
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly models: ModelKeeper;
-  readonly epochs: Epochs;
-}
-
-/** The name of its blob. */
-export function shotKey(policy: TaskPolicy, name: Ctx, { header }: Pick<ShotUpload, 'header'>): string {
-  return bodyKey(name, shotLayout(policy, header.epochs));
-}
+import { type Body, hashToKeep, shotKey } from '../uploads/body.ts';
+import type { ShotContext } from './inspector.ts';
 
 /** A valid upload that is not recorded yet. */
 export type NewShot = Pick<StoredShot, 'name' | 'upload' | 'version' | 'votes'>;
@@ -56,14 +35,14 @@ function shotOf(begun: BegunShot): StoredShot | Refused {
 }
 
 export class ShotIntake {
-  readonly #options: IntakeOptions;
+  readonly #context: ShotContext;
 
-  constructor(options: IntakeOptions) {
-    this.#options = options;
+  constructor(context: ShotContext) {
+    this.#context = context;
   }
 
   bodyOf({ name, upload }: Pick<NewShot, 'name' | 'upload'>): Body {
-    const { policy, ports } = this.#options;
+    const { policy, ports } = this.#context;
     const { epochs, partsHash } = upload.header;
     const isNamed = (hash: Uint8Array | undefined): boolean => hash !== undefined && equalBytes(hash, partsHash);
     return {
@@ -77,7 +56,7 @@ export class ShotIntake {
 
   /** Returns the upload if it was started before. It gets the same answer, even if something has changed since. */
   async known(name: Ctx, { header, bodyCrc }: ShotUpload): Promise<StoredShot | undefined> {
-    const { store, task, ports } = this.#options;
+    const { store, task, ports } = this.#context;
     if (!equalBytes(uploadNameOf(ports.suite, header), name))
       fail('malformed', { detail: 'the header is not the one that the address names' });
     const known = await store.shot(task, name);
@@ -87,7 +66,7 @@ export class ShotIntake {
 
   /** Returns what is known about a new upload, or the reason why it is not taken. */
   async judge(upload: ShotUpload): Promise<JudgedShot | Refused> {
-    const { policy, epochs, models, ports, store, task } = this.#options;
+    const { policy, epochs, models, ports, store, task } = this.#context;
     const { header } = upload;
     const known = await epochs.named(header.epochs.map(({ statement }) => statement));
     const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
@@ -111,19 +90,19 @@ export class ShotIntake {
 
   /** From now on the upload is expected. */
   async begin(shot: NewShot): Promise<StoredShot | Refused> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     return shotOf(await store.beginShot(task, shot));
   }
 
   /** The complete small upload is here, so it is started and accepted in one step. */
   async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     return shotOf(await store.takeShot(task, shot, body));
   }
 
   /** Its body is durable. If the upload was ended while its body came, removes the body and returns the reason. */
   async accept({ name, upload }: StoredShot): Promise<Refused | undefined> {
-    const { store, task, blobs, policy } = this.#options;
+    const { store, task, blobs, policy } = this.#context;
     const hash = await hashToKeep(blobs, shotKey(policy, name, upload), upload.bodyCrc);
     const stored = await store.acceptShot(task, name, upload.header.user, hash);
     // A missing record is one that was ended so long ago that it was removed.

@@ -5,7 +5,6 @@ import { equalBytes } from '@basa/masking';
 import {
   type AskedSums,
   agreedSum,
-  type BasaEvent,
   batchVote,
   type ClosingBatch,
   type Endorsement,
@@ -26,18 +25,12 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Member, TaskAuthorities } from '../authority/authorities.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { AuthorityLink } from '../authority/authority-link.ts';
-import { gather } from '../authority/gather.ts';
+import { gather, type Member } from '../authority/gather.ts';
 import { type BlobStore, bodiesOf, type Staging } from '../blobs/blob-store.ts';
 import type { StoredShot } from '../store/shots.ts';
-import type { Inspector } from './inspector.ts';
-
-export interface VoteTools {
-  readonly authorities: TaskAuthorities;
-  readonly inspector: Inspector;
-}
+import { type ShotContext, showAgain } from './inspector.ts';
 
 /** A batch that is being closed, with the headers of its uploads. */
 export interface VotedBatch {
@@ -56,16 +49,13 @@ export interface Voting {
   readonly refusals: readonly RefusedVote[];
 }
 
-/** The time for which the others are awaited once there are enough votes. */
-const GRACE_MS = 500;
-
 /** Asks those whose votes are missing. */
-export async function askForVotes(tools: VoteTools, voted: VotedBatch): Promise<Voting> {
+export async function askForVotes(context: ShotContext, voted: VotedBatch): Promise<Voting> {
   const known = voted.sum.votes;
   const refusals: RefusedVote[] = [];
   const votes = [...known];
   const ask = async (member: Member): Promise<void> => {
-    const vote = await voteOf(tools, voted, member).catch((error: unknown) => {
+    const vote = await voteOf(context, voted, member).catch((error: unknown) => {
       // An authority that restarted in the meantime has forgotten them again. This does not count against the uploads.
       if (error instanceof AuthorityRefusal && !isForgotten(error)) refusals.push(error);
       throw error;
@@ -74,26 +64,21 @@ export async function askForVotes(tools: VoteTools, voted: VotedBatch): Promise<
     if (own.length === 0) throw new AuthorityUnreachable('it did not vote for the batch');
     votes.push(...own);
   };
-  const missing = tools.authorities.members.filter(
-    ({ authority }) => !known.some((vote) => vote.authority === authority),
-  );
-  const needed = Math.max(1, voted.closing.policy.threshold - known.length);
-  await gather(
-    missing.map((member) => ({ authority: member.authority, ask: () => ask(member) })),
-    { needed: Math.min(needed, missing.length), graceMs: GRACE_MS },
-  ).catch(() => undefined); // the results are in `votes` and `refusals`
+  const missing = context.authorities.filter(({ authority }) => !known.some((vote) => vote.authority === authority));
+  const needed = Math.max(1, context.policy.threshold - known.length);
+  await gather(missing, Math.min(needed, missing.length), ask).catch(() => undefined); // the results are in `votes` and `refusals`
   return { votes: joined(votes), refusals };
 }
 
 /** An authority that restarted no longer knows the uploads that it inspected, so it gets them again. */
-async function voteOf({ inspector }: VoteTools, { sum, shots }: VotedBatch, { link }: Member): Promise<Vote> {
+async function voteOf(context: ShotContext, { sum, shots }: VotedBatch, { link }: Member): Promise<Vote> {
   const request = { batch: sum.batch };
   try {
     return await link.voteForBatch(request);
   } catch (error) {
     if (!isForgotten(error)) throw error;
     const unseen = error.slots.flatMap((slot) => shots[slot] ?? []);
-    checkGood(sum, shots, await inspector.showAgain(link, unseen.length > 0 ? unseen : shots));
+    checkGood(sum, shots, await showAgain(context, link, unseen.length > 0 ? unseen : shots));
     return link.voteForBatch(request);
   }
 }
@@ -118,12 +103,6 @@ export function refusedUploads({ refusals }: Voting, { closing, shots }: VotedBa
     const shot = shots[slot];
     return shot === undefined ? [] : [{ name: shot.name, code }];
   });
-}
-
-export interface MaskSumsOptions {
-  readonly blobs: BlobStore;
-  readonly authorities: TaskAuthorities;
-  onEvent(event: BasaEvent): void;
 }
 
 /** The part that every authority is shown. */
@@ -151,7 +130,7 @@ const ELEMENT_MS = 4e-6;
  * Another hash is reported.
  */
 export class MaskSums {
-  readonly #options: MaskSumsOptions;
+  readonly #context: ShotContext;
   readonly #batch: VotedBatch;
   readonly #shown: Shown;
   readonly #sums: MaskSumOf[] = [];
@@ -161,8 +140,8 @@ export class MaskSums {
   readonly #gone = new Set<number>();
   readonly #reported = new Set<number>();
 
-  constructor(options: MaskSumsOptions, batch: VotedBatch, shown: Shown) {
-    this.#options = options;
+  constructor(context: ShotContext, batch: VotedBatch, shown: Shown) {
+    this.#context = context;
     this.#batch = batch;
     this.#shown = shown;
   }
@@ -207,7 +186,7 @@ export class MaskSums {
 
   async #ask(votes: readonly Endorsement[], { authority, wanted }: AskedSums): Promise<void> {
     if (wanted.length === 0) return;
-    const link = this.#options.authorities.members.find((member) => member.authority === authority)?.link;
+    const link = this.#context.authorities.find((member) => member.authority === authority)?.link;
     try {
       if (link === undefined) throw new AuthorityUnreachable('this server does not have its address');
       await this.#release(link, { authority, wanted }, votes);
@@ -223,7 +202,7 @@ export class MaskSums {
     const extraMs = headers.length * wanted.length * (UPDATE_MS + ELEMENT_MS * policy.dimension);
     const vectors = wanted.filter(({ vector }) => vector);
     const sink = new VectorSink(
-      this.#options.blobs,
+      this.#context.blobs,
       vectors.map(({ part }) => this.#keyOf(authority, part)),
     );
     let sums: readonly MaskSum[] = [];
@@ -281,7 +260,7 @@ export class MaskSums {
       if (this.#reported.has(authority)) continue;
       this.#reported.add(authority);
       const { task } = this.#batch.closing;
-      this.#options.onEvent({ kind: 'authority-fault', task, authority, subject: 'mask-sum' });
+      this.#context.onEvent({ kind: 'authority-fault', task, authority, subject: 'mask-sum' });
     }
   }
 }

@@ -10,21 +10,16 @@ import {
   recordIncluded,
   recordQuarantine,
   type StatisticsPolicy,
-  type TaskId,
-  type TaskPolicy,
   type WindowResult,
   windowAt,
   windowStatement,
 } from '@basa/protocol';
-import type { BlobStore } from '../blobs/blob-store.ts';
-import { ModelKeeper, type ModelKeeperOptions } from '../closing/model-keeper.ts';
+import { type ModelContext, ModelKeeper } from '../closing/model-keeper.ts';
 import { statisticsSums } from '../closing/opening.ts';
-import type { Coming } from '../shots/batcher.ts';
-import type { BatchKeeper } from '../shots/batches.ts';
+import type { Coming, TaskContext } from '../shots/context.ts';
 import type { WaitingSum } from '../store/batches.ts';
 import type { StoredModel } from '../store/models.ts';
 import type { Fence } from '../store/sql.ts';
-import type { Store } from '../store/store.ts';
 
 /** The time after its end in which reports of a window still come: a quarter of it, and at most this. */
 const GRACE_MS = 60_000;
@@ -53,27 +48,25 @@ export class WindowEnds implements Coming {
   }
 }
 
-export interface WindowKeeperOptions extends ModelKeeperOptions {
-  readonly statistics: StatisticsPolicy;
-  /** The clock of this node. */
-  readonly clock: () => number;
-}
-
 /**
  * The windows of a statistics task, in the place of the versions of a model: each follows from the clock, and none is stored. An upload names
  * its window as others name a model.
  */
 export class WindowKeeper extends ModelKeeper {
-  readonly #options: WindowKeeperOptions;
+  readonly #context: ModelContext;
+  readonly #statistics: StatisticsPolicy;
+  /** The clock of this node. */
+  readonly #clock: () => number;
 
-  constructor(options: WindowKeeperOptions) {
-    super(options);
-    this.#options = options;
+  constructor(context: ModelContext, statistics: StatisticsPolicy, clock: () => number) {
+    super(context);
+    this.#context = context;
+    this.#statistics = statistics;
+    this.#clock = clock;
   }
 
   override get newest(): StoredModel {
-    const { statistics, clock } = this.#options;
-    return this.#window(windowAt(statistics, millis(clock())));
+    return this.#window(windowAt(this.#statistics, millis(this.#clock())));
   }
 
   override async current(): Promise<StoredModel> {
@@ -89,7 +82,7 @@ export class WindowKeeper extends ModelKeeper {
   /** A device's clock may be ahead of this one by as much as a window. */
   override async named(name: Uint8Array): Promise<StoredModel | undefined> {
     const { version } = this.newest;
-    const { maxStaleness } = this.#options.read.policy;
+    const { maxStaleness } = this.#context.read.policy;
     for (let window = version + 1; window >= Math.max(0, version - maxStaleness - 1); window--) {
       const one = this.#window(window);
       if (equalBytes(one.name, name)) return one;
@@ -98,7 +91,7 @@ export class WindowKeeper extends ModelKeeper {
   }
 
   override async of(ctx: Ctx): Promise<StoredModel | undefined> {
-    const window = await this.#options.store.windowOf(ctx);
+    const window = await this.#context.store.windowOf(ctx);
     return window === undefined ? undefined : this.#window(window);
   }
 
@@ -107,37 +100,31 @@ export class WindowKeeper extends ModelKeeper {
   }
 
   #window(window: number): StoredModel {
-    const { task, statistics, ports } = this.#options;
+    const { task, ports } = this.#context;
+    const statistics = this.#statistics;
     const statement = windowStatement(task, statistics, window);
     const name = modelNameOf(ports.suite, statement);
     return { ...statement, name, blobKey: '', madeAt: window * statistics.windowMs, accepted: 0, dropped: 0 };
   }
 }
 
-export interface WindowResultsOptions {
-  readonly task: TaskId;
-  readonly policy: TaskPolicy & { readonly statistics: StatisticsPolicy };
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly batches: BatchKeeper;
-  readonly ends: WindowEnds;
-  /** Called when sums were added. */
-  onIncluded(): Promise<void>;
-}
-
 /** Adds opened sums to the results of their windows, each durably and once, and reads these results. */
 export class WindowResults {
-  readonly #options: WindowResultsOptions;
+  readonly #context: TaskContext;
+  readonly #statistics: StatisticsPolicy;
+  readonly #ends: WindowEnds;
   /** The newest one with a sum, as of the last look of this node. */
   newest: WindowResult | undefined;
 
-  constructor(options: WindowResultsOptions) {
-    this.#options = options;
+  constructor(context: TaskContext, statistics: StatisticsPolicy, ends: WindowEnds) {
+    this.#context = context;
+    this.#statistics = statistics;
+    this.#ends = ends;
   }
 
   /** Returns the sums that have ended. */
   async advance(fence: Fence | undefined): Promise<readonly Ctx[]> {
-    const { store, task, onIncluded } = this.#options;
+    const { store, task, onIncluded } = this.#context;
     const waiting = await store.openedSums(task);
     for (const sum of waiting) await this.#end(sum, fence);
     await this.look();
@@ -146,7 +133,7 @@ export class WindowResults {
   }
 
   async #end(waiting: WaitingSum, fence: Fence | undefined): Promise<void> {
-    const { store, blobs, batches, policy, task } = this.#options;
+    const { store, blobs, batches, policy, task } = this.#context;
     const { ctx } = waiting;
     if (waiting.kind === 'spoilt') {
       granted(await batches.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
@@ -162,15 +149,15 @@ export class WindowResults {
 
   /** For the gauges of this node. */
   async look(): Promise<void> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     const last = await store.lastWindow(task);
     this.newest = last === undefined ? undefined : (await this.from(last))[0];
   }
 
   /** From this window on, also those of which all reports were lost. */
   async from(first: number): Promise<readonly WindowResult[]> {
-    const { store, task, policy, ends } = this.#options;
-    const { statistics, minimum } = policy;
+    const { store, task, policy } = this.#context;
+    const statistics = this.#statistics;
     const { windowMs } = statistics;
     const [found, lost] = [await store.windowSums(task, first), await store.lostReports(task, first)];
     const windows = [...new Set([...found.keys(), ...lost.keys()])].sort((a, b) => a - b);
@@ -180,19 +167,19 @@ export class WindowResults {
         window,
         from: window * windowMs,
         to: (window + 1) * windowMs,
-        isOver: ends.isOver(window),
+        isOver: this.#ends.isOver(window),
         devices: sums?.devices ?? 0,
         lost: lost.get(window) ?? 0,
         ...(sums === undefined
-          ? { why: `no batch of at least ${minimum} reports was opened`, fields: [] }
-          : { fields: fieldResults(policy, sums) }),
+          ? { why: `no batch of at least ${policy.minimum} reports was opened`, fields: [] }
+          : { fields: fieldResults({ ...policy, statistics }, sums) }),
       };
     });
   }
 
   /** The last ones. */
   async last(count: number): Promise<readonly WindowResult[]> {
-    const { store, task } = this.#options;
+    const { store, task } = this.#context;
     const newest = (await store.lastWindow(task)) ?? 0;
     return (await this.from(Math.max(0, newest - count + 1))).slice(-count);
   }

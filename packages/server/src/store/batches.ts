@@ -1,116 +1,114 @@
-/** Batches with their uploads in order, and their facts; the row is locked first and read afterwards, so that two nodes never take the same step. */
-import type { Suite } from '@basa/masking';
+/**
+ * Batches: a row for each, with its state and the votes for it; its uploads are rows of their own. A step locks the row first and reads it
+ * afterwards, so that two nodes never take the same one.
+ */
+import { fromHex, type Suite, toHex } from '@basa/masking';
 import {
   type Batch,
   batchCtxOf,
   type Ctx,
-  decodeBufferRecord,
   decodePolicy,
-  encodeBufferRecord,
   isGranted,
+  openShotBatch,
   type ShotBatch,
-  type StoredBatch,
-  type SumFact,
+  type SumStep,
   type TaskId,
-  type TaskPolicy,
   type UserId,
 } from '@basa/protocol';
 import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { freeShots, type RefusedShot, readShot, type StoredShot } from './shots.ts';
-import { checkFence, type Fence, inChunks, insertRows } from './sql.ts';
+import { checkFence, type Fence, inChunks } from './sql.ts';
 import { OPEN } from './tasks.ts';
 
-/** A batch with the policy of its task. */
-export interface KeptBatch extends StoredBatch {
-  readonly policy: TaskPolicy;
+/** The writes of one step of a batch besides its state. */
+export interface BatchChange {
+  /** The result of opening the sum. */
+  readonly opened?: OpenedRow | undefined;
+  /** The batch is dissolved: its uploads wait again, without these. */
+  readonly freed?: readonly RefusedShot[] | undefined;
+  /** The lease under which the step is taken. */
+  readonly fence?: Fence | undefined;
 }
 
-/** The writes of one step of a batch. */
-export interface BatchChange {
-  readonly facts: readonly SumFact[];
+/** A batch without its users. */
+export interface BatchRow {
+  readonly ctx: Ctx;
   readonly status: ShotBatch['status'];
-  /** The result of opening the sum. */
-  readonly opened?: OpenedRow;
-  /** The batch is dissolved: its uploads wait again, without these. */
-  readonly freed?: readonly RefusedShot[];
+  /** The oldest version that its uploads were trained on. */
+  readonly version: number;
+  readonly updates: number;
 }
 
 /** Batches with the policy of their task. */
-const BATCHES = 'SELECT b.*, t.policy FROM batches b JOIN tasks t ON t.task = b.task';
+const BATCH = 'SELECT b.*, t.policy FROM batches b JOIN tasks t ON t.task = b.task WHERE b.ctx = ?';
 const MEMBERS = 'SELECT name, usr, version FROM shots WHERE ctx = ? ORDER BY position';
-const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
+const ROWS = `SELECT b.ctx, b.status, b.made_at, MIN(s.version) AS version, COUNT(s.name) AS updates
+  FROM batches b LEFT JOIN shots s ON s.ctx = b.ctx WHERE b.task = ?`;
+const GROUPED = 'GROUP BY b.ctx, b.status, b.made_at ORDER BY b.made_at';
+/** Not those that were dissolved: their uploads are in others, or wait. */
+const LAST = `${ROWS} AND b.status NOT IN ${OPEN} AND b.status <> 'aborted' ${GROUPED} DESC, b.ctx LIMIT ?`;
 const ENDED = `SELECT ctx FROM batches WHERE task = ? AND made_at < ? AND status NOT IN ${OPEN} ORDER BY made_at LIMIT ?`;
 
-/** Batches with their uploads in order, and their facts. The row is locked first and read afterwards, so that two nodes never take the same step. */
 export function batchTables(database: SqlDatabase) {
-  const read = async ({ query }: Pick<SqlSession, 'query'>, row: Row): Promise<KeptBatch> => {
-    const ctx = column.bytes(row, 'ctx') as Ctx;
-    const members = await query(MEMBERS, ctx);
-    const batch: Batch = {
-      task: column.bytes(row, 'task') as TaskId,
-      uploads: members.map((member) => column.bytes(member, 'name') as Ctx),
-    };
-    return {
-      ctx,
-      policy: decodePolicy(column.bytes(row, 'policy')),
-      batch,
-      // The mean, if the batch mixes versions; exactly their version, if it does not.
-      version: members.reduce((sum, member) => sum + column.number(member, 'version'), 0) / (members.length || 1),
-      users: members.map((member) => column.bytes(member, 'usr') as UserId),
-    };
-  };
-  const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly SumFact[]> =>
-    (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
   return {
     /** Returns undefined, and writes nothing, if one of the uploads no longer exists or is in another batch. */
-    addBatch: (suite: Suite, batch: Batch, fence?: Fence): Promise<Ctx | undefined> =>
+    addBatch: (suite: Suite, batch: Batch, fence?: Fence): Promise<ShotBatch | undefined> =>
       database
         .transaction(async (session) => {
           await checkFence(database, session, fence);
           const ctx = batchCtxOf(suite, batch);
           await insertBatch(database.dialect, session, ctx, batch);
-          return ctx;
+          return readBatch(session, ctx);
         })
         .catch((error: unknown) => {
           if (error instanceof ShotMissing) return undefined;
           throw error;
         }),
-    batch: async (ctx: Ctx): Promise<KeptBatch | undefined> => {
-      const [row] = await database.query(`${BATCHES} WHERE b.ctx = ?`, ctx);
-      return row && read(database, row);
+    batch: (ctx: Ctx): Promise<ShotBatch | undefined> => readBatch(database, ctx),
+    /** Batches of the task that have not ended, oldest first. */
+    openBatches: async (task: TaskId): Promise<readonly BatchRow[]> =>
+      (await database.query(`${ROWS} AND b.status IN ${OPEN} ${GROUPED}, b.ctx`, task)).map(readRow),
+    /** Batches of the task that ended, the youngest first. */
+    lastBatches: async (task: TaskId, limit: number): Promise<readonly BatchRow[]> =>
+      (await database.query(LAST, task, limit)).map(readRow),
+    /** All batches that have not ended. */
+    openBatchNames: async (): Promise<readonly Ctx[]> =>
+      (await database.query(`SELECT ctx FROM batches WHERE status IN ${OPEN}`)).map(
+        (row) => column.bytes(row, 'ctx') as Ctx,
+      ),
+    /** The devices of batches that wait for votes. */
+    usersInVotes: async (task: TaskId): Promise<readonly UserId[]> => {
+      const voting = `SELECT s.usr FROM shots s JOIN batches b ON b.ctx = s.ctx WHERE b.task = ? AND b.status = 'frozen'`;
+      return (await database.query(voting, task)).map((row) => column.bytes(row, 'usr') as UserId);
     },
-    /** Batches that have not ended, oldest first, with the number of their last fact. */
-    livingBatches: async (): Promise<readonly (KeptBatch & { readonly number: number })[]> => {
-      const rows = await database.query(`${BATCHES} WHERE b.status IN ${OPEN} ORDER BY b.made_at, b.ctx`);
-      return Promise.all(
-        rows.map(async (row) => ({ ...(await read(database, row)), number: column.number(row, 'last_record') })),
-      );
+    /** Places do not wait for this batch any more. */
+    async setAside(ctx: Ctx): Promise<void> {
+      await database.query('UPDATE batches SET aside = 1 WHERE ctx = ?', ctx);
     },
     /** In the order of the batch. */
     batchShots: async (ctx: Ctx): Promise<readonly StoredShot[]> =>
       (await database.query('SELECT * FROM shots WHERE ctx = ? ORDER BY position', ctx)).map(readShot),
     /**
-     * Locks the batch, passes the facts after number `known` to `step`, and writes its result. `step` may be called again if the database
-     * asks for it, so it must only compute.
+     * Locks the batch, passes it to `step`, and writes the result. `step` may be called again if the database asks for it, so it must only
+     * compute. Undefined if there is no such batch.
      */
-    advance: <Result>(
+    advance: <Answer>(
       ctx: Ctx,
-      known: number,
-      step: (newFacts: readonly SumFact[]) => { readonly change: BatchChange | undefined; readonly result: Result },
-      fence?: Fence,
-    ): Promise<{ readonly result: Result; readonly number: number }> =>
+      step: (batch: ShotBatch) => SumStep<ShotBatch, Answer>,
+      change: BatchChange = {},
+    ): Promise<SumStep<ShotBatch, Answer> | undefined> =>
       database.transaction(async (session) => {
-        const locked = `SELECT last_record FROM batches WHERE ctx = ?${database.dialect.forUpdate}`;
-        const [row] = await session.query(locked, ctx);
-        if (row === undefined) throw new Error('no such batch in the store');
-        await checkFence(database, session, fence);
-        const last = column.number(row, 'last_record');
-        const { change, result } = step(known === last ? [] : await facts(session, ctx, known));
-        if (change === undefined) return { result, number: last };
-        return { result, number: await writeChange(session, { ctx, last }, change) };
+        await session.query(`SELECT ctx FROM batches WHERE ctx = ?${database.dialect.forUpdate}`, ctx);
+        const batch = await readBatch(session, ctx);
+        if (batch === undefined) return undefined;
+        await checkFence(database, session, change.fence);
+        const taken = step(batch);
+        if (taken.records.length > 0) await writeStep(session, taken.state, change);
+        return taken;
       }),
-    /** Returns the current facts after number `known`. */
-    facts: (ctx: Ctx, known: number): Promise<readonly SumFact[]> => facts(database, ctx, known),
+    /** In the order in which they were opened. */
+    openedSums: async (task: TaskId): Promise<readonly WaitingSum[]> =>
+      (await database.query(WAITING, task)).map(readOpened),
     /** Removes the records of ended batches, the oldest first, `limit` at a time. Returns their number. */
     forgetBatches: (
       task: TaskId,
@@ -121,26 +119,54 @@ export function batchTables(database: SqlDatabase) {
         await checkFence(database, session, fence);
         const ended = await session.query(ENDED, task, madeBefore, limit);
         for (const row of ended)
-          for (const table of ['records', 'opened', 'shots', 'batches'])
+          for (const table of ['opened', 'shots', 'batches'])
             await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));
         return ended.length;
       }),
   };
 }
 
-async function writeChange(
+async function readBatch({ query }: Pick<SqlSession, 'query'>, ctx: Ctx): Promise<ShotBatch | undefined> {
+  const [row] = await query(BATCH, ctx);
+  if (row === undefined) return undefined;
+  const members = await query(MEMBERS, ctx);
+  const task = column.bytes(row, 'task') as TaskId;
+  const frozen = openShotBatch(decodePolicy(column.bytes(row, 'policy')), {
+    ctx,
+    batch: { task, uploads: members.map((member) => column.bytes(member, 'name') as Ctx) },
+    // The mean, if the batch mixes versions; exactly their version, if it does not.
+    version: members.reduce((sum, member) => sum + column.number(member, 'version'), 0) / (members.length || 1),
+    users: members.map((member) => column.bytes(member, 'usr') as UserId),
+  });
+  const includedIn = column.optional(row, 'included_in', column.number);
+  return {
+    ...frozen,
+    status: column.text(row, 'status') as ShotBatch['status'],
+    votes: readVotes(column.text(row, 'votes')),
+    ...(includedIn !== undefined && { includedIn }),
+  };
+}
+
+type StoredVotes = readonly (readonly [authority: number, signature: string])[];
+
+function readVotes(votes: string): ShotBatch['votes'] {
+  return (JSON.parse(votes) as StoredVotes).map(([authority, signature]) => ({
+    authority,
+    signature: fromHex(signature) as Uint8Array,
+  }));
+}
+
+async function writeStep(
   session: SqlSession,
-  { ctx, last }: { readonly ctx: Ctx; readonly last: number },
-  { facts, status, opened, freed }: BatchChange,
-): Promise<number> {
-  const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
-  await insertRows(session, 'records (ctx, number, record)', records);
-  if (opened !== undefined) await insertOpened(session, { ...opened, ctx, at: await session.now() });
+  { ctx, status, votes, includedIn }: ShotBatch,
+  { opened, freed }: BatchChange,
+): Promise<void> {
+  const update = 'UPDATE batches SET status = ?, votes = ?, included_in = ? WHERE ctx = ?';
+  const stored: StoredVotes = votes.map(({ authority, signature }) => [authority, toHex(signature)]);
+  await session.query(update, status, JSON.stringify(stored), includedIn ?? null, ctx);
+  if (opened !== undefined) await insertOpened(session, ctx, opened);
   if (freed !== undefined) await freeShots(session, ctx, freed);
   if (isEnded(status)) await session.query('DELETE FROM opened WHERE ctx = ?', ctx);
-  const number = last + facts.length;
-  await session.query('UPDATE batches SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
-  return number;
 }
 
 /** True if a batch has ended in any way. */
@@ -148,11 +174,20 @@ export function isEnded(status: ShotBatch['status']): boolean {
   return status !== 'frozen' && !isGranted({ status });
 }
 
+function readRow(row: Row): BatchRow {
+  return {
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    status: column.text(row, 'status') as ShotBatch['status'],
+    version: column.optional(row, 'version', column.number) ?? 0,
+    updates: column.number(row, 'updates'),
+  };
+}
+
 class ShotMissing extends Error {}
 
 async function insertBatch(dialect: Dialect, session: SqlSession, ctx: Ctx, { task, uploads }: Batch): Promise<void> {
   const { query } = session;
-  const add = `INSERT INTO batches (ctx, task, status, last_record, made_at) VALUES (?, ?, 'frozen', 0, ?)
+  const add = `INSERT INTO batches (ctx, task, status, votes, aside, made_at) VALUES (?, ?, 'frozen', '[]', 0, ?)
     ON CONFLICT (ctx) DO NOTHING`;
   await query(add, ctx, task, await session.now());
   const placed = uploads.map((name, position) => [name, position] as const);
@@ -169,7 +204,7 @@ function takingSome({ blob, integer }: Dialect, count: number): string {
     WHERE task = ? AND name = taken.own_name AND ctx IS NULL AND status IN ('waiting', 'good')`;
 }
 
-/** The data of a sum besides its mean; or the reason why it is spoilt. */
+/** The data of a sum besides its mean, which is in a blob; or the reason why it is spoilt. */
 export type OpenedRow = { readonly task: TaskId } & (
   | {
       readonly kind: 'mean';
@@ -179,48 +214,31 @@ export type OpenedRow = { readonly task: TaskId } & (
   | { readonly kind: 'spoilt'; readonly why: string }
 );
 
+/** An opened sum that waits for its version. It is forgotten when it has ended. */
 export type WaitingSum = OpenedRow & {
   readonly ctx: Ctx;
   readonly at: number;
-  /** The version that includes it, or leaves it out; missing until there is one. */
-  readonly version?: number;
+  /** The version that includes it, or leaves it out; undefined until there is one. */
+  readonly version: number | undefined;
 };
 
 const WAITING = `SELECT o.*, s.version FROM opened o LEFT JOIN model_sums s ON s.ctx = o.ctx WHERE o.task = ? ORDER BY o.at, o.ctx`;
-const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, metrics, why)
+const ADD_OPENED = `INSERT INTO opened (ctx, task, at, weight_sum, metrics, why)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
 
-/** Opened sums that wait for their version. Their means are in blobs; they are forgotten when they have ended. */
-export function openedTables(database: SqlDatabase) {
-  return {
-    /** In the order in which they were opened. */
-    openedSums: async (task: TaskId): Promise<readonly WaitingSum[]> =>
-      (await database.query(WAITING, task)).map(readOpened),
-  };
-}
-
-/** Runs in the transaction of the step that records it. */
-async function insertOpened(
-  { query }: SqlSession,
-  opened: OpenedRow & { readonly ctx: Ctx; readonly at: number },
-): Promise<void> {
-  const { ctx, task, at } = opened;
-  if (opened.kind === 'spoilt') {
-    await query(ADD, ctx, task, at, null, null, opened.why);
-    return;
-  }
-  const { weightSum, metrics } = opened;
-  await query(ADD, ctx, task, at, weightSum, JSON.stringify(metrics), null);
+async function insertOpened({ query, now }: SqlSession, ctx: Ctx, opened: OpenedRow): Promise<void> {
+  const about =
+    opened.kind === 'spoilt' ? [null, null, opened.why] : [opened.weightSum, JSON.stringify(opened.metrics), null];
+  await query(ADD_OPENED, ctx, opened.task, await now(), ...about);
 }
 
 function readOpened(row: Row): WaitingSum {
-  const version = column.optional(row, 'version', column.number);
   const why = column.optional(row, 'why', column.text);
   const common = {
     ctx: column.bytes(row, 'ctx') as Ctx,
     task: column.bytes(row, 'task') as TaskId,
     at: column.number(row, 'at'),
-    ...(version !== undefined && { version }),
+    version: column.optional(row, 'version', column.number),
   };
   if (why !== undefined) return { ...common, kind: 'spoilt', why };
   return {

@@ -3,6 +3,7 @@ import { equalBytes, type Suite, toHex } from '@basa/masking';
 import { type Ctx, modelNameOf, SCORES, type Scores, scoresIn, type TaskId, type WindowSums } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { checkFence, type Fence, insertRows } from './sql.ts';
+import { OPEN } from './tasks.ts';
 
 export interface StoredModel extends Scores {
   readonly task: TaskId;
@@ -14,17 +15,17 @@ export interface StoredModel extends Scores {
   readonly modelHash: Uint8Array;
   /** The blobs of the parameters, and of the memory of the server's step after it, if any. */
   readonly blobKey: string;
-  readonly stepKey?: string;
-  /** Set if neither is kept any more. */
-  readonly isForgotten?: true;
+  readonly stepKey?: string | undefined;
+  /** Neither is kept any more. */
+  readonly isForgotten?: boolean;
   readonly madeAt: number;
   readonly accepted: number;
   readonly dropped: number;
   /** The mean age of its updates in versions when they were applied; missing for version 0 and in paper mode. */
-  readonly meanAge?: number;
+  readonly meanAge?: number | undefined;
   /** Means over its devices of the metrics that the task names. */
-  readonly metrics?: Readonly<Record<string, number>>;
-  readonly loss?: number;
+  readonly metrics?: Readonly<Record<string, number>> | undefined;
+  readonly loss?: number | undefined;
 }
 
 /** A version before it has its serial. */
@@ -39,9 +40,9 @@ export interface SumsOfVersion {
 const OF_SUM =
   'SELECT m.* FROM models m JOIN model_sums s ON s.task = m.task AND s.version = m.version WHERE s.ctx = ?';
 const NEWEST = 'SELECT * FROM models WHERE task = ? ORDER BY version DESC LIMIT 1';
-const LAST_SUMS = 'SELECT ctx FROM model_sums WHERE task = ? ORDER BY version DESC, ctx LIMIT ?';
 const STORED = `SELECT COUNT(*) AS models, COUNT(step_key) AS steps,
-  (SELECT COUNT(*) FROM shots WHERE task = ? AND status IN ('arriving', 'waiting', 'good')) AS shots
+  (SELECT COUNT(*) FROM shots WHERE task = ? AND status IN ('arriving', 'waiting', 'good')) AS waiting,
+  (SELECT COUNT(*) FROM shots WHERE ctx IN (SELECT ctx FROM batches WHERE task = ? AND status IN ${OPEN})) AS batched
   FROM models WHERE task = ? AND forgotten = 0`;
 
 /** The versions of a model, with their sums. */
@@ -66,9 +67,6 @@ export function modelTables(database: SqlDatabase) {
       const sums = 'SELECT * FROM model_sums WHERE task = ? AND version >= ? ORDER BY version, ctx';
       return grouped(await database.query(sums, task, from));
     },
-    /** The sums of the last versions. */
-    lastSums: async (task: TaskId, limit: number): Promise<readonly Ctx[]> =>
-      (await database.query(LAST_SUMS, task, limit)).map(readCtx),
     newestModel: async (task: TaskId): Promise<StoredModel | undefined> =>
       (await database.query(NEWEST, task)).map(readModel)[0],
     /** From this version on. */
@@ -91,11 +89,11 @@ export function modelTables(database: SqlDatabase) {
         const forget = 'UPDATE models SET forgotten = 1 WHERE task = ? AND version = ?';
         for (const version of versions) await session.query(forget, task, version);
       }),
-    /** The numbers of kept models, of their steps, and of one-shot uploads that are in no batch. */
+    /** The numbers of kept models, of their steps, and of uploads that are in no version yet. */
     storedVectors: async (task: TaskId): Promise<{ models: number; steps: number; shots: number }> => {
-      const [row] = await database.query(STORED, task, task);
+      const [row] = await database.query(STORED, task, task, task);
       const count = (name: string): number => column.number(row as Row, name);
-      return { models: count('models'), steps: count('steps'), shots: count('shots') };
+      return { models: count('models'), steps: count('steps'), shots: count('waiting') + count('batched') };
     },
     /** The names of all blobs of versions. */
     modelBlobs: async (task: TaskId): Promise<readonly string[]> => {
@@ -175,10 +173,7 @@ function readCtx(row: Row): Ctx {
 }
 
 function readModel(row: Row): StoredModel {
-  const stepKey = column.optional(row, 'step_key', column.text);
   const scores = SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
-  const loss = column.optional(row, 'loss', column.number);
-  const meanAge = column.optional(row, 'mean_age', column.number);
   const metrics = column.optional(row, 'metrics', column.text);
   return {
     task: column.bytes(row, 'task') as TaskId,
@@ -187,15 +182,15 @@ function readModel(row: Row): StoredModel {
     name: column.bytes(row, 'name'),
     modelHash: column.bytes(row, 'model_hash'),
     blobKey: column.text(row, 'blob_key'),
+    stepKey: column.optional(row, 'step_key', column.text),
+    isForgotten: column.number(row, 'forgotten') === 1,
     madeAt: column.number(row, 'made_at'),
     accepted: column.number(row, 'accepted'),
     dropped: column.number(row, 'dropped'),
-    ...(stepKey !== undefined && { stepKey }),
-    ...(column.number(row, 'forgotten') !== 0 && { isForgotten: true }),
-    ...(meanAge !== undefined && { meanAge }),
-    ...(metrics !== undefined && { metrics: JSON.parse(metrics) as Record<string, number> }),
+    meanAge: column.optional(row, 'mean_age', column.number),
+    metrics: metrics === undefined ? undefined : (JSON.parse(metrics) as Record<string, number>),
     ...scoresIn(Object.fromEntries(scores)),
-    ...(loss !== undefined && { loss }),
+    loss: column.optional(row, 'loss', column.number),
   };
 }
 

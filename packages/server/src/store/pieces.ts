@@ -3,11 +3,11 @@ import type { Ctx } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 
 /** The findings of an attempt to append a piece. */
-interface PieceClaim {
+export interface PieceClaim {
   /** The number of bytes of the body that are durable. */
   readonly received: number;
   /** The staging area that holds the bytes. Missing if there are no bytes. */
-  readonly staged?: string;
+  readonly staged: string | undefined;
   /** No other attempt writes there, so it may be appended to. Otherwise it is copied. */
   readonly isOurs: boolean;
 }
@@ -35,11 +35,7 @@ export function pieceTables(database: SqlDatabase) {
         const staged = received === 0 ? undefined : column.optional(row, 'staged', column.text);
         const writer = column.optional(row, 'writer', column.text);
         await query('UPDATE pieces SET staged = ?, writer = ? WHERE name = ?', staged ?? null, attempt, upload);
-        return {
-          received,
-          isOurs: writer === undefined || writer === attempt,
-          ...(staged !== undefined && { staged }),
-        };
+        return { received, staged, isOurs: writer === undefined || writer === attempt };
       }),
     /**
      * Records the number of durable bytes at the end of an attempt and their staging area. Records nothing if there are no bytes. Returns

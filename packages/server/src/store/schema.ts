@@ -2,7 +2,7 @@
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 /** Formats of earlier versions had smaller numbers. */
-const FORMAT = 24;
+const FORMAT = 25;
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
@@ -34,17 +34,13 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL, version ${integer} NOT NULL, devices ${integer} NOT NULL, sums TEXT NOT NULL
       )`,
     'CREATE INDEX window_sums_by_window ON window_sums (task, version)',
-    // Its uploads are in `shots`.
+    // Its uploads are in `shots`. aside: places do not wait for it.
     `CREATE TABLE batches (
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task),
-        status TEXT NOT NULL, last_record ${integer} NOT NULL, made_at ${integer} NOT NULL
+        status TEXT NOT NULL, votes TEXT NOT NULL, included_in ${integer}, aside ${integer} NOT NULL, made_at ${integer} NOT NULL
       )`,
     'CREATE INDEX batches_by_status ON batches (status)',
     'CREATE INDEX batches_by_age ON batches (task, made_at)',
-    `CREATE TABLE records (
-        ctx ${blob} NOT NULL REFERENCES batches (ctx), number ${integer} NOT NULL, record ${blob} NOT NULL,
-        PRIMARY KEY (ctx, number)
-      )`,
     // Opened sums that are in no version yet, with the weight of their mean, or with the reason why they are spoilt.
     `CREATE TABLE opened (
         ctx ${blob} PRIMARY KEY REFERENCES batches (ctx), task ${blob} NOT NULL, at ${integer} NOT NULL, weight_sum ${real},

@@ -1,7 +1,7 @@
 /** All records of a server, over SQL: every method is one transaction, durable when its promise is fulfilled. */
 import { column, type Row, type SqlDatabase } from '@basa/service';
 import { epochTables, revocationTables } from './authorities.ts';
-import { batchTables, openedTables } from './batches.ts';
+import { batchTables } from './batches.ts';
 import { modelTables, statisticsTables } from './models.ts';
 import { pieceTables } from './pieces.ts';
 import { pendingShotTables, shotTables } from './shots.ts';
@@ -10,25 +10,10 @@ import { taskTables } from './tasks.ts';
 
 const SET_NOTE = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
 
-export type Store = ReturnType<typeof taskTables> &
-  ReturnType<typeof shotTables> &
-  ReturnType<typeof pendingShotTables> &
-  ReturnType<typeof batchTables> &
-  ReturnType<typeof epochTables> &
-  ReturnType<typeof revocationTables> &
-  ReturnType<typeof openedTables> &
-  ReturnType<typeof pieceTables> &
-  ReturnType<typeof modelTables> &
-  ReturnType<typeof statisticsTables> &
-  ReturnType<typeof leaseTables> &
-  ReturnType<typeof noteTables> & {
-    /** Called after a permanent deletion, so that the deleted data is also removed from files that the service controls. */
-    purge(): Promise<void>;
-    close(): Promise<void>;
-  };
+export type Store = ReturnType<typeof createStore>;
 
 /** `purge`: for a database that keeps deleted data until it is told to remove it. */
-export function createStore(database: SqlDatabase, purge: () => Promise<void> = async () => {}): Store {
+export function createStore(database: SqlDatabase, purge: () => Promise<void> = async () => {}) {
   return {
     ...taskTables(database),
     ...shotTables(database),
@@ -36,12 +21,12 @@ export function createStore(database: SqlDatabase, purge: () => Promise<void> = 
     ...batchTables(database),
     ...epochTables(database),
     ...revocationTables(database),
-    ...openedTables(database),
     ...pieceTables(database),
     ...modelTables(database),
     ...statisticsTables(database),
     ...leaseTables(database),
     ...noteTables(database),
+    /** Called after a permanent deletion, so that the deleted data is also removed from files that the service controls. */
     purge,
     close: () => database.close(),
   };

@@ -13,15 +13,14 @@ export interface StoredTask {
   readonly specification: string;
   readonly state: TaskState;
   /** The reason why it is finished. */
-  readonly why?: string;
+  readonly why?: string | undefined;
   readonly createdAt: number;
 }
 
 /** Statuses of batches that have not ended. */
 export const OPEN = `('frozen', 'granted', 'opened')`;
 /** Tables with a row for a task, each before the one it refers to. */
-const OF_TASKS = ['window_sums', 'model_sums', 'places', 'epochs', 'shots', 'models', 'batches', 'tasks'];
-const OF_BATCHES = ['records', 'opened'];
+const OF_TASKS = ['window_sums', 'model_sums', 'places', 'epochs', 'shots', 'models', 'opened', 'batches', 'tasks'];
 
 export interface Removal {
   readonly isRemoved: boolean;
@@ -54,8 +53,6 @@ export function taskTables(database: SqlDatabase) {
     /** All tasks, without their specifications, which may be long. */
     taskStates: async () =>
       (await database.query('SELECT task, state, why FROM tasks ORDER BY created_at, task')).map(readTaskState),
-    taskState: async (task: TaskId) =>
-      (await database.query('SELECT task, state, why FROM tasks WHERE task = ?', task)).map(readTaskState)[0],
     async setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void> {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
@@ -78,7 +75,6 @@ export function taskTables(database: SqlDatabase) {
           if (count > 0) rows[table] = (rows[table] ?? 0) + count;
           await query(`DELETE FROM ${table} ${which}`, value);
         };
-        for (const table of OF_BATCHES) await remove(table, 'WHERE ctx IN (SELECT ctx FROM batches WHERE task = ?)');
         await remove('pieces', 'WHERE name IN (SELECT name FROM shots WHERE task = ?)');
         await remove('meta', 'WHERE name = ?', examplesNote(task));
         for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
@@ -93,11 +89,10 @@ export function examplesNote(task: TaskId): string {
 }
 
 function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
-  const why = column.optional(row, 'why', column.text);
   return {
     task: column.bytes(row, 'task') as TaskId,
     state: column.text(row, 'state') as TaskState,
-    ...(why !== undefined && { why }),
+    why: column.optional(row, 'why', column.text),
   };
 }
 

@@ -14,7 +14,6 @@ import {
   type PaperUpload,
   type Refused,
   refused,
-  type TaskId,
   tickPaper,
   type UserId,
   unsafePaperBuffer,
@@ -22,17 +21,7 @@ import {
 } from '@basa/protocol';
 import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
 import { readWhole } from '../blobs/blob-store.ts';
-import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { ReadTask } from '../specification/task-specification.ts';
-import type { TaskTools } from './task-tools.ts';
-
-export interface PaperTaskOptions {
-  readonly tools: TaskTools;
-  readonly task: TaskId;
-  readonly read: ReadTask;
-  readonly models: ModelKeeper;
-  onModel(): Promise<void>;
-}
+import type { TaskContext } from '../shots/context.ts';
 
 /** The durable state of a buffer, without its running sum. */
 interface Snapshot {
@@ -46,20 +35,20 @@ interface Snapshot {
 }
 
 export class PaperTask {
-  readonly #options: PaperTaskOptions;
+  readonly #context: TaskContext;
   readonly #kernel = createWasmVectorKernel() ?? plainVectorKernel();
   #buffer: PaperBuffer | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: PaperTaskOptions) {
-    this.#options = options;
+  constructor(context: TaskContext) {
+    this.#context = context;
   }
 
   connect(certificate: Certificate): Promise<PaperConnection | Refused> {
-    const { tools } = this.#options;
-    const user = userIdOf(tools.ports.suite, certificate.deviceKey);
+    const { ports } = this.#context;
+    const user = userIdOf(ports.suite, certificate.deviceKey);
     return this.#alone(async () => {
-      const { state, records, answer } = connectPaper(tools.ports, await this.#open(), user, this.#now());
+      const { state, records, answer } = connectPaper(ports, await this.#open(), user, this.#now());
       if (records.length > 0) await this.#keep(state);
       return answer;
     });
@@ -68,7 +57,7 @@ export class PaperTask {
   /** `packed` is y_k; a late one is discarded. */
   upload(user: UserId, upload: PaperUpload, packed: Uint8Array): Promise<{ readonly kind: 'accepted' } | Refused> {
     return this.#alone(async () => {
-      const { dimension, modulus } = this.#options.read.policy;
+      const { dimension, modulus } = this.#context.read.policy;
       const buffer = await this.#open();
       const { state, records, answer } = acceptPaperUpload(buffer, user, upload, this.#now());
       if (answer.kind === 'refused' || answer.isRepeat) {
@@ -79,7 +68,7 @@ export class PaperTask {
       if (unpacked.kind === 'malformed') return refused('body-mismatch', { detail: unpacked.problem });
       const sum = await this.#sum(buffer);
       addInPlace(sum, unpacked.vector, modulus, this.#kernel);
-      await this.#options.tools.blobs.put(this.#sumKey(state), bytesOf(sum));
+      await this.#context.blobs.put(this.#sumKey(state), bytesOf(sum));
       await this.#keep(state);
       if (answer.isFull) await this.#finish(state, sum);
       return { kind: 'accepted' };
@@ -95,7 +84,7 @@ export class PaperTask {
 
   /** w <- w - eta_g * sum y / K (Algorithm 3), or / sum alpha (the text), and fresh attributes. */
   async #finish(buffer: PaperBuffer, sum: Uint32Array): Promise<void> {
-    const { models, read, onModel, tools } = this.#options;
+    const { models, read, onIncluded, blobs } = this.#context;
     const { level, modulus } = read.policy;
     const isByWeights = read.specification.divideBy === 'weights';
     const weightSum = isByWeights ? buffer.alphaSum : buffer.position;
@@ -108,15 +97,15 @@ export class PaperTask {
       })));
     await models.refresh();
     await this.#keep(this.#fresh(made.version));
-    await tools.blobs.remove(this.#sumKey(buffer));
-    await onModel();
+    await blobs.remove(this.#sumKey(buffer));
+    await onIncluded();
   }
 
   /** Continues after a crash or a failure: also a full buffer whose model was not made. */
   async #open(): Promise<PaperBuffer> {
-    const { tools, read, models } = this.#options;
+    const { store, read, models } = this.#context;
     if (this.#buffer === undefined) {
-      const note = await tools.store.note(this.#noteName());
+      const note = await store.note(this.#noteName());
       this.#buffer = note === undefined ? this.#fresh(models.newest?.version ?? 0) : this.#restore(note);
     }
     const { bufferSize } = read.policy;
@@ -129,7 +118,7 @@ export class PaperTask {
   }
 
   #paperOptions() {
-    const { bufferSize, uploadLeaseMs } = this.#options.read.policy;
+    const { bufferSize, uploadLeaseMs } = this.#context.read.policy;
     return { bufferSize, leaseMs: uploadLeaseMs };
   }
 
@@ -160,28 +149,28 @@ export class PaperTask {
       users: users.map(toHex),
       alphaSum,
     };
-    await this.#options.tools.store.setNote(this.#noteName(), new TextEncoder().encode(JSON.stringify(snapshot)));
+    await this.#context.store.setNote(this.#noteName(), new TextEncoder().encode(JSON.stringify(snapshot)));
     const before = this.#buffer;
     this.#buffer = buffer;
     const isNext = before !== undefined && before.position > 0 && before.position < buffer.position;
-    if (isNext) await this.#options.tools.blobs.remove(this.#sumKey(before));
+    if (isNext) await this.#context.blobs.remove(this.#sumKey(before));
   }
 
   async #sum(buffer: PaperBuffer): Promise<Uint32Array> {
-    if (buffer.position === 0) return new Uint32Array(this.#options.read.policy.dimension);
-    return new Uint32Array((await readWhole(this.#options.tools.blobs, this.#sumKey(buffer))).slice().buffer);
+    if (buffer.position === 0) return new Uint32Array(this.#context.read.policy.dimension);
+    return new Uint32Array((await readWhole(this.#context.blobs, this.#sumKey(buffer))).slice().buffer);
   }
 
   #sumKey({ ctx, position }: PaperBuffer): string {
-    return `paper/${toHex(this.#options.task)}/${toHex(ctx).slice(0, 32)}-${position}`;
+    return `paper/${toHex(this.#context.task)}/${toHex(ctx).slice(0, 32)}-${position}`;
   }
 
   #noteName(): string {
-    return `paper-${toHex(this.#options.task)}`;
+    return `paper-${toHex(this.#context.task)}`;
   }
 
   #now() {
-    return millis(this.#options.tools.clock());
+    return millis(this.#context.clock());
   }
 
   /** One at a time: the paper's server is serial. */

@@ -3,30 +3,26 @@
  * long ago, and blobs that a crash left behind. If there are several nodes, only the node with the lease of a task does this.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { toHex } from '@basa/masking';
 import { startTicker, type Ticker } from '@basa/service';
-import type { BlobStore } from '../blobs/blob-store.ts';
+import { BODIES } from '../blobs/blob-store.ts';
 import { modelsOf } from '../closing/model-keeper.ts';
-import type { Leases } from '../nodes/nodes.ts';
+import type { ServerTools } from '../shots/context.ts';
 import type { Fence } from '../store/sql.ts';
-import type { Store } from '../store/store.ts';
 import type { RunningTask } from './running-task.ts';
 
 /** The history that is kept; without a number, all of it. */
 export interface Keep {
   /** The number of newest versions of each task that are kept. */
-  readonly models?: number;
+  readonly models?: number | undefined;
   /** The time for which the records of a batch are kept after its end. */
-  readonly buffersMs?: number;
+  readonly buffersMs?: number | undefined;
 }
 
-export interface RetentionTools {
+export interface RetentionTools extends Pick<ServerTools, 'store' | 'blobs' | 'nodes' | 'onTrouble'> {
   readonly keep: Keep;
   readonly tidyMs: number;
   readonly tasks: { readonly all: readonly RunningTask[] };
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly nodes: { readonly leases: Leases };
-  onTrouble(what: string, error: unknown): void;
 }
 
 const MODELS_AT_ONCE = 10;
@@ -44,13 +40,15 @@ export function startRetention(tools: RetentionTools): Ticker {
   let looks = 0;
   const look = async (): Promise<void> => {
     const hasLeftovers = looks++ % LOOKS_FOR_LEFTOVERS === 0;
+    if (hasLeftovers) await removeBodies(tools);
     for (const task of tasks.all) {
       if (isStopped) return;
       await nodes.leases.under(task.task, async (fence) => {
         await repeated(() => forgetModels(tools, task, fence));
         await repeated(() => forgetBatches(tools, task, fence));
         if (hasLeftovers) await removeLeftovers(tools, task);
-        if (hasLeftovers) await task.mode.tidy((await tools.store.now()) - (tools.keep.buffersMs ?? KEPT_FATES_MS));
+        if (hasLeftovers)
+          await task.mode.shots?.tidy((await tools.store.now()) - (tools.keep.buffersMs ?? KEPT_FATES_MS));
       });
     }
   };
@@ -74,8 +72,7 @@ async function forgetModels(
 ): Promise<boolean> {
   const { newest } = task.models;
   if (keep.models === undefined || newest === undefined) return false;
-  const open = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
-  const inUse = open.flatMap((sum) => (sum === undefined ? [] : [sum.version]));
+  const inUse = (await store.openBatches(task.task)).map(({ version }) => version);
   const firstKept = Math.min(newest.version - keep.models + 1, ...inUse);
   const old = await store.keptModels(task.task, { before: firstKept, limit: MODELS_AT_ONCE });
   if (old.length === 0) return false;
@@ -99,6 +96,16 @@ async function forgetBatches(
   if (keep.buffersMs === undefined) return false;
   const madeBefore = (await store.now()) - keep.buffersMs;
   return (await store.forgetBatches(task, { madeBefore, limit: BATCHES_AT_ONCE }, fence)) === BATCHES_AT_ONCE;
+}
+
+/**
+ * Removes bodies of sums that ended just before the process stopped. A batch, or an upload without a batch, is stored before its bodies.
+ * Therefore bodies without a live batch belong to a batch that has ended.
+ */
+export async function removeBodies({ blobs, store }: Pick<ServerTools, 'blobs' | 'store'>): Promise<void> {
+  const names = await blobs.namesBelow(BODIES);
+  const living = new Set([...(await store.openBatchNames()), ...(await store.shotsWithBodies())].map(toHex));
+  for (const name of names) if (!living.has(name)) await blobs.removeBelow(`${BODIES}/${name}`);
 }
 
 /** Blobs of versions up to the newest that belong to no version: later ones may be in the making. */

@@ -1,25 +1,26 @@
 /** One running task of a server: its models, its places, its batches, its upkeep and its end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toHex } from '@basa/masking';
-import { type Ctx, SCORES, type Scores, type ShotBatch, type TaskId, type UserId } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
+import { SCORES, type Scores, type TaskId, type UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { TaskAdmission } from '../admission/task-admission.ts';
 import { Backoff } from '../authority/gather.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
+import type { ServerTools } from '../shots/context.ts';
 import type { ReadTask, TaskSpecification } from '../specification/task-specification.ts';
 import { WindowKeeper } from '../statistics/windows.ts';
-import { isEnded } from '../store/batches.ts';
+import type { BatchRow } from '../store/batches.ts';
 import type { StoredModel } from '../store/models.ts';
+import type { Fence } from '../store/sql.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
 import { modeOf, type TaskMode } from './modes.ts';
 import { StoredBytes } from './stored-bytes.ts';
-import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
-/** One running task of a server: its models, its places, its batches, and its end. */
+/** While uploads come close together, gathering them takes at most a quarter of the time. */
+const REST_SHARE = 3;
+
 export class RunningTask {
   readonly task: TaskId;
   readonly read: ReadTask;
@@ -28,56 +29,45 @@ export class RunningTask {
   readonly evaluation: Evaluation;
   readonly stored: StoredBytes;
   readonly mode: TaskMode;
+  /** Batches that have not ended, as of the last look of this node. */
+  open: readonly BatchRow[] = [];
   /** The store's time at which it was created. */
-  readonly createdAt: number;
-  readonly #tools: TaskTools;
-  readonly #upkeep: Upkeep;
-  readonly #living = new Map<string, Ctx>();
+  readonly #createdAt: number;
+  readonly #tools: ServerTools;
+  readonly #gathering: OneAtATime;
+  /** Batches of a task end one after the other, because each version follows the one before. */
+  readonly #closing: OneAtATime;
+  readonly #backoff: Backoff;
+  #listening: Promise<void> = Promise.resolve();
   #state: TaskState;
   #why: string | undefined;
 
-  constructor(stored: StoredTask, read: ReadTask, tools: TaskTools) {
+  constructor(stored: StoredTask, read: ReadTask, tools: ServerTools) {
     const { task } = stored;
+    const { policy } = read;
     this.task = task;
     this.read = read;
     this.#tools = tools;
-    this.createdAt = stored.createdAt;
+    this.#createdAt = stored.createdAt;
     this.#state = stored.state;
     this.#why = stored.why;
-    const { policy } = read;
-    const authorities = tools.authorities.of(task, policy);
-    const { statistics } = read.policy;
+    const own = { ...tools, task, read, policy };
     this.models =
-      statistics === undefined
-        ? new ModelKeeper({ ...tools, task, read })
-        : new WindowKeeper({ ...tools, task, read, statistics });
+      policy.statistics === undefined ? new ModelKeeper(own) : new WindowKeeper(own, policy.statistics, tools.clock);
     const { models } = this;
-    this.stored = new StoredBytes({ ...tools, task, policy: read.policy, models });
-    this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
-      this.meetVersion();
-      tools.nodes.tell.task(task);
-      await this.#upkeep.review();
+      tools.nodes.tell('task', task);
+      await this.#review();
     };
-    this.admission = new TaskAdmission({
-      ...tools,
-      ...read.admission,
-      task,
-      jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
-      uploadLeaseMs: read.policy.uploadLeaseMs,
-    });
-    const { admission } = this;
-    this.mode = modeOf({
-      tools,
-      task,
-      read,
-      authorities,
-      models,
-      admission,
-      onIncluded,
-      onEnded: (ctx) => this.#forget(ctx),
-    });
-    this.#upkeep = new Upkeep(this, tools);
+    const context = { ...own, models, onIncluded };
+    this.stored = new StoredBytes(context);
+    this.evaluation = new Evaluation(context);
+    const newest = (): number => models.newest?.version ?? -1;
+    this.admission = new TaskAdmission({ ...context, numbers: read.admission, newest });
+    this.mode = modeOf(context, this.admission);
+    this.#backoff = new Backoff(tools.clock);
+    this.#gathering = new OneAtATime(() => this.#gather(), { restShare: REST_SHARE });
+    this.#closing = new OneAtATime(() => this.#closeOpen());
   }
 
   /** True if everybody may read its models and results. */
@@ -93,36 +83,16 @@ export class RunningTask {
     return this.#why;
   }
 
-  isLiving(ctx: Ctx): boolean {
-    return this.#living.has(toHex(ctx));
-  }
-
-  /** Batches that have not ended. */
-  get living(): readonly Ctx[] {
-    return [...this.#living.values()];
-  }
-
-  /** The number of batches about which something is remembered. */
-  get held(): number {
-    return this.#living.size;
-  }
-
   async setState(state: TaskState, why?: string): Promise<void> {
     await this.#tools.store.setTaskState(this.task, state, why);
-    this.#state = state;
-    this.#why = why;
-    this.#tools.nodes.tell.task(this.task);
+    this.meet({ state, why });
+    this.#tools.nodes.tell('task', this.task);
   }
 
   /** Applies the store's state, which another node may have changed. */
   meet({ state, why }: Pick<StoredTask, 'state' | 'why'>): void {
     this.#state = state;
     this.#why = why;
-  }
-
-  /** Admits devices for the newest version. */
-  meetVersion(): void {
-    if (this.models.newest !== undefined) this.admission.meetVersion(this.models.newest);
   }
 
   /** Refuses new devices and uploads in a task that is paused, has reached its end, or has used up its storage. */
@@ -140,155 +110,85 @@ export class RunningTask {
     return answer;
   }
 
-  /** Takes note of a batch that was read or changed. */
-  track(batch: ShotBatch): void {
-    if (!isEnded(batch.status)) this.#living.set(toHex(batch.ctx), batch.ctx);
-    else this.#endedElsewhere(batch.ctx);
-    this.admission.trackBatch(batch);
+  /** An upload was accepted: it may have been the last one. */
+  uploaded(): void {
+    void this.#gathering.run().then(() => this.#closing.run());
   }
 
-  /** The node with the lease cleans up. */
-  #endedElsewhere(ctx: Ctx): void {
-    if (!this.#tools.nodes.leases.has(this.task)) this.#forget(ctx);
-  }
-
-  /** An upload was accepted, on this or another node: it may have been the last one. */
-  uploaded(ctx: Ctx): void {
-    this.#upkeep.uploaded(ctx);
-  }
-
-  /** Looks after everything; an error in one thing does not keep it from the next. */
-  tick(): Promise<void> {
-    return this.#upkeep.tick();
-  }
-
-  /** Begins nothing more, and waits for work under way: another one takes its place. */
-  end(): Promise<void> {
-    return this.#upkeep.end();
-  }
-
-  /** Waits for work under way. */
-  settle(): Promise<void> {
-    return this.#upkeep.settle();
-  }
-
-  #forget(ctx: Ctx): void {
-    this.#living.delete(toHex(ctx));
-  }
-}
-
-/** While uploads come close together, gathering them takes at most a quarter of the time. */
-const REST_SHARE = 3;
-
-/** The running task. */
-export interface Running extends Pick<StoredTask, 'task' | 'createdAt'> {
-  readonly read: ReadTask;
-  readonly models: ModelKeeper;
-  readonly admission: TaskAdmission;
-  readonly evaluation: Evaluation;
-  readonly stored: StoredBytes;
-  readonly mode: TaskMode;
-  readonly state: TaskState;
-  /** Batches that have not ended. */
-  readonly living: readonly Ctx[];
-  isLiving(ctx: Ctx): boolean;
-  meetVersion(): void;
-  setState(state: TaskState, why?: string): Promise<void>;
-}
-
-/** Looks after a running task, now and then and after uploads: its models, places, sums and end. */
-export class Upkeep {
-  readonly #running: Running;
-  readonly #tools: TaskTools;
-  readonly #gathering: OneAtATime;
-  readonly #backoff: Backoff;
-  /** Batches of a task end one after the other, because each version follows the one before. */
-  readonly #attending = new OneByOne();
-  #listening: Promise<void> = Promise.resolve();
-  #isOver = false;
-
-  constructor(running: Running, tools: TaskTools) {
-    const { task, mode } = running;
-    this.#running = running;
-    this.#tools = tools;
-    this.#backoff = new Backoff(tools.clock);
-    const gather = (): Promise<void> =>
-      this.#tried('uploads could not be gathered', () => mode.look((work) => tools.nodes.leases.under(task, work)));
-    this.#gathering = new OneAtATime(gather, { restShare: REST_SHARE });
-  }
-
-  /** An upload was accepted, on this or another node: it may have been the last one. */
-  uploaded(ctx: Ctx): void {
-    if (this.#running.isLiving(ctx)) void this.#attendIfDue([ctx]);
-    else void this.#gathering.run().then(() => this.#attendIfDue(this.#running.living));
-  }
-
-  /** Takes a batch as far as possible; errors are reported and tried again at the next look. */
-  #attend(ctx: Ctx): Promise<void> {
-    const { leases } = this.#tools.nodes;
-    return this.#attending.run(toHex(ctx), async () => {
-      if (this.#isOver || !this.#running.isLiving(ctx)) return;
-      await this.#tried('a batch could not be ended', () =>
-        leases.under(this.#running.task, (fence) => this.#running.mode.attend(ctx, fence)),
-      );
-    });
+  /** The same on another node: this one may have to make a batch of it. */
+  uploadedElsewhere(): void {
+    if (this.#tools.nodes.leases.has(this.task)) this.uploaded();
   }
 
   /** Looks after everything; an error in one thing does not keep it from the next. */
   async tick(): Promise<void> {
-    const { task, read, models, mode, admission, stored } = this.#running;
-    const { policy, specification } = read;
-    const { leases } = this.#tools.nodes;
+    const { models, mode, admission, stored, read } = this;
     if (models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
-    await this.#tried('the periodic work of its mode failed', () => mode.tick((work) => leases.under(task, work)));
+    await this.#tried('the paper mode could not be looked after', async () => mode.paper?.tick());
+    await this.#tried('a model could not be repeated', () => this.#repeat());
     await this.#tried('places could not be updated', () => admission.look());
     await this.#tried('the stored bytes could not be counted', () => stored.look());
-    this.#running.meetVersion();
     // Not awaited here: the slowest authority delays nothing.
-    this.#listening = this.#tried('the statements of the authorities could not be read', () => mode.listen());
-    await this.#gathering.run();
-    await this.#attendIfDue(this.#running.living);
-    const isNeverEvaluated = specification.model === undefined || policy.training.loss === 'own';
-    const isEvaluated = isNeverEvaluated || models.newest?.loss !== undefined;
-    if (this.#running.state === 'finished' && isEvaluated) return;
-    await this.#tried('the periodic work of the task failed', () => leases.under(task, () => this.review()));
-  }
-
-  async #openModels(): Promise<void> {
-    if (!this.#backoff.isDue('models')) return;
-    this.#backoff.failed('models'); // unless it is logged
-    await this.#running.models.open();
-    this.#backoff.over('models');
-  }
-
-  async #attendIfDue(batches: readonly Ctx[]): Promise<void> {
-    await this.#tried('the periodic work on batches failed', async () => {
-      await Promise.all(this.#running.mode.due(batches).map((ctx) => this.#attend(ctx)));
+    this.#listening = this.#tried('the statements of the authorities could not be read', async () => {
+      await mode.statistics?.look();
+      await mode.shots?.epochs.look();
     });
-  }
-
-  /** Begins nothing more, and waits for work under way: another one takes its place. */
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.settle();
+    await this.#gathering.run();
+    await this.#closing.run();
+    const isNeverEvaluated = read.specification.model === undefined || read.policy.training.loss === 'own';
+    const isEvaluated = isNeverEvaluated || models.newest?.loss !== undefined;
+    if (this.#state === 'finished' && isEvaluated) return;
+    await this.#tried('the periodic work of the task failed', () => this.#under(() => this.#review()));
   }
 
   /** Waits for work under way. */
   async settle(): Promise<void> {
     await this.#listening;
     await this.#gathering.settle();
-    await this.#attending.settle();
+    await this.#closing.settle();
+  }
+
+  #gather(): Promise<void> {
+    const { shots } = this.mode;
+    return this.#tried('uploads could not be gathered', async () => {
+      if (shots !== undefined) await this.#under((fence) => shots.look(fence));
+    });
+  }
+
+  /** Takes each open batch as far as possible; errors are reported and tried again at the next look. */
+  async #closeOpen(): Promise<void> {
+    const { closer } = this.mode;
+    if (closer === undefined) return;
+    await this.#tried('the periodic work on batches failed', async () => {
+      this.open = await this.#tools.store.openBatches(this.task);
+      for (const ctx of closer.due(this.open))
+        await this.#tried('a batch could not be ended', () => this.#under((fence) => closer.attend(ctx, fence)));
+    });
+  }
+
+  async #openModels(): Promise<void> {
+    if (!this.#backoff.isDue('models')) return;
+    this.#backoff.failed('models'); // unless it is logged
+    await this.models.open();
+    this.#backoff.over('models');
+  }
+
+  async #repeat(): Promise<void> {
+    const { repeats } = this.mode;
+    if (repeats !== undefined && (await repeats.isDue())) await this.#under((fence) => repeats.repeat(fence));
   }
 
   /** Evaluates the newest version and ends the task if it has reached its goal, also after a crash in between. */
-  async review(): Promise<void> {
-    const { read, models, evaluation, createdAt } = this.#running;
-    await this.#tried('the newest model could not be evaluated', () => evaluation.catchUp());
-    if (this.#running.state === 'finished') return;
-    const ageMs = (await this.#tools.store.now()) - createdAt;
-    const why = stopReason(read.specification.stop ?? {}, models.newest, ageMs);
-    if (why !== undefined)
-      await this.#tried('the task could not be ended', () => this.#running.setState('finished', why));
+  async #review(): Promise<void> {
+    await this.#tried('the newest model could not be evaluated', () => this.evaluation.catchUp());
+    if (this.#state === 'finished') return;
+    const ageMs = (await this.#tools.store.now()) - this.#createdAt;
+    const why = stopReason(this.read.specification.stop ?? {}, this.models.newest, ageMs);
+    if (why !== undefined) await this.#tried('the task could not be ended', () => this.setState('finished', why));
+  }
+
+  #under(work: (fence: Fence) => Promise<void>): Promise<void> {
+    return this.#tools.nodes.leases.under(this.task, work);
   }
 
   async #tried(trouble: string, work: () => Promise<void>): Promise<void> {
@@ -337,32 +237,6 @@ export class OneAtATime {
     await this.#work();
     const ended = performance.now();
     this.#restsUntil = ended + Math.min(LONGEST_REST_MS, this.#restShare * (ended - began));
-  }
-}
-
-/**
- * Different pieces of work, one after the other. Work that still waits is not queued again under the same name: otherwise a slow service
- * would be asked more and more often, and would become even slower.
- */
-export class OneByOne {
-  readonly #waiting = new Map<string, Promise<void>>();
-  #last: Promise<void> = Promise.resolve();
-
-  /** `work` never rejects. */
-  run(name: string, work: () => Promise<void>): Promise<void> {
-    const waiting = this.#waiting.get(name);
-    if (waiting !== undefined) return waiting;
-    this.#last = this.#last.then(() => {
-      this.#waiting.delete(name);
-      return work();
-    });
-    this.#waiting.set(name, this.#last);
-    return this.#last;
-  }
-
-  /** Waits for work under way. */
-  settle(): Promise<void> {
-    return this.#last;
   }
 }
 

@@ -3,17 +3,14 @@
  * used up, no device gets a place, as in a task that is paused. Uploads and sums that have begun are finished, so a task can
  * exceed its share by their size.
  */
-import { equalBytes, packedLength } from '@basa/masking';
-import { inputElements, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { packedLength } from '@basa/masking';
+import { inputElements, type TaskPolicy } from '@basa/protocol';
 import { fail } from '@basa/service';
-import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { TaskTools } from './task-tools.ts';
+import type { TaskContext } from '../shots/context.ts';
 
-export interface StoredBytesOptions extends Pick<TaskTools, 'store' | 'blobs' | 'batches' | 'taskBytes'> {
-  readonly task: TaskId;
-  readonly policy: TaskPolicy;
-  readonly models: Pick<ModelKeeper, 'newest'>;
-}
+type StorageContext = Pick<TaskContext, 'store' | 'blobs' | 'taskBytes' | 'task' | 'policy'> & {
+  readonly models: Pick<TaskContext['models'], 'newest'>;
+};
 
 const PARAMETER_BYTES = 4;
 
@@ -38,12 +35,12 @@ export function checkShare(policy: TaskPolicy, taskBytes = Number.POSITIVE_INFIN
 const ASK_AGAIN_MS = 60_000;
 
 export class StoredBytes {
-  readonly #options: StoredBytesOptions;
+  readonly #context: StorageContext;
   #bytes: number | undefined;
   #stepBytes = 0;
 
-  constructor(options: StoredBytesOptions) {
-    this.#options = options;
+  constructor(context: StorageContext) {
+    this.#context = context;
   }
 
   /** As of the last look of this node; undefined without a limit. */
@@ -52,15 +49,15 @@ export class StoredBytes {
   }
 
   async look(): Promise<void> {
-    const { store, task, policy, taskBytes } = this.#options;
+    const { store, task, policy, taskBytes } = this.#context;
     if (taskBytes === undefined) return;
     const { models, steps, shots } = await store.storedVectors(task);
     const modelBytes = models * modelBytesOf(policy) + steps * (await this.#bytesOfStep());
-    this.#bytes = modelBytes + (shots + this.#gathered()) * updateBytesOf(policy);
+    this.#bytes = modelBytes + shots * updateBytesOf(policy);
   }
 
   check(): void {
-    const { taskBytes = Number.POSITIVE_INFINITY } = this.#options;
+    const { taskBytes = Number.POSITIVE_INFINITY } = this.#context;
     const bytes = this.#bytes ?? 0;
     if (bytes < taskBytes) return;
     fail('task-storage-full', { detail: `${bytes} of ${taskBytes} bytes`, retryAfterMs: ASK_AGAIN_MS });
@@ -68,16 +65,9 @@ export class StoredBytes {
 
   /** The memory of the server's step is of the same size in every version. */
   async #bytesOfStep(): Promise<number> {
-    const { blobs, models } = this.#options;
+    const { blobs, models } = this.#context;
     const stepKey = models.newest?.stepKey;
     if (this.#stepBytes === 0 && stepKey !== undefined) this.#stepBytes = (await blobs.size(stepKey)) ?? 0;
     return this.#stepBytes;
-  }
-
-  /** Updates in batches that have not ended. */
-  #gathered(): number {
-    const { batches, task } = this.#options;
-    const own = batches.living.filter((batch) => equalBytes(batch.task, task));
-    return own.reduce((sum, { users }) => sum + users.length, 0);
   }
 }

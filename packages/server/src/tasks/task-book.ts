@@ -1,26 +1,28 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { type ShotBatch, type TaskId, taskIdOf } from '@basa/protocol';
+import { type TaskId, taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { checkPolicy } from '../authority/authorities.ts';
 import { AuthorityRefusal } from '../authority/authority-http.ts';
-import { BODIES, bodiesOf } from '../blobs/blob-store.ts';
+import { bodiesOf } from '../blobs/blob-store.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
+import type { ServerTools } from '../shots/context.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
 import type { Removal, StoredTask } from '../store/tasks.ts';
+import { removeBodies } from './retention.ts';
 import { RunningTask } from './running-task.ts';
 import { checkShare } from './stored-bytes.ts';
-import type { TaskTools } from './task-tools.ts';
 
 export class TaskBook {
-  readonly #tools: TaskTools;
+  readonly #tools: ServerTools;
   readonly #tasks = new Map<string, RunningTask>();
   /** Tasks are created one after the other. */
   #creating: Promise<unknown> = Promise.resolve();
 
-  constructor(tools: TaskTools) {
+  constructor(tools: ServerTools) {
     this.#tools = tools;
   }
 
@@ -35,37 +37,22 @@ export class TaskBook {
       await models.refresh();
       await models.checkNewest();
     }
-    await this.#removeLeftovers();
+    await removeBodies(this.#tools);
   }
 
-  /**
-   * Removes bodies of sums that ended just before the process stopped. A batch, or an upload without a batch, is stored before its bodies.
-   * Therefore bodies without a live batch belong to a batch that has ended.
-   */
-  async #removeLeftovers(): Promise<void> {
-    const { blobs, store, batches } = this.#tools;
-    const names = await blobs.namesBelow(BODIES);
-    const living = new Set([...(await batches.refresh()), ...(await store.shotsWithBodies())].map(toHex));
-    for (const ctx of names) if (!living.has(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
-  }
-
-  /** Reads the changes of other nodes: tasks, their states, their newest models and their batches. */
+  /** Reads the changes of other nodes: tasks, their states and their newest models. */
   async refresh(): Promise<void> {
-    const { store, batches } = this.#tools;
+    const { store } = this.#tools;
     const known = [...this.#tasks.keys()];
     const states = await store.taskStates();
     const stored = new Set(states.map(({ task }) => toHex(task)));
     for (const name of known) if (!stored.has(name)) this.#tasks.delete(name);
     for (const { task, state, why } of states) {
       const running = this.find(toHex(task)) ?? (await this.#load(task));
-      running?.meet({ state, ...(why !== undefined && { why }) });
+      running?.meet({ state, why });
     }
     const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
     await Promise.all(open.map(({ models }) => models.refresh()));
-    const living = new Set((await batches.refresh()).map(toHex));
-    // Batches that ended on other nodes are read once more, and then dropped from memory.
-    const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
-    await Promise.all(ended.map((ctx) => batches.fresh(ctx)));
   }
 
   /** The task of this name, even if another node created it a moment ago. */
@@ -91,10 +78,6 @@ export class TaskBook {
     return this.#tasks.get(task);
   }
 
-  track(batch: ShotBatch): void {
-    this.find(toHex(batch.task))?.track(batch);
-  }
-
   /** The same specification again gives the same task; another one under the same policy is refused. */
   create(specification: TaskSpecification): Promise<RunningTask> {
     const created = this.#creating.then(() => this.#create(specification));
@@ -103,7 +86,7 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authorities, ports, nodes, taskBytes } = this.#tools;
+    const { store, links, ports, nodes, taskBytes } = this.#tools;
     const { policy, mode } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
@@ -116,19 +99,16 @@ export class TaskBook {
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
     if (mode !== 'paper') checkShare(policy, taskBytes);
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
-    await authorities
-      .of(task, policy)
-      .checkPolicy()
-      .catch((error: unknown) => {
-        const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
-        if (isUnknown) fail('task-unknown', { detail: 'the authorities must know the policy first' });
-        throw error;
-      });
+    await checkPolicy(links, ports.suite, task, policy).catch((error: unknown) => {
+      const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
+      if (isUnknown) fail('task-unknown', { detail: 'the authorities must know the policy first' });
+      throw error;
+    });
     const text = JSON.stringify(specification);
     const stored: StoredTask = { task, policy, specification: text, state: 'running', createdAt: await store.now() };
     await store.addTask(stored);
     const running = this.#add(stored);
-    nodes.tell.task(task);
+    nodes.tell('task', task);
     await running.models.open();
     return running;
   }
@@ -145,7 +125,7 @@ export class TaskBook {
     const { isRemoved, openBuffers, rows } = await store.removeTask(task);
     if (!isRemoved) fail('task-not-over', openBuffers === 0 ? {} : { detail: `open buffers: ${openBuffers}` });
     this.#tasks.delete(toHex(task));
-    nodes.tell.task(task);
+    nodes.tell('task', task);
     await this.#removeBlobs(task);
     await this.#tools.blobs.removeBelow(...uploads.map(bodiesOf));
     await store.purge();

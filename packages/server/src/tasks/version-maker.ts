@@ -13,44 +13,29 @@ import {
   recordIncluded,
   recordQuarantine,
   type ShotBatch,
-  type TaskId,
   type VersionSum,
   versionRule,
 } from '@basa/protocol';
-import type { BlobStore } from '../blobs/blob-store.ts';
-import type { Counts, Making, ModelKeeper } from '../closing/model-keeper.ts';
+import type { Counts, Making } from '../closing/model-keeper.ts';
 import { meansOf } from '../closing/opening.ts';
-import type { ShotGatherer } from '../shots/shot-gatherer.ts';
-import type { ReadTask } from '../specification/task-specification.ts';
+import { isStalled } from '../shots/batcher.ts';
+import type { ShotContext } from '../shots/inspector.ts';
 import type { WaitingSum } from '../store/batches.ts';
 import type { StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { Fence } from '../store/sql.ts';
-import type { Store } from '../store/store.ts';
-import type { ServerWatch } from '../watch/server-watch.ts';
-
-export interface VersionMakerOptions {
-  readonly task: TaskId;
-  readonly read: Pick<ReadTask, 'policy' | 'serverStep'>;
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly gatherer: ShotGatherer;
-  readonly models: ModelKeeper;
-  readonly watch: ServerWatch;
-  onIncluded(): Promise<void>;
-}
+import type { Versions } from './closer.ts';
 
 /** A sum that waits, with its state. */
 type Member = VersionSum & { readonly waiting: WaitingSum; readonly sum: ShotBatch };
 type GoodMember = Member & { readonly waiting: Extract<WaitingSum, { readonly kind: 'mean' }> };
 
-export class VersionMaker {
-  readonly #options: VersionMakerOptions;
+export class VersionMaker implements Versions {
+  readonly #context: ShotContext;
 
-  constructor(options: VersionMakerOptions) {
-    this.#options = options;
+  constructor(context: ShotContext) {
+    this.#context = context;
   }
 
-  /** Processes the waiting sums as far as possible. Returns the sums that have ended. */
   async advance(fence: Fence | undefined): Promise<readonly Ctx[]> {
     const members = await this.#members();
     // A version that a crash left is finished first, because versions follow each other.
@@ -63,15 +48,15 @@ export class VersionMaker {
       );
     const next = await this.#next(members);
     if (next === undefined) return [];
-    // Spoilt sums alone change nothing. If all updates on a model are lost, it is repeated (`closing/repeats.ts`).
+    // Spoilt sums alone change nothing. If all updates on a model are lost, it is repeated (`Repeats`).
     const version = next.sums.length === 0 ? undefined : (await this.#made(next, fence)).version;
     return this.#end(version, [...next.sums, ...next.spoilt], fence);
   }
 
   async #members(): Promise<readonly Member[]> {
-    const { store, task, gatherer } = this.#options;
+    const { store, task, batches } = this.#context;
     const waiting = await store.openedSums(task);
-    const sums = await Promise.all(waiting.map(({ ctx }) => gatherer.keeper.find(ctx)));
+    const sums = await Promise.all(waiting.map(({ ctx }) => batches.find(ctx)));
     return waiting.flatMap((one, n) => {
       const sum = sums[n];
       return sum === undefined
@@ -81,41 +66,39 @@ export class VersionMaker {
   }
 
   async #next(members: readonly Member[]): Promise<NextVersion<Member> | undefined> {
-    const { gatherer, read } = this.#options;
-    const rule = versionRule(read.policy);
-    const times = members.map(({ waiting }) => waiting.at);
-    const isLast =
-      members.length > 0 && (await gatherer.isLast({ firstAt: Math.min(...times), lastAt: Math.max(...times) }));
-    return nextVersion(rule, members, isLast);
+    const isLast = members.length > 0 && (await this.#isLast(members.map(({ waiting }) => waiting.at)));
+    return nextVersion(versionRule(this.#context.policy), members, isLast);
+  }
+
+  /** By the rule that closes a small batch, and at the latest when the time of a step has passed. `times`: when the sums were opened. */
+  async #isLast(times: readonly number[]): Promise<boolean> {
+    const { store, task, policy, models, coming, stallMs } = this.#context;
+    const now = await store.now();
+    if (now - Math.min(...times) >= policy.oneShot.stepWindowMs) return true;
+    const waiting = await store.shotGroups(task);
+    const hasOthers = (await store.openBatches(task)).some(({ status }) => status !== 'opened');
+    const idleMs = now - Math.max(...times, ...waiting.map((group) => group.lastAt));
+    const quietMs = coming.quietMs(models.newest?.version ?? 0);
+    return isStalled({ quietMs, idleMs, stallMs, isAwaited: hasOthers || waiting.length > 0 });
   }
 
   #made(next: NextVersion<Member>, fence: Fence | undefined): Promise<StoredModel> {
-    const { models, watch } = this.#options;
+    const { models, watch } = this.#context;
     const named = namedOf([...next.sums, ...next.spoilt]);
-    const counts = this.#countsOf(next);
+    const [accepted, dropped] = [next.sums, next.spoilt].map((some) => total(some.map(({ updates }) => updates)));
+    const counts = { accepted, dropped } as Counts;
     const good = next.sums.filter((member): member is GoodMember => member.waiting.kind === 'mean');
     return watch.traces.step('model-step', { ctx: named.sums[0] as Ctx }, () =>
       models.make(named, async (version) => this.#makingAt(version, good, counts), fence),
     );
   }
 
-  #countsOf({ sums, spoilt }: NextVersion<Member>): Counts {
-    const counted = ({ sum }: Member): Counts => this.#options.gatherer.countsOf(sum);
-    const lost = spoilt.map(counted).map(({ accepted, dropped }) => accepted + dropped);
-    const good = sums.map(counted);
-    return {
-      accepted: total(good.map(({ accepted }) => accepted)),
-      dropped: total([...good.map(({ dropped }) => dropped), ...lost]),
-    };
-  }
-
   /** Each sum counts by its age at this very step. */
   #makingAt(version: number, good: readonly GoodMember[], counts: Counts): Making {
-    const { gatherer } = this.#options;
-    const weighed = good.map(({ sum, waiting }) => ({
+    const weighed = good.map(({ sum, waiting, updates }) => ({
       weight: waiting.weightSum,
-      age: gatherer.ageAt(sum, version),
-      updates: gatherer.countsOf(sum).accepted,
+      age: Math.max(0, version - sum.rules.version),
+      updates,
       metrics: waiting.metrics,
     }));
     const meanOf = (values: readonly number[]): number =>
@@ -135,7 +118,7 @@ export class VersionMaker {
     good: readonly GoodMember[],
     weighed: readonly Omit<WeighedMean, 'mean'>[],
   ): AsyncGenerator<Float32Array | Float64Array> {
-    const { blobs, read } = this.#options;
+    const { blobs, read } = this.#context;
     const { combine } = versionRule(read.policy);
     const { damping = DEFAULT_DAMPING } = read.serverStep;
     const names = good.map(({ ctx }) => ctx);
@@ -150,7 +133,7 @@ export class VersionMaker {
     members: readonly Member[],
     fence: Fence | undefined,
   ): Promise<readonly Ctx[]> {
-    const { models, onIncluded } = this.#options;
+    const { models, onIncluded } = this.#context;
     for (const member of members) await this.#endOne(member, version, fence);
     await models.refresh();
     await onIncluded();
@@ -159,12 +142,12 @@ export class VersionMaker {
 
   /** `version` is missing if all of them are spoilt. */
   async #endOne({ ctx, waiting }: Member, version: number | undefined, fence: Fence | undefined): Promise<void> {
-    const { keeper } = this.#options.gatherer;
+    const { batches } = this.#context;
     if (waiting.kind === 'spoilt') {
-      granted(await keeper.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
+      granted(await batches.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
       return;
     }
-    granted(await keeper.step(ctx, (found) => recordIncluded(found, version as number), { fence }));
+    granted(await batches.step(ctx, (found) => recordIncluded(found, version as number), { fence }));
   }
 }
 

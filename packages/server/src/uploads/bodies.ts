@@ -21,11 +21,9 @@ export interface PieceRequest {
   readonly body: Readable;
 }
 
-export interface BodiesOptions {
+interface BodyTools {
   readonly store: PieceStore;
   readonly blobs: BlobStore;
-  readonly pieces: Pieces;
-  readonly watch: ServerWatch;
 }
 
 export interface Received {
@@ -34,17 +32,17 @@ export interface Received {
 }
 
 export class Bodies {
-  readonly #options: BodiesOptions;
+  readonly #tools: BodyTools & { readonly watch: ServerWatch };
   /** The piece under way of each upload: one at a time. */
   readonly #underWay = new Map<string, { interrupt(): void; readonly ended: Promise<unknown> }>();
 
-  constructor(options: BodiesOptions) {
-    this.#options = options;
+  constructor(tools: BodyTools & { readonly watch: ServerWatch }) {
+    this.#tools = tools;
   }
 
   /** Returns the number of bytes of this very body that are durable. */
   async standing({ upload, layout }: Body): Promise<number> {
-    const { blobs, store } = this.#options;
+    const { blobs, store } = this.#tools;
     // It was committed, and the process crashed before it was recorded.
     if ((await blobs.size(bodyKey(upload, layout))) !== undefined) return layout.bodyBytes;
     return await store.receivedOf(upload);
@@ -85,12 +83,12 @@ export class Bodies {
 
   #traced(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
     const attributes = { 'basa.offset': request.offset };
-    return this.#options.watch.traces.step('upload', { ctx: body.upload, attributes }, take);
+    return this.#tools.watch.traces.step('upload', { ctx: body.upload, attributes }, take);
   }
 
   async #takePiece(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const { bodyBytes } = body.layout;
-    if ((await this.#options.blobs.size(bodyKey(body.upload, body.layout))) === undefined) {
+    if ((await this.#tools.blobs.size(bodyKey(body.upload, body.layout))) === undefined) {
       const received = await this.#append(body, request);
       if (received < bodyBytes) return { received, accepted: false };
     }
@@ -103,7 +101,7 @@ export class Bodies {
     const { layout } = body;
     const { offset, crc, declaredBytes } = request;
     const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
-    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(body, isWhole);
+    const { staging, settle, fail: forget, ...open } = await openPiece(this.#tools, body, isWhole);
     let { standing } = open;
     try {
       if (offset !== standing) fail('offset-mismatch', { detail: `${standing} bytes of the upload were received` });
@@ -118,7 +116,7 @@ export class Bodies {
         standing = 0; // there is nothing to continue from
         answerRefusal(refused('body-mismatch'));
       }
-      await this.#options.watch.blobCommit(() => staging.commit());
+      await this.#tools.watch.blobCommit(() => staging.commit());
       return layout.bodyBytes;
     } catch (error) {
       // A full disk may refuse this as well: the excess is cut off before the next piece.
@@ -164,53 +162,45 @@ interface OpenPiece {
 }
 
 /**
- * The position at which the next piece of a body is appended. Each attempt has its own staging area, and continues from the durable bytes
- * of the last attempt.
+ * Opens the position at which the next piece of a body is appended; `isWhole`: the piece is the whole body. Each attempt has its own staging
+ * area, and continues from the durable bytes of the last attempt.
  */
-export interface Pieces {
-  /** `isWhole`: the piece is the whole body. */
-  open(body: NamedBody, isWhole: boolean): Promise<OpenPiece>;
-}
-
-interface PiecesOptions {
-  readonly blobs: BlobStore;
-  readonly store: PieceStore;
+export async function openPiece(tools: BodyTools, body: NamedBody, isWhole: boolean): Promise<OpenPiece> {
+  const { blobs, store } = tools;
+  const { upload, layout } = body;
+  const attempt = toHex(nodeRandomBytes(8));
+  // A body in one piece needs no record. If another attempt left a record, its pieces are removed.
+  if (!isWhole || (await store.hasPiece(upload))) return claimPiece(tools, body, attempt);
+  const staging = await blobs.stage(bodyKey(upload, layout), attempt);
+  const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
+  return { staging, standing: 0, settle, fail: async () => {} };
 }
 
 /** If a newer attempt exists, the older attempt writes to a staging area that is not read, and does not count. */
-export function openPieces({ blobs, store }: PiecesOptions): Pieces {
-  const claimed = async ({ upload, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
-    const key = bodyKey(upload, layout);
-    const { received, staged = attempt, isOurs } = await store.claimPiece(upload, attempt);
-    const name = isOurs ? staged : attempt;
-    const staging = await blobs.stage(key, name);
-    const standing = await closingOnError(staging, async () => {
-      if (name !== staged) await copy(await blobs.stage(key, staged), staging, received);
-      if (staging.size > received) await staging.truncate(received);
-      return staging.size;
-    });
-    return {
-      staging,
-      standing,
-      async settle(size) {
-        if (!(await store.settlePiece(upload, attempt, { received: size, staged: name })))
-          fail('offset-mismatch', { detail: 'the upload continued on another connection' });
-        if (name !== staged) await (await blobs.stage(key, staged)).discard();
-      },
-      async fail(size) {
-        await store.settlePiece(upload, attempt, { received: size, staged: name });
-      },
-    };
-  };
+async function claimPiece(
+  { blobs, store }: BodyTools,
+  { upload, layout }: NamedBody,
+  attempt: string,
+): Promise<OpenPiece> {
+  const key = bodyKey(upload, layout);
+  const { received, staged = attempt, isOurs } = await store.claimPiece(upload, attempt);
+  const name = isOurs ? staged : attempt;
+  const staging = await blobs.stage(key, name);
+  const standing = await closingOnError(staging, async () => {
+    if (name !== staged) await copy(await blobs.stage(key, staged), staging, received);
+    if (staging.size > received) await staging.truncate(received);
+    return staging.size;
+  });
   return {
-    async open(body, isWhole) {
-      const attempt = toHex(nodeRandomBytes(8));
-      // A body in one piece needs no record. If another attempt left a record, its pieces are removed.
-      const { upload, layout } = body;
-      if (!isWhole || (await store.hasPiece(upload))) return claimed(body, attempt);
-      const staging = await blobs.stage(bodyKey(upload, layout), attempt);
-      const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
-      return { staging, standing: 0, settle, fail: async () => {} };
+    staging,
+    standing,
+    async settle(size) {
+      if (!(await store.settlePiece(upload, attempt, { received: size, staged: name })))
+        fail('offset-mismatch', { detail: 'the upload continued on another connection' });
+      if (name !== staged) await (await blobs.stage(key, staged)).discard();
+    },
+    async fail(size) {
+      await store.settlePiece(upload, attempt, { received: size, staged: name });
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
-import type { Ctx } from '@basa/protocol';
+import { type Ctx, type ShotUpload, shotLayout, type TaskPolicy } from '@basa/protocol';
 import { nodeCrc32 } from '@basa/runtime/node';
 import { type BlobStore, bodyKey, collect, isRowKey, type Staging, wordPieces } from '../blobs/blob-store.ts';
 
@@ -108,4 +108,9 @@ export async function isAsKept(blobs: Blobs, key: string, kept: Uint8Array | und
   const hash = createHash('sha256');
   for await (const block of blobs.read(key, 0, (await blobs.size(key)) ?? 0)) hash.update(block);
   return equalBytes(hash.digest(), kept);
+}
+
+/** The name of the blob of an upload. */
+export function shotKey(policy: TaskPolicy, name: Ctx, { header }: Pick<ShotUpload, 'header'>): string {
+  return bodyKey(name, shotLayout(policy, header.epochs));
 }

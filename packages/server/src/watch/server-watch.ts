@@ -3,7 +3,6 @@
 import { toHex } from '@basa/masking';
 import {
   type BasaEvent,
-  type Ctx,
   LIVE_STEPS,
   type LiveStep,
   type LiveStepName,
@@ -12,10 +11,9 @@ import {
   type TaskId,
 } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
-import { type Answer, BufferTraces, countAnswers, createMetrics, type Metrics, timed } from '@basa/service';
+import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-http.ts';
 import { isEnded } from '../store/batches.ts';
-import { type GaugeSources, serverGauges, taskLabel } from './gauges.ts';
 
 const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
   [`GET ${SERVER_PATH.model(':task', ':version')}`]: 'model',
@@ -81,46 +79,59 @@ const STEPS = {
   [`GET ${SERVER_PATH.shotFate(':task', ':upload')}`]: 'fate',
 };
 
+/** The batch or upload that an event is about. */
+interface EventAbout {
+  readonly task: TaskId;
+  /** That it was trained on. */
+  readonly version: number;
+}
+
+/** Called with each event of the core after it is durable. */
+export type OnEvent = (event: BasaEvent, about?: EventAbout) => void;
+
+const ENDS: ReadonlyMap<BasaEvent['kind'], string> = new Map([
+  ['buffer-included', 'included'],
+  ['buffer-quarantined', 'quarantined'],
+  ['buffer-aborted', 'aborted'],
+  ['buffer-unknown', 'unknown'],
+]);
+
 /** A server's metrics and traces for its operators, updated after each event. */
 export class ServerWatch {
   readonly metrics = createMetrics('server');
   readonly traces = new BufferTraces('server');
   readonly answered: (answer: Answer) => void = countAnswers(this.metrics, STEPS);
-  readonly #counts: EventCounts;
-  #sources: GaugeSources | undefined;
+  /** The label of a task. */
+  labelOf = (task: TaskId): string => toHex(task).slice(0, 8);
   #isAuthorityUp: boolean | undefined;
 
   constructor() {
-    this.#counts = new EventCounts(this.metrics, (name) => {
-      const task = this.#sources?.task(name);
-      return task === undefined ? name.slice(0, 8) : taskLabel(task);
-    });
     this.metrics.gauge('basa_authority_up', () =>
       this.#isAuthorityUp === undefined ? [] : [[{}, Number(this.#isAuthorityUp)]],
     );
   }
 
-  /** From now on gauges read the data in memory here. */
-  read(sources: GaugeSources): void {
-    this.#sources = sources;
-    serverGauges(this.metrics, sources);
-  }
-
-  track({ ctx, task, rules, status }: ShotBatch): void {
-    const { version } = rules;
-    this.met({ ctx, task, version });
+  /** A batch was read or changed. */
+  trace({ ctx, task, rules, status }: ShotBatch): void {
     if (isEnded(status)) this.traces.close(ctx);
-    else this.traces.open({ ctx, task, version });
+    else this.traces.open({ ctx, task, version: rules.version });
   }
 
-  /** Events of this name belong to this task. */
-  met(named: Pick<ShotBatch, 'ctx' | 'task'> & { readonly version: number }): void {
-    this.#counts.track(named);
-  }
-
-  note(event: BasaEvent): void {
-    this.#counts.note(event);
-  }
+  readonly note: OnEvent = (event, about) => {
+    const { metrics } = this;
+    if (event.kind === 'authority-fault') {
+      const labels = { task: this.labelOf(event.task), authority: String(event.authority) };
+      metrics.count('basa_authority_faults_total', { ...labels, subject: event.subject });
+    }
+    if (about === undefined) return;
+    const task = this.labelOf(about.task);
+    const outcome = ENDS.get(event.kind);
+    if (outcome !== undefined) metrics.count('basa_buffers_ended_total', { task, outcome });
+    if (event.kind === 'upload-accepted') metrics.count('basa_uploads_accepted_total', { task });
+    if (event.kind === 'buffer-frozen') metrics.count('basa_buffers_frozen_total', { task });
+    if (event.kind === 'buffer-included')
+      metrics.observe('basa_buffer_lag_versions', { task }, event.version - 1 - about.version);
+  };
 
   asked({ question, seconds, isUp }: Asked): void {
     this.#isAuthorityUp = isUp;
@@ -139,65 +150,5 @@ export class ServerWatch {
   /** Times a commit of a blob. */
   blobCommit<Result>(commit: () => Promise<Result>): Promise<Result> {
     return timed((seconds) => this.metrics.observe('basa_blob_commit_seconds', {}, seconds), commit);
-  }
-}
-
-interface Known {
-  readonly task: string;
-  readonly version: number;
-}
-
-const ENDS: ReadonlyMap<BasaEvent['kind'], string> = new Map([
-  ['buffer-included', 'included'],
-  ['buffer-quarantined', 'quarantined'],
-  ['buffer-aborted', 'aborted'],
-  ['buffer-unknown', 'unknown'],
-]);
-/** Events come shortly after their buffer was tracked: older ones may be forgotten. */
-const MAX_BUFFERS = 10_000;
-
-/** Counts the events of the core by task, after they are durable, in memory. */
-export class EventCounts {
-  readonly #metrics: Metrics;
-  readonly #labelOf: (task: string) => string;
-  readonly #buffers = new Map<string, Known>();
-
-  /** `labelOf` returns the label of a task by its name in hex. */
-  constructor(metrics: Metrics, labelOf: (task: string) => string) {
-    this.#metrics = metrics;
-    this.#labelOf = labelOf;
-  }
-
-  track({ ctx, task, version }: { readonly ctx: Ctx; readonly task: TaskId; readonly version: number }): void {
-    const name = toHex(ctx);
-    if (this.#buffers.has(name)) return;
-    this.#buffers.set(name, { task: toHex(task), version });
-    const [oldest] = this.#buffers.keys();
-    if (oldest !== undefined && this.#buffers.size > MAX_BUFFERS) this.#buffers.delete(oldest);
-  }
-
-  note(event: BasaEvent): void {
-    const metrics = this.#metrics;
-    const ended = ENDS.get(event.kind);
-    if (ended !== undefined && 'ctx' in event && event.ctx !== undefined)
-      metrics.count('basa_buffers_ended_total', { ...this.#task(event.ctx), outcome: ended });
-    if (event.kind === 'upload-accepted') metrics.count('basa_uploads_accepted_total', this.#task(event.ctx));
-    if (event.kind === 'buffer-frozen') metrics.count('basa_buffers_frozen_total', this.#task(event.ctx));
-    if (event.kind === 'authority-fault') {
-      const labels = { task: this.#labelOf(toHex(event.task)), authority: String(event.authority) };
-      metrics.count('basa_authority_faults_total', { ...labels, subject: event.subject });
-    }
-    if (event.kind === 'buffer-included') this.#lagged(event.ctx, event.version);
-  }
-
-  #lagged(ctx: Ctx, version: number): void {
-    const known = this.#buffers.get(toHex(ctx));
-    if (known !== undefined)
-      this.#metrics.observe('basa_buffer_lag_versions', this.#task(ctx), version - 1 - known.version);
-  }
-
-  #task(ctx: Ctx): { readonly task: string } {
-    const known = this.#buffers.get(toHex(ctx));
-    return { task: known === undefined ? 'unknown' : this.#labelOf(known.task) };
   }
 }

@@ -1,35 +1,29 @@
 /** Admission to a task: which devices get a place, how long places last, and when no device is on its way. */
-import type { Ctx, ShotBatch, UserId } from '@basa/protocol';
+import { recordGrant, recordOpened, type UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { TaskAdmission, type TaskAdmissionOptions } from '../../src/admission/task-admission.ts';
-import { bytes, task, userOf } from '../support/store-samples.ts';
+import { TaskAdmission } from '../../src/admission/task-admission.ts';
+import type { AdmissionNumbers } from '../../src/specification/task-specification.ts';
+import { batchIn, task, userOf } from '../support/store-samples.ts';
 import { volatileStore } from '../support/volatile-store.ts';
 
 const [ann, bob, cem] = [1, 2, 3].map(userOf) as [UserId, UserId, UserId];
 
 /** One place, and sums of one version that need two updates. */
-async function scene(change: Partial<TaskAdmissionOptions> = {}) {
+async function scene(change: Partial<AdmissionNumbers> = {}) {
   const now = { ms: 1_000_000 };
   const clock = () => now.ms;
-  const { placeTable } = await volatileStore(task, clock);
+  const { placeTable, store } = await volatileStore(task, clock);
   const waiting = new Map<number, number>();
-  const store = { othersOn: async (_: typeof task, version: number) => waiting.get(version) ?? 0 };
-  const admission = new TaskAdmission({
-    ...{
-      task,
-      store,
-      placeTable,
-      clock,
-      jitter: () => 0,
-      places: 1,
-      minimum: 2,
-      leastOfVersion: 2,
-      uploadLeaseMs: 600_000,
+  const others = { othersOn: async (_: typeof task, version: number) => waiting.get(version) ?? 0 };
+  const newest = { version: -1 };
+  const admission = new TaskAdmission(
+    {
+      ...{ task, store: others, placeTable, clock, newest: () => newest.version },
+      numbers: { places: 1, minimum: 2, leastOfVersion: 2, uploadLeaseMs: 600_000, ...change },
     },
-    ...change,
-  });
-  const batch = (status: ShotBatch['status'], n = 9) => admission.trackBatch({ ctx: bytes(n) as Ctx, status });
-  return { now, waiting, admission, batch };
+    () => 0,
+  );
+  return { now, waiting, admission, store, newest };
 }
 
 const later = (why: string) => ({ kind: 'later', why });
@@ -65,21 +59,20 @@ describe('a place', () => {
   });
 });
 
-it('a sum that waits to be opened is backlog until its authorities do not answer or it is opened or over', async () => {
-  const { admission, batch } = await scene();
-  const waiting = () => admission.view.waitingBuffers;
-  batch('frozen');
-  batch('granted', 8);
-  expect(waiting()).toBe(2);
+it('a sum that waits to be opened is backlog until its authorities do not answer or it is opened', async () => {
+  const { admission, store } = await scene();
+  const waiting = async () => {
+    await admission.look();
+    return admission.view.waitingBuffers;
+  };
+  const [first, second] = [await batchIn(store, 1), await batchIn(store, 2)];
+  await store.advance(second, (batch) => recordGrant(batch, { votes: [] }));
+  expect(await waiting()).toBe(2);
   expect(await admission.ask(ann)).toMatchObject(later('batches are waiting to be opened'));
-  batch('opened', 8);
-  expect(waiting()).toBe(1);
-  admission.setAside({ ctx: bytes(9) as Ctx });
-  batch('granted');
-  expect(waiting()).toBe(0);
-  batch('included');
-  batch('frozen');
-  expect(waiting()).toBe(1);
+  await store.advance(second, recordOpened);
+  expect(await waiting()).toBe(1);
+  await store.setAside(first);
+  expect(await waiting()).toBe(0);
 });
 
 describe('an older version', () => {
@@ -87,13 +80,13 @@ describe('an older version', () => {
     const free = await scene();
     const over = async ({ admission }: typeof free, user: UserId, version: number) =>
       (await admission.versionOver(user, version))?.reason;
-    free.admission.meetVersion({ version: 0 });
-    free.admission.meetVersion({ version: 1 });
+    free.newest.version = 0;
+    free.newest.version = 1;
     expect(await over(free, bob, 0)).toBeUndefined(); // devices do not ask for places
     const used = await scene();
-    used.admission.meetVersion({ version: 0 });
+    used.newest.version = 0;
     await used.admission.ask(ann);
-    used.admission.meetVersion({ version: 1 });
+    used.newest.version = 1;
     expect([await over(used, ann, 0), await over(used, bob, 0), await over(used, ann, 1)]).toEqual([
       'version-over',
       undefined,
@@ -104,12 +97,12 @@ describe('an older version', () => {
   });
 
   it('can have as many more updates as devices are on their way', async () => {
-    const { admission, now } = await scene({ places: 9 });
-    admission.meetVersion({ version: 1 });
+    const { admission, now, newest } = await scene({ places: 9 });
+    newest.version = 1;
     expect(admission.coming(0)).toBeUndefined(); // devices do not ask for places
     await admission.ask(ann);
     expect(admission.coming(1)).toBeUndefined();
-    admission.meetVersion({ version: 2 });
+    newest.version = 2;
     await admission.look();
     expect([0, 1, 2].map((version) => admission.coming(version))).toEqual([0, 1, undefined]);
     now.ms += 100;
@@ -119,13 +112,13 @@ describe('an older version', () => {
 
 describe('no device is on its way', () => {
   it('since the last look that found one', async () => {
-    const { admission, now } = await scene({ places: 9 });
+    const { admission, now, newest } = await scene({ places: 9 });
     const look = async (passedMs: number) => {
       now.ms += passedMs;
       await admission.look();
       return admission.quietMs(1);
     };
-    admission.meetVersion({ version: 1 });
+    newest.version = 1;
     await look(0);
     expect(await look(100)).toBe(0); // devices do not ask for places
     await admission.ask(ann);
@@ -134,25 +127,25 @@ describe('no device is on its way', () => {
     await admission.discard(ann);
     expect(await look(100)).toBe(0);
     expect(await look(100)).toBe(100);
-    admission.meetVersion({ version: 2 });
+    newest.version = 2;
     expect(admission.quietMs(2)).toBe(0);
     await look(50);
     now.ms += 50;
     expect(admission.quietMs(2)).toBe(50);
     expect(admission.quietMs(3)).toBe(0);
     await admission.ask(bob);
-    admission.meetVersion({ version: 3 });
+    newest.version = 3;
     await admission.look();
     now.ms += 50;
     expect(admission.quietMs(3)).toBe(50);
   });
 
   it('also not, if one asked that found no place', async () => {
-    const { admission, now, batch } = await scene();
-    admission.meetVersion({ version: 0 });
+    const { admission, now, store, newest } = await scene();
+    newest.version = 0;
     await admission.ask(ann);
     await admission.discard(ann);
-    for (const n of [1, 2]) batch('frozen', n);
+    for (const n of [1, 2]) await batchIn(store, n);
     await admission.look();
     now.ms += 5_000;
     expect(await admission.ask(bob)).toMatchObject(later('batches are waiting to be opened'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MAX_REVOCATIONS, ONE_SHOT_DEFAULTS, type TaskPolicy, type UserId } from '@basa/protocol';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Revocations } from '../../src/authority/authorities.ts';
+import { checkRevoked, lookForRevocations } from '../../src/authority/authorities.ts';
 import type { AuthorityLink } from '../../src/authority/authority-link.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
@@ -38,9 +38,9 @@ class FakeAuthority {
   }
 }
 
-function server(...fakes: readonly FakeAuthority[]): Revocations {
-  const all = fakes as unknown as readonly AuthorityLink[];
-  return new Revocations({ store, authorities: { all } });
+/** What a server does every minute. */
+function look(...fakes: readonly FakeAuthority[]): Promise<void> {
+  return lookForRevocations(store, fakes as unknown as readonly AuthorityLink[]);
 }
 
 function policyOf(fakes: readonly FakeAuthority[], tolerated: number): TaskPolicy {
@@ -48,8 +48,8 @@ function policyOf(fakes: readonly FakeAuthority[], tolerated: number): TaskPolic
   return { authorities, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated } } as unknown as TaskPolicy;
 }
 
-const statusOf = (revocations: Revocations, policy: TaskPolicy, user: UserId): Promise<'free' | 'revoked'> =>
-  revocations.check(policy, user).then(
+const statusOf = (policy: TaskPolicy, user: UserId): Promise<'free' | 'revoked'> =>
+  checkRevoked(store, policy, user).then(
     () => 'free',
     (error) => {
       expect(error).toMatchObject({ document: { type: 'urn:basa:problem:revoked', status: 403 } });
@@ -61,49 +61,44 @@ it.each([0, 1, 2])(
   'refuses a device that more authorities have revoked than the %d that may lie',
   async (tolerated) => {
     const all = [1, 2, 3, 4].map((n) => new FakeAuthority(n));
-    const revocations = server(...all);
     const policy = policyOf(all, tolerated);
     for (const [n, one] of all.entries()) {
       one.list = [userOf(0)];
-      await revocations.look();
-      expect(await statusOf(revocations, policy, userOf(0))).toBe(n + 1 > tolerated ? 'revoked' : 'free');
+      await look(...all);
+      expect(await statusOf(policy, userOf(0))).toBe(n + 1 > tolerated ? 'revoked' : 'free');
     }
-    expect(await statusOf(revocations, policy, userOf(1))).toBe('free');
+    expect(await statusOf(policy, userOf(1))).toBe('free');
   },
 );
 
 it('counts only the authorities of the task', async () => {
   const [mine, other] = [new FakeAuthority(1), new FakeAuthority(2)];
   other.list = [userOf(0)];
-  const revocations = server(mine, other);
-  await revocations.look();
-  expect(await statusOf(revocations, policyOf([mine], 0), userOf(0))).toBe('free');
-  expect(await statusOf(revocations, policyOf([other], 0), userOf(0))).toBe('revoked');
+  await look(mine, other);
+  expect(await statusOf(policyOf([mine], 0), userOf(0))).toBe('free');
+  expect(await statusOf(policyOf([other], 0), userOf(0))).toBe('revoked');
 });
 
 it('forgets no device when an authority does, and learns new ones', async () => {
   const authority = new FakeAuthority(1);
-  const revocations = server(authority);
   const policy = policyOf([authority], 0);
   for (const list of [[userOf(0)], [userOf(1)], []]) {
     authority.list = list;
-    await revocations.look();
+    await look(authority);
   }
-  for (const user of [userOf(0), userOf(1)]) expect(await statusOf(revocations, policy, user)).toBe('revoked');
+  for (const user of [userOf(0), userOf(1)]) expect(await statusOf(policy, user)).toBe('revoked');
 });
 
 it('learns what the others say if one is away, and reports that', async () => {
   const [away, here] = [new FakeAuthority(1), new FakeAuthority(2)];
   away.isAway = true;
   here.list = [userOf(0)];
-  const revocations = server(away, here);
-  await expect(revocations.look()).rejects.toThrow('it is away');
-  expect(await statusOf(revocations, policyOf([here], 0), userOf(0))).toBe('revoked');
+  await expect(look(away, here)).rejects.toThrow('it is away');
+  expect(await statusOf(policyOf([here], 0), userOf(0))).toBe('revoked');
 });
 
 it('keeps a limited number of devices of an authority that invents them', async () => {
   const authority = new FakeAuthority(1);
-  const revocations = server(authority);
   const invented = (from: number) =>
     Array.from({ length: MAX_REVOCATIONS - 1 }, (_, n) => {
       const user = new Uint8Array(32);
@@ -112,7 +107,7 @@ it('keeps a limited number of devices of an authority that invents them', async 
     });
   for (const from of [0, 1_000_000]) {
     authority.list = invented(from);
-    await revocations.look();
+    await look(authority);
   }
   expect(await store.revocationsOf(authority.publicKey)).toHaveLength(MAX_REVOCATIONS);
 });

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 function node(holder: string): Leases {
-  return new Leases({ store, leaseMs: LEASE_MS, holder, onTrouble: () => {} });
+  return new Leases({ store, leaseMs: LEASE_MS, onTrouble: () => {} }, holder);
 }
 
 /** The fences of the work that a node was let do. */

@@ -6,6 +6,7 @@ import {
   type Ctx,
   endorse,
   type ProblemCode,
+  type ShotUpload,
   type Verdict,
   type Vote,
   voteCodec,
@@ -14,7 +15,7 @@ import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';
 import { askForVotes, refusedUploads, type VotedBatch, type Voting } from '../../src/shots/votes.ts';
-import { bytes } from '../support/store-samples.ts';
+import { bytes, uploadOf } from '../support/store-samples.ts';
 
 type Answer = Vote;
 
@@ -37,20 +38,22 @@ function scene(answers: readonly ((attempt: number) => Answer)[], shown: readonl
         asked.push(authority);
         return answer(attempt);
       },
+      inspect: async ({ uploads }: { readonly uploads: readonly ShotUpload[] }) => {
+        again.push(uploads.map(({ header }) => header.user[0] as number));
+        return { verdicts: shown.map((verdict) => ({ upload: bytes(2), ...verdict })) };
+      },
     },
   }));
-  const inspector = {
-    showAgain: async (_: unknown, shots: readonly { readonly name: Ctx }[]) => {
-      again.push(shots.map(({ name }) => name[0] as number));
-      return shown.map((verdict) => ({ upload: bytes(2), ...verdict }));
-    },
-  };
   const voted = {
     sum: { ctx, batch, votes: [] },
     closing: { suite, task, policy, ctx, headers: [] },
-    shots: batch.uploads.map((name) => ({ name })),
+    shots: batch.uploads.map((name) => ({ name, upload: uploadOf(name[0] as number) })),
   } as unknown as VotedBatch;
-  const tools = { authorities: { members }, inspector } as never;
+  const read = async function* (_: string, from: number, to: number) {
+    yield new Uint8Array(to - from);
+  };
+  const epochs = { named: async () => new Map() };
+  const tools = { task, policy, authorities: members, blobs: { read }, epochs } as never;
   const run = (votes: Vote['endorsements'] = []) =>
     askForVotes(tools, { ...voted, sum: { ...voted.sum, votes } } as VotedBatch);
   return { run, voted, voteOf, asked, again, batch };

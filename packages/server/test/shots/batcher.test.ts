@@ -9,8 +9,8 @@ import {
   type UserId,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { Batcher, type BatcherOptions } from '../../src/shots/batcher.ts';
-import { KnownVoters } from '../../src/shots/inspector.ts';
+import { Batcher } from '../../src/shots/batcher.ts';
+import { KnownVoters, type ShotContext } from '../../src/shots/inspector.ts';
 import type { ShotStatus } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
 import { volatileStore } from '../support/volatile-store.ts';
@@ -41,9 +41,11 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
   /** The device of each upload. */
   const givers = new Map<number, number>();
   const living: { task: Uint8Array; status: string; users: readonly UserId[] }[] = [];
+  const usersInVotes = async (of: Uint8Array) =>
+    living.filter((sum) => sum.status === 'frozen' && sum.task[0] === of[0]).flatMap(({ users }) => users);
   const batcher = new Batcher({
     ...{ task, policy, voters, stallMs: 60_000 },
-    store,
+    store: { ...store, usersInVotes },
     blobs: { removeBelow: async (...names: string[]) => void removed.push(...names) },
     models: {
       isRepeated: async (version: number) => seen.repeated === version,
@@ -56,7 +58,6 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
       coming: () => seen.coming,
     },
     batches: {
-      living,
       add: async ({ uploads }: { readonly uploads: readonly Ctx[] }) => {
         if (seen.isRefused) return undefined;
         made.push(numbers(uploads));
@@ -65,7 +66,7 @@ async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPoli
         return living[living.push({ task, status: 'frozen', users }) - 1];
       },
     },
-  } as unknown as BatcherOptions);
+  } as unknown as ShotContext);
   /** As the inspector decides. */
   const inspected = async (n: number, sure: readonly number[] = [0, 1, 2, 3]) => {
     const name = bytes(n) as Ctx;

@@ -2,7 +2,8 @@
 import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, granted, millis, type OneShotPolicy } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
-import { Epochs, type EpochsOptions } from '../../src/shots/epochs.ts';
+import type { OneShotContext } from '../../src/shots/context.ts';
+import { Epochs } from '../../src/shots/epochs.ts';
 import { volatileStore } from '../support/volatile-store.ts';
 
 const LISTED_MS = 120_000;
@@ -27,9 +28,9 @@ async function scene() {
   // The last one is asked first.
   const members = [...world.indices].reverse().map((n) => ({ authority: n, link: { epochs: () => listed(n) } }));
   const options = {
-    ...{ task, policy, store, ports: { suite }, authorities: { members }, clock: () => world.now },
+    ...{ task, policy, store, ports: { suite }, authorities: members, clock: () => world.now },
     onTrouble: (_: string, error: unknown) => troubles.push(error),
-  } as unknown as EpochsOptions;
+  } as unknown as OneShotContext;
   /** The epoch with other fields, signed by its own authority or by another one. */
   const signed = (epoch: Epoch, change: Partial<Epoch>, signer = epoch.authority): Epoch => {
     const body = { ...epoch, ...change };
@@ -125,7 +126,7 @@ describe('an epoch', () => {
     const { world, epochs, answers, options } = await scene();
     const [first] = (await epochs.current()) as [Epoch];
     expect(first.authority).toBe(0);
-    (options.authorities.members[3]?.link as { epochs: unknown }).epochs = async () => [];
+    (options.authorities[3]?.link as { epochs: unknown }).epochs = async () => [];
     world.pass(5_000);
     await epochs.look();
     expect(indices(await epochs.current())).toEqual([1, 2, 3]);
@@ -165,14 +166,8 @@ describe('an epoch', () => {
 
 it('an authority that opens epochs without end, or before their time, is not heard, and the others are', async () => {
   const { world, task, store, epochs, answers, troubles, signed, options } = await scene();
-  const { members } = options.authorities;
   const only = (n: number) =>
-    new Epochs({
-      ...options,
-      authorities: {
-        members: members.filter(({ authority }) => authority === n),
-      } as unknown as typeof options.authorities,
-    });
+    new Epochs({ ...options, authorities: options.authorities.filter(({ authority }) => authority === n) });
   let ahead = 300_001;
   answers.change = (epoch) => {
     const opens = millis(world.now + ahead);

@@ -15,7 +15,7 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { Inspector, type InspectorOptions, KnownVoters } from '../../src/shots/inspector.ts';
+import { Inspector, KnownVoters, type ShotContext, showAgain } from '../../src/shots/inspector.ts';
 import type { NamedAt, ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
 
@@ -76,14 +76,15 @@ function scene({
     yield new Uint8Array(to - from).fill(1, 0, 1);
   };
   const voters = new KnownVoters(() => now.ms);
-  const inspector = new Inspector({
+  const context = {
     ...{ task, store, voters, clock: () => now.ms, onTrouble: (...trouble: unknown[]) => troubles.push(trouble) },
     onEvent: (event: BasaEvent) => events.push(event),
     policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
     blobs: { read, removeBelow: async () => undefined },
     epochs: { named: async () => new Map() },
-    authorities: { members },
-  } as unknown as InspectorOptions);
+    authorities: members,
+  } as unknown as ShotContext;
+  const inspector = new Inspector(context);
   /** Uploads come one after the other. */
   const give = (count: number): void => {
     for (let n = shots.length, end = n + count; n < end; n++) {
@@ -102,7 +103,7 @@ function scene({
     }
   };
   const look = () => inspector.look(undefined as never);
-  return { inspector, voters, shots, asked, troubles, events, now, store, members, give, look };
+  return { context, voters, shots, asked, troubles, events, now, store, members, give, look };
 }
 
 const bad = async (uploads: readonly number[]) => uploads.map((n) => ({ n, verdict: 'bad' as const }));
@@ -188,12 +189,12 @@ describe('authorities', () => {
   });
 
   it('are shown all uploads of a batch again, as many at a time as a request may have', async () => {
-    const { inspector, shots, asked, members, give } = scene({ answers: [bad] });
+    const { context, shots, asked, members, give } = scene({ answers: [bad] });
     give(MAX_INSPECTED + 1);
     const link = members[0]?.link as never;
-    expect(await inspector.showAgain(link, shots)).toHaveLength(MAX_INSPECTED + 1);
+    expect(await showAgain(context, link, shots)).toHaveLength(MAX_INSPECTED + 1);
     expect(asked.splice(0).map(({ length }) => length)).toEqual([MAX_INSPECTED, 1]);
-    expect(await inspector.showAgain(link, shots.slice(1))).toHaveLength(MAX_INSPECTED);
+    expect(await showAgain(context, link, shots.slice(1))).toHaveLength(MAX_INSPECTED);
     expect(asked).toHaveLength(1);
   });
 

@@ -12,9 +12,9 @@ import {
 } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
-import { endShots, epochsOf, guardWords, type ShownTools } from '../../src/shots/inspector.ts';
+import { endShots, epochsOf, guardWords } from '../../src/shots/inspector.ts';
 import { type NewShot, ShotIntake } from '../../src/shots/intake.ts';
-import { ShotTask, type ShotTaskOptions, type ShotTaskParts } from '../../src/shots/shot-task.ts';
+import { ShotTask } from '../../src/shots/shot-task.ts';
 import type { ShotStatus, StoredShot } from '../../src/store/shots.ts';
 import { bytes } from '../support/store-samples.ts';
 import { volatileStore } from '../support/volatile-store.ts';
@@ -144,7 +144,7 @@ describe('an upload is shown', () => {
         yield Buffer.concat([packed, bytes(255, 64)]).subarray(from, to); // sealed parts follow the vector
       },
     };
-    const words = await guardWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
+    const words = await guardWords({ ...options, policy, blobs } as never, named(upload) as StoredShot);
     expect([...words]).toEqual([1, 2, 3, 4, elements - 3, elements - 2, elements - 1, elements]);
   });
 
@@ -156,7 +156,7 @@ describe('an upload is shown', () => {
         yield new Uint8Array(to - from).fill(255);
       },
     };
-    const words = guardWords({ ...options, policy, blobs } as unknown as ShownTools, named(upload) as StoredShot);
+    const words = guardWords({ ...options, policy, blobs } as never, named(upload) as StoredShot);
     await expect(words).rejects.toThrow('a stored vector is damaged');
   });
 });
@@ -166,14 +166,13 @@ describe('the status of an upload', () => {
     const all = await scene();
     const { options, store, task, upload, named } = all;
     const events: object[] = [];
-    const batches = { status: 'unknown', fresh: async () => ({ status: batches.status }) };
+    const batches = { status: 'unknown', find: async () => ({ status: batches.status }) };
     const parts = {
       ...options,
       batches,
-      watch: { met: () => undefined },
       onEvent: (event: object) => events.push(event),
     };
-    const shots = new ShotTask(parts as never as ShotTaskOptions, { models: options.models } as never as ShotTaskParts);
+    const shots = new ShotTask(parts as never);
     const shot = named(upload);
     const decide = (from: ShotStatus, to: ShotStatus, reason?: RefusalReason) =>
       store.decideShots(task, [shot.name], { from, to, ...(reason && { reason }) });
@@ -197,9 +196,7 @@ describe('the status of an upload', () => {
     const fateIn = async (status: string, batch: number) => {
       batches.status = status;
       const held = { ...store, shot: async () => ({ status: 'batched', ctx: bytes(batch) as Ctx }) as StoredShot };
-      return new ShotTask({ store: held, batches } as never, { models: (await scene()).models } as never).fateOf(
-        shot.name,
-      );
+      return new ShotTask({ store: held, batches, models: (await scene()).models } as never).fateOf(shot.name);
     };
     const ctx = bytes(1);
     for (const status of ['quarantined', 'unknown']) expect(await fateIn(status, 1)).toEqual({ fate: status, ctx });

@@ -81,7 +81,7 @@ function scene(behaviours: readonly (Behaviour | undefined)[], isAddressed: read
     closing: { suite, task, policy, ctx, headers },
   } as unknown as VotedBatch;
   const sums = new MaskSums(
-    { blobs: { stage }, authorities: { members }, onEvent: (event: BasaEvent) => events.push(event) } as never,
+    { blobs: { stage }, authorities: members, onEvent: (event: BasaEvent) => events.push(event) } as never,
     voted,
     {} as never,
   );

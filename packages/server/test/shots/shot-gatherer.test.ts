@@ -20,7 +20,8 @@ import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
 import { UNOPENED } from '../../src/closing/opening.ts';
-import { ShotGatherer, type ShotGathererOptions } from '../../src/shots/shot-gatherer.ts';
+import type { ShotContext } from '../../src/shots/inspector.ts';
+import { ShotGatherer } from '../../src/shots/shot-gatherer.ts';
 import type { ShotGroup } from '../../src/store/shots.ts';
 import { bytes } from '../support/store-samples.ts';
 
@@ -60,22 +61,17 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     kept: undefined as Uint8Array | undefined,
   };
   const [steps, removed]: [[string, unknown][], string[]] = [[], []];
-  const keeper = {
-    living: [] as ShotBatch[],
-    step: async (
-      _: Ctx,
-      step: (found: ShotBatch) => { readonly state: ShotBatch },
-      { more }: { more?: { freed?: unknown } },
-    ) => {
+  const batches = {
+    step: async (_: Ctx, step: (found: ShotBatch) => { readonly state: ShotBatch }, { freed }: { freed?: unknown }) => {
       const { state } = step(sum);
-      steps.push([state.status, more?.freed]);
+      steps.push([state.status, freed]);
       return { kind: state.status };
     },
   };
   const groups: ShotGroup[] = [];
   const header = { epochs: named, user: users[0], model: bytes(6) };
   const options = {
-    ...{ task, policy, batches: keeper, authorities: { members }, ports: { suite }, stallMs: 60_000 },
+    ...{ task, policy, batches, authorities: members, ports: { suite }, stallMs: 60_000 },
     store: {
       batchShots: async () =>
         names.map((name) => ({ name, upload: { header }, version: 0, status: 'batched', bodyHash: seen.kept })),
@@ -96,8 +92,7 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     watch: { traces: { step: (_: string, __: object, work: () => unknown) => work() } },
     coming: { quietMs: () => 0 },
   };
-  const gatherer = (change: object = {}) =>
-    new ShotGatherer({ ...options, ...change } as unknown as ShotGathererOptions);
+  const gatherer = (change: object = {}) => new ShotGatherer({ ...options, ...change } as unknown as ShotContext);
   const open = (change: object = {}) =>
     gatherer(change)
       .open(sum, undefined)
@@ -112,7 +107,6 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
     seen,
     steps,
     removed,
-    keeper,
     groups,
     names,
     gatherer,
@@ -202,32 +196,5 @@ describe('a batch', () => {
     expect(removed.splice(0)).toEqual([keyOf(ctx)]);
     await gatherer().ended({ ...sum, status: 'included' } as ShotBatch);
     expect(removed).toEqual([ctx, ...names].map(keyOf));
-  });
-
-  it('counts all of its devices', () => {
-    const { gatherer, sum } = scene([]);
-    expect(gatherer().countsOf(sum)).toEqual({ accepted: 3, dropped: 0 });
-  });
-});
-
-describe('the last sum of a version', () => {
-  it('is the one after which none comes for long, or an epoch has passed', async () => {
-    const { gatherer, seen, groups, keeper, sum } = scene([]);
-    const isLast = (firstAgo: number, lastAgo: number, quietMs = 0) =>
-      gatherer({ coming: { quietMs: () => quietMs } }).isLast({
-        firstAt: seen.now - firstAgo,
-        lastAt: seen.now - lastAgo,
-      });
-    expect([await isLast(3_600_000, 0), await isLast(3_599_999, 0)]).toEqual([true, false]);
-    expect([await isLast(0, 60_000), await isLast(0, 59_999)]).toEqual([true, false]);
-    expect([await isLast(0, 1_000, 1_000), await isLast(0, 999, 1_000)]).toEqual([true, false]);
-    keeper.living.push({ ...sum, status: 'opened' } as ShotBatch, { ...sum, task: bytes(8) } as ShotBatch);
-    expect(await isLast(0, 1_000, 1_000)).toBe(true);
-    keeper.living.push(sum);
-    expect([await isLast(0, 4_999, 5_000), await isLast(0, 5_000, 5_000)]).toEqual([false, true]);
-    keeper.living.length = 0;
-    groups.push({ lastAt: seen.now - 10_000 } as ShotGroup);
-    expect([await isLast(0, 4_999, 5_000), await isLast(0, 60_000)]).toEqual([false, false]);
-    expect(await isLast(0, 10_000, 5_000)).toBe(true);
   });
 });

@@ -16,6 +16,6 @@ it('uploads are inspected again for a batch in the same look, and their verdicts
   vi.spyOn(KnownVoters.prototype, 'forgetOld').mockImplementation(() => void steps.push('forget'));
   vi.spyOn(Inspector.prototype, 'look').mockImplementation(took('inspector'));
   vi.spyOn(Batcher.prototype, 'look').mockImplementation(took('batcher'));
-  await new ShotTask({ clock: () => 0 } as never, {} as never).look(undefined as never);
+  await new ShotTask({ clock: () => 0 } as never).look(undefined as never);
   expect(steps).toEqual(['forget', 'inspector', 'inspector', 'batcher', 'inspector', 'batcher']);
 });

@@ -1,12 +1,21 @@
 /** The requirements on every store, on any database. */
-import { type Ctx, modelNameOf, type SumFact } from '@basa/protocol';
+import {
+  type Ctx,
+  loseBatch,
+  modelNameOf,
+  recordGrant,
+  recordIncluded,
+  recordOpened,
+  type ShotBatch,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { examplesNote } from '../../src/store/tasks.ts';
 import { batchIn, bytes, nameOf, policy, stored, task } from './store-samples.ts';
 
-const GRANTED = { kind: 'granted', votes: [] } as const;
+const votes = [{ authority: 3, signature: bytes(7, 64) }];
+const grant = (batch: ShotBatch) => recordGrant(batch, { votes });
 
 export function testStore(name: string, open: () => Promise<{ store: Store; reopen(): Promise<Store> }>): void {
   describe(`the store over ${name}`, () => {
@@ -24,57 +33,48 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
     afterEach(() => store.close());
 
-    const write = (facts: readonly SumFact[], more: object = {}) =>
-      store.advance(ctx, 0, () => ({ change: { facts, status: 'frozen', ...more }, result: undefined }));
-    const facts = async () => (await store.advance(ctx, 0, (all) => ({ change: undefined, result: all }))).result;
+    const statusOf = async (of: Ctx) => (await store.batch(of))?.status;
+    const end = (of: Ctx, how: 'aborted' | 'unknown' = 'unknown') => store.advance(of, (one) => loseBatch(one, how));
 
     it('returns after a restart everything that was written before', async () => {
       await store.setTaskState(task, 'finished', 'enough');
-      await write([GRANTED, { kind: 'opened' }]);
+      await store.advance(ctx, grant);
       await store.setNote('head', bytes(3, 5));
       store = await reopen();
       expect(await store.tasks()).toEqual([
         { task, policy, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
       ]);
-      expect(await store.batch(ctx)).toMatchObject({ ctx, policy, version: 2 });
-      expect(await facts()).toEqual([GRANTED, { kind: 'opened' }]);
+      expect(await store.batch(ctx)).toMatchObject({ ctx, task, rules: { version: 2 }, status: 'granted', votes });
       expect(await store.note('head')).toEqual(bytes(3, 5));
       expect(await store.note('tail')).toBeUndefined();
     });
 
-    it('hands a step only the facts it does not know yet', async () => {
-      expect((await write([GRANTED])).number).toBe(1);
-      const { result } = await store.advance(ctx, 1, (newer) => ({ change: undefined, result: newer }));
-      expect(result).toEqual([]);
-      expect((await store.advance(ctx, 0, (newer) => ({ change: undefined, result: newer }))).result).toHaveLength(1);
-    });
-
-    it('writes nothing of a step that throws', async () => {
-      const failing = store.advance(ctx, 0, () => {
+    it('writes nothing of a step that throws, and takes none of a batch that it does not have', async () => {
+      const failing = store.advance(ctx, () => {
         throw new Error('on purpose');
       });
       await expect(failing).rejects.toThrow('on purpose');
-      await expect(write([{ kind: 'quarantined', why: 'x'.repeat(1000), slots: [] }])).rejects.toThrow();
-      expect(await facts()).toEqual([]);
+      expect(await statusOf(ctx)).toBe('frozen');
+      expect(await store.advance(bytes(99) as Ctx, grant)).toBeUndefined();
     });
 
-    it('gives each number of a fact to one of many steps at the same time', async () => {
-      const numbers = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          store.advance(ctx, 0, (known) => ({ change: { facts: [GRANTED], status: 'granted' }, result: known.length })),
-        ),
-      );
-      expect(numbers.map(({ result }) => result).sort((a, b) => a - b)).toEqual(numbers.map((_, n) => n));
+    it('lets one of many take a step at the same time', async () => {
+      const taken = await Promise.all(Array.from({ length: 20 }, () => store.advance(ctx, grant)));
+      expect(taken.filter((step) => step?.records.length === 1)).toHaveLength(1);
     });
 
     it('lists the batches that have not ended', async () => {
       const second = await batchIn(store, 2);
-      expect((await store.livingBatches()).map((one) => one.ctx)).toEqual(expect.arrayContaining([ctx, second]));
-      await store.advance(second, 0, () => ({
-        change: { facts: [{ kind: 'aborted' }], status: 'aborted' },
-        result: 0,
-      }));
-      expect((await store.livingBatches()).map((one) => one.ctx)).toEqual([ctx]);
+      const open = { status: 'frozen', version: 2, updates: 2 };
+      expect(await store.openBatches(task)).toEqual([ctx, second].map((one) => ({ ...open, ctx: one })));
+      expect(await store.usersInVotes(task)).toHaveLength(4);
+      await end(second, 'aborted');
+      expect([await store.openBatches(task), await store.openBatchNames()]).toMatchObject([[{ ctx }], [ctx]]);
+      await store.advance(ctx, grant);
+      expect(await store.usersInVotes(task)).toEqual([]);
+      await end(ctx);
+      expect([await store.openBatches(task), await store.openBatchNames()]).toEqual([[], []]);
+      expect(await store.lastBatches(task, 9)).toEqual([{ ...open, ctx, status: 'unknown' }]);
     });
 
     it('keeps a model with its scores, its serial and its name', async () => {
@@ -105,13 +105,12 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
 
     it('keeps the opened sum until it has ended, also after a restart', async () => {
       const mean = { kind: 'mean', task, weightSum: 12.5, metrics: { loss: 0.25 } } as const;
-      await write([{ kind: 'opened' }], { status: 'opened', opened: mean });
+      await store.advance(ctx, grant);
+      await store.advance(ctx, recordOpened, { opened: mean });
       const spoilt = { ctx: await batchIn(store, 2) };
       const lie = { kind: 'spoilt', task, why: 'a lie' } as const;
-      await store.advance(spoilt.ctx, 0, () => ({
-        change: { facts: [{ kind: 'opened' }], status: 'opened', opened: lie },
-        result: undefined,
-      }));
+      await store.advance(spoilt.ctx, grant);
+      await store.advance(spoilt.ctx, recordOpened, { opened: lie });
       store = await reopen();
       const found = await store.openedSums(task);
       expect(found).toMatchObject([
@@ -123,14 +122,11 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.sumsOf(task)).toEqual(new Map([[1, { sums: [ctx], spoilt: [spoilt.ctx] }]]));
       expect(await store.sumsOf(task, 2)).toEqual(new Map());
       expect([await store.modelOf(ctx), await store.modelOf(spoilt.ctx)]).toEqual([stored(model, 0), stored(model, 0)]);
-      expect((await store.lastSums(task, 1)).length).toBe(1);
       await expect(store.addModel(nodeSuite, model, { sums: [spoilt.ctx], spoilt: [ctx] })).rejects.toThrow(
         'another version',
       );
-      await store.advance(ctx, 1, () => ({
-        change: { facts: [{ kind: 'included', version: 1 }], status: 'included' },
-        result: 0,
-      }));
+      await store.advance(ctx, (batch) => recordIncluded(batch, 1));
+      expect(await store.batch(ctx)).toMatchObject({ status: 'included', includedIn: 1 });
       expect((await store.openedSums(task)).map((one) => one.ctx)).toEqual([spoilt.ctx]);
     });
 
@@ -169,23 +165,23 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect([...(await store.modelBlobs(task))].sort()).toEqual(['models/1', 'models/1-step', 'models/2']);
 
       const ended = await batchIn(store, 2);
-      await store.advance(ended, 0, () => ({ change: { facts: [GRANTED], status: 'included' }, result: 0 }));
-      await write([GRANTED]);
+      await end(ended);
+      await store.advance(ctx, grant);
       expect(await store.forgetBatches(task, { madeBefore: 6, limit: 9 })).toBe(0);
       expect(await store.forgetBatches(task, { madeBefore: 10 ** 15, limit: 9 })).toBe(1);
       expect(await store.batch(ended)).toBeUndefined();
-      expect([await store.facts(ended, 0), await store.batchShots(ended)]).toEqual([[], []]);
-      expect(await facts()).toHaveLength(1);
+      expect(await store.batchShots(ended)).toEqual([]);
+      expect(await statusOf(ctx)).toBe('granted');
     });
 
     it('removes a finished task with all its data when its batches have ended, and nothing before that', async () => {
       await store.addModel(nodeSuite, model, ofBatch());
       await store.setNote(examplesNote(task), bytes(4));
-      await write([GRANTED]);
+      await store.advance(ctx, grant);
       expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
       await store.setTaskState(task, 'finished', 'enough');
       expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
-      await store.advance(ctx, 1, () => ({ change: { facts: [{ kind: 'aborted' }], status: 'aborted' }, result: 0 }));
+      await end(ctx);
       await store.setTaskState(task, 'running');
       expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 0 });
       expect([await store.batch(ctx), await store.models(task)]).toMatchObject([{ ctx }, [{ version: 1 }]]);
@@ -212,7 +208,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     it('counts the updates on a model that are lost, and those that are left', async () => {
       const on = () => store.updatesOn(task, bytes(5));
       expect(await on()).toEqual({ lost: 0, left: 2 });
-      await write([{ kind: 'unknown' }], { status: 'unknown' });
+      await end(ctx);
       expect(await on()).toEqual({ lost: 2, left: 0 });
       expect(await store.updatesOn(task, bytes(6))).toEqual({ lost: 0, left: 0 });
     });

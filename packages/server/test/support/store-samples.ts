@@ -54,7 +54,7 @@ export function uploadOf(id: number, change: Partial<ShotUpload['header']> = {})
 
 /** A version as the store returns it. */
 export function stored(made: FreshModel, serial: number): StoredModel {
-  return { ...made, serial, name: modelNameOf(nodeSuite, { ...made, serial }) };
+  return { ...made, serial, name: modelNameOf(nodeSuite, { ...made, serial }), isForgotten: false };
 }
 
 /** The name of an upload. */
@@ -69,7 +69,7 @@ export async function batchIn(store: Store, number: number, count = 2): Promise<
     await store.beginShot(task, { name, upload, version: 2, votes: { first: 40, last: 50 } });
     await store.acceptShot(task, name, user);
   }
-  const ctx = await store.addBatch(nodeSuite, { task, uploads });
-  if (ctx === undefined) throw new Error('the batch was not added');
-  return ctx;
+  const added = await store.addBatch(nodeSuite, { task, uploads });
+  if (added === undefined) throw new Error('the batch was not added');
+  return added.ctx;
 }

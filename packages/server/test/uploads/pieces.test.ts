@@ -8,7 +8,7 @@ import { type BlobStore, bodyKey, readWhole, type Staging } from '../../src/blob
 import { openSharedFileBlobs } from '../../src/blobs/files.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
-import { openPieces, type Pieces } from '../../src/uploads/bodies.ts';
+import { openPiece } from '../../src/uploads/bodies.ts';
 import { bytes, nameOf, policy, task } from '../support/store-samples.ts';
 
 const upload = nameOf(1);
@@ -20,20 +20,21 @@ let folder = '';
 let store: Store;
 /** Two nodes on one folder. */
 let blobs: readonly [BlobStore, BlobStore];
-let nodes: readonly [Pieces, Pieces];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-pieces-'));
   const opened = openDatabase(join(folder, 'store'), EMBEDDED_DATABASE);
   store = createStore(sqliteDatabase(opened, Date.now));
   await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 1 });
-  const open = () => openSharedFileBlobs(join(folder, 'blobs'));
-  blobs = [await open(), await open()];
-  nodes = [openPieces({ blobs: blobs[0], store }), openPieces({ blobs: blobs[1], store })];
+  const shared = join(folder, 'blobs');
+  blobs = [await openSharedFileBlobs(shared), await openSharedFileBlobs(shared)];
 });
 afterEach(async () => {
   await store.close();
   rmSync(folder, { recursive: true });
 });
+
+/** The next piece at this node. */
+const open = (node: 0 | 1) => openPiece({ blobs: blobs[node], store }, body, false);
 
 async function append(staging: Staging, value: number, count: number): Promise<void> {
   await staging.append(bytes(value, count));
@@ -42,7 +43,7 @@ async function append(staging: Staging, value: number, count: number): Promise<v
 
 /** The first node settles ten bytes. */
 async function settleTen(): Promise<void> {
-  const first = await nodes[0].open(body, false);
+  const first = await open(0);
   await append(first.staging, 1, 10);
   await first.settle(10);
   await first.staging.close();
@@ -51,7 +52,7 @@ async function settleTen(): Promise<void> {
 describe('pieces of one body at several nodes', () => {
   it('follow each other in one place', async () => {
     await settleTen();
-    const second = await nodes[1].open(body, false);
+    const second = await open(1);
     expect(second.standing).toBe(10);
     await append(second.staging, 2, 5);
     await second.staging.commit();
@@ -62,9 +63,9 @@ describe('pieces of one body at several nodes', () => {
 
   it('of an attempt that a newer one has replaced do not count, and do not change the newer pieces', async () => {
     await settleTen();
-    const hanging = await nodes[0].open(body, false);
+    const hanging = await open(0);
     await append(hanging.staging, 9, 3);
-    const back = await nodes[1].open(body, false);
+    const back = await open(1);
     expect(back.standing).toBe(10);
     await append(back.staging, 2, 20);
     await append(hanging.staging, 9, 4);
@@ -74,7 +75,7 @@ describe('pieces of one body at several nodes', () => {
     await hanging.staging.truncate(10);
     await hanging.fail(10);
     await hanging.staging.close();
-    const last = await nodes[0].open(body, false);
+    const last = await open(0);
     expect(last.standing).toBe(30);
     await last.staging.commit();
     expect(await readWhole(blobs[1], bodyKey(upload, layout))).toEqual(
@@ -84,17 +85,17 @@ describe('pieces of one body at several nodes', () => {
 
   it('go on after a node died in the midst of one', async () => {
     await settleTen();
-    const dead = await nodes[0].open(body, false);
+    const dead = await open(0);
     await append(dead.staging, 9, 3);
     await dead.staging.close();
-    const next = await nodes[1].open(body, false);
+    const next = await open(1);
     expect(next.standing).toBe(10);
     expect(next.staging.size).toBe(10);
     await next.staging.close();
   });
 
   it('that are the complete body may come twice at the same time', async () => {
-    const both = await Promise.all(nodes.map((node) => node.open(body, true)));
+    const both = await Promise.all(blobs.map((one) => openPiece({ blobs: one, store }, body, true)));
     for (const { staging } of both) await append(staging, 3, 12);
     await both[0]?.staging.commit();
     await append((both[1] as (typeof both)[number]).staging, 3, 0);

@@ -45,7 +45,7 @@ export interface SumShardTask {
   readonly from: number;
   readonly to: number;
   /** Known from the first shard on. */
-  readonly weightSum?: number;
+  readonly weightSum?: number | undefined;
 }
 
 /** The words before the coordinates, which describe the whole sum. */
@@ -56,7 +56,7 @@ export type SummedWords = Float32Array | Float64Array;
 
 export type SummedShard =
   /** `prefix` comes with the first shard. */
-  { readonly kind: 'shard'; readonly mean: SummedWords; readonly prefix?: GoodPrefix } | Quarantined;
+  { readonly kind: 'shard'; readonly mean: SummedWords; readonly prefix?: GoodPrefix | undefined } | Quarantined;
 
 export interface EvaluateTask {
   readonly kind: 'evaluate';
@@ -112,7 +112,7 @@ function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel:
     statistics === undefined
       ? dequantizeSum(coordinates, rules, { weightSum, weightScale }, kernel)
       : Float64Array.from(coordinates, (word) => toSigned(word, modulus));
-  return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
+  return { kind: 'shard', mean, prefix };
 }
 
 /** total += this part of the y of one body. Shards begin at whole bytes for any number of bits per element. */
