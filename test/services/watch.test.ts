@@ -155,6 +155,12 @@ describe('the trace of a batch', () => {
     expect(paths('authority').sort()).toEqual(['task > buffer > close > release', 'task > buffer > close > vote']);
   });
 
+  it('is named by the lines of both logs about the batch', () => {
+    const told = lines.map((line) => JSON.parse(line)).filter(({ trace_id }) => trace_id === ctx.slice(0, 32));
+    expect(new Set(told.map(({ service }) => service))).toEqual(new Set(['server', 'authority']));
+    expect(lines.filter((line) => line.includes('"span_id"'))).not.toEqual([]); // written within a step of a registered SDK
+  });
+
   it('holds only public names', () => {
     const keys = ofBatch().flatMap(({ attributes }) => Object.keys(attributes));
     const allowed = ['party', 'task', 'ctx', 'version', 'from', 'to'];

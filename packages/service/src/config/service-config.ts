@@ -10,7 +10,14 @@ import type { Role } from '../http/operators.ts';
 import { LOG_LEVELS, METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
 import { checkIssuer, signInKey } from '../http/sign-in.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
-import { type ConfigSources, type GatheredConfig, gatherConfig, readNamedFile, variableOf } from './config.ts';
+import {
+  type ConfigSources,
+  type GatheredConfig,
+  gatherConfig,
+  readNamedFile,
+  secretText,
+  variableOf,
+} from './config.ts';
 
 // The configuration keys of both services, and their meanings.
 
@@ -67,6 +74,15 @@ export const commonKeys = {
         'access to `/metrics`: for nobody, for tokens with the role `metrics`, `operator` or `admin`, or for everybody',
     },
   ),
+  otlpUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'address of an OpenTelemetry collector that gets the metrics once a minute (OTLP over HTTP, JSON)',
+    }),
+  ),
+  otlpHeaders: Type.Optional(
+    secretText('headers for otlpUrl, such as `authorization=Bearer ...`, separated by commas'),
+  ),
   drainMs: Type.Integer({
     minimum: 0,
     default: SERVICE_DEFAULTS.drainMs,
@@ -113,7 +129,7 @@ function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title' | 'au
   readonly unsafePaperMode: boolean;
 } {
   const { host, hosts, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
-  const { addressLimit, deviceLimit, metrics, drainMs, oidc } = config;
+  const { addressLimit, deviceLimit, metrics, drainMs, oidc, otlpUrl, otlpHeaders } = config;
   if (oidc !== undefined) checkIssuer(oidc);
   const tls = tlsOf(config);
   return {
@@ -121,6 +137,7 @@ function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title' | 'au
     unsafePaperMode,
     operators,
     signIn: oidc,
+    otlp: otlpUrl === undefined ? undefined : { url: otlpUrl, headers: otlpHeaders },
     hosts,
     corsOrigins,
     trustedProxies,

@@ -7,6 +7,8 @@ import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Type } from 'typebox';
+import type { Answer } from '../metrics/metrics.ts';
+import { startOtlp } from '../metrics/otlp.ts';
 import { type DeviceRouteOptions, deviceRequests } from './device-requests.ts';
 import { allowedMethods, networkOf, refuseOddHeads, refuseOtherHosts, refuseOtherOrigins } from './heads.ts';
 import { TokenBuckets, watchOverload } from './limits.ts';
@@ -53,7 +55,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   compileAtFirstUse(app);
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
-  tellAnswers(app, settings);
+  const otlp =
+    settings.otlp && settings.metrics && startOtlp(settings.otlp, settings.metrics, otlpSituation(app, settings));
+  tellAnswers(app, (answer) => {
+    settings.onAnswer?.(answer);
+    otlp?.answered(answer);
+  });
   refuseOddHeads(app);
   const listensAt = refuseOtherHosts(app, settings.hosts ?? []);
   refuseOtherOrigins(app, settings.corsOrigins ?? []);
@@ -130,6 +137,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       endUnused();
       await app.close();
+      await otlp?.close();
       overload.stop();
       clearTimeout(force);
       clearInterval(sweep);
@@ -137,8 +145,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function tellAnswers(app: FastifyInstance, { onAnswer }: ServiceSettings): void {
-  if (onAnswer === undefined) return;
+function otlpSituation({ log }: FastifyInstance, { tls, metrics }: ServiceSettings) {
+  const onTrouble = (error: unknown): void => {
+    metrics?.count('basa_troubles_total', {});
+    log.warn({ err: error }, 'metrics were not sent');
+  };
+  return { scheme: tls === undefined ? 'http' : 'https', onTrouble };
+}
+
+function tellAnswers(app: FastifyInstance, onAnswer: (answer: Answer) => void): void {
   app.addHook('onResponse', async ({ headers, method, routeOptions }, reply) => {
     onAnswer({
       method,

@@ -3,8 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { trace } from '@opentelemetry/api';
 import type { FastifyBaseLogger, FastifyInstance, FastifyLoggerOptions, RawServerDefault } from 'fastify';
 import type { Answer, Metrics } from '../metrics/metrics.ts';
+import type { OtlpOptions } from '../metrics/otlp.ts';
 import type { RateLimit } from './limits.ts';
 import type { Operator } from './operators.ts';
 import type { SignInOptions } from './sign-in.ts';
@@ -26,6 +28,8 @@ export interface ServiceOptions {
   readonly operators?: readonly Operator[];
   /** An issuer whose tokens make operators, too. */
   readonly signIn?: SignInOptions | undefined;
+  /** Where the metrics are sent once a minute. */
+  readonly otlp?: OtlpOptions | undefined;
   readonly log?: LogOptions;
   /** Host names of the service besides `localhost` and the address it listens at; others are rejected. */
   readonly hosts?: readonly string[];
@@ -106,14 +110,21 @@ export interface LogOptions {
 export function loggerOptions(
   service: string,
   { level, stream }: LogOptions,
-): FastifyLoggerOptions & { readonly base: object } {
+): FastifyLoggerOptions & { readonly base: object; mixin(): object } {
   return {
     level,
     base: { pid: process.pid, hostname: hostname(), service },
+    mixin: traceIds,
     serializers: {
       req: ({ method, url }) => ({ method, path: url.split('?')[0] }),
       res: ({ statusCode = 0 }) => ({ statusCode }),
     },
     ...(stream === undefined ? {} : { stream }),
   };
+}
+
+/** The span under way, if an OpenTelemetry SDK is registered: a line of the log belongs to its trace. */
+function traceIds(): object {
+  const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {};
+  return traceId === undefined ? {} : { trace_id: traceId, span_id: spanId };
 }

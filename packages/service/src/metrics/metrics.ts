@@ -21,6 +21,8 @@ export interface Metrics {
   counted<Name extends MetricOf<'counter'>>(name: Name, read: () => Samples<Name>): void;
   /** In the text format of Prometheus. */
   text(): Promise<string>;
+  /** The same values as objects. */
+  json(): ReturnType<Registry['getMetricsAsJSON']>;
 }
 
 export const METRICS_MEDIA_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -65,6 +67,7 @@ export function createMetrics(service: ServiceName): Metrics {
       });
     },
     text: () => registry.metrics(),
+    json: () => registry.getMetricsAsJSON(),
   };
 }
 
