@@ -11,6 +11,7 @@ import {
   type ReportOf,
   type TaskPolicy,
 } from '@basa/protocol';
+import { SettingsError } from './errors.ts';
 import { INSIDE } from './inside.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
 import type { UploadFate } from './services/server-client.ts';
@@ -91,6 +92,21 @@ export class BasaClient {
    */
   contribute(delta: Float32Array, { signal, ...update }: ContributeOptions): Promise<Contribution | Rejection> {
     return this.#exclusively(signal, (both) => contribute(this.#context, { ...update, delta }, both));
+  }
+
+  /**
+   * The same for parameters that were trained outside of the SDK, from those that `model()` returned last: the update is the parameters before less those after.
+   */
+  contributeWeights(
+    after: Float32Array,
+    options: Omit<ContributeOptions, 'trainedOn'> = {},
+  ): Promise<Contribution | Rejection> {
+    const before = this.#model;
+    if (before === undefined) throw new SettingsError('call model() first, and train from its parameters');
+    if (after.length !== before.parameters.length)
+      throw new RangeError(`the model has ${before.parameters.length} parameters, got ${after.length}`);
+    const delta = before.parameters.map((value, n) => value - (after[n] as number));
+    return this.contribute(delta, { ...options, trainedOn: before.version }).finally(() => delta.fill(0));
   }
 
   /**

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { deltaOf } from './support/connect.ts';
-import { json, PAPER, problem } from './support/services.ts';
+import { DIMENSION, json, PAPER, problem } from './support/services.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
 
 describe('a whole contribution', () => {
@@ -44,6 +44,21 @@ it('a device that was revoked is rejected', async () => {
   const client = await startClient(services);
   services.mischief = { before: ({ path }) => (path.endsWith('/admissions') ? problem('revoked') : undefined) };
   await expect(client.admission()).resolves.toMatchObject({ reason: 'revoked' });
+});
+
+describe('whole parameters after a training', () => {
+  it('give the update that leads to them from the model that the device fetched', async () => {
+    const services = await startServices({ policy: { bufferSize: 2 } });
+    for (const value of [1, 3]) {
+      const client = await startClient(services);
+      expect(() => client.contributeWeights(new Float32Array(DIMENSION))).toThrow('call model() first');
+      const { parameters } = await client.model();
+      expect(() => client.contributeWeights(parameters.subarray(1))).toThrow('has 40 parameters, got 39');
+      accepted(await client.contributeWeights(parameters.map((before) => before + value / 10)));
+    }
+    const next = await services.reached(1);
+    for (const parameter of next) expect(parameter).toBeCloseTo(0.2, 2);
+  });
 });
 
 describe('with one update a version', () => {

@@ -13,13 +13,20 @@ import {
   type TrainRequest,
 } from '@basa/learning';
 import { ascii } from '@basa/masking';
-import { encodePolicy, ONE_SHOT_DEFAULTS } from '@basa/protocol';
+import { encodePolicy, ONE_SHOT_DEFAULTS, type ProblemCode, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import type { RoundTrainer } from '../src/node/index.ts';
+import { nodeOutside, type RoundTrainer } from '../src/node/index.ts';
+import { type RunSteps, run } from '../src/run/run.ts';
+import { Emitter } from '../src/session/client-events.ts';
+import type { DeviceContext } from '../src/session/device-context.ts';
 import { bytes, problem } from './support/services.ts';
 import { startClient, startServices } from './support/setup.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
+
+const MOST_REFUSALS = 12;
+const TRAINING_MS = 60_000;
+const training = { epochs: 3, batchSize: 7, learningRate: 0.25, loss: 'softmaxCrossEntropy' } as const;
 
 const manifestHashOf = (of: Model): Uint8Array => nodeSuite.sha256(ascii(manifestText(of)));
 
@@ -88,6 +95,52 @@ describe('run', () => {
   });
 });
 
+it.each(['free', 'given'] as const)(
+  'after any two refusals without a newer version, of updates that are %s, a device has waited longer than it trained',
+  async (update) => {
+    for (const reason of [...Object.keys(REFUSALS), ...Object.keys(SERVICE_PROBLEMS)] as ProblemCode[]) {
+      const [ending, trainedAt] = [new AbortController(), [] as number[]];
+      let [at, trials] = [0, 0];
+      const outside = {
+        ...nodeOutside(),
+        stopwatch: () => at,
+        sleep: async (ms: number) => {
+          at += ms;
+        },
+      };
+      const train = () => {
+        trainedAt.push(at);
+        at += TRAINING_MS;
+        return { delta: new Float32Array(tinyModel.dimension), loss: 1, samples: 1 };
+      };
+      const refuse = async () => {
+        if (++trials === MOST_REFUSALS) ending.abort();
+        return { kind: 'rejected' as const, reason, update };
+      };
+      const steps: RunSteps = {
+        mayTrain: () => undefined,
+        admission: async () => ({ kind: 'place', endsInMs: 1e9 }),
+        model: async () => ({
+          version: 7,
+          hash: '',
+          parameters: new Float32Array(tinyModel.dimension),
+        }),
+        given: () => undefined,
+        contribute: refuse,
+        resume: async () => undefined,
+      };
+      const policy = { dimension: tinyModel.dimension, manifestHash: new Uint8Array(32), training, metrics: [] };
+      const context = { outside, policy, events: new Emitter(), state: {} } as unknown as DeviceContext;
+      const { signal } = ending;
+      await run(context, steps, { model: tinyModel, train }, allSamples(tinyDataset), {}, signal).catch(
+        () => undefined,
+      );
+      for (const [n, next] of trainedAt.slice(1).entries())
+        expect([reason, next - (trainedAt[n] as number) >= 2 * TRAINING_MS]).toEqual([reason, true]);
+    }
+  },
+);
+
 describe('updates whose numbers a hostile model chose', () => {
   const delta = (value: number) => new Float32Array(tinyModel.dimension).fill(value);
 
@@ -111,8 +164,6 @@ it('a run ends when its trainer is done, before it asks for a place', async () =
 });
 
 describe('the training of a device', () => {
-  const training = { epochs: 3, batchSize: 7, learningRate: 0.25, loss: 'softmaxCrossEntropy' } as const;
-
   it('is part of the policy, and the server cannot change it', async () => {
     const services = await startServices({ policy: { training } });
     const client = await startClient(services);

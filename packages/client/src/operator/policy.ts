@@ -109,15 +109,12 @@ function privacyOf(choice: PolicyChoice): PrivacyPolicy | undefined {
 export type ModeName = 'one-shot' | 'paper';
 
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
-  const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs } = choice;
+  const { name, model, serverKey, bufferSize, uploadLeaseMs } = choice;
   if (choice.clip === undefined && choice.mode !== 'paper') throw new SettingsError(NO_CLIP);
   const privacy = privacyOf(choice);
-  const council = {
-    authorities,
-    threshold: choice.threshold ?? defaultThreshold(authorities.length),
-  };
+  const council = councilOf(choice);
   const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
-  const authorityNoise = choice.authorityNoise ?? (privacy !== undefined && authorities.length === 1);
+  const authorityNoise = choice.authorityNoise ?? (privacy !== undefined && choice.authorities.length === 1);
   const quantizer =
     privacy === undefined
       ? quantizerOf(choice)
@@ -139,9 +136,26 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     serverKey,
     uploadLeaseMs,
   };
+  return withClipped(usable(policy));
+}
+
+export function councilOf({ authorities, threshold }: Pick<PolicyChoice, 'authorities' | 'threshold'>): Council {
+  return { authorities, threshold: threshold ?? defaultThreshold(authorities.length) };
+}
+
+export function usable(policy: TaskPolicy): TaskPolicy {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
-  return withClipped(policy);
+  return policy;
+}
+
+/** The group and the level of a plan that fits. */
+export function planOf(
+  planned: ReturnType<typeof planQuantizer | typeof planPrivate>,
+): Pick<TaskPolicy, 'modulus' | 'level'> {
+  if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
+  const { modulus, level } = planned.plan;
+  return { modulus, level };
 }
 
 /** In a task with noise, the share of clipped updates shows a C that is too large or too small. A large sum with little noise leaves too little for a metric. */
@@ -204,10 +218,7 @@ export function quantizerOf({
     bits === undefined
       ? { summands: bufferSize, clip, resolution: { level: Math.ceil(CLIP_STEPS / clip) }, modulus: 'auto' }
       : { summands: bufferSize, clip, resolution: { level: finestLevel(bufferSize, clip, bits) }, modulus: ring(bits) };
-  const planned = planQuantizer(request);
-  if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
-  const { modulus, level } = planned.plan;
-  return { modulus, level, clip };
+  return { ...planOf(planQuantizer(request)), clip };
 }
 
 interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits' | 'authorityNoise'>, PrivacyPolicy {
@@ -218,9 +229,7 @@ interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits
 /** The coarsest level that the noise allows: a finer one costs bits and hides in the noise. */
 function privateQuantizer(choice: PrivateChoice): Pick<TaskPolicy, 'modulus' | 'level' | 'clip'> {
   const clip = choice.clip ?? 1;
-  const planned = planPrivate({ ...choice, clip, isCentral: choice.authorityNoise ?? false });
-  if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
-  const { modulus, level } = planned.plan;
+  const { modulus, level } = planOf(planPrivate({ ...choice, clip, isCentral: choice.authorityNoise ?? false }));
   return { modulus: choice.bits === undefined ? modulus : ring(choice.bits), level, clip };
 }
 

@@ -1,9 +1,8 @@
 /** A statistics task from fields and a few numbers: its policy at the authorities, then the task at the server. */
-import { ascii, fromHex, planPrivate, planQuantizer, RING_32, toHex } from '@basa/masking';
+import { ascii, fromHex, planPrivate, planQuantizer, toHex } from '@basa/masking';
 import {
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
-  defaultThreshold,
   ENGINE,
   encodePolicy,
   type FieldDefinitions,
@@ -13,7 +12,6 @@ import {
   POLICY_DEFAULTS,
   PRIVATE_FROM,
   type PrivacyPolicy,
-  policyProblem,
   type Sealing,
   statisticsNorm,
   statisticsWords,
@@ -22,7 +20,7 @@ import {
 import { SettingsError } from '../errors.ts';
 import type { AuthorityOperator } from './authority-operator.ts';
 import { type CreatedTask, TASK_DEFAULTS } from './create-task.ts';
-import { DEFAULT_DELTA, type PrivacyChoice } from './policy.ts';
+import { councilOf, DEFAULT_DELTA, type PrivacyChoice, planOf, usable } from './policy.ts';
 import type { ServerOperator } from './server-operator.ts';
 
 export interface StatisticsSettings {
@@ -57,7 +55,7 @@ interface Keys {
 export function statisticsPolicy(settings: StatisticsSettings, { serverKey, authorities }: Keys): TaskPolicy {
   const { name, windowMs, bufferSize = TASK_DEFAULTS.bufferSize, unsafeExact = false, sealing } = settings;
   const privacy = unsafeExact ? undefined : privacyOf(settings, bufferSize);
-  const council = { authorities, threshold: settings.threshold ?? defaultThreshold(authorities.length) };
+  const council = councilOf({ ...settings, authorities });
   const authorityNoise = settings.authorityNoise ?? authorities.length === 1;
   const fields = orSettings(() => fieldsOf(settings.fields));
   const numbers = {
@@ -68,7 +66,7 @@ export function statisticsPolicy(settings: StatisticsSettings, { serverKey, auth
   };
   // A report of any time in a window can still be summed at its end.
   const epochMs = Math.max(ONE_SHOT_DEFAULTS.epochMs, windowMs);
-  const policy: TaskPolicy = {
+  return usable({
     ...POLICY_DEFAULTS,
     name: ascii(name),
     ...council,
@@ -90,10 +88,7 @@ export function statisticsPolicy(settings: StatisticsSettings, { serverKey, auth
     manifestHash: new Uint8Array(32),
     serverKey,
     uploadLeaseMs: TASK_DEFAULTS.uploadLeaseMs,
-  };
-  const problem = policyProblem(policy);
-  if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
-  return policy;
+  });
 }
 
 function privacyOf({ privacy = {} }: StatisticsSettings, bufferSize: number): PrivacyPolicy {
@@ -111,13 +106,11 @@ function groupOf(
   isCentral: boolean,
 ): Pick<TaskPolicy, 'modulus' | 'level'> {
   const { bufferSize, clip } = numbers;
-  const planned =
+  return planOf(
     privacy === undefined
       ? planQuantizer({ summands: bufferSize, clip, resolution: { level: 1 }, modulus: 'auto' })
-      : planPrivate({ ...numbers, ...privacy, isCentral, isWhole: true });
-  if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
-  const { modulus = RING_32, level } = planned.plan;
-  return { modulus, level };
+      : planPrivate({ ...numbers, ...privacy, isCentral, isWhole: true }),
+  );
 }
 
 function orSettings<Result>(work: () => Result): Result {

@@ -98,6 +98,8 @@ export async function run(
   await checkTrainer(context, trainer);
   checkMetrics(context, trainer, options.metrics);
   let [accepted, refusals, pauses] = [0, 0, 0];
+  /** The newest version that this run trained on, and the time that the training took. */
+  let trained = { version: -1, ms: 0 };
   const endedBy = (ended: RunSummary['ended']): RunSummary => ({ accepted, rejected: refusals, ended });
   let update: Update | undefined;
   while (options.rounds === undefined || accepted < options.rounds) {
@@ -117,7 +119,7 @@ export async function run(
       if (result.update === 'given' || problemOf(result.reason).freshUpdate === true) update = undefined;
       if (result.reason === 'no-place' || result.reason === 'given-lately')
         await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
-      // Others were faster: there is a newer version to train on, and nothing to wait for.
+      // Others may have been faster: with a newer version there is nothing to wait for, and without one the device waits before it trains.
       else if (result.reason !== 'version-over') await pause(result.retryAfterMs ?? 0);
     } catch (error) {
       // It may end while an upload is on its way.
@@ -143,6 +145,8 @@ export async function run(
       const model = await steps.model(signal);
       const given = steps.given(model.version);
       if (given !== undefined) return given;
+      // Without progress the device does not train again at once, whatever the reason was.
+      if (model.version <= trained.version) await pause(trained.ms);
       update = await trainOnce(model);
     }
     return steps.contribute(update, signal);
@@ -150,7 +154,9 @@ export async function run(
 
   async function trainOnce({ version, parameters }: FetchedModel): Promise<Update> {
     const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
+    const start = outside.stopwatch();
     const result = await trainer.train({ ...request, start: parameters, samples: data });
+    trained = { version: Math.max(version, trained.version), ms: outside.stopwatch() - start };
     const { delta, loss, samples } = result;
     const metrics = await metricsOf(context, trainer, { parameters, data, result, own: options.metrics });
     events.emit('trained', { version, loss, samples });
