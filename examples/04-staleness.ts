@@ -6,7 +6,8 @@
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/04-staleness.ts`.
  */
 
-import { stalenessWeight, type UserId } from '@basa/protocol';
+import type { UserId } from '@basa/protocol';
+import { stalenessWeight } from '@basa/protocol/policy';
 import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 

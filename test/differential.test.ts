@@ -15,19 +15,11 @@ import {
   ring,
   toHex,
 } from '@basa/masking';
-import {
-  type Codec,
-  type Epoch,
-  heldParts,
-  type JoinTag,
-  ONE_SHOT_DEFAULTS,
-  partBinding,
-  partTerm,
-  sealParts,
-  type TaskId,
-  taskParts,
-  type UserId,
-} from '@basa/protocol';
+import type { JoinTag, TaskId, UserId } from '@basa/protocol';
+import { partTerm } from '@basa/protocol/internal/one-shot/parts.ts';
+import { partBinding, sealParts } from '@basa/protocol/one-shot';
+import { ONE_SHOT_DEFAULTS, taskParts } from '@basa/protocol/policy';
+import { type Codec, type Epoch, heldParts } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';

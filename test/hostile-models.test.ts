@@ -2,7 +2,8 @@
 import type { Outside } from '@basa/client/node';
 import { allSamples, createReferenceBackend, createTrainer, type Dataset, defineModel, dense } from '@basa/learning';
 import { applyMasksInPlace, toHex } from '@basa/masking';
-import { HEADER, modelStatementCodec, SERVER_PATH, shownModelCodec } from '@basa/protocol';
+import { HEADER, SERVER_PATH } from '@basa/protocol/http';
+import { modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { World } from '@basa/testkit/world/world.ts';
 import { nodeTools } from '@basa/virtual-time';

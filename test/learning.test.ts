@@ -11,7 +11,8 @@ import {
   partitionByDirichlet,
   runPlainFedBuff,
 } from '@basa/learning';
-import { SCORE_OF_LOSS, TASK_LOSSES } from '@basa/protocol';
+import { SCORE_OF_LOSS } from '@basa/protocol/http';
+import { TASK_LOSSES } from '@basa/protocol/internal/wire/training.ts';
 import { wasmBackend } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';
 import { FROZEN_DIGESTS, trainingDigests } from './training-digests.ts';

@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { floorProblem } from '@basa/client/internal/device/floor.ts';
 import { DecodeError, toHex } from '@basa/masking';
+import { millis } from '@basa/protocol';
 import {
   decodePolicy,
   epsilonAfter,
   isSealing,
-  millis,
-  modelNameOf,
   policyProblem,
   reportWords,
   taskIdOf,
   windowAt,
   windowStatement,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { modelNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';

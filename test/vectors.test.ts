@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { epochCodec, isEpochOf, millis, ONE_SHOT_DEFAULTS, type TaskId, WIRE_VERSION } from '@basa/protocol';
+import { millis, type TaskId } from '@basa/protocol';
+import { WIRE_VERSION } from '@basa/protocol/internal/wire/codec.ts';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
+import { epochCodec, isEpochOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import type { RefusedKey } from '@basa/testkit/vectors/epoch-keys.ts';

@@ -1,5 +1,5 @@
 /** Updates whose quantised form does not depend on chance: every entry is a whole number of steps, so that sums are exact. */
-import type { TaskPolicy } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
 
 /** Steps to the unit; divides every level that tests use. */
 const GRAIN = 8;

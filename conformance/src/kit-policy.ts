@@ -8,7 +8,7 @@ import {
   type OneShotPolicy,
   POLICY_DEFAULTS,
   type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 const BATCH_SIZE = 3;

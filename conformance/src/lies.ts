@@ -4,21 +4,18 @@
  * test/services/conformance.test.ts tells each to the client for Node and to the client in Python.
  */
 import { type Signer, toHex } from '@basa/masking';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol/http';
+import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import {
   type Certificate,
   certificateCodec,
-  decodePolicy,
   type Endorsement,
   type Epoch,
-  encodePolicy,
   epochCodec,
   modelStatementCodec,
-  PROBLEM_MEDIA_TYPE,
-  problemDocument,
   type ShownModel,
   shownModelCodec,
-  type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { isUpload, Scene } from './scene.ts';
 import type { Answer, Asked, ServiceProxy } from './service-proxy.ts';

@@ -4,16 +4,9 @@ import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { AuthorityOperator, type ServerOperator, tokenForAll } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
-import {
-  encodePolicy,
-  HEADER,
-  SERVER_PATH,
-  type ShotHeader,
-  type ShownModel,
-  shotUploadCodec,
-  shownModelCodec,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { HEADER, SERVER_PATH } from '@basa/protocol/http';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type ShotHeader, type ShownModel, shotUploadCodec, shownModelCodec } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { ClientEnd, RunningClient, StartClient } from './client-under-test.ts';
 import { firstDifference, updateOf } from './exact-updates.ts';

@@ -1,6 +1,7 @@
 /** A device that signs requests to a service as docs/http.md says, word by word: what it signs need not be what is sent. */
 import type { Signer } from '@basa/masking';
-import { HEADER, millis, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { HEADER, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol/http';
 import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
 interface RequestToSign {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { KEM_KEY_BYTES, KEM_SECRET_BYTES } from '@basa/masking';
-import { isHybrid, SEALINGS, type Sealing, sealedPartBytes } from '@basa/protocol';
+import { isHybrid, SEALINGS, type Sealing, sealedPartBytes } from '@basa/protocol/policy';
 import { FOR_BROWSERS } from '@basa/testkit/browser/bundle-pages.ts';
 import { loadedAtOnce } from '@basa/testkit/browser/loaded-at-once.ts';
 import { ROOT } from '@basa/testkit/root.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { joinLink } from '@basa/cli/internal/local/pages.ts';
 import { toHex } from '@basa/masking';
-import { encodePolicy } from '@basa/protocol';
+import { encodePolicy } from '@basa/protocol/policy';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
 import { TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';

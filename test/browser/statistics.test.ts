@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BasaClient, defineFields } from '@basa/client/node';
 import { createStatisticsTask } from '@basa/client/operator';
-import { type LiveState, SERVER_PATH } from '@basa/protocol';
+import { type LiveState, SERVER_PATH } from '@basa/protocol/http';
 import { freePort } from '@basa/service/free-port';
 import { bundlePages } from '@basa/testkit/browser/bundle-pages.ts';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';

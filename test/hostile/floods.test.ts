@@ -1,7 +1,7 @@
 /** Floods: a sender of too many requests is told to wait, and for how long; the others are served. */
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
   askSigned,

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Asked } from '@basa/conformance/service-proxy.ts';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
-import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol';
+import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
   askSigned,

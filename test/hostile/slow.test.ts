@@ -1,5 +1,5 @@
 /** Senders that hold on to what they do not use: connections, bodies, places. */
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import {
   askSigned,
   bytesOf,

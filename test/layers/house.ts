@@ -22,7 +22,7 @@ const PROTOCOL_FOLDERS = {
 
 /** Parties meet in what they say to each other, and in the rules that they share. None imports another. */
 const PROTOCOL_PARTIES = [
-  ['one-shot/device.ts', 'one-shot/ledger.ts', 'one-shot/requests.ts', 'one-shot/input.ts'],
+  ['one-shot/device.ts', 'one-shot/ledger.ts', 'one-shot/input.ts'],
   ['one-shot/server.ts', 'one-shot/batching.ts', 'one-shot/sums.ts', 'one-shot/admission.ts'],
   ['one-shot/authority.ts', 'one-shot/epochs.ts'],
   ['paper/server.ts'],

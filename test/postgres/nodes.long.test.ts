@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { oneHot, operate, READER, scraped, until } from '@basa/testkit/services/test-services.ts';

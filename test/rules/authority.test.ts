@@ -3,21 +3,19 @@
  * is played against the pure functions of the protocol, and over HTTP against the real service.
  */
 import { toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  type Batch,
-  type BatchVoteRequest,
-  type Ctx,
-  type Endorsement,
-  encodePolicy,
-  type InspectAnswer,
-  type InspectRequest,
-  isRefused,
-  type Refused,
-  type ReleaseRequest,
-  type ShownUpload,
-  type Vote,
-} from '@basa/protocol';
+import { type Ctx, isRefused, type Refused } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { encodePolicy } from '@basa/protocol/policy';
+import type {
+  Batch,
+  BatchVoteRequest,
+  Endorsement,
+  InspectAnswer,
+  InspectRequest,
+  ReleaseRequest,
+  ShownUpload,
+  Vote,
+} from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Changed } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

@@ -1,7 +1,9 @@
 /** Admission over HTTP: who may train, who is told to come back, and what frees a place. */
 import type { BasaClient } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
-import { type AdmissionView, SERVER_PATH, type TaskId } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import type { AdmissionView } from '@basa/protocol/one-shot';
 import {
   countsOf,
   oneHot,

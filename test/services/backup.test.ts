@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { countsOf, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';

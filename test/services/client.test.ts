@@ -6,7 +6,7 @@ import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
 import { allSamples, createReferenceBackend, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
 import { oneHot, PAPER, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';

@@ -1,7 +1,7 @@
 /** The server dies at every durable boundary and starts again: the sum of three one-hot updates still counts exactly once. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import type { ServerOptions } from '@basa/server';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { blobsOf } from '@basa/testkit/services/snapshot.ts';

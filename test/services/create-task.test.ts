@@ -11,7 +11,8 @@ import {
 } from '@basa/client/operator';
 import { defineModel, dense, initialParameters, type Model, manifestText, relu } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
-import { ONE_SHOT_DEFAULTS, SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { READER, TestServices } from '@basa/testkit/services/test-services.ts';

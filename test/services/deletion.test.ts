@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';

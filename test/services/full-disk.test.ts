@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs
 import { join } from 'node:path';
 import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { hashOf, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { TestServices } from '@basa/testkit/services/test-services.ts';

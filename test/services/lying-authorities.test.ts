@@ -5,7 +5,8 @@ import { AuthorityOperator, createTask, ProblemError, tokenForAll } from '@basa/
 import { type Answer, type Asked, ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { decodePolicy, encodePolicy, problemDocument } from '@basa/protocol';
+import { problemDocument } from '@basa/protocol/http';
+import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
 import { TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';

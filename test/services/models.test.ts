@@ -1,6 +1,7 @@
 /** Versions of a model: immutable, named by their hash, and given in any piece. */
 import { fromHex, toHex } from '@basa/masking';
-import { isEpochOf, isSigned, modelStatementCodec, SERVER_PATH, shownModelCodec } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { isEpochOf, isSigned, modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';

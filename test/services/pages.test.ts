@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import { type LiveState, SERVER_PATH } from '@basa/protocol';
+import { type LiveState, SERVER_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';

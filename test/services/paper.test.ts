@@ -1,7 +1,7 @@
 /** The mode of the paper over the network: one user after the other, behind an option that says what it is. */
 import type { BasaClient } from '@basa/client/node';
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
-import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { countsOf, oneHot, PAPER, TestServices, testPolicy } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';

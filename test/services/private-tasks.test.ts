@@ -1,7 +1,8 @@
 /** Private tasks and private metrics over HTTP: what server, authority, API and metrics endpoint make of them. */
 import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import { encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { encodePolicy } from '@basa/protocol/policy';
 import { oneHot, PAPER, scraped, TestServices, testPolicy } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';

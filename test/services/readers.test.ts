@@ -2,7 +2,7 @@
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, HEADER, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, HEADER, SERVER_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { oneHot, READER, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,8 @@
 /** Uploads that are not what they should be: each refused with its reason, and nothing of the server changes. */
 import { join } from 'node:path';
-import { HEADER, type ProblemCode, type ShotHeader, shotUploadCodec, type UserId } from '@basa/protocol';
+import type { UserId } from '@basa/protocol';
+import { HEADER, type ProblemCode } from '@basa/protocol/http';
+import { type ShotHeader, shotUploadCodec } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import {
   type HeldUpload,

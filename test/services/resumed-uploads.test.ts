@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';
-import { shotLayout, shotUploadCodec } from '@basa/protocol';
+import { shotLayout, shotUploadCodec } from '@basa/protocol/wire';
 import { holdUpload, otherBody, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
 import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';

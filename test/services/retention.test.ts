@@ -1,7 +1,7 @@
 /** The data that a server is told to keep, and the data it removes in the background. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { oneHot, READER, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /** A revoked device is refused by the server as well: when the server looks. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';

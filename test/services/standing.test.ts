@@ -1,5 +1,6 @@
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import { certificateCodec } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { PAPER, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';

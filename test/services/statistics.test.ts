@@ -4,15 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BasaClient, defineFields, inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { planPrivate, RING_32 } from '@basa/masking';
-import {
-  fieldsOf,
-  type LiveState,
-  SERVER_PATH,
-  statisticsNorm,
-  statisticsWords,
-  type TaskPolicy,
-  type WindowResult,
-} from '@basa/protocol';
+import { type LiveState, SERVER_PATH } from '@basa/protocol/http';
+import { fieldsOf, statisticsNorm, statisticsWords, type TaskPolicy, type WindowResult } from '@basa/protocol/policy';
 import type { ServerOptions } from '@basa/server';
 import { asOperator, operate } from '@basa/testkit/world/operator.ts';
 import { ALONE, deviceStore, type Shape, THREE_OF_FOUR, World } from '@basa/testkit/world/world.ts';

@@ -1,7 +1,9 @@
 /** A task that succeeds another one: its devices keep their keys, and what they gave and spent. */
 import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, type DeviceExport, deviceExportCodec, encodePolicy, type TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type DeviceExport, deviceExportCodec } from '@basa/protocol/wire';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { asOperator, OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';

@@ -13,7 +13,7 @@ import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol';
+import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol/http';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { TestServices } from '@basa/testkit/services/test-services.ts';

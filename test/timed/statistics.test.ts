@@ -1,6 +1,6 @@
 /** Simulated statistics: sums are exact without noise, and error bars hold what they promise. */
 import { statisticsPolicy } from '@basa/client/operator';
-import { defineFields, type StatisticsPolicy } from '@basa/protocol';
+import { defineFields, type StatisticsPolicy } from '@basa/protocol/policy';
 import { type SimulatedWindow, type StatisticsOptions, simulateStatistics } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
 

@@ -1,17 +1,9 @@
 /** `paper` mode on a scene: the real cores, and an adversary that sees everything the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
-import {
-  granted,
-  millis,
-  type PaperConnection,
-  type PaperTicket,
-  paperAttribute,
-  paperContext,
-  paperTicketCodec,
-  type Slot,
-  type Staleness,
-  type UserId,
-} from '@basa/protocol';
+import { granted, millis, type Slot, type UserId } from '@basa/protocol';
+import { paperContext } from '@basa/protocol/internal/paper/messages.ts';
+import { type PaperConnection, type PaperTicket, paperAttribute, paperTicketCodec } from '@basa/protocol/paper';
+import type { Staleness } from '@basa/protocol/policy';
 import { PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '@basa/simulator';
 import { Adversary } from './adversary.ts';
 import type { AttackResult, AttackSetting } from './attack.ts';

@@ -4,47 +4,39 @@
  */
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { concatBytes, keysAtOnce, SEED_BYTES, toHex, unpackVector } from '@basa/masking';
+import { type Ctx, REFUSALS, type RefusalReason } from '@basa/protocol';
+import { AUTHORITY_PATH, HEADER, problemCodeOf } from '@basa/protocol/http';
+import { partTerm } from '@basa/protocol/internal/one-shot/parts.ts';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
+import { partBinding, sealParts } from '@basa/protocol/one-shot';
+import { isHolder, oneShotOf, type TaskPolicy, taskParts } from '@basa/protocol/policy';
 import {
-  AUTHORITY_PATH,
   type Batch,
   batchCtxOf,
   batchOf,
   batchVoteRequestCodec,
-  type Ctx,
   type Endorsement,
   type Epoch,
-  endorse,
   epochNameOf,
-  HEADER,
   heldParts,
   type InspectAnswer,
   inspectAnswerCodec,
   inspectRequestCodec,
-  isHolder,
   joined,
   liveEpochsCodec,
-  oneShotOf,
-  partBinding,
   partsHashOf,
-  partTerm,
-  problemCodeOf,
-  REFUSALS,
-  type RefusalReason,
   releaseAnswerCodec,
   releaseRequestCodec,
-  type ShotHeaderBody,
   type ShotUpload,
   type ShownUpload,
-  sealParts,
   shotHeaderCodec,
   shotLayout,
   shotUploadCodec,
-  type TaskPolicy,
-  taskParts,
   unframeHeader,
   uploadNameOf,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';

@@ -1,7 +1,8 @@
 /** A device of the oracle: the SDK with its store, of which the oracle reads the masks. */
 import type { BasaClient, Outside } from '@basa/client/node';
 import { applyMasksInPlace, type MaskPlan, Secret } from '@basa/masking';
-import { type Certificate, type RefusalReason, type UserId, userIdOf } from '@basa/protocol';
+import type { RefusalReason, UserId } from '@basa/protocol';
+import { type Certificate, userIdOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { type DeviceOptions, deviceStore, type World } from '@basa/testkit/world/world.ts';
 import { nodeTools } from '@basa/virtual-time';

@@ -4,30 +4,23 @@
  */
 
 import { equalBytes, toHex } from '@basa/masking';
+import { isRefused } from '@basa/protocol';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { type Authority, type Decision, release, type Unit, type UnitWrite, vote } from '@basa/protocol/one-shot';
+import { isHolder, oneShotOf, taskParts } from '@basa/protocol/policy';
 import {
-  type Authority,
   type Batch,
   type BatchVoteRequest,
   batchCtxOf,
-  type Decision,
   type Endorsement,
   type Epoch,
-  endorse,
   epochEnd,
   epochNameOf,
-  isHolder,
-  isRefused,
   joined,
-  oneShotOf,
   type ReleaseRequest,
-  release,
   type ShotHeader,
-  taskParts,
-  type Unit,
-  type UnitWrite,
-  vote,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { NO_SCHEDULES, type Tally } from './schedules.ts';
 import { Trace } from './trace.ts';

@@ -2,7 +2,7 @@
  * Runs of an honest server in which messages are lost and services start again or come back from backups: afterwards every acknowledged
  * update is in one sum or has ended with a reason, and every version is the sum of its updates.
  */
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { ALONE, deviceStore, THREE_OF_FOUR, World } from '@basa/testkit/world/world.ts';
 import { Dice } from './dice.ts';
 

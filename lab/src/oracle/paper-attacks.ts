@@ -1,6 +1,8 @@
 /** The adversaries of the attacks on the paper's protocol, in the one-shot mode: three devices in a batch, one of which may collude. */
 import { ring } from '@basa/masking';
-import { type Ctx, epochKeysOf, oneShotOf } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { epochKeysOf } from '@basa/protocol/one-shot';
+import { oneShotOf } from '@basa/protocol/policy';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AttackResult } from '../attacks/attack.ts';

@@ -1,7 +1,8 @@
 /** Models as devices are shown them, with epochs that the adversary changed. */
 
 import type { Signer } from '@basa/masking';
-import { type Epoch, type EpochBody, epochCodec, modelStatementCodec, shownModelCodec } from '@basa/protocol';
+import type { EpochBody } from '@basa/protocol/internal/wire/model.ts';
+import { type Epoch, epochCodec, modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
 
 /** The same parameters as the next model, signed by anybody. */
 export async function otherModel(

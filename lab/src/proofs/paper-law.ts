@@ -3,7 +3,8 @@
  * to these positions, the server learns certain updates exactly. Here it is computed from the masks of the real code.
  */
 import { equalBytes, type MaskPlan, RING_32, SEED_BYTES, toHex } from '@basa/masking';
-import { granted, millis, type PaperConnection, type UserId } from '@basa/protocol';
+import { granted, millis, type UserId } from '@basa/protocol';
+import type { PaperConnection } from '@basa/protocol/paper';
 import { PAPER_LEASE_MS, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describeCombination, learnedCombinations } from '../attacks/solve.ts';

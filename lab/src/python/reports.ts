@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { until } from '@basa/conformance/until.ts';
 import { RING_32, toHex } from '@basa/masking';
-import { fieldsOf, SERVER_PATH, statisticsNorm, statisticsWords, type WindowResult } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { fieldsOf, statisticsNorm, statisticsWords, type WindowResult } from '@basa/protocol/policy';
 import { READER, TestServices } from '@basa/testkit/services/test-services.ts';
 import { runPython } from './python.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { BasaClient } from '@basa/client/node';
 import { defineModel, dense, flatten, initialParameters, type Samples } from '@basa/learning';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { operate } from '@basa/testkit/world/operator.ts';
 import { Fleet } from './fleet.ts';
 import { picturesFor, SAME_PICTURE } from './pictures.ts';

@@ -1,7 +1,7 @@
 /** Tokens by role: what the operator of a task holds at an authority, and what its owner keeps. */
 import { enrolmentHashes } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';

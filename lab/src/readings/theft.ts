@@ -4,7 +4,7 @@
  */
 import { newEnrolmentTokens } from '@basa/client/operator';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import { deviceStore, THREE_OF_FOUR, World } from '@basa/testkit/world/world.ts';
 import { BY_THE_BOOK, register } from './owners.ts';

@@ -1,5 +1,5 @@
 /** The lines of a policy with which the trials run the one-shot mode. */
-import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 
 /** Epochs roll and end during a run, and a standing is soon too old to be handed out. */
 const ALONE = { tolerated: 0, epochMs: 20_000, freshMs: 10_000 };

@@ -1,4 +1,5 @@
-import { granted, isHolder, taskParts, type UserId } from '@basa/protocol';
+import { granted, type UserId } from '@basa/protocol';
+import { isHolder, taskParts } from '@basa/protocol/policy';
 import { OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';

@@ -3,15 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  certificateCodec,
-  encodePolicy,
-  hasGoodEndorsements,
-  isSigned,
-  revocationsCodec,
-  userIdOf,
-} from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { encodePolicy } from '@basa/protocol/policy';
+import { certificateCodec, hasGoodEndorsements, isSigned, revocationsCodec, userIdOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -2,7 +2,11 @@
 import { abeSealing, createMclGroup, decodePublicKey } from '@basa/abe';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, ENGINE, paperAttribute, paperTicketCodec, type Slot, userIdOf } from '@basa/protocol';
+import type { Slot } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { paperAttribute, paperTicketCodec } from '@basa/protocol/paper';
+import { ENGINE } from '@basa/protocol/policy';
+import { userIdOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import { afterEach, expect, it } from 'vitest';

@@ -2,18 +2,11 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toSigned } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  type Batch,
-  certificateCodec,
-  type Endorsement,
-  encodePolicy,
-  granted,
-  guardVerdict,
-  guardWordsOf,
-  hasGoodEndorsements,
-  taskNoise,
-} from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { guardVerdict } from '@basa/protocol/one-shot';
+import { encodePolicy, taskNoise } from '@basa/protocol/policy';
+import { type Batch, certificateCodec, type Endorsement, guardWordsOf, hasGoodEndorsements } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import type { SceneOptions } from '@basa/testkit/world/shots.ts';

@@ -1,7 +1,8 @@
 /** Units over restarts, backups, copies and rotations: a secret and the names used under it live and die together. */
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { granted, SEALINGS } from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { SEALINGS } from '@basa/protocol/policy';
 import { openDatabase } from '@basa/service';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import type { SceneOptions } from '@basa/testkit/world/shots.ts';

@@ -1,7 +1,8 @@
 /** The work of an authority's tasks beside each other: turns, a bounded memory of good uploads, and bounded bytes of long requests. */
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Ctx, ExaminedUpload, JoinTag, TaskId, UserId } from '@basa/protocol';
+import type { Ctx, JoinTag, TaskId, UserId } from '@basa/protocol';
+import type { ExaminedUpload } from '@basa/protocol/one-shot';
 import type { FastifyReply, FastifyRequest } from '@basa/service';
 import { describe, expect, it } from 'vitest';
 import { ExaminedUploads, Turns } from '../src/masks/mask-threads.ts';

@@ -1,6 +1,6 @@
 /** Decodes the answers of a service; an answer that does not decode is an `AnswerError`. */
 import { DecodeError, fromHex } from '@basa/masking';
-import type { Codec } from '@basa/protocol';
+import type { Codec } from '@basa/protocol/wire';
 import { AnswerError } from './errors.ts';
 
 export function decoded<T>(service: string, codec: Pick<Codec<T>, 'decode'>, bytes: Uint8Array): T {

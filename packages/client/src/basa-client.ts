@@ -1,16 +1,16 @@
 /** A device in a task: fetches models, contributes updates, and asks what became of them. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
+import type { Ctx } from '@basa/protocol';
+import type { PrivacySpent } from '@basa/protocol/one-shot';
 import {
-  type Ctx,
   type FieldDefinitions,
   type NoiseWords,
   noiseWords,
-  type PrivacySpent,
   type Report,
   type ReportOf,
   type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { SettingsError } from './errors.ts';
 import { INSIDE } from './inside.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';

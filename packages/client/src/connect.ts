@@ -1,14 +1,8 @@
 /** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
-import {
-  ENROLMENT_TOKEN_BYTES,
-  isHybrid,
-  isSealing,
-  policyProblem,
-  type TaskId,
-  type TaskPolicy,
-  taskIdOf,
-} from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { isHybrid, isSealing, policyProblem, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
+import { ENROLMENT_TOKEN_BYTES } from '@basa/protocol/wire';
 import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';

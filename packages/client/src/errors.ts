@@ -1,13 +1,6 @@
 /** The errors between a client and its services. Each says what to do next; none holds a secret. */
-import {
-  isRefusalReason,
-  nextStepOf,
-  type ProblemCode,
-  problemOf,
-  REFUSALS,
-  type RefusalReason,
-  withDetail,
-} from '@basa/protocol';
+import { isRefusalReason, REFUSALS, type RefusalReason } from '@basa/protocol';
+import { nextStepOf, type ProblemCode, problemOf, withDetail } from '@basa/protocol/http';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);

@@ -1,5 +1,7 @@
 /** The exports that the SDK has on Node and in browsers alike. */
-export { defineFields, type FieldDefinitions, type ReportOf, refusalText } from '@basa/protocol';
+
+export { refusalText } from '@basa/protocol/http';
+export { defineFields, type FieldDefinitions, type ReportOf } from '@basa/protocol/policy';
 export type { Abortable, ContributeOptions, ReportOptions } from './basa-client.ts';
 export type { DeviceSigner, DeviceStore } from './device/device-store.ts';
 export { DEFAULT_FLOOR, type Floor, type PrivacyFloor } from './device/floor.ts';

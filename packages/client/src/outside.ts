@@ -1,6 +1,7 @@
 /** The environment as arguments. The shared code does not access a clock, randomness, a network or a kernel directly. */
 import type { Crc32, MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
-import type { AsyncX25519, Millis } from '@basa/protocol';
+import type { Millis } from '@basa/protocol';
+import type { AsyncX25519 } from '@basa/protocol/one-shot';
 import type { Transport } from './transport.ts';
 
 export interface Outside {

@@ -1,4 +1,6 @@
-import { type Certificate, certificateCodec, endorse, hasGoodEndorsements, refused, type TaskId } from '@basa/protocol';
+import { refused, type TaskId } from '@basa/protocol';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { type Certificate, certificateCodec, hasGoodEndorsements } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/errors.ts';

@@ -1,5 +1,6 @@
 /** An update leaves at a time that does not depend on the length of its training. */
-import { ONE_SHOT_DEFAULTS, type TaskId, type TaskPolicy } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
 import { ShownModels } from '../src/session/shown-models.ts';
 import { deltaOf } from './support/connect.ts';

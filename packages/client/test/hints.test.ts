@@ -1,6 +1,7 @@
 /** Hints of a service beside its answers: waits, offsets and times. Out of range, none of them throws or spins. */
 import { allSamples } from '@basa/learning';
-import { HEADER, isLoopback, ONE_SHOT_DEFAULTS, problemDocument } from '@basa/protocol';
+import { HEADER, isLoopback, problemDocument } from '@basa/protocol/http';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BasaClient as NodeClients } from '../src/node/index.ts';
 import { sleep } from '../src/outside.ts';

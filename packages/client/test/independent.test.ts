@@ -3,7 +3,9 @@
  * same authority. What the server passes on of an upload counts as well: certificate, header and sealed parts.
  */
 import { fromHex } from '@basa/masking';
-import { certificateCodec, HEADER, millis, shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
+import { certificateCodec, shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it, vi } from 'vitest';
 import { connect } from '../src/connect.ts';

@@ -1,17 +1,16 @@
 /** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
 import { type Signer, toHex } from '@basa/masking';
+import { millis, type TaskId } from '@basa/protocol';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { encodePolicy } from '@basa/protocol/policy';
 import {
   certificateCodec,
-  encodePolicy,
-  endorse,
   epochCodec,
   type ModelStatement,
-  millis,
   modelStatementCodec,
   type ShownModel,
   shownModelCodec,
-  type TaskId,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStoreForTests } from '../src/node/index.ts';

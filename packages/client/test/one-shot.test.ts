@@ -1,14 +1,9 @@
 /** The one-shot mode: one message, and the same bytes after a crash. */
 import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
-import {
-  HEADER,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  shotHeaderCodec,
-  shotLayout,
-  shotUploadCodec,
-} from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
+import { ONE_SHOT_DEFAULTS, type OneShotPolicy } from '@basa/protocol/policy';
+import { shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';

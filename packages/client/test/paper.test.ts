@@ -1,7 +1,7 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
 import { allSamples } from '@basa/learning';
-import { shownModelCodec } from '@basa/protocol';
+import { shownModelCodec } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { unsafePaperContribute, unsafePaperRun } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';

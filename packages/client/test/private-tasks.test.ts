@@ -1,6 +1,6 @@
 /** Private tasks and private metrics: a budget that holds across restarts and crashes, and means of numbers nobody sees singly. */
 import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { describe, expect, it } from 'vitest';
 import type { DeviceStore, RoundTrainer } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';

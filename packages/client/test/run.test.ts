@@ -13,7 +13,10 @@ import {
   type TrainRequest,
 } from '@basa/learning';
 import { ascii } from '@basa/masking';
-import { encodePolicy, ONE_SHOT_DEFAULTS, type ProblemCode, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
+import { REFUSALS } from '@basa/protocol';
+import type { ProblemCode } from '@basa/protocol/http';
+import { SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
+import { encodePolicy, ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { nodeOutside, type RoundTrainer } from '../src/node/index.ts';

@@ -1,5 +1,6 @@
 /** The models and epochs in the one-shot mode: the server chooses what it shows, and the device what it believes. */
-import { type Epoch, ONE_SHOT_DEFAULTS, shownModelCodec } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
+import { type Epoch, shownModelCodec } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import { bytes } from './support/services.ts';

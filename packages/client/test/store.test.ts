@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KIND } from '@basa/protocol';
+import { KIND } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it, vi } from 'vitest';

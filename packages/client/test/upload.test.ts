@@ -1,5 +1,5 @@
 /** A body of many pieces over a bad connection. */
-import { HEADER } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
 import { describe, expect, it } from 'vitest';
 import { UnreachableError } from '../src/node/index.ts';
 import { deltaOf, memoryStore } from './support/connect.ts';

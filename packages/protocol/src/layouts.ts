@@ -5,6 +5,7 @@ import { attributeCodec, paperMessages, paperTicketCodec, sealingContextCodec } 
 import type { Layout } from './wire/codec.ts';
 import { voteCodec } from './wire/council.ts';
 import { certificateCodec, deviceExportCodec, revocationsCodec } from './wire/devices.ts';
+import { MAX_SLOTS } from './wire/fields.ts';
 import {
   batchVoteRequestCodec,
   inspectAnswerCodec,
@@ -14,7 +15,6 @@ import {
   releaseRequestCodec,
 } from './wire/messages.ts';
 import { epochCodec, liveEpochsCodec, modelStatementCodec, shownModelCodec } from './wire/model.ts';
-import { MAX_SLOTS } from './wire/names.ts';
 import { policyCodec } from './wire/policy.ts';
 import { batchCodec, givenVersionCodec, partHashesCodec, shotHeaderCodec, shotUploadCodec } from './wire/upload.ts';
 

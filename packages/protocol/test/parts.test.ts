@@ -1,18 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { isRefused, REFUSALS, refused } from '@basa/protocol';
+import { nextStepOf, type ProblemCode, problemOf, refusalText } from '@basa/protocol/http';
+import { SERVICE_PROBLEMS, type ServiceProblem } from '@basa/protocol/internal/http/problems.ts';
+import { defaultMinimum, stalenessWeight } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
-import {
-  defaultMinimum,
-  isRefused,
-  nextStepOf,
-  type ProblemCode,
-  problemOf,
-  REFUSALS,
-  refusalText,
-  refused,
-  SERVICE_PROBLEMS,
-  type ServiceProblem,
-  stalenessWeight,
-} from '../src/index.ts';
 import type { Reason } from '../src/wire/refusals.ts';
 
 describe('staleness weights', () => {

@@ -1,4 +1,4 @@
-import { timeLeftMs } from '@basa/protocol';
+import { timeLeftMs } from '@basa/protocol/http';
 import { expect, it } from 'vitest';
 
 const TIMEOUT = { timeoutMs: 30_000 };

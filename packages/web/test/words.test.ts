@@ -3,7 +3,7 @@
 import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
-import type { LiveBuffer } from '@basa/protocol';
+import type { LiveBuffer } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';

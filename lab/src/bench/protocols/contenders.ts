@@ -1,6 +1,6 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
 import { type AggregationProtocol, type AggregationTools, plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
-import { partsOf } from '@basa/protocol';
+import { partsOf } from '@basa/protocol/policy';
 import { basaOneShot, type Environment, unsafeBasaPaper } from '@basa/simulator';
 import { countedSealings, type Meter } from '@basa/virtual-time';
 import { paperAbeSealings } from '@basa/virtual-time/real-sealings';

@@ -1,6 +1,7 @@
 /** Rules for batches: the form of a batch, votes that sign its members, and enough of them. */
 import type { Ctx } from '@basa/protocol';
-import { certificateCodec, endorse } from '@basa/protocol';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { certificateCodec } from '@basa/protocol/wire';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import type { Adversary, Colluder } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';

@@ -1,6 +1,7 @@
 /** Rules for the sealed parts of an upload: copied, replaced, dealt apart, opened by an authority, or told by an inspection. */
 import { toHex } from '@basa/masking';
-import { guardWordsOf, isHolder, taskParts } from '@basa/protocol';
+import { isHolder, taskParts } from '@basa/protocol/policy';
+import { guardWordsOf } from '@basa/protocol/wire';
 import { type Adversary, type Colluder, withOtherTag } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 
@@ -27,7 +28,7 @@ export const PART_RULES: readonly Rule[] = [
       { file: SEALING, find: ', context };', replace: ', context: Uint8Array.of(part) };' },
       {
         file: SEALING,
-        find: 'salt: contextLayout.hash(suite, { ...pick(name), part })',
+        find: 'salt: partContextCodec.hash(suite, { ...pick(name), part })',
         replace: 'salt: suite.sha256(Uint8Array.of(part))',
       },
     ],

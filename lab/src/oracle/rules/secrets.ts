@@ -1,17 +1,10 @@
 /** Rules for what leaves a device: nothing that an authority is shown depends on its update, and a seed has two locks. */
 import { applyMasksInPlace, type HolderSecret, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  epochSecretOf,
-  HEADER,
-  type HeldPart,
-  heldParts,
-  openPart,
-  partBinding,
-  shotHeaderCodec,
-  shotLayout,
-  shotUploadCodec,
-} from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
+import type { HeldPart } from '@basa/protocol/internal/wire/upload.ts';
+import { epochSecretOf, openPart, partBinding } from '@basa/protocol/one-shot';
+import { heldParts, shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { deviceStore, type World } from '@basa/testkit/world/world.ts';

@@ -1,5 +1,7 @@
 /** Rules for what a statement of an authority or of a server must be to count. */
-import { type Ctx, type EpochBody, oneShotOf } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import type { EpochBody } from '@basa/protocol/internal/wire/model.ts';
+import { oneShotOf } from '@basa/protocol/policy';
 import type { Adversary } from '../adversary.ts';
 import { otherModel, withEpochs } from '../shown-models.ts';
 import { COUNCIL, type Rule } from './rule.ts';

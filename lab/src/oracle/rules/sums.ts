@@ -1,6 +1,6 @@
 /** Rules for sums: a wrong sum of masks, words that are out of range, and noise that the server removes. */
 
-import { addAuthorityNoise } from '@basa/protocol';
+import { addAuthorityNoise } from '@basa/protocol/one-shot';
 import { nodeSuite } from '@basa/runtime/node';
 import { lieAboutSums } from '@basa/testkit/world/lies.ts';
 import { THREE_OF_FOUR, type World } from '@basa/testkit/world/world.ts';

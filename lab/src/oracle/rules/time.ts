@@ -1,6 +1,7 @@
 /** Rules for what an authority and a device remember: restores, epochs that end, crashes, and revoked devices. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, type Ctx } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { operate } from '@basa/testkit/world/operator.ts';
 import { type Colluder, withOtherTag } from '../adversary.ts';

@@ -1,7 +1,8 @@
 /** Rules for the units of an authority: names live with the secret of their own epoch, and are recorded before a vote is signed. */
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ctx, shownModelCodec } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { shownModelCodec } from '@basa/protocol/wire';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import { type Adversary, type Colluder, withOtherTag } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';

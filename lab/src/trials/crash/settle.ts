@@ -1,7 +1,7 @@
 /** Waits in a crash run until processes have ended, versions are made, or every upload has ended. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TaskPolicy } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { CrashDatabase } from './crash-database.ts';
 import type { Acknowledged } from './fleet.ts';

@@ -1,5 +1,5 @@
 /** Checks the outcome of uploads with the audit files of authorities, the models, and the answers of the server. */
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import type { AuditedBatch } from '@basa/testkit/processes/audits.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Ended, Ending, Evidence } from './ending.ts';

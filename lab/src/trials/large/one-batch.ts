@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial } from '../bundle.ts';
 import { askedSeconds } from './asked-seconds.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 

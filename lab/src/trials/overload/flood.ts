@@ -3,7 +3,8 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, enrolmentProof, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import { certificateCodec, enrolmentProof } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 

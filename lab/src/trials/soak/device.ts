@@ -4,7 +4,7 @@ import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { userIdOf } from '@basa/protocol';
+import { userIdOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 

@@ -1,6 +1,9 @@
 /** The threads of the one-shot mode, the turns that tasks take at them, and the uploads that they have examined. */
 import { toHex } from '@basa/masking';
-import { type Ctx, type ExaminedUpload, type Part, type Refused, shotHeaderCodec, type TaskId } from '@basa/protocol';
+import type { Ctx, Refused, TaskId } from '@basa/protocol';
+import type { ExaminedUpload } from '@basa/protocol/one-shot';
+import type { Part } from '@basa/protocol/policy';
+import { shotHeaderCodec } from '@basa/protocol/wire';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import {
   type Examination,

@@ -1,6 +1,6 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
-import { isLoopback } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import {
   AUTHORITY_ROLES,
   type CheckedConfig,

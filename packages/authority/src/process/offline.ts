@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { taskIdOf } from '@basa/protocol';
+import { taskIdOf } from '@basa/protocol/policy';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import {
   backupFolder,

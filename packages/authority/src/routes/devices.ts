@@ -1,17 +1,16 @@
 /** Devices: tokens and lists for the owner, enrolment for devices, revocation, and their way to a task that succeeds theirs. */
 import { fromHex, toHex } from '@basa/masking';
+import type { TaskId, UserId } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { decodePolicy } from '@basa/protocol/policy';
 import {
-  AUTHORITY_PATH,
   certificateCodec,
-  decodePolicy,
   deviceExportCodec,
   MAX_EXPORTED,
   MAX_REVOCATIONS,
   revocationsCodec,
   signRevocations,
-  type TaskId,
-  type UserId,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { answers, closed, deviceOf, fail, hexText, rememberRequest, sendBytes, Type, wireBytes } from '@basa/service';
 import { enrol, exportDevices, importDevices, revoke } from '../steps/enrolment.ts';
 import { ROLES, type RouteTools, rolesIn, taskOf, taskParams } from './route-tools.ts';

@@ -1,5 +1,6 @@
 /** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. */
-import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { issuePaperKey, paperTicketCodec } from '@basa/protocol/paper';
 import { nodeSuite } from '@basa/runtime/node';
 import {
   answers,

@@ -1,20 +1,17 @@
 /** The maximum lengths of the requests of the one-shot mode, by the policy of their task, and the bytes of all that are under way. */
 import { KEM_KEY_BYTES, toHex } from '@basa/masking';
+import type { TaskId } from '@basa/protocol';
 import {
-  BATCH_BYTES,
-  EPOCHS_AT_ONCE,
   isHolder,
   isHybrid,
   MAX_AUTHORITIES,
   MAX_BATCH,
-  MAX_INSPECTED,
   MAX_PARTS,
   sealedPartBytes,
-  shotLayout,
-  type TaskId,
   type TaskPolicy,
   taskParts,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { BATCH_BYTES, EPOCHS_AT_ONCE, MAX_INSPECTED, shotLayout } from '@basa/protocol/wire';
 import { type FastifyReply, type FastifyRequest, fail } from '@basa/service';
 
 // The maximum lengths of the requests of the one-shot mode, by the policy of their task.

@@ -1,7 +1,10 @@
 /** The one-shot mode: epochs for anyone, inspections, votes and sums for the server. */
 import { Readable } from 'node:stream';
+import type { Refused } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { openEpochs } from '@basa/protocol/one-shot';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import {
-  AUTHORITY_PATH,
   type Batch,
   batchCtxOf,
   batchVoteRequestCodec,
@@ -9,14 +12,11 @@ import {
   inspectAnswerCodec,
   inspectRequestCodec,
   liveEpochsCodec,
-  openEpochs,
-  type Refused,
   type ReleaseRequest,
   releaseAnswerCodec,
   releaseRequestCodec,
-  type TaskPolicy,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import {
   answers,

@@ -1,6 +1,7 @@
 /** Tasks, and their policies. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, decodePolicy, ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { decodePolicy, ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { openEpochIfDue } from '../steps/shots.ts';
 import type { RouteTools } from './route-tools.ts';

@@ -1,7 +1,8 @@
 /** The audit file: one line of JSON for each enrolment, revocation and final batch, for people. No other part of the authority reads it. */
 import { appendFile } from 'node:fs/promises';
 import { toHex } from '@basa/masking';
-import { type Batch, type Ctx, type ShotHeader, type TaskId, type UserId, uploadNameOf } from '@basa/protocol';
+import type { Ctx, TaskId, UserId } from '@basa/protocol';
+import { type Batch, type ShotHeader, uploadNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 
 /** In the data folder. */

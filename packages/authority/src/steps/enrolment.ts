@@ -1,7 +1,8 @@
 /** Enrolment: admits a device on the allow-list of the task, one with an unused token, or one that the task before had. */
 import { equalBytes, type Signer, toHex } from '@basa/masking';
+import { type BasaEvent, millis, type TaskId, type UserId } from '@basa/protocol';
+import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import {
-  type BasaEvent,
   type Certificate,
   certify,
   type DeviceExport,
@@ -10,14 +11,9 @@ import {
   exporterOf,
   exportersNeeded,
   type ImportedDevice,
-  millis,
   signStatement,
-  type TaskId,
-  type TaskPolicy,
-  taskIdOf,
-  type UserId,
   userIdOf,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail, granted, type SigningDevice } from '@basa/service';
 import type { AuthorityStore, AuthorityTables } from '../store/store.ts';

@@ -2,48 +2,40 @@
  * The one-shot mode at the authority: epochs, inspections, votes and sums of masks. Slow work runs in threads, before anything is decided.
  */
 import { equalBytes, fromHex, type RandomBytes, type Signer, toHex } from '@basa/masking';
+import { type BasaEvent, type Ctx, isRefused, millis, type Refused, refused, type UserId } from '@basa/protocol';
 import {
   type Authority,
-  type BasaEvent,
-  type BatchVoteRequest,
-  type Ctx,
   type Decision,
   type EpochKeys,
   type ExaminedUpload,
-  encodePolicy,
   epochKeysOf,
   epochStatement,
+  inspect,
+  isEpochDue,
+  isEpochOver,
+  release,
+  signVote,
+  vote,
+} from '@basa/protocol/one-shot';
+import { encodePolicy, isHolder, oneShotOf, participationsOf, taskParts } from '@basa/protocol/policy';
+import {
+  type BatchVoteRequest,
   type InspectAnswer,
   type InspectRequest,
   indexOf,
-  inspect,
   inspectRequestCodec,
-  isEpochDue,
-  isEpochOver,
-  isHolder,
-  isRefused,
   isSigned,
   MAX_INSPECTED,
   type MaskSum,
   type MaskSumBody,
   maskSumCodec,
-  millis,
-  oneShotOf,
-  participationsOf,
-  type Refused,
   type ReleaseAnswer,
   type ReleaseRequest,
-  refused,
-  release,
   type ShownUpload,
-  signVote,
-  taskParts,
-  type UserId,
   uploadNameOf,
   type Vote,
-  vote,
   type WantedSum,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Queue } from '@basa/service';

@@ -1,6 +1,8 @@
 /** The tasks of an authority, which are few: all are in memory. */
 import { type Signer, toHex } from '@basa/masking';
-import { type Refused, type TaskId, type TaskPolicy, taskIdOf, taskProblem } from '@basa/protocol';
+import type { Refused, TaskId } from '@basa/protocol';
+import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
+import { taskProblem } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AuthorityStore } from '../store/store.ts';
 

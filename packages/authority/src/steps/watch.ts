@@ -1,5 +1,6 @@
 /** The metrics and traces of an authority for operators, updated after each event. */
-import { AUTHORITY_PATH, type BasaEvent } from '@basa/protocol';
+import type { BasaEvent } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { type Answer, BufferTraces, countAnswers, createMetrics } from '@basa/service';
 
 const STEPS = {

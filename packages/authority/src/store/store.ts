@@ -1,17 +1,9 @@
 /** The database of an authority: its tables, and every read and write of them. */
 
 import { equalBytes } from '@basa/masking';
-import {
-  type Ctx,
-  decodePolicy,
-  type ExportedDevice,
-  encodePolicy,
-  type ImportedDevice,
-  importedDevice,
-  type TaskId,
-  type TaskPolicy,
-  type UserId,
-} from '@basa/protocol';
+import type { Ctx, TaskId, UserId } from '@basa/protocol';
+import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type ExportedDevice, type ImportedDevice, importedDevice } from '@basa/protocol/wire';
 import {
   column,
   type DatabaseOptions,

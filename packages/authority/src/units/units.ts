@@ -2,16 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { concatBytes, equalBytes, type HolderSecret, Secret, toHex } from '@basa/masking';
-import {
-  agreementKeyOf,
-  type Ctx,
-  type Epoch,
-  epochCodec,
-  epochSecretOf,
-  type TaskId,
-  type Unit,
-  type UnitWrite,
-} from '@basa/protocol';
+import type { Ctx, TaskId } from '@basa/protocol';
+import { agreementKeyOf, epochSecretOf, type Unit, type UnitWrite } from '@basa/protocol/one-shot';
+import { type Epoch, epochCodec } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import { makePrivateFolder } from '@basa/service/durable-names';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
-import type { MetricRange, TaskTraining } from '@basa/protocol';
+import type { MetricRange, TaskTraining } from '@basa/protocol/policy';
 import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';

@@ -12,7 +12,8 @@ import {
   type WeighedMean,
   WeightedMean,
 } from '@basa/learning';
-import { stalenessWeight, type TaskPolicy, versionRule } from '@basa/protocol';
+import { versionRule } from '@basa/protocol/one-shot';
+import { stalenessWeight, type TaskPolicy } from '@basa/protocol/policy';
 import { trainingSeed } from './fleet-messages.ts';
 import type { TwinSum } from './twin-buffers.ts';
 

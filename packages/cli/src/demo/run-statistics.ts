@@ -1,6 +1,6 @@
 /** The demo of statistics: both services as processes, devices that report in every window, and the results beside the true values. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fieldsOf, type WindowResult } from '@basa/protocol';
+import { fieldsOf, type WindowResult } from '@basa/protocol/policy';
 import { startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';
 import { type KnownFields, truthsOf } from '../tasks/statistics-truth.ts';

@@ -1,5 +1,5 @@
 /** The display of the statistics demo while it runs, and its tables at the end. */
-import type { FieldResult } from '@basa/protocol';
+import type { FieldResult } from '@basa/protocol/policy';
 import { counted, percent, table } from '../shell/terminal.ts';
 import { comparedValues, coverageOf, DEVIATIONS } from '../tasks/statistics-truth.ts';
 import { FIELDS } from './reporters.ts';

@@ -1,7 +1,7 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, its own data, or an update from a file. */
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
-import type { Report } from '@basa/protocol';
+import type { Report } from '@basa/protocol/policy';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
 import { FEWEST } from '../flags/fitting.ts';
 import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
@@ -119,7 +119,7 @@ async function resultOf(
   terminal: Input['terminal'],
   result: Awaited<ReturnType<BasaClient['report']>>,
 ): Promise<CommandResult> {
-  const { refusalText } = await import('@basa/protocol');
+  const { refusalText } = await import('@basa/protocol/http');
   terminal.line(result.kind === 'accepted' ? 'accepted' : `rejected: ${refusalText(result.reason, result.detail)}`);
   return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
 }
@@ -146,7 +146,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
-  const { refusalText } = await import('@basa/protocol');
+  const { refusalText } = await import('@basa/protocol/http');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -218,7 +218,7 @@ async function summaryText({ accepted, rejected, ended }: RunSummary): Promise<s
 /** Returns an empty text if all rounds were made, as asked. */
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
   if (ended === 'rounds' || ended === 'done') return '';
-  const { refusalText } = await import('@basa/protocol');
+  const { refusalText } = await import('@basa/protocol/http');
   return `; ended: ${refusalText(ended)}`;
 }
 

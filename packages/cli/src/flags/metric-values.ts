@@ -1,5 +1,5 @@
 /** `--metric name=value` of a device that offers an update from a file: one number for each metric that the task names. */
-import type { MetricRange } from '@basa/protocol';
+import type { MetricRange } from '@basa/protocol/policy';
 import { CommandError } from '../shell/command-error.ts';
 import { texts } from '../shell/flag.ts';
 

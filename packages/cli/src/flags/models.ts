@@ -1,7 +1,7 @@
 /** The models the command line knows by name, with their default training settings (the paper's). */
 import type * as Models from '@basa/learning';
 import type { Dataset, Model } from '@basa/learning';
-import type { Loss, TaskTraining } from '@basa/protocol';
+import type { Loss, TaskTraining } from '@basa/protocol/policy';
 import { CommandError } from '../shell/command.ts';
 import { isModelFile, loadModel } from './own-model.ts';
 

@@ -20,7 +20,7 @@ const TASK: Readonly<Record<string, () => Promise<TaskPreset>>> = {
     };
   },
   async production() {
-    const { DEFAULT_MAX_STALENESS } = await import('@basa/protocol');
+    const { DEFAULT_MAX_STALENESS } = await import('@basa/protocol/policy');
     return {
       bufferSize: 32,
       leaseSeconds: 900,

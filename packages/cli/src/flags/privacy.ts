@@ -1,7 +1,7 @@
 /** Differential privacy and metrics of a task: flags of `task create`, `plan` and `client`. */
 import type { PrivacyFloor } from '@basa/client/node';
 import type { PrivacyChoice } from '@basa/client/operator';
-import type { MetricRange } from '@basa/protocol';
+import type { MetricRange } from '@basa/protocol/policy';
 import { CommandError, type CommandInput } from '../shell/command.ts';
 import { parsed, positive, whole, yes } from '../shell/flag.ts';
 
@@ -48,7 +48,7 @@ export async function privacyChoice(
   flags: CommandInput<typeof PRIVACY_FLAGS>['flags'],
   { versions = USUAL_VERSIONS, ...sum }: Planned,
 ): Promise<Chosen | undefined> {
-  const { defaultNoise } = await import('@basa/protocol');
+  const { defaultNoise } = await import('@basa/protocol/policy');
   const { noise = defaultNoise(sum), delta, colluders, participations } = flags;
   if (flags['no-noise']) {
     const other = (['noise', 'participations', 'delta', 'colluders'] as const).find(

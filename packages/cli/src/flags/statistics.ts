@@ -1,7 +1,7 @@
 /** The fields of a statistics task: flags of `task create`, `plan` and `simulate`. */
 import { readFile } from 'node:fs/promises';
 import type { PrivacyChoice } from '@basa/client/operator';
-import type { FieldDefinitions } from '@basa/protocol';
+import type { FieldDefinitions } from '@basa/protocol/policy';
 import { CommandError, type CommandInput } from '../shell/command.ts';
 import { text, texts, whole, yes } from '../shell/flag.ts';
 import type { PRIVACY_FLAGS } from './privacy.ts';

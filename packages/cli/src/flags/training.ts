@@ -1,5 +1,5 @@
 /** The flags of `task create` that go into the policy: the training of devices. */
-import type { Loss, TaskTraining } from '@basa/protocol';
+import type { Loss, TaskTraining } from '@basa/protocol/policy';
 import type { CommandInput } from '../shell/command.ts';
 import { choice, positive, whole } from '../shell/flag.ts';
 

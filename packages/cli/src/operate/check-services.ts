@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import type { TaskFleet } from '@basa/authority';
-import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol';
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
 import type { Places, ServiceName } from '../flags/places.ts';
 import { checkFolder, checkPort } from './check-machine.ts';
 import { clockFinding, type Finding, failed, fine, warning } from './finding.ts';
@@ -149,7 +149,7 @@ interface Asked {
 }
 
 async function askAuthority(authority: Asked): Promise<readonly Finding[]> {
-  const { AUTHORITY_PATH } = await import('@basa/protocol');
+  const { AUTHORITY_PATH } = await import('@basa/protocol/http');
   const { toHex } = await import('@basa/masking');
   const { url, publicKey } = authority;
   const asked = Date.now();
@@ -186,7 +186,8 @@ interface RevokedAt {
 }
 
 async function revocationsOf({ url, publicKey }: Asked): Promise<RevokedAt> {
-  const { AUTHORITY_PATH, isSigned, revocationsCodec } = await import('@basa/protocol');
+  const { AUTHORITY_PATH } = await import('@basa/protocol/http');
+  const { isSigned, revocationsCodec } = await import('@basa/protocol/wire');
   const { toHex } = await import('@basa/masking');
   const { nodeSuite } = await import('@basa/runtime/node');
   try {

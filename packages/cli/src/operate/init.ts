@@ -133,7 +133,7 @@ async function initAuthority({ folder, url, listen }: Place): Promise<Made> {
 }
 
 async function placeOf(input: CommandInput<typeof FLAGS>): Promise<Place> {
-  const { isLoopback } = await import('@basa/protocol');
+  const { isLoopback } = await import('@basa/protocol/http');
   const { flags, positionals } = input;
   const service = serviceOf(input);
   const folder = resolve(positionals[1] ?? `basa-${service}`);

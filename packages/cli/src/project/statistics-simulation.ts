@@ -1,6 +1,6 @@
 /** `basa simulate --statistics`: devices report values of a CSV file, and the results are shown beside the true values. */
 import { readFile } from 'node:fs/promises';
-import type { FieldDefinitions, FieldResult, Report, StatisticsField } from '@basa/protocol';
+import type { FieldDefinitions, FieldResult, Report, StatisticsField } from '@basa/protocol/policy';
 import type { SimulatedWindow } from '@basa/virtual-time';
 import { CommandError, type CommandInput, type CommandResult } from '../shell/command.ts';
 import { bar, percent, table } from '../shell/terminal.ts';
@@ -19,7 +19,7 @@ export async function simulateFields(
   if (protocols.length > 1 || (protocol !== 'one-shot' && protocol !== 'one-shot-3-of-4'))
     throw new CommandError('statistics need --protocol one-shot or one-shot-3-of-4');
   const { statisticsPolicy } = await import('@basa/client/operator');
-  const { reportWords } = await import('@basa/protocol');
+  const { reportWords } = await import('@basa/protocol/policy');
   const { simulateStatistics } = await import('@basa/virtual-time');
   const key = (n: number): Uint8Array => new Uint8Array(32).fill(n);
   const authorities = (protocol === 'one-shot' ? [1] : [1, 2, 3, 4]).map(key);

@@ -1,5 +1,5 @@
 /** Output for people: lines and a status that redraws itself on a terminal, and is left out otherwise. */
-import type { Scores } from '@basa/protocol';
+import type { Scores } from '@basa/protocol/http';
 
 export interface Terminal {
   /** True if the output is a terminal. */

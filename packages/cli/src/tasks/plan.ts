@@ -40,7 +40,7 @@ export const plan: Command = command({
     const fields = await statisticsFields(flags);
     if (fields !== undefined) return planStatistics({ flags, terminal }, fields);
     const { elementBits } = await import('@basa/masking');
-    const { noiseWords } = await import('@basa/protocol');
+    const { noiseWords } = await import('@basa/protocol/policy');
     const { costsBySize, sealingCosts, uploadCost } = await import('./upload-costs.ts');
     const { dimension, clip } = await sizeOf(flags);
     const { buffer: bufferSize, minimum: least } = flags;

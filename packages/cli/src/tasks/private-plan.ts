@@ -1,7 +1,7 @@
 /** A task with noise before it is created: its plan, and advice. `plan` and `task create` print the same. */
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { PrivatePlan } from '@basa/masking';
-import type { NoiseWords } from '@basa/protocol';
+import type { NoiseWords } from '@basa/protocol/policy';
 import { within } from '../shell/flag.ts';
 
 export interface PrivateRequest {
@@ -31,7 +31,7 @@ export interface PlannedPrivacy {
 export async function planPrivacy(request: PrivateRequest): Promise<PlannedPrivacy | string> {
   const { planPrivate } = await import('@basa/masking');
   const { CLIPPED, defaultMinimum, epsilonBudget, noiseOverSignal, noiseWords, taskCost } = await import(
-    '@basa/protocol'
+    '@basa/protocol/policy'
   );
   const { privacy, bufferSize } = request;
   const { noiseMultiplier, participations, delta = 1e-6, colluders = Math.floor(bufferSize / 10) } = privacy;
@@ -51,14 +51,14 @@ export async function planPrivacy(request: PrivateRequest): Promise<PlannedPriva
 }
 
 export async function weaknessOf(epsilon: number | undefined, noiseMultiplier: number): Promise<readonly string[]> {
-  const { WEAK_EPSILON } = await import('@basa/protocol');
+  const { WEAK_EPSILON } = await import('@basa/protocol/policy');
   if (epsilon === undefined || epsilon <= WEAK_EPSILON) return [];
   const more = (2 * noiseMultiplier).toPrecision(2);
   return [`epsilon ${epsilon.toFixed(1)} is a weak guarantee; lower --participations, or raise --noise to ${more}`];
 }
 
 async function thinness(noiseMultiplier: number, { dimension }: PrivateRequest): Promise<readonly string[]> {
-  const { BLURS_FROM } = await import('@basa/protocol');
+  const { BLURS_FROM } = await import('@basa/protocol/policy');
   if (noiseMultiplier >= BLURS_FROM) return [];
   const least = Math.max(100 * BLURS_FROM, Math.ceil(BLURS_FROM * Math.sqrt(dimension)));
   return [

@@ -1,5 +1,5 @@
 /** `basa plan --statistics`: level, noise and errors of a statistics task by the number of devices in a sum, and epsilon over its windows. */
-import type { FieldDefinitions, Sealing, TaskPolicy } from '@basa/protocol';
+import type { FieldDefinitions, Sealing, TaskPolicy } from '@basa/protocol/policy';
 import type { PRIVACY_FLAGS } from '../flags/privacy.ts';
 import { type STATISTICS_FLAGS, statisticsNoise } from '../flags/statistics.ts';
 import { CommandError, type CommandInput, type CommandResult, EXIT_CODE } from '../shell/command.ts';
@@ -58,7 +58,7 @@ export async function planStatistics({ flags, terminal }: Asked, fields: FieldDe
     return { json: { refused }, exitCode: EXIT_CODE.failed };
   }
   for (const { bufferSize, why } of refused) terminal.line(`K = ${bufferSize} is not possible: ${why}`);
-  const { epsilonBudget, noiseWords } = await import('@basa/protocol');
+  const { epsilonBudget, noiseWords } = await import('@basa/protocol/policy');
   const by = authorities === 1 ? 'of the authority' : 'of one device';
   const kinds = new Map((await fieldErrors(policy)).map(({ name, kind }) => [name, kind]));
   const row = (name: string, of: (size: PlannedSize) => string | number): string[] => [
@@ -122,7 +122,7 @@ async function policyOf(flags: Asked['flags'], fields: FieldDefinitions, size: n
 
 async function planSize(flags: Asked['flags'], policy: TaskPolicy): Promise<PlannedSize> {
   const { elementBits } = await import('@basa/masking');
-  const { taskNoise } = await import('@basa/protocol');
+  const { taskNoise } = await import('@basa/protocol/policy');
   const { uploadCost } = await import('./upload-costs.ts');
   const { bufferSize, minimum, level, modulus, dimension } = policy;
   return {

@@ -1,5 +1,5 @@
 /** Results of statistics beside the true values, in the demo and in simulations, which know the reports. */
-import { type FieldResult, type Report, reportWords, type StatisticsField } from '@basa/protocol';
+import { type FieldResult, type Report, reportWords, type StatisticsField } from '@basa/protocol/policy';
 
 /** 95 % of the values of a normal distribution are within this many standard deviations. */
 export const DEVIATIONS = 1.96;

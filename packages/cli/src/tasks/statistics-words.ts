@@ -1,9 +1,9 @@
 /** Results of statistics for the terminal. */
-import type { FieldResult, TaskPolicy, WindowResult } from '@basa/protocol';
+import type { FieldResult, TaskPolicy, WindowResult } from '@basa/protocol/policy';
 
 /** The error that the noise makes in each field of a window of K devices: in its mean, or in each of its buckets. */
 export async function fieldErrors(policy: TaskPolicy): Promise<readonly Omit<FieldResult, 'mean' | 'buckets'>[]> {
-  const { fieldResults } = await import('@basa/protocol');
+  const { fieldResults } = await import('@basa/protocol/policy');
   const { statistics, dimension, bufferSize: devices } = policy;
   if (statistics === undefined) return [];
   return fieldResults({ ...policy, statistics }, { devices, batches: 1, sums: Array<number>(dimension).fill(0) });

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { AuthorityOperator, CreatedTask, ServerOperator, TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import type { FieldDefinitions } from '@basa/protocol';
+import type { FieldDefinitions } from '@basa/protocol/policy';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
 import { devicesFlag, fittingFor, floorWarning, spoilerWarning } from '../flags/fitting.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
@@ -131,7 +131,8 @@ export const taskCreate: Command = command({
       await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip, isCentral });
     }
     const training = trainingOf(flags, own);
-    const { noiseWords, SCORE_OF_LOSS } = await import('@basa/protocol');
+    const { noiseWords } = await import('@basa/protocol/policy');
+    const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
     const { createTaskAt } = await import('@basa/client/operator');
     const { task, policy } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -204,7 +205,7 @@ async function createStatistics(
   const fitting = flags.devices === undefined ? undefined : fittingFor(flags.devices, TASK_K);
   const bufferSize = flags.buffer ?? fitting?.bufferSize ?? TASK_K;
   const least = minimum ?? fitting?.minimum;
-  const { noiseWords } = await import('@basa/protocol');
+  const { noiseWords } = await import('@basa/protocol/policy');
   const { createStatisticsTask } = await import('@basa/client/operator');
   const { task, policy } = await createStatisticsTask(services, {
     name,

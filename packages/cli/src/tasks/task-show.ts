@@ -1,7 +1,7 @@
 /** `basa task show`: a task, its last versions, and with --follow the next ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
-import type { TaskPolicy } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
@@ -125,13 +125,14 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
 
 /** Of the task's policy: the name of the score, which its loss determines, and the noise. */
 async function policyWords({ policy }: ServerTask): Promise<readonly [score: string, noise: string]> {
-  const { noiseWords, SCORE_OF_LOSS } = await import('@basa/protocol');
+  const { noiseWords } = await import('@basa/protocol/policy');
+  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
   const decoded = await policyOf(policy);
   return [SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy', noiseWords(decoded).sentence];
 }
 
 async function policyOf(hex: string): Promise<TaskPolicy> {
-  const { decodePolicy } = await import('@basa/protocol');
+  const { decodePolicy } = await import('@basa/protocol/policy');
   const { fromHex } = await import('@basa/masking');
   return decodePolicy(fromHex(hex) ?? new Uint8Array());
 }

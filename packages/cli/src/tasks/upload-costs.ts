@@ -4,13 +4,13 @@ import { elementBits, type Modulus, packedLength } from '@basa/masking';
 import {
   councilSizeProblem,
   defaultThreshold,
-  inputElements,
   mostTolerated,
   partsOf,
   SEALINGS,
   type Sealing,
   sealedPartBytes,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { inputElements } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type PartTrialOptions, partTrial } from '@basa/simulator';

@@ -3,17 +3,10 @@
  * nothing is sent.
  */
 import type { Suite } from '@basa/masking';
-import {
-  type Certificate,
-  certificateCodec,
-  type DeviceLedger,
-  type DeviceStep,
-  deviceRecordCodec,
-  encodePolicy,
-  type Refused,
-  type TaskPolicy,
-  type UserSession,
-} from '@basa/protocol';
+import type { Refused } from '@basa/protocol';
+import { type DeviceLedger, type DeviceStep, deviceRecordCodec, type UserSession } from '@basa/protocol/one-shot';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type Certificate, certificateCodec } from '@basa/protocol/wire';
 import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
 import { type Kept, lastingEntries, readEntries } from './kept.ts';

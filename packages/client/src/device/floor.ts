@@ -1,5 +1,5 @@
 /** An application's own demands on every policy: the task is pinned by its name, and a name may be chosen carelessly. */
-import { DEFAULT_MAX_STALENESS, epsilonAfter, type TaskPolicy, vouchersOf } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, epsilonAfter, type TaskPolicy, vouchersOf } from '@basa/protocol/policy';
 
 export interface Floor {
   /** The smallest acceptable number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions; 3 by default. */

@@ -1,20 +1,15 @@
 /** The meaning of the entries of a device's store: certificate, policy, ledger and the unfinished session. */
 import { DecodeError, type Suite } from '@basa/masking';
 import {
-  type Certificate,
-  certificateCodec,
   type Device,
   type DeviceRecord,
-  decodePolicy,
   deviceRecordCodec,
   EMPTY_LEDGER,
-  encodePolicy,
-  KIND,
   type LedgerRecord,
-  olderLayout,
   restoreDevice,
-  type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
+import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type Certificate, certificateCodec, KIND, olderLayout } from '@basa/protocol/wire';
 import { StoreError } from '../errors.ts';
 
 export interface Kept extends Device {

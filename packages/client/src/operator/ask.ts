@@ -3,7 +3,7 @@
  * because the service has done nothing.
  */
 import { concatBytes } from '@basa/masking';
-import { networkAdvice, networkReason } from '@basa/protocol';
+import { networkAdvice, networkReason } from '@basa/protocol/http';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
 import { problemOf } from '../services/problem-answer.ts';

@@ -1,6 +1,7 @@
 /** An operator's requests to one authority or to several, with tokens: tasks, enrolment, revocations, logs. */
 import { fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, encodePolicy, ROLES_PATH, type TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, ROLES_PATH } from '@basa/protocol/http';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, type OperatorOptions } from './ask.ts';

@@ -7,7 +7,7 @@ import {
   POLICY_DEFAULTS,
   type TaskPolicy,
   type TaskTraining,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { SettingsError } from '../errors.ts';
 import { AuthorityOperator } from './authority-operator.ts';
 import { makePolicy, type PolicyChoice } from './policy.ts';

@@ -1,6 +1,6 @@
 /** Tokens of devices, for their application or the directory that knows its users: neither the task's operator nor an authority makes them. */
 import { fromHex, toHex } from '@basa/masking';
-import { ENROLMENT_TOKEN_BYTES, enrolmentHash } from '@basa/protocol';
+import { ENROLMENT_TOKEN_BYTES, enrolmentHash } from '@basa/protocol/wire';
 import { webSuite } from '@basa/runtime/web';
 
 /** One for each device, which alone keeps it. */

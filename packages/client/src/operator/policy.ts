@@ -22,7 +22,7 @@ import {
   type Staleness,
   type TaskPolicy,
   type TaskTraining,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { SettingsError } from '../errors.ts';
 
 export interface PolicyChoice {

@@ -1,5 +1,7 @@
 /** An operator's requests to the server, with a token: tasks, batches, versions. */
-import { type AdmissionView, ROLES_PATH, type Scores, SERVER_PATH, type WindowResult } from '@basa/protocol';
+import { ROLES_PATH, type Scores, SERVER_PATH } from '@basa/protocol/http';
+import type { AdmissionView } from '@basa/protocol/one-shot';
+import type { WindowResult } from '@basa/protocol/policy';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
 import type { TaskSpecification } from './task-specification.ts';

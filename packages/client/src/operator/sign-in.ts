@@ -1,5 +1,5 @@
 /** Sign-in of an operator at an OpenID provider: by device code from a terminal (RFC 8628), by authorization code with PKCE from a page (RFC 7636). */
-import { isLoopback } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import { SettingsError } from '../errors.ts';
 import { sleep } from '../outside.ts';
 

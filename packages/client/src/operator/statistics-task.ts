@@ -16,7 +16,7 @@ import {
   statisticsNorm,
   statisticsWords,
   type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { SettingsError } from '../errors.ts';
 import type { AuthorityOperator } from './authority-operator.ts';
 import { type CreatedTask, TASK_DEFAULTS } from './create-task.ts';

@@ -1,6 +1,6 @@
 /** A task in the form that a server accepts (docs/http.md). */
 import type { ModelJson, ServerStepOptions } from '@basa/learning';
-import type { Scores } from '@basa/protocol';
+import type { Scores } from '@basa/protocol/http';
 
 export interface TaskSpecification {
   /** In hexadecimal, as the authorities know it. */

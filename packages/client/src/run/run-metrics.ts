@@ -1,6 +1,6 @@
 /** The numbers of a training that the device reports if its task asks for them: training loss, scores before training, examples. The core measures `clipped`. */
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
-import { CLIPPED } from '@basa/protocol';
+import { CLIPPED } from '@basa/protocol/policy';
 import { SettingsError } from '../errors.ts';
 import type { DeviceContext } from '../session/device-context.ts';
 

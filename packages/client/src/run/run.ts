@@ -1,7 +1,9 @@
 /** The life of a device in a task: fetch the model, train, contribute, again and again. */
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
-import { DEFAULT_TRAINING, isRefusalReason, type ProblemCode, problemOf, type RefusalReason } from '@basa/protocol';
+import { isRefusalReason, type RefusalReason } from '@basa/protocol';
+import { type ProblemCode, problemOf } from '@basa/protocol/http';
+import { DEFAULT_TRAINING } from '@basa/protocol/policy';
 import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
 import type { Place } from '../session/admission.ts';

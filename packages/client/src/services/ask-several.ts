@@ -1,5 +1,6 @@
 /** Asks several authorities in parallel, and continues as soon as enough of them have given a good answer. */
-import { Poll, type Refused } from '@basa/protocol';
+import type { Refused } from '@basa/protocol';
+import { Poll } from '@basa/protocol/wire';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 
 /** The time for which further answers are awaited if there are enough to go on. */

@@ -1,15 +1,8 @@
 /** A device's view of the authorities of the task: asks all in parallel, and continues with the first good answers of as many as are needed. */
 import type { Suite } from '@basa/masking';
-import {
-  agreedOn,
-  type Certificate,
-  type Council,
-  certificateCodec,
-  enrolmentProof,
-  type Refused,
-  refused,
-  type TaskId,
-} from '@basa/protocol';
+import { type Refused, refused, type TaskId } from '@basa/protocol';
+import type { Council } from '@basa/protocol/policy';
+import { agreedOn, type Certificate, certificateCodec, enrolmentProof } from '@basa/protocol/wire';
 import { RefusedError } from '../errors.ts';
 import { type Asking, askSeveral } from './ask-several.ts';
 import type { AuthorityClient } from './authority-client.ts';

@@ -1,13 +1,9 @@
 /** A device's view of one authority. */
 import { toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  type Certificate,
-  certificateCodec,
-  decodePolicy,
-  type TaskId,
-  type TaskPolicy,
-} from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { decodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type Certificate, certificateCodec } from '@basa/protocol/wire';
 import { decoded, hexOf, jsonBody, jsonOf } from '../answers.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 

@@ -1,5 +1,5 @@
 /** Allows plain http only to this machine, unless the owner of the network allows more. */
-import { isLoopback } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import { RefusedError } from '../errors.ts';
 
 export function refusePlainHttp(

@@ -1,5 +1,5 @@
 /** Turns a refusal into a `ProblemError`, from the problem document, or from the status if a proxy answered. */
-import { HEADER, problemCodeOf } from '@basa/protocol';
+import { HEADER, problemCodeOf } from '@basa/protocol/http';
 import { ProblemError } from '../errors.ts';
 
 interface NegativeAnswer {

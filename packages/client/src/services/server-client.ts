@@ -1,15 +1,8 @@
 /** A device's view of the server. Its answers are not trusted here: the session checks them against the pins. */
 import { fromHex, toHex } from '@basa/masking';
-import {
-  type Certificate,
-  type Ctx,
-  certificateCodec,
-  HEADER,
-  SERVER_PATH,
-  type ShownModel,
-  shownModelCodec,
-  type TaskId,
-} from '@basa/protocol';
+import type { Ctx, TaskId } from '@basa/protocol';
+import { HEADER, SERVER_PATH } from '@basa/protocol/http';
+import { type Certificate, certificateCodec, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
 import { decoded, hexOf, jsonOf } from '../answers.ts';
 import { AnswerError } from '../errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';

@@ -1,6 +1,6 @@
 /** The connection to one service: signs, digests, times out, retries, and turns answers into bytes or a `ProblemError`. */
 import { concatBytes, crc32 } from '@basa/masking';
-import { HEADER } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
 import type { DeviceSigner } from '../device/device-store.ts';
 import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
 import type { Outside } from '../outside.ts';

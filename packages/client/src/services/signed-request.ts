@@ -1,6 +1,7 @@
 /** The words of a request that a device signs: audience, method, target, digest, time and a nonce; of a piece, its place and checksum. */
 import type { RandomBytes, Suite } from '@basa/masking';
-import { HEADER, type Millis, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol';
+import type { Millis } from '@basa/protocol';
+import { HEADER, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol/http';
 import type { DeviceSigner } from '../device/device-store.ts';
 
 export interface Words {

@@ -1,5 +1,5 @@
 /** Ends an attempt that is silent for too long, or that is endless and too slow. */
-import { timeLeftMs } from '@basa/protocol';
+import { timeLeftMs } from '@basa/protocol/http';
 
 export interface Watchdog {
   /** Aborted by the caller's signal, too. */

@@ -1,5 +1,5 @@
 /** The events that a client emits while it works. They contain no secrets: no seeds, keys or updates. */
-import type { PrivacySpent } from '@basa/protocol';
+import type { PrivacySpent } from '@basa/protocol/one-shot';
 import type { RetryNotice } from '../services/retry.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
 

@@ -1,5 +1,6 @@
 /** Offers an update: finishes an interrupted session first, and gives one update for each version. */
-import { CLIPPED, intervalProblem, restMs, versionProblem } from '@basa/protocol';
+import { intervalProblem, restMs, versionProblem } from '@basa/protocol/one-shot';
+import { CLIPPED } from '@basa/protocol/policy';
 import { RefusedError, SettingsError } from '../errors.ts';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';

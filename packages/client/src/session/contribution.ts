@@ -1,5 +1,5 @@
 /** The result of offering an update: accepted, or a reason and what may be done with it. */
-import type { ProblemCode } from '@basa/protocol';
+import type { ProblemCode } from '@basa/protocol/http';
 
 /** A one-shot contribution is masked and uploaded; `connect` and `key` are steps of paper mode. */
 export type Step = 'connect' | 'key' | 'mask' | 'upload';

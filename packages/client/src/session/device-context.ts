@@ -1,5 +1,6 @@
 /** The parts that every step of a connected client uses. */
-import type { TaskId, TaskPolicy } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import type { DeviceState } from '../device/device-state.ts';
 import type { Outside } from '../outside.ts';
 import type { Authorities } from '../services/authorities.ts';

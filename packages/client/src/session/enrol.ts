@@ -1,6 +1,6 @@
 /** The device's certificate: requested once, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
-import { type Certificate, certificateCodec, hasGoodEndorsements, isEndorsed } from '@basa/protocol';
+import { type Certificate, certificateCodec, hasGoodEndorsements, isEndorsed } from '@basa/protocol/wire';
 import { RefusedError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';

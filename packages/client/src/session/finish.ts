@@ -2,15 +2,14 @@
  * Sends the upload of the device and takes the server's answer: a new one, or the stored one after a crash. Each step is durable before its
  * bytes leave.
  */
+import { type ProblemCode, problemOf } from '@basa/protocol/http';
 import {
   type ContributeEnd,
   type ContributeRequest,
   giveShot,
-  type ProblemCode,
-  problemOf,
   resumeShot,
   type ShotStart,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
 import { ProblemError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';

@@ -1,6 +1,7 @@
 /** Fetches the newest model: the server signs its hash, and the bytes are used only if they match the hash. */
 import { equalBytes, toHex } from '@basa/masking';
-import { isRefused, SERVER_PATH } from '@basa/protocol';
+import { isRefused } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { AnswerError, RefusedError } from '../errors.ts';
 import { asMember } from '../services/server-client.ts';
 import type { DeviceContext } from './device-context.ts';

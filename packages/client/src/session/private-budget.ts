@@ -1,5 +1,5 @@
 /** The privacy budget that a device has spent. */
-import { budgetProblem, type PrivacySpent, privacySpent } from '@basa/protocol';
+import { budgetProblem, type PrivacySpent, privacySpent } from '@basa/protocol/one-shot';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { rejected } from './rejections.ts';

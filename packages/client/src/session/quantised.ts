@@ -1,5 +1,6 @@
 /** An update as it is offered, and the integers made from it. */
-import { type BuiltInput, buildInput, type SumRules } from '@basa/protocol';
+import { type BuiltInput, buildInput } from '@basa/protocol/one-shot';
+import type { SumRules } from '@basa/protocol/wire';
 import type { DeviceContext } from './device-context.ts';
 
 /** An update to offer. */

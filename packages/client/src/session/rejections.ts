@@ -1,5 +1,6 @@
 /** Separates the problems that decide the fate of an update from faults that leave it undecided. */
-import { isRefusalReason, type ProblemCode, problemOf, type RefusalReason } from '@basa/protocol';
+import { isRefusalReason, type RefusalReason } from '@basa/protocol';
+import { type ProblemCode, problemOf } from '@basa/protocol/http';
 import { ProblemError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 

@@ -1,16 +1,15 @@
 /** Reports to a statistics task: at most once in each window of the device's own clock, given once and durable like an update. */
+import { isRefused } from '@basa/protocol';
+import { buildReport, versionProblem } from '@basa/protocol/one-shot';
 import {
-  buildReport,
   type FieldDefinitions,
-  isRefused,
   type Report,
   reportWords,
   type StatisticsPolicy,
-  sumRules,
-  versionProblem,
   windowAt,
   windowStatement,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { sumRules } from '@basa/protocol/wire';
 import { SettingsError } from '../errors.ts';
 import { offer, trainingRejection } from './contribute.ts';
 import type { Contribution, Rejection } from './contribution.ts';

@@ -1,13 +1,8 @@
 /** Answers the requests of a contribution: signatures, durable steps, key agreements, masks, and the upload. */
 import { toHex } from '@basa/masking';
-import {
-  agreeOnKeys,
-  type ContributeAnswer,
-  type ContributeRequest,
-  type Refused,
-  refused,
-  uploadNameOf,
-} from '@basa/protocol';
+import { type Refused, refused } from '@basa/protocol';
+import { agreeOnKeys, type ContributeAnswer, type ContributeRequest } from '@basa/protocol/one-shot';
+import { uploadNameOf } from '@basa/protocol/wire';
 import { ProblemError } from '../errors.ts';
 import type { Contribution } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';

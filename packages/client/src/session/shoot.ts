@@ -1,5 +1,6 @@
 /** Contributes an update: sealed to the authorities' current keys, masked, and sent as one message. */
-import { isRefused, sumRules } from '@basa/protocol';
+import { isRefused } from '@basa/protocol';
+import { sumRules } from '@basa/protocol/wire';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { withCertificate } from './enrol.ts';

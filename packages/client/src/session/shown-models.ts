@@ -1,15 +1,9 @@
 /** The models that the server shows, each signed by it, with the open epochs of the authorities; the device judges them by its own clock. */
 
-import type { TaskId, TaskPolicy } from '@basa/protocol';
-import {
-  type Gathered,
-  isRefused,
-  type ModelStatementBody,
-  type Refused,
-  receiveModel,
-  refused,
-  type ShownModel,
-} from '@basa/protocol';
+import { isRefused, type Refused, refused, type TaskId } from '@basa/protocol';
+import { type Gathered, receiveModel } from '@basa/protocol/one-shot';
+import type { TaskPolicy } from '@basa/protocol/policy';
+import type { ModelStatementBody, ShownModel } from '@basa/protocol/wire';
 import type { DeviceState } from '../device/device-state.ts';
 import type { Outside } from '../outside.ts';
 import type { ServerClient } from '../services/server-client.ts';

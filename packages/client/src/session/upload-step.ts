@@ -1,5 +1,7 @@
 /** The only message of a contribution: the bytes that were frozen, in pieces. */
-import { type ContributeRequest, SERVER_PATH, shotUploadCodec, uploadNameOf } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import type { ContributeRequest } from '@basa/protocol/one-shot';
+import { shotUploadCodec, uploadNameOf } from '@basa/protocol/wire';
 import type { DeviceContext } from './device-context.ts';
 import { uploadInPieces } from './upload-pieces.ts';
 

@@ -3,7 +3,9 @@
  * time-out gives the position to another (docs/threat-model.md). Only for tasks whose server runs in paper mode.
  */
 import { concatBytes, packVector, toHex } from '@basa/masking';
-import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages, type Slot } from '@basa/protocol';
+import type { Slot } from '@basa/protocol';
+import { contributePaper, paperAttribute, paperInput, paperMessages } from '@basa/protocol/paper';
+import { frameHeader } from '@basa/protocol/wire';
 import { RefusedError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from '../session/contribution.ts';
 import type { DeviceContext } from '../session/device-context.ts';

@@ -1,16 +1,9 @@
 /** A device's requests to both services in paper mode. Their answers are not checked, as in the paper. */
 import type { SeedSealing } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  type Certificate,
-  certificateCodec,
-  type PaperConnection,
-  type PaperTicket,
-  paperMessages,
-  paperTicketCodec,
-  SERVER_PATH,
-  type TaskId,
-} from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import { type PaperConnection, type PaperTicket, paperMessages, paperTicketCodec } from '@basa/protocol/paper';
+import { type Certificate, certificateCodec } from '@basa/protocol/wire';
 import { decoded, jsonOf } from '../answers.ts';
 import type { AuthorityClient } from '../services/authority-client.ts';
 import type { ServerClient } from '../services/server-client.ts';

@@ -3,16 +3,14 @@ import { enrolmentHashes, newEnrolmentTokens } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
-  ENGINE,
   PROBLEM_MEDIA_TYPE,
   type ProblemCode,
   type ProblemMore,
   problemDocument,
   SERVER_PATH,
-  type ShownModel,
-  shownModelCodec,
-  type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/http';
+import { ENGINE, type TaskPolicy } from '@basa/protocol/policy';
+import { type ShownModel, shownModelCodec } from '@basa/protocol/wire';
 import { Front, type TlsFiles } from '@basa/testkit/world/front.ts';
 import { asOperator, operate } from '@basa/testkit/world/operator.ts';
 import { type Answered, type Asked, type Fault, Wire } from '@basa/testkit/world/wire.ts';

@@ -7,6 +7,7 @@
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { isSigned, signStatement } from '../wire/codec.ts';
 import { endorse, hasGoodEndorsements, type Vote, voteCodec } from '../wire/council.ts';
+import type { Ctx, TaskId, UserId } from '../wire/fields.ts';
 import {
   type BatchVoteRequest,
   batchVoteRequestCodec,
@@ -19,7 +20,6 @@ import {
   type Verdict,
 } from '../wire/messages.ts';
 import type { Epoch } from '../wire/model.ts';
-import type { Ctx, TaskId, UserId } from '../wire/names.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { participationsOf } from '../wire/privacy.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';

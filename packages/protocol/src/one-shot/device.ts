@@ -18,6 +18,7 @@ import {
 } from '@basa/masking';
 import { isSigned } from '../wire/codec.ts';
 import { type Certificate, userIdOf } from '../wire/devices.ts';
+import type { JoinTag, Millis, TaskId } from '../wire/fields.ts';
 import {
   type Epoch,
   epochNameOf,
@@ -27,12 +28,10 @@ import {
   modelStatementCodec,
   type ShownModel,
 } from '../wire/model.ts';
-import type { JoinTag, Millis, TaskId } from '../wire/names.ts';
 import { isHolder, type OneShotPolicy, oneShotOf, taskParts, vouchersOf } from '../wire/one-shot-policy.ts';
 import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
-import { isRefused, type Refused, refused } from '../wire/refusals.ts';
+import { declined, isRefused, type RefusalReason, type Refused, refused, unchanged } from '../wire/refusals.ts';
 import { windowAt, windowStatement } from '../wire/statistics.ts';
-import { declined, unchanged } from '../wire/transition.ts';
 import {
   type HeldPart,
   heldParts,
@@ -53,7 +52,6 @@ import {
   versionProblem,
 } from './ledger.ts';
 import { partBinding, partTerm, sealParts } from './parts.ts';
-import { ask, type ContributeEnd, type Steps } from './requests.ts';
 
 export interface ModelQuestion {
   readonly suite: Suite;
@@ -253,4 +251,84 @@ function acknowledgeUpload(
   if (step === 'acknowledged') return unchanged(device, { kind: 'acknowledged' });
   if (step !== 'shot') return declined(device, refused('wrong-step'));
   return recorded(suite, device, [{ kind: 'acknowledged' }], { kind: 'acknowledged' });
+}
+
+/** The work of a kernel: the plan, applied to the vector in place, turns x' into y. */
+export interface Masking {
+  readonly kind: 'masking';
+  readonly vector: Uint32Array;
+  readonly plan: MaskPlan;
+}
+
+/**
+ * The requests of a contribution to its driver, each with its answer. The driver answers them synchronously or asynchronously; if it cannot,
+ * it drops the coroutine and starts a new one later, which continues from the device's records.
+ */
+interface Requests {
+  /** With the device's key, for the message that follows. */
+  sign: { readonly asked: { readonly statement: Uint8Array }; readonly answer: Uint8Array };
+  /** Stores all records of the step and the body of the upload, or nothing, before anything else happens. */
+  durable: {
+    readonly asked: { readonly step: DeviceStep<object>; readonly body?: Uint8Array };
+    readonly answer: undefined;
+  };
+  /** The stored body. */
+  body: { readonly asked: object; readonly answer: Uint8Array | undefined };
+  /** Agreements on keys, one result for each work. */
+  keys: { readonly asked: { readonly work: readonly KeyWork[] }; readonly answer: readonly KeyResult[] };
+  /** x'. It is masked in place. */
+  input: { readonly asked: object; readonly answer: Uint32Array };
+  /** The plan, applied to the vector in place. */
+  mask: { readonly asked: { readonly masking: Masking }; readonly answer: undefined };
+  /** The only message to the server; `isResumed` if bytes of it may have left before. */
+  shot: {
+    readonly asked: { readonly upload: ShotUpload; readonly body: Uint8Array; readonly isResumed: boolean };
+    readonly answer: { readonly kind: 'accepted' } | Refused;
+  };
+}
+
+export type ContributeRequest = {
+  [Kind in keyof Requests]: { readonly kind: Kind } & Requests[Kind]['asked'];
+}[keyof Requests];
+
+export type ContributeAnswer = Requests[keyof Requests]['answer'];
+
+/**
+ * `left`: nothing of the update was given. `refused`: bytes that were given are not sent any more, so the device trains on a newer model.
+ */
+export type ContributeEnd =
+  | { readonly kind: 'acknowledged' }
+  | { readonly kind: 'left'; readonly reason: RefusalReason }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason };
+
+export type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
+
+function* ask<Kind extends keyof Requests>(
+  kind: Kind,
+  asked: Requests[Kind]['asked'],
+): Steps<Requests[Kind]['answer']> {
+  // The driver pairs them: an answer of another kind is its fault.
+  return (yield { kind, ...asked } as ContributeRequest) as Requests[Kind]['answer'];
+}
+
+/** X25519 of the platform, which may answer synchronously. */
+export interface AsyncX25519 {
+  /** The key object of 32 secret bytes, which are copied. */
+  key(secretKey: Uint8Array): Promise<AsyncX25519Key> | AsyncX25519Key;
+}
+
+interface AsyncX25519Key {
+  readonly publicKey: Uint8Array;
+  /** Undefined if the peer's key is malformed or of small order. */
+  agree(publicKey: Uint8Array): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+}
+
+/** One result for each work. */
+export function agreeOnKeys(curve: AsyncX25519, work: readonly KeyWork[]): Promise<readonly KeyResult[]> {
+  return Promise.all(
+    work.map(async ({ secret, peers }) => {
+      const key = await curve.key(secret);
+      return { publicKey: key.publicKey, shared: await Promise.all(peers.map((peer) => key.agree(peer))) };
+    }),
+  );
 }

@@ -10,8 +10,8 @@ import {
 } from '@basa/masking';
 import { signStatement } from '../wire/codec.ts';
 import { indexOf } from '../wire/council.ts';
+import { type Millis, millis, type TaskId } from '../wire/fields.ts';
 import { type Epoch, type EpochBody, epochCodec, epochEnd } from '../wire/model.ts';
-import { type Millis, millis, type TaskId } from '../wire/names.ts';
 import { isHybrid, oneShotOf, type Sealing } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import type { Unit } from './authority.ts';

@@ -1,17 +1,16 @@
 /** What a device keeps: the ledger of what it gave, and the upload under way as stored bytes. */
 import { type Crc32, equalBytes, type RandomBytes, type Suite, type VectorKernel } from '@basa/masking';
 import { type Codec, message, nested, recordUnion } from '../wire/codec.ts';
-import { u53 } from '../wire/fields.ts';
+import { type Ctx, field, KIND, type Millis, type TaskId, u53 } from '../wire/fields.ts';
 import type { ModelStatementBody } from '../wire/model.ts';
-import { type Ctx, field, KIND, type Millis, type TaskId } from '../wire/names.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { epsilonAfter, type NoisyTask, type PrivacyPolicy, participationsOf } from '../wire/privacy.ts';
+import type { BasaEvent, Transition } from '../wire/refusals.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import type { BasaEvent, Transition } from '../wire/transition.ts';
 import { SHOT_UPLOAD_BYTES, type ShotUpload, shotUploadCodec, uploadNameOf } from '../wire/upload.ts';
 
 /** The uploads that the device gave, whatever became of them. */
-export interface GivenUploads {
+interface GivenUploads {
   /** The highest serial of the models that they were trained on. */
   readonly serial: number;
   readonly uploads: number;

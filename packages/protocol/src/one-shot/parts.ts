@@ -31,11 +31,10 @@ import {
   toHex,
 } from '@basa/masking';
 import { type Message, message } from '../wire/codec.ts';
-import { u16 } from '../wire/fields.ts';
+import { type Ctx, field, type JoinTag, KIND, type TaskId, type UserId, u16 } from '../wire/fields.ts';
 import { addMetricNoise, GUARD_WORDS, guardWordsOf, inputElements, updateWords } from '../wire/input.ts';
 import type { GuardWords, ShownUpload } from '../wire/messages.ts';
 import { type Epoch, epochCodec, isEpochOf } from '../wire/model.ts';
-import { type Ctx, field, type JoinTag, KIND, type TaskId, type UserId } from '../wire/names.ts';
 import { isHolder, isHybrid, oneShotOf, type Part, type Sealing } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { taskNoise } from '../wire/privacy.ts';

@@ -2,7 +2,7 @@
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import { isSigned } from '../wire/codec.ts';
 import { type Certificate, certificateProblem, userIdOf } from '../wire/devices.ts';
-import type { TaskId } from '../wire/names.ts';
+import type { TaskId } from '../wire/fields.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { type ShotHeader, type ShotHeaderBody, shotHeaderCodec } from '../wire/upload.ts';

@@ -6,9 +6,9 @@
  */
 import { equalBytes, modulusSize, type Signer, type Suite, toHex } from '@basa/masking';
 import { type Endorsement, isEndorsedByOne, isSignedBySeat, type Vote, voteCodec } from '../wire/council.ts';
+import type { Ctx, Millis, TaskId } from '../wire/fields.ts';
 import { type GuardWords, type MaskSum, maskSumCodec, type Verdict, type WantedSum } from '../wire/messages.ts';
 import type { Epoch } from '../wire/model.ts';
-import type { Ctx, Millis, TaskId } from '../wire/names.ts';
 import { isHolder, oneShotOf, type Part, taskParts, vouchersOf } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../wire/refusals.ts';

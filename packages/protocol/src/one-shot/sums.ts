@@ -11,15 +11,13 @@
 import { firstOutOfRange, toSigned, type VectorKernel } from '@basa/masking';
 import { type Codec, message, recordUnion } from '../wire/codec.ts';
 import { type Endorsement, endorsementsField } from '../wire/council.ts';
-import { list, text, u16, u53 } from '../wire/fields.ts';
+import { type Ctx, KIND, list, MAX_SLOTS, MAX_SUMS, type TaskId, text, type UserId, u16, u53 } from '../wire/fields.ts';
 import { judgeBehind, judgePrefix, type PrefixVerdict, type SumRules, sumRules, updateWords } from '../wire/input.ts';
-import { type Ctx, KIND, MAX_SLOTS, MAX_SUMS, type TaskId, type UserId } from '../wire/names.ts';
 import { LEAST_TRIMMED, ONE_SHOT_DEFAULTS, type OneShotPolicy } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { sumBound } from '../wire/privacy.ts';
-import { refused } from '../wire/refusals.ts';
+import { type BasaEvent, declined, refused, type Transition, unchanged } from '../wire/refusals.ts';
 import { statisticsFault } from '../wire/statistics-results.ts';
-import { type BasaEvent, declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { Batch } from '../wire/upload.ts';
 
 export interface SumState {

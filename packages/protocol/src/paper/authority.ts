@@ -4,7 +4,7 @@
  */
 import { type AttributeKeyIssuer, equalBytes, type Suite } from '@basa/masking';
 import { isSigned } from '../wire/codec.ts';
-import type { UserId } from '../wire/names.ts';
+import type { UserId } from '../wire/fields.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { type PaperTicket, paperAttribute, paperTicketCodec } from './messages.ts';
 

@@ -1,8 +1,21 @@
 /** The messages of `paper` mode. Deviates: the paper does not specify how the AA learns who holds k; a ticket tells it. */
 import type { SeedSealing, Suite } from '@basa/masking';
 import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from '../wire/codec.ts';
-import { type Field, fixed, list, positive, u8, u16, u53 } from '../wire/fields.ts';
-import { type Attribute, type Ctx, field, KIND, type Slot, type UserId } from '../wire/names.ts';
+import {
+  type Attribute,
+  type Ctx,
+  type Field,
+  field,
+  fixed,
+  KIND,
+  list,
+  positive,
+  type Slot,
+  type UserId,
+  u8,
+  u16,
+  u53,
+} from '../wire/fields.ts';
 
 /** The server states who holds position k; the AA issues a key only against it. */
 export interface PaperTicketBody {

@@ -9,9 +9,8 @@
  * (attacks A1 to G1 of the threat model). It exists to reproduce the paper and to be attacked by our tests.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import type { Ctx, Millis, Slot, UserId } from '../wire/names.ts';
-import { type Refused, refused } from '../wire/refusals.ts';
-import { declined, type Transition, unchanged } from '../wire/transition.ts';
+import type { Ctx, Millis, Slot, UserId } from '../wire/fields.ts';
+import { declined, type Refused, refused, type Transition, unchanged } from '../wire/refusals.ts';
 import { type PaperConnection, type PaperUpload, paperAttribute, paperTicketCodec } from './messages.ts';
 
 /** Line 1. */

@@ -17,7 +17,7 @@ import {
   type SeedSealing,
   type Suite,
 } from '@basa/masking';
-import type { Attribute } from '../wire/names.ts';
+import type { Attribute } from '../wire/fields.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { type Staleness, stalenessWeight } from '../wire/training.ts';
 import type { PaperConnection, PaperUpload } from './messages.ts';

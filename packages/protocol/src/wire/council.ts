@@ -4,8 +4,20 @@
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { type Codec, isSigned, type Layout, message, type Signature, type SignedCodec } from './codec.ts';
-import { checked, type Field, type Fields, fixed, list, record, u8 } from './fields.ts';
-import { type Ctx, field, KIND, MAX_AUTHORITIES, type TaskId } from './names.ts';
+import {
+  type Ctx,
+  checked,
+  type Field,
+  type Fields,
+  field,
+  fixed,
+  KIND,
+  list,
+  MAX_AUTHORITIES,
+  record,
+  type TaskId,
+  u8,
+} from './fields.ts';
 
 export interface Council {
   /** Their public keys, in an order that never changes: the index of an authority is its name. */

@@ -10,8 +10,7 @@ import {
   indexOf,
   isEndorsed,
 } from './council.ts';
-import { fixed, flag, list, record, u32 } from './fields.ts';
-import { field, KIND, type Millis, type TaskId, type UserId } from './names.ts';
+import { field, fixed, flag, KIND, list, type Millis, record, type TaskId, type UserId, u32 } from './fields.ts';
 import { oneShotOf, vouchersOf } from './one-shot-policy.ts';
 import { policyProblem, type TaskPolicy, taskIdOf } from './policy.ts';
 import { type Refused, refused } from './refusals.ts';

@@ -3,10 +3,27 @@
 import { type Message, message, nested, nestedLong, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { type Endorsement, endorsementsField } from './council.ts';
 import { type Certificate, certificateCodec } from './devices.ts';
-import { type Field, flag, list, long, oneOf, optional, record, times, u16, u32 } from './fields.ts';
+import {
+  type Ctx,
+  type Field,
+  field,
+  flag,
+  KIND,
+  list,
+  long,
+  MAX_AUTHORITIES,
+  MAX_BATCH,
+  oneOf,
+  optional,
+  record,
+  STATEMENT_BYTES,
+  type TaskId,
+  times,
+  u16,
+  u32,
+} from './fields.ts';
 import { GUARD_WORDS } from './input.ts';
 import { EPOCH_BYTES, type Epoch, epochCodec } from './model.ts';
-import { type Ctx, field, KIND, MAX_AUTHORITIES, MAX_BATCH, STATEMENT_BYTES, type TaskId } from './names.ts';
 import { MAX_PARTS, type Part } from './one-shot-policy.ts';
 import { type RefusalReason, reasonField } from './refusals.ts';
 import {

@@ -2,8 +2,21 @@
 import { isAgreementKey, isKemKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
 import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { byRisingIndex, type Council, isSignedBySeat } from './council.ts';
-import { fixed, list, optional, record, u8, u53 } from './fields.ts';
-import { field, KIND, MAX_AUTHORITIES, type Millis, millis, STATEMENT_BYTES, type TaskId } from './names.ts';
+import {
+  field,
+  fixed,
+  KIND,
+  list,
+  MAX_AUTHORITIES,
+  type Millis,
+  millis,
+  optional,
+  record,
+  STATEMENT_BYTES,
+  type TaskId,
+  u8,
+  u53,
+} from './fields.ts';
 import { isHybrid, type OneShotPolicy } from './one-shot-policy.ts';
 
 /** Seeds may be sealed to these keys until `closes`. The statement is identified by its hash. */
@@ -99,9 +112,6 @@ export interface ShownModel {
 
 /** Live epochs of one authority in one message: the next one opens before the last one closes. */
 const MAX_LIVE = 4;
-
-/** Bytes that fit `shownModelCodec`. */
-export const SHOWN_MODEL_BYTES: number = STATEMENT_BYTES + MAX_LIVE * MAX_AUTHORITIES * (EPOCH_BYTES + 2) + 16;
 
 const liveEpochs = list(MAX_LIVE * MAX_AUTHORITIES, nested(epochCodec, EPOCH_BYTES));
 

@@ -1,8 +1,7 @@
 /** The lines of a policy that only the one-shot mode has, and the parts of a mask that follow from them. */
 import { holderSealedBytes, hybridSealedBytes } from '@basa/masking';
 import { type Council, councilSizeProblem } from './council.ts';
-import { checked, type Field, flag, oneOf, optional, record, u8, u16, u32 } from './fields.ts';
-import { MAX_SUMS } from './names.ts';
+import { checked, type Field, flag, MAX_SUMS, oneOf, optional, record, u8, u16, u32 } from './fields.ts';
 
 /** `x25519+mlkem768` also withstands quantum computers: a seed stays closed while either of the two is unbroken. */
 export const SEALINGS = ['x25519', 'x25519+mlkem768'] as const;

@@ -2,8 +2,20 @@
 import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
 import { type Message, message } from './codec.ts';
 import { authoritiesField, type Council } from './council.ts';
-import { fixed, modulusField, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
-import { KIND, MAX_BATCH, MAX_SLOTS, type TaskId } from './names.ts';
+import {
+  fixed,
+  KIND,
+  MAX_BATCH,
+  MAX_SLOTS,
+  modulusField,
+  oneOf,
+  positive,
+  short,
+  type TaskId,
+  u8,
+  u16,
+  u32,
+} from './fields.ts';
 import { type OneShotPolicy, oneShotField, oneShotProblem } from './one-shot-policy.ts';
 import { PRIVATE_FROM, type PrivacyPolicy, privacyField, privacyProblem } from './privacy.ts';
 import { type StatisticsPolicy, statisticsField, statisticsNorm, statisticsWords } from './statistics.ts';

@@ -1,5 +1,5 @@
 /** Every expected refusal, in one table: a stable code, a sentence for people, an HTTP status, and the next step of a device. */
-import { checked, type Field, text } from './fields.ts';
+import { type Ctx, checked, type Field, type Slot, type TaskId, text } from './fields.ts';
 
 export interface Reason {
   /** For people. */
@@ -160,3 +160,55 @@ export function granted<Answer extends object>(answer: Answer | Refused): Answer
 export const reasonField: Field<RefusalReason> = checked(text<RefusalReason>(64), (name) =>
   isRefusalReason(name) ? undefined : 'no reason of the table',
 );
+
+/** The shape of every step of the core: nothing of the answer may leave before the records are durable. */
+export interface Transition<State, Entry, Answer> {
+  readonly state: State;
+  readonly records: readonly Entry[];
+  readonly answer: Answer | Refused;
+  readonly events: readonly BasaEvent[];
+}
+
+/** A step that changes nothing: the answer was given before, or only reads. */
+export function unchanged<State, Answer>(state: State, answer: Answer): Transition<State, never, Answer> {
+  return { state, records: [], answer, events: [] };
+}
+
+/** A refusal changes nothing either. */
+export function declined<State>(
+  state: State,
+  no: Refused,
+  events: readonly BasaEvent[] = [],
+): Transition<State, never, never> {
+  return { state, records: [], answer: no, events };
+}
+
+type Party = 'user' | 'server' | 'authority';
+
+/** All events for logs, metrics and pages. They contain no secrets: no seeds, keys, updates or device keys. */
+export type BasaEvent =
+  | { readonly kind: 'device-enrolled'; readonly task: TaskId }
+  | { readonly kind: 'device-revoked' }
+  | { readonly kind: 'slot-assigned'; readonly ctx: Ctx; readonly slot: Slot }
+  | { readonly kind: 'upload-accepted'; readonly ctx: Ctx; readonly slot: Slot; readonly voids: number }
+  | { readonly kind: 'buffer-frozen'; readonly ctx: Ctx; readonly accepted: number }
+  | { readonly kind: 'buffer-closed'; readonly ctx: Ctx; readonly accepted: number; readonly dropped: number }
+  | { readonly kind: 'buffer-included'; readonly ctx: Ctx; readonly version: number }
+  | { readonly kind: 'buffer-quarantined'; readonly ctx: Ctx; readonly why: string; readonly slots: readonly number[] }
+  | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
+  | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
+  /** It signed another sum of masks, or gave other guard words, than those that enough others agree on. */
+  | {
+      readonly kind: 'authority-fault';
+      readonly task: TaskId;
+      /** Its index. */
+      readonly authority: number;
+      readonly subject: 'mask-sum' | 'guard-words';
+    }
+  | {
+      readonly kind: 'refused';
+      readonly by: Party;
+      readonly step: string;
+      readonly reason: RefusalReason;
+      readonly ctx?: Ctx;
+    };

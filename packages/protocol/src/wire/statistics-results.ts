@@ -71,7 +71,7 @@ export type FieldResult =
   | { readonly kind: 'number'; readonly name: string; readonly mean: number; readonly error: number }
   | { readonly kind: 'histogram'; readonly name: string; readonly error: number; readonly buckets: readonly Bucket[] };
 
-export interface Bucket {
+interface Bucket {
   readonly bucket: string;
   /** Of devices. Noise may make it negative, and no whole number. */
   readonly count: number;

@@ -3,9 +3,9 @@
  * learns sums over a batch. Values become whole words of known size: they are neither clipped nor rounded at random.
  */
 
+import type { Millis, TaskId } from './fields.ts';
 import { checked, type Field, finite, flag, list, oneOf, optional, positive, record, text, u32 } from './fields.ts';
 import type { ModelStatementBody } from './model.ts';
-import type { Millis, TaskId } from './names.ts';
 
 /** The mean of a number: counted in steps around the middle of its range. */
 interface NumberField {

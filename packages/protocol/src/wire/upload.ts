@@ -2,20 +2,25 @@
 import { ByteReader, ByteWriter, DecodeError, packedLength, type Suite, toHex } from '@basa/masking';
 import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { type Certificate, certificateCodec } from './devices.ts';
-import { checked, type Fields, fixed, list, u32, u53 } from './fields.ts';
-import { inputElements } from './input.ts';
-import { type EpochName, epochNamesField } from './model.ts';
 import {
   type Ctx,
+  checked,
+  type Fields,
   field,
+  fixed,
   type JoinTag,
   KIND,
+  list,
   MAX_AUTHORITIES,
   MAX_BATCH,
   STATEMENT_BYTES,
   type TaskId,
   type UserId,
-} from './names.ts';
+  u32,
+  u53,
+} from './fields.ts';
+import { inputElements } from './input.ts';
+import { type EpochName, epochNamesField } from './model.ts';
 import { isHolder, MAX_PARTS, oneShotOf, type Part, sealedPartBytes, taskParts } from './one-shot-policy.ts';
 import type { TaskPolicy } from './policy.ts';
 

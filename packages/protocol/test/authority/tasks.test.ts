@@ -1,19 +1,15 @@
 /** Tasks and devices at an authority: the tasks that it takes, and what it signs about devices. */
+import { isRefused } from '@basa/protocol';
+import { isEndorsedByOne } from '@basa/protocol/internal/wire/council.ts';
+import { DEFAULT_TRAINING, decodePolicy, encodePolicy, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import {
   certificateCodec,
   certify,
-  DEFAULT_TRAINING,
-  decodePolicy,
-  encodePolicy,
-  isEndorsedByOne,
-  isRefused,
   isSigned,
   revocationsCodec,
   signRevocations,
-  type TaskPolicy,
-  taskIdOf,
   taskProblem,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

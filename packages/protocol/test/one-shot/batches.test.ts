@@ -1,21 +1,12 @@
 /** The rules of a batch, its votes, and the point at which it is final. */
 
 import { equalBytes, toHex } from '@basa/masking';
-import {
-  batchCodec,
-  batchOf,
-  batchProblem,
-  type Ctx,
-  type Epoch,
-  epochNameOf,
-  granted,
-  isRefused,
-  newestEpoch,
-  oneShotOf,
-  releaseRequestCodec,
-  type ShotHeader,
-  type UserId,
-} from '@basa/protocol';
+import { type Ctx, granted, isRefused, type UserId } from '@basa/protocol';
+import { newestEpoch } from '@basa/protocol/internal/one-shot/epochs.ts';
+import { batchProblem } from '@basa/protocol/internal/one-shot/rules.ts';
+import { batchCodec } from '@basa/protocol/internal/wire/upload.ts';
+import { oneShotOf } from '@basa/protocol/policy';
+import { batchOf, type Epoch, epochNameOf, releaseRequestCodec, type ShotHeader } from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { Crash, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

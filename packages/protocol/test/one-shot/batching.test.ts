@@ -1,18 +1,16 @@
 /** The uploads that the server puts into a batch, the time to vote for them, and a batch that is lost. */
+import type { Ctx, UserId } from '@basa/protocol';
 import {
-  type Ctx,
   loseBatch,
-  oneShotOf,
   openShotBatch,
   pickBatch,
   refusedSlots,
   type ShotBatch,
-  type ShotHeader,
-  type ShotUpload,
-  type UserId,
   type Voters,
   voteWindow,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
+import { oneShotOf } from '@basa/protocol/policy';
+import type { ShotHeader, ShotUpload } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 

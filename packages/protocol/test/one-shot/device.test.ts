@@ -1,5 +1,7 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
-import { deviceRecordCodec, granted, modelNameOf, refused, restoreDevice, shotUploadCodec } from '@basa/protocol';
+import { granted, refused } from '@basa/protocol';
+import { deviceRecordCodec, restoreDevice } from '@basa/protocol/one-shot';
+import { modelNameOf, shotUploadCodec } from '@basa/protocol/wire';
 import { Crash, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,8 @@
 /** Epoch keys: when one opens, how long its unit lives, and that nothing of a unit that is gone is voted for or released. */
-import { type Epoch, epochEnd, granted, isEpochDue, oneShotOf } from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { isEpochDue } from '@basa/protocol/one-shot';
+import { oneShotOf } from '@basa/protocol/policy';
+import { type Epoch, epochEnd } from '@basa/protocol/wire';
 import { reasonOf, type ShotAuthority } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,15 +1,9 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
-import {
-  granted,
-  guardVerdict,
-  guardWordsOf,
-  oneShotOf,
-  shotLayout,
-  type Verdict,
-  votersOf,
-  wrongVerdicts,
-} from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { guardVerdict, votersOf, wrongVerdicts } from '@basa/protocol/one-shot';
+import { oneShotOf } from '@basa/protocol/policy';
+import { guardWordsOf, shotLayout, type Verdict } from '@basa/protocol/wire';
 import type { StoredShot } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,15 +1,8 @@
 /** Parts that are sealed to X25519 and ML-KEM-768 together: statements, uploads and verdicts. */
 import { isKemKey } from '@basa/masking';
-import {
-  agreementKeyOf,
-  type Epoch,
-  epochCodec,
-  epochKeysOf,
-  epochNameOf,
-  epochSecretOf,
-  granted,
-  shotLayout,
-} from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { agreementKeyOf, epochKeysOf, epochSecretOf } from '@basa/protocol/one-shot';
+import { type Epoch, epochCodec, epochNameOf, shotLayout } from '@basa/protocol/wire';
 import type { StoredShot } from '@basa/simulator';
 import { reasonOf } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

@@ -3,7 +3,8 @@
  * or a length. A device runs twice with the same coins and two updates, and every byte that leaves for an authority is compared.
  */
 import { crc32 } from '@basa/masking';
-import { granted, inspectRequestCodec, releaseRequestCodec, shotHeaderCodec } from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { inspectRequestCodec, releaseRequestCodec, shotHeaderCodec } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -1,13 +1,7 @@
 /** The server accepts an upload of a device of the task, on a version that still counts, sealed to open epochs. */
-import {
-  type Epoch,
-  type IntakeView,
-  millis,
-  type ShotUpload,
-  shotHeaderCodec,
-  shotLayout,
-  shotProblem,
-} from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { type IntakeView, shotProblem } from '@basa/protocol/one-shot';
+import { type Epoch, type ShotUpload, shotHeaderCodec, shotLayout } from '@basa/protocol/wire';
 import type { ShotDevice } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -15,7 +15,7 @@ import {
   type TaskPolicy,
   taskIdOf,
   vouchersOf,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,15 +1,9 @@
 /** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
 import { addNoiseInPlace, applyMasksInPlace, ascii, noiseTable, RING_32, Secret } from '@basa/masking';
-import {
-  addAuthorityNoise,
-  buildInput,
-  type Ctx,
-  granted,
-  oneShotOf,
-  policyProblem,
-  sumRules,
-  taskNoise,
-} from '@basa/protocol';
+import { type Ctx, granted } from '@basa/protocol';
+import { addAuthorityNoise, buildInput } from '@basa/protocol/one-shot';
+import { oneShotOf, policyProblem, taskNoise } from '@basa/protocol/policy';
+import { sumRules } from '@basa/protocol/wire';
 import type { ShotDevice } from '@basa/simulator';
 import { reasonOf } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

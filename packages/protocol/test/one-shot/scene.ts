@@ -1,23 +1,21 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
 import { concatBytes, crc32, equalBytes, keysAtOnce, toHex } from '@basa/masking';
+import { isRefused, type Refused } from '@basa/protocol';
+import type { ShotName } from '@basa/protocol/internal/one-shot/parts.ts';
+import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
+import { partBinding, sealParts } from '@basa/protocol/one-shot';
+import { oneShotOf } from '@basa/protocol/policy';
 import {
   type Batch,
   type Endorsement,
   type Epoch,
   heldParts,
   type InspectAnswer,
-  isRefused,
-  oneShotOf,
-  partBinding,
   partsHashOf,
-  type Refused,
-  type ShotHeaderBody,
-  type ShotName,
-  sealParts,
   shotHeaderCodec,
   shotLayout,
   uploadNameOf,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 

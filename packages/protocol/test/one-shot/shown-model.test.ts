@@ -1,5 +1,6 @@
 /** A device trains only on a model that the server signed, and seals only to open epochs of enough authorities. */
-import { type Epoch, epochCodec, granted, modelStatementCodec, type ShownModel } from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { type Epoch, epochCodec, modelStatementCodec, type ShownModel } from '@basa/protocol/wire';
 import { reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

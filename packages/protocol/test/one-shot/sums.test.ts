@@ -1,16 +1,8 @@
 /** Sums of masks: who sums what, which sum counts, and that no seed outlives its sum. */
-import {
-  addMasksInPlace,
-  agreedSum,
-  batchVote,
-  endorse,
-  granted,
-  type MaskSumOf,
-  maskSumCodec,
-  packSum,
-  sumPlan,
-  voteCodec,
-} from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { addMasksInPlace, agreedSum, batchVote, type MaskSumOf, packSum, sumPlan } from '@basa/protocol/one-shot';
+import { maskSumCodec, voteCodec } from '@basa/protocol/wire';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, voted } from './scene.ts';

@@ -1,25 +1,25 @@
 /** An authority accepts an upload with its own words, sealed for itself, the same for every holder. */
+import { granted, isRefused } from '@basa/protocol';
+import { type HeldPart, SHOT_UPLOAD_BYTES } from '@basa/protocol/internal/wire/upload.ts';
+import {
+  type ExaminePorts,
+  examineUpload,
+  guardVerdict,
+  openParts,
+  partBinding,
+  shownEpochs,
+} from '@basa/protocol/one-shot';
+import { taskParts } from '@basa/protocol/policy';
 import {
   type Endorsement,
-  type ExaminePorts,
   epochCodec,
   epochNameOf,
-  examineUpload,
-  granted,
-  guardVerdict,
-  type HeldPart,
   heldParts,
   type InspectAnswer,
   inspectAnswerCodec,
-  isRefused,
-  openParts,
-  partBinding,
-  SHOT_UPLOAD_BYTES,
   shotUploadCodec,
-  shownEpochs,
-  taskParts,
   type Verdict,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { reasonOf } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

@@ -1,12 +1,6 @@
-import {
-  granted,
-  issuePaperKey,
-  type Millis,
-  millis,
-  restorePaperBuffer,
-  tickPaper,
-  type UserId,
-} from '@basa/protocol';
+import { granted, type Millis, millis, type UserId } from '@basa/protocol';
+import { restorePaperBuffer } from '@basa/protocol/internal/paper/server.ts';
+import { issuePaperKey, tickPaper } from '@basa/protocol/paper';
 import { nodeSuite } from '@basa/runtime/node';
 import { PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
 import { paperAbeSealings } from '@basa/virtual-time/real-sealings';

@@ -1,4 +1,5 @@
-import { EMPTY_LEDGER, granted, millis, privacySpent, type TaskId } from '@basa/protocol';
+import { granted, millis, type TaskId } from '@basa/protocol';
+import { EMPTY_LEDGER, privacySpent } from '@basa/protocol/one-shot';
 import { type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,8 @@
 /** A statistical attack on sums of noisy updates: it must find no more than the accountant allows, and more with less noise. */
 
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
-import { buildInput, type SumRules } from '@basa/protocol';
+import { buildInput } from '@basa/protocol/one-shot';
+import type { SumRules } from '@basa/protocol/wire';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';

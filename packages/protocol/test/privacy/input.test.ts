@@ -1,18 +1,15 @@
 import { type Noise, noisySumBound, ring, toSigned } from '@basa/masking';
+import { granted } from '@basa/protocol';
+import { buildInput, judgeCoordinates, judgeSum } from '@basa/protocol/one-shot';
 import {
-  buildInput,
   decodePolicy,
   encodePolicy,
-  granted,
-  inputElements,
-  judgeCoordinates,
-  judgeSum,
   type PrivacyPolicy,
   policyProblem,
-  type SumRules,
   type TaskPolicy,
   taskNoise,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { inputElements, type SumRules } from '@basa/protocol/wire';
 import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';

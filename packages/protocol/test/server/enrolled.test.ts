@@ -1,5 +1,6 @@
 /** The server's check of a certificate, without asking an authority. */
-import { type Certificate, certificateCodec, certificateProblem, endorse, joined } from '@basa/protocol';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { type Certificate, certificateCodec, certificateProblem, joined } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 

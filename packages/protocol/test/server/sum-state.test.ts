@@ -10,7 +10,7 @@ import {
   recordOpened,
   recordQuarantine,
   type ShotBatch,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
 import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { expect, it } from 'vitest';

@@ -1,5 +1,8 @@
 /** The opened sums that make a version, and the time at which they do. */
-import { type Ctx, MAX_SUMS, nextVersion, ONE_SHOT_DEFAULTS, versionRule } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { MAX_SUMS } from '@basa/protocol/internal/wire/fields.ts';
+import { nextVersion, versionRule } from '@basa/protocol/one-shot';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
 
 /** `g` for a good sum, `s` for a spoilt one. */

@@ -1,5 +1,5 @@
 /** The number of authorities that a task may name, and the number of them that it may need. */
-import { ENGINE, isSealing, policyProblem, type TaskPolicy } from '@basa/protocol';
+import { ENGINE, isSealing, policyProblem, type TaskPolicy } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
 /** The input that a device makes of an update. */
-import { buildInput, CLIPPED } from '@basa/protocol';
+import { buildInput } from '@basa/protocol/one-shot';
+import { CLIPPED } from '@basa/protocol/policy';
 import { reasonOf } from '@basa/simulator';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { seededWords } from '@basa/virtual-time/simulation';

@@ -1,5 +1,7 @@
 /** A device gives once on a model, and not again before the pause is over that its task asks for. */
-import { EMPTY_LEDGER, granted, millis, ONE_SHOT_DEFAULTS, restMs, type TaskId, versionProblem } from '@basa/protocol';
+import { granted, millis, type TaskId } from '@basa/protocol';
+import { EMPTY_LEDGER, restMs, versionProblem } from '@basa/protocol/one-shot';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,10 +1,9 @@
 import { ByteReader, DecodeError, FIELD, ring } from '@basa/masking';
-import { frameHeader, unframeHeader } from '@basa/protocol';
+import { frameHeader, unframeHeader } from '@basa/protocol/wire';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
-import { modulusField } from '../../src/wire/fields.ts';
-import { KIND } from '../../src/wire/names.ts';
+import { KIND, modulusField } from '../../src/wire/fields.ts';
 
 const samples = sampleMessages();
 /** Messages of others; those that a party reads from its own disk are tested less often. */

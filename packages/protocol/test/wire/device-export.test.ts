@@ -1,15 +1,14 @@
 /** The word of a task's authorities about its devices: for one successor, signed, and believed if one honest authority must be among them. */
+import { millis, type TaskId } from '@basa/protocol';
+import { taskIdOf } from '@basa/protocol/policy';
 import {
   type DeviceExport,
   deviceExportCodec,
   exporterOf,
   exportersNeeded,
   importedDevice,
-  millis,
   signStatement,
-  type TaskId,
-  taskIdOf,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { RING_32, weightScale } from '@basa/masking';
+import { judgeBehind, judgePrefix, prefixElements, updateWords } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { judgeBehind, judgePrefix, prefixElements, updateWords } from '../../src/index.ts';
 import { writePrefix } from '../../src/wire/input.ts';
 
 const rules: Parameters<typeof judgePrefix>[0] = {

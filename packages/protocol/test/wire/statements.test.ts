@@ -1,13 +1,13 @@
 /** Statements of authorities: who signed, and how often. */
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
 import {
   agreedOn,
   type CertificateBody,
   certificateCodec,
   type Endorsement,
-  endorse,
   hasGoodEndorsements,
   isEndorsed,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -1,12 +1,12 @@
 import { addInPlace, plainVectorKernel, planPrivate, RING_32, toSigned } from '@basa/masking';
+import { millis } from '@basa/protocol';
+import { statisticsFault } from '@basa/protocol/internal/wire/statistics-results.ts';
+import { buildReport, judgeSum } from '@basa/protocol/one-shot';
 import {
-  buildReport,
   defineFields,
   ENGINE,
   fieldResults,
   fieldsOf,
-  judgeSum,
-  millis,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   policyProblem,
@@ -14,14 +14,13 @@ import {
   type ReportOf,
   reportWords,
   type StatisticsPolicy,
-  statisticsFault,
   statisticsNorm,
   statisticsWords,
-  sumRules,
   type TaskPolicy,
   taskNoise,
   windowAt,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { sumRules } from '@basa/protocol/wire';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { updateWords } from '../../src/wire/input.ts';

@@ -3,7 +3,8 @@
  *
  * A lost row does no harm. Only the upload counts.
  */
-import { type Admitted, type Asked, admit, type TaskId, type UserId } from '@basa/protocol';
+import type { TaskId, UserId } from '@basa/protocol';
+import { type Admitted, type Asked, admit } from '@basa/protocol/one-shot';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import { OPEN } from '../store/tasks.ts';
 

@@ -1,14 +1,7 @@
 /** Admission to a running task: which devices may train now and for how long, and when no other device is on the way. */
 import { toHex } from '@basa/masking';
-import {
-  type AdmissionView,
-  type Admitted,
-  type Refused,
-  refused,
-  retryAfterMs,
-  type TaskId,
-  type UserId,
-} from '@basa/protocol';
+import { type Refused, refused, type TaskId, type UserId } from '@basa/protocol';
+import { type AdmissionView, type Admitted, retryAfterMs } from '@basa/protocol/one-shot';
 import { type RateLimit, TokenBuckets } from '@basa/service';
 import type { AdmissionNumbers } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';

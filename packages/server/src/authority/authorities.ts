@@ -1,14 +1,8 @@
 /** The authorities that a server knows, by their keys; each task names the authorities that it trusts. */
 import { equalBytes, type Suite } from '@basa/masking';
-import {
-  isCertificateReason,
-  networkAdvice,
-  networkReason,
-  type TaskId,
-  type TaskPolicy,
-  taskIdOf,
-  type UserId,
-} from '@basa/protocol';
+import type { TaskId, UserId } from '@basa/protocol';
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
+import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { fail } from '@basa/service';
 import type { Store } from '../store/store.ts';
 import { AuthorityUnreachable } from './authority-http.ts';

@@ -1,14 +1,8 @@
 /** Requests to one authority over HTTP. */
 import { concatBytes, type Signer } from '@basa/masking';
-import {
-  HEADER,
-  millis,
-  type ProblemCode,
-  problemCodeOf,
-  requestStatement,
-  type ServerPorts,
-  signatureHeaders,
-} from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { HEADER, type ProblemCode, problemCodeOf, requestStatement, signatureHeaders } from '@basa/protocol/http';
+import type { ServerPorts } from '@basa/protocol/one-shot';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { traceHeaders } from '@basa/service';
 

@@ -1,11 +1,12 @@
 /** The requests of a server to an authority, and its answers. */
 import { concatBytes, equalBytes, type Signer } from '@basa/masking';
+import type { TaskId, UserId } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { decodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import {
-  AUTHORITY_PATH,
   type BatchVoteRequest,
   batchVoteRequestCodec,
   type Codec,
-  decodePolicy,
   type Epoch,
   type InspectAnswer,
   type InspectRequest,
@@ -18,13 +19,10 @@ import {
   releaseAnswerCodec,
   releaseRequestCodec,
   revocationsCodec,
-  type TaskId,
-  type TaskPolicy,
-  type UserId,
   unframeHeader,
   type Vote,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { AuthorityHttp, type AuthorityHttpOptions, AuthorityUnreachable, type Question } from './authority-http.ts';
 
 /** A request before it is signed. */

@@ -1,5 +1,5 @@
 /** How authorities are asked: several in parallel, and again after a failure. */
-import { Poll } from '@basa/protocol';
+import { Poll } from '@basa/protocol/wire';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
 import type { AuthorityLink } from './authority-link.ts';
 

@@ -2,14 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  type ModelStatement,
-  modelStatementCodec,
-  type ServerPorts,
-  signStatement,
-  type TaskId,
-} from '@basa/protocol';
+import type { Ctx, TaskId } from '@basa/protocol';
+import type { ServerPorts } from '@basa/protocol/one-shot';
+import { type ModelStatement, modelStatementCodec, signStatement } from '@basa/protocol/wire';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';

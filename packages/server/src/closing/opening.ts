@@ -1,7 +1,9 @@
 /** Has a sum opened by the workers, its mean in shards of the vector, and keeps the mean until it is in a version. */
 
 import { toHex } from '@basa/masking';
-import { type Ctx, inputElements, type SumState } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import type { SumState } from '@basa/protocol/one-shot';
+import { inputElements } from '@basa/protocol/wire';
 import { createWorkerPool, nodeRandomBytes, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { type BlobStore, bodiesOf, collect } from '../blobs/blob-store.ts';
 import type { OpenedRow } from '../store/batches.ts';

@@ -3,7 +3,7 @@
  * does not read gets no more events and is soon disconnected.
  */
 import type { ServerResponse } from 'node:http';
-import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol';
+import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol/http';
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;

@@ -1,6 +1,6 @@
 /** The public view of a server's tasks, for the event stream. */
 import { toHex } from '@basa/masking';
-import { type LiveBuffer, type LiveState, type LiveVersion, scoresIn } from '@basa/protocol';
+import { type LiveBuffer, type LiveState, type LiveVersion, scoresIn } from '@basa/protocol/http';
 import type { Answer } from '@basa/service';
 import type { BatchRow } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';

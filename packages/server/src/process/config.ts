@@ -1,7 +1,8 @@
 /** The configuration of a server process: a JSON file, BASA_SERVER_ variables, settings of the command line, or all of them. */
 import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
-import { type BasaEvent, isLoopback } from '@basa/protocol';
+import type { BasaEvent } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import {
   type Address,
   type CheckedConfig,

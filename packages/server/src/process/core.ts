@@ -1,7 +1,7 @@
 /** The records of a server, and the working parts over them: the links to the authorities, batches, tasks and uploads. */
 
 import { type Suite, toHex } from '@basa/masking';
-import type { ServerPorts } from '@basa/protocol';
+import type { ServerPorts } from '@basa/protocol/one-shot';
 import { nodeSuite } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Places } from '../admission/places.ts';

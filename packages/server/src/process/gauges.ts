@@ -1,6 +1,7 @@
 /** Values that are read at each scrape: tasks, their models, and their open batches as of the last look. */
 import { toHex } from '@basa/masking';
-import { epsilonBudget, type FieldResult, type TaskId } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { epsilonBudget, type FieldResult } from '@basa/protocol/policy';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
 import type { RunningTask } from '../tasks/running-task.ts';

@@ -1,7 +1,8 @@
 /** The tools of the routes of a server, and the readers of a task: its devices, and the tokens of operators and auditors. */
 
 import { equalBytes, fromHex } from '@basa/masking';
-import { type Certificate, certificateCodec, certificateProblem, HEADER } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
+import { type Certificate, certificateCodec, certificateProblem } from '@basa/protocol/wire';
 import { deviceOf, fail, granted, hexText, rememberRequest, type Service, Type } from '@basa/service';
 import type { TaskLimits } from '../admission/task-admission.ts';
 import { checkRevoked } from '../authority/authorities.ts';

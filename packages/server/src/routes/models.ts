@@ -1,7 +1,8 @@
 /** A place to train, and the model versions that a device trains on. */
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
-import { certificateCodec, SERVER_PATH, type ShownModel, shownModelCodec } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { certificateCodec, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, rememberRequest, Type, wireBytes } from '@basa/service';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { cacheOf, checkMember, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';

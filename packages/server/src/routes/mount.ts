@@ -1,7 +1,9 @@
 /** All routes of a server (docs/http.md). */
 
 import { fromHex, toHex } from '@basa/masking';
-import { type Ctx, SERVER_PATH, type ShotBatch } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import type { ShotBatch } from '@basa/protocol/one-shot';
 import { answers, fail, hexText, Type } from '@basa/service';
 import { type RouteContext, readersOf } from './context.ts';
 import { mountAdmissions, mountModels } from './models.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { type PageSettings, SERVER_PATH } from '@basa/protocol';
+import { type PageSettings, SERVER_PATH } from '@basa/protocol/http';
 import { fail, networkOf, StartError } from '@basa/service';
 import { MAX_STREAMS_OF_NETWORK, StreamPlaces, streamEvents } from '../live/event-stream.ts';
 import { foundTask, type Readers, type RouteContext, taskParams } from './context.ts';

@@ -1,6 +1,8 @@
 /** The two routes of the paper's own mode; only with `unsafePaperMode`, only for tasks of that mode. */
 import { packedLength } from '@basa/masking';
-import { certificateCodec, paperMessages, SERVER_PATH, unframeHeader } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { paperMessages } from '@basa/protocol/paper';
+import { certificateCodec, unframeHeader } from '@basa/protocol/wire';
 import {
   answers,
   BYTES_MEDIA_TYPE,

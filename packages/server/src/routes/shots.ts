@@ -1,15 +1,8 @@
 /** The one-shot mode over HTTP: the only message of a device, which may come in pieces, and its status. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  HEADER,
-  isRefused,
-  type Refused,
-  refused,
-  SERVER_PATH,
-  type ShotUpload,
-  shotUploadCodec,
-} from '@basa/protocol';
+import { type Ctx, isRefused, type Refused, refused } from '@basa/protocol';
+import { HEADER, SERVER_PATH } from '@basa/protocol/http';
+import { type ShotUpload, shotUploadCodec } from '@basa/protocol/wire';
 import {
   answerRefusal,
   answers,

@@ -1,5 +1,6 @@
 /** The results of a statistics task, by window and field, as JSON and as CSV. */
-import { type FieldResult, SERVER_PATH, type WindowResult } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import type { FieldResult, WindowResult } from '@basa/protocol/policy';
 import { answers, fail, Type } from '@basa/service';
 import { cacheOf, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
 

@@ -1,6 +1,7 @@
 /** Tasks: created, shown, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
-import { epsilonBudget, type PrivacyPolicy, SERVER_PATH, scoresIn, type TaskPolicy } from '@basa/protocol';
+import { SERVER_PATH, scoresIn } from '@basa/protocol/http';
+import { epsilonBudget, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';

@@ -1,14 +1,9 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { toHex } from '@basa/masking';
-import {
-  batchOf,
-  leastOfVersion,
-  participationsOf,
-  pickBatch,
-  type TaskPolicy,
-  type UserId,
-  type Voters,
-} from '@basa/protocol';
+import type { UserId } from '@basa/protocol';
+import { leastOfVersion, pickBatch, type Voters } from '@basa/protocol/one-shot';
+import { participationsOf, type TaskPolicy } from '@basa/protocol/policy';
+import { batchOf } from '@basa/protocol/wire';
 import type { PendingShots, ShotGroup, StoredShot } from '../store/shots.ts';
 import type { Fence } from '../store/sql.ts';
 import { endShots, type ShotContext, type ShotEnd } from './inspector.ts';

@@ -1,5 +1,7 @@
 /** The steps of batches: each is durable, and then told to logs, traces, other nodes and pages. */
-import type { Batch, Ctx, Refused, ServerPorts, ShotBatch, SumStep } from '@basa/protocol';
+import type { Ctx, Refused } from '@basa/protocol';
+import type { ServerPorts, ShotBatch, SumStep } from '@basa/protocol/one-shot';
+import type { Batch } from '@basa/protocol/wire';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { BatchChange } from '../store/batches.ts';
 import type { Fence } from '../store/sql.ts';

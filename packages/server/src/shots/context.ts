@@ -1,5 +1,7 @@
 /** What the parts of a server work with: the tools that all tasks share, and what belongs to one task. */
-import type { OneShotPolicy, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import type { ServerPorts } from '@basa/protocol/one-shot';
+import type { OneShotPolicy, TaskPolicy } from '@basa/protocol/policy';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Places } from '../admission/places.ts';
 import type { AuthorityLink } from '../authority/authority-link.ts';

@@ -1,7 +1,7 @@
 /** The epochs of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
-import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, isEpochOf } from '@basa/protocol';
+import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, isEpochOf } from '@basa/protocol/wire';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { OneShotContext } from './context.ts';
 

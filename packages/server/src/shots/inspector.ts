@@ -1,25 +1,25 @@
 /** Has waiting uploads inspected by all authorities, some at a time: a bad one is refused individually, before it is in a sum. */
 import { elementBits, equalBytes, toHex, unpackVector } from '@basa/masking';
+import type { Ctx, RefusalReason, UserId } from '@basa/protocol';
 import {
-  type Ctx,
   distinctEpochs,
-  type Epoch,
-  GUARD_WORDS,
   type GuardVerdict,
   guardVerdict,
-  guardWordsOf,
-  type InspectRequest,
-  MAX_INSPECTED,
-  type RefusalReason,
   type SaidBy,
-  type ShownUpload,
-  shotLayout,
-  type UserId,
-  type Verdict,
   type Voters,
   votersOf,
   wrongVerdicts,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
+import {
+  type Epoch,
+  GUARD_WORDS,
+  guardWordsOf,
+  type InspectRequest,
+  MAX_INSPECTED,
+  type ShownUpload,
+  shotLayout,
+  type Verdict,
+} from '@basa/protocol/wire';
 import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
 import { Backoff, gather, type Member } from '../authority/gather.ts';
 import { bodiesOf, collect } from '../blobs/blob-store.ts';

@@ -3,20 +3,9 @@
  * is durable as `waiting` after the last byte. A small upload in one request is recorded once, together with its body.
  */
 import { equalBytes, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  type Epoch,
-  heldParts,
-  millis,
-  partsHashOf,
-  type Refused,
-  refused,
-  type ShotUpload,
-  shotLayout,
-  shotProblem,
-  uploadNameOf,
-  voteWindow,
-} from '@basa/protocol';
+import { type Ctx, millis, type Refused, refused } from '@basa/protocol';
+import { shotProblem, voteWindow } from '@basa/protocol/one-shot';
+import { type Epoch, heldParts, partsHashOf, type ShotUpload, shotLayout, uploadNameOf } from '@basa/protocol/wire';
 import { answerRefusal, fail } from '@basa/service';
 import { bodiesOf } from '../blobs/blob-store.ts';
 import type { BegunShot, SmallBody, StoredShot } from '../store/shots.ts';

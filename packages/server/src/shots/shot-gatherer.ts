@@ -1,16 +1,8 @@
 /** Opens batches: has the authorities vote, collects the sums of masks, and gives a batch up if it can never be opened. */
 import { toHex } from '@basa/masking';
-import {
-  type ClosingBatch,
-  type Ctx,
-  epochEnd,
-  granted,
-  isGranted,
-  isRefusalReason,
-  loseBatch,
-  recordGrant,
-  type ShotBatch,
-} from '@basa/protocol';
+import { type Ctx, granted, isRefusalReason } from '@basa/protocol';
+import { type ClosingBatch, isGranted, loseBatch, recordGrant, type ShotBatch } from '@basa/protocol/one-shot';
+import { epochEnd } from '@basa/protocol/wire';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import { bodiesOf } from '../blobs/blob-store.ts';
 import { type OpenedSum, openShards, UNOPENED } from '../closing/opening.ts';

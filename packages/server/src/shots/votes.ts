@@ -2,28 +2,29 @@
 
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@basa/masking';
+import type { ProblemCode } from '@basa/protocol/http';
 import {
   type AskedSums,
   agreedSum,
   batchVote,
   type ClosingBatch,
-  type Endorsement,
   isMaskSumOf,
-  joined,
-  type MaskSum,
   type MaskSumOf,
-  type Part,
-  type ProblemCode,
-  type ReleaseRequest,
   refusedSlots,
   type ShotBatch,
-  shotLayout,
   sumPlan,
-  taskParts,
+} from '@basa/protocol/one-shot';
+import { type Part, taskParts } from '@basa/protocol/policy';
+import {
+  type Endorsement,
+  joined,
+  type MaskSum,
+  type ReleaseRequest,
+  shotLayout,
   type Verdict,
   type Vote,
   type WantedSum,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { AuthorityLink } from '../authority/authority-link.ts';

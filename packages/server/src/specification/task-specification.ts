@@ -1,7 +1,8 @@
 /** A task as its operator specifies it (docs/http.md), checked line by line before anything is made of it. */
 import { type Model, manifestText, readModelJson, type ServerStepOptions } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
-import { decodePolicy, defaultPlaces, ENGINE, leastOfVersion, type TaskPolicy, versionRule } from '@basa/protocol';
+import { defaultPlaces, leastOfVersion, versionRule } from '@basa/protocol/one-shot';
+import { decodePolicy, ENGINE, type TaskPolicy } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
 

@@ -1,19 +1,16 @@
 /** The windows of a statistics task, in the place of the versions of a model: when one ends, and what its reports add up to. */
 
 import { equalBytes } from '@basa/masking';
+import { type Ctx, granted, millis } from '@basa/protocol';
+import { recordIncluded, recordQuarantine } from '@basa/protocol/one-shot';
 import {
-  type Ctx,
   fieldResults,
-  granted,
-  millis,
-  modelNameOf,
-  recordIncluded,
-  recordQuarantine,
   type StatisticsPolicy,
   type WindowResult,
   windowAt,
   windowStatement,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { modelNameOf } from '@basa/protocol/wire';
 import { type ModelContext, ModelKeeper } from '../closing/model-keeper.ts';
 import { statisticsSums } from '../closing/opening.ts';
 import type { Coming, TaskContext } from '../shots/context.ts';

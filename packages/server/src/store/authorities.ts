@@ -1,7 +1,8 @@
 /** What authorities told the server: their epochs, and the devices that they have revoked. */
 
 import { equalBytes, toHex } from '@basa/masking';
-import { type Epoch, epochCodec, MAX_REVOCATIONS, type TaskId, type UserId } from '@basa/protocol';
+import type { TaskId, UserId } from '@basa/protocol';
+import { type Epoch, epochCodec, MAX_REVOCATIONS } from '@basa/protocol/wire';
 import { column, type SqlDatabase } from '@basa/service';
 import { insertRows } from './sql.ts';
 

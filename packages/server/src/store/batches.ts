@@ -3,18 +3,10 @@
  * afterwards, so that two nodes never take the same one.
  */
 import { fromHex, type Suite, toHex } from '@basa/masking';
-import {
-  type Batch,
-  batchCtxOf,
-  type Ctx,
-  decodePolicy,
-  isGranted,
-  openShotBatch,
-  type ShotBatch,
-  type SumStep,
-  type TaskId,
-  type UserId,
-} from '@basa/protocol';
+import type { Ctx, TaskId, UserId } from '@basa/protocol';
+import { isGranted, openShotBatch, type ShotBatch, type SumStep } from '@basa/protocol/one-shot';
+import { decodePolicy } from '@basa/protocol/policy';
+import { type Batch, batchCtxOf } from '@basa/protocol/wire';
 import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { freeShots, type RefusedShot, readShot, type StoredShot } from './shots.ts';
 import { checkFence, type Fence, inChunks } from './sql.ts';

@@ -1,6 +1,9 @@
 /** The versions of a model, and the windows of a statistics task, with their sums. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
-import { type Ctx, modelNameOf, SCORES, type Scores, scoresIn, type TaskId, type WindowSums } from '@basa/protocol';
+import type { Ctx, TaskId } from '@basa/protocol';
+import { SCORES, type Scores, scoresIn } from '@basa/protocol/http';
+import type { WindowSums } from '@basa/protocol/policy';
+import { modelNameOf } from '@basa/protocol/wire';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { checkFence, type Fence, insertRows } from './sql.ts';
 import { OPEN } from './tasks.ts';

@@ -1,14 +1,8 @@
 /** Uploads of the one-shot mode: each from its first byte to its batch, or to the reason why it is in none. */
 import { equalBytes } from '@basa/masking';
-import {
-  type Ctx,
-  type RefusalReason,
-  type ShotUpload,
-  shotUploadCodec,
-  type TaskId,
-  type UserId,
-  type VoteWindow,
-} from '@basa/protocol';
+import type { Ctx, RefusalReason, TaskId, UserId } from '@basa/protocol';
+import type { VoteWindow } from '@basa/protocol/one-shot';
+import { type ShotUpload, shotUploadCodec } from '@basa/protocol/wire';
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { checkFence, type Fence, inChunks, marksFor } from './sql.ts';
 import { OPEN } from './tasks.ts';

@@ -1,6 +1,7 @@
 /** The tasks that a server keeps. */
 import { toHex } from '@basa/masking';
-import { decodePolicy, encodePolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { column, type Row, type SqlDatabase } from '@basa/service';
 
 export type TaskState = 'running' | 'paused' | 'finished';

@@ -4,7 +4,8 @@
  *     frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
  */
 import { equalBytes, toHex } from '@basa/masking';
-import { type Ctx, granted, recordOpened, type ShotBatch } from '@basa/protocol';
+import { type Ctx, granted } from '@basa/protocol';
+import { recordOpened, type ShotBatch } from '@basa/protocol/one-shot';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/gather.ts';
 import { storeOpened } from '../closing/opening.ts';

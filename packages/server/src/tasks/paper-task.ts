@@ -3,22 +3,17 @@
  * docs/threat-model.md; only with the option `unsafePaperMode`. State and running sum are durable before each answer.
  */
 import { addInPlace, dequantizeSum, fromHex, plainVectorKernel, toHex, unpackVector } from '@basa/masking';
+import { type Ctx, millis, type Refused, refused, type UserId } from '@basa/protocol';
 import {
   acceptPaperUpload,
-  type Certificate,
-  type Ctx,
   connectPaper,
-  millis,
   type PaperBuffer,
   type PaperConnection,
   type PaperUpload,
-  type Refused,
-  refused,
   tickPaper,
-  type UserId,
   unsafePaperBuffer,
-  userIdOf,
-} from '@basa/protocol';
+} from '@basa/protocol/paper';
+import { type Certificate, userIdOf } from '@basa/protocol/wire';
 import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
 import { readWhole } from '../blobs/blob-store.ts';
 import type { TaskContext } from '../shots/context.ts';

@@ -1,7 +1,8 @@
 /** One running task of a server: its models, its places, its batches, its upkeep and its end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SCORES, type Scores, type TaskId, type UserId } from '@basa/protocol';
+import type { TaskId, UserId } from '@basa/protocol';
+import { SCORES, type Scores } from '@basa/protocol/http';
 import { fail } from '@basa/service';
 import { TaskAdmission } from '../admission/task-admission.ts';
 import { Backoff } from '../authority/gather.ts';

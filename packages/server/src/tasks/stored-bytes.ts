@@ -4,7 +4,8 @@
  * exceed its share by their size.
  */
 import { packedLength } from '@basa/masking';
-import { inputElements, type TaskPolicy } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
+import { inputElements } from '@basa/protocol/wire';
 import { fail } from '@basa/service';
 import type { TaskContext } from '../shots/context.ts';
 

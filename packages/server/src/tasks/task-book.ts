@@ -1,7 +1,8 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { type TaskId, taskIdOf } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import { taskIdOf } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { checkPolicy } from '../authority/authorities.ts';

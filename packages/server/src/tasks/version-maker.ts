@@ -5,9 +5,8 @@
  *     opened, opened, ... --step--> version --> included, or quarantined as spoilt
  */
 import { combineMeans, DEFAULT_DAMPING, type WeighedMean } from '@basa/learning';
+import { type Ctx, granted } from '@basa/protocol';
 import {
-  type Ctx,
-  granted,
   type NextVersion,
   nextVersion,
   recordIncluded,
@@ -15,7 +14,7 @@ import {
   type ShotBatch,
   type VersionSum,
   versionRule,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
 import type { Counts, Making } from '../closing/model-keeper.ts';
 import { meansOf } from '../closing/opening.ts';
 import { isStalled } from '../shots/batcher.ts';

@@ -2,7 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
-import { type Ctx, type ShotUpload, shotLayout, type TaskPolicy } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
+import { type ShotUpload, shotLayout } from '@basa/protocol/wire';
 import { nodeCrc32 } from '@basa/runtime/node';
 import { type BlobStore, bodyKey, collect, isRowKey, type Staging, wordPieces } from '../blobs/blob-store.ts';
 

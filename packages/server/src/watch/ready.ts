@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { toHex } from '@basa/masking';
-import type { Council } from '@basa/protocol';
+import type { Council } from '@basa/protocol/policy';
 import type { Service } from '@basa/service';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';

@@ -1,15 +1,9 @@
 /** A server's metrics and traces for its operators, and its counts for the event stream. */
 
 import { toHex } from '@basa/masking';
-import {
-  type BasaEvent,
-  LIVE_STEPS,
-  type LiveStep,
-  type LiveStepName,
-  SERVER_PATH,
-  type ShotBatch,
-  type TaskId,
-} from '@basa/protocol';
+import type { BasaEvent, TaskId } from '@basa/protocol';
+import { LIVE_STEPS, type LiveStep, type LiveStepName, SERVER_PATH } from '@basa/protocol/http';
+import type { ShotBatch } from '@basa/protocol/one-shot';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-http.ts';

@@ -1,14 +1,8 @@
 /** A server accepts only valid answers of an authority: a lying one cannot fill its memory or lead it elsewhere. */
 import { toHex } from '@basa/masking';
-import {
-  HEADER,
-  inspectRequestCodec,
-  isSigned,
-  revocationsCodec,
-  signRevocations,
-  type TaskId,
-  type UserId,
-} from '@basa/protocol';
+import type { TaskId, UserId } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
+import { inspectRequestCodec, isSigned, revocationsCodec, signRevocations } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';

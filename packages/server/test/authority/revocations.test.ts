@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAX_REVOCATIONS, ONE_SHOT_DEFAULTS, type TaskPolicy, type UserId } from '@basa/protocol';
+import type { UserId } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
+import { MAX_REVOCATIONS } from '@basa/protocol/wire';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkRevoked, lookForRevocations } from '../../src/authority/authorities.ts';

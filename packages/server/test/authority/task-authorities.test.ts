@@ -1,5 +1,5 @@
 /** The authorities of a task: their policy is that of the task, even if one of them has another one. */
-import { type TaskPolicy, taskIdOf } from '@basa/protocol';
+import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { checkPolicy } from '../../src/authority/authorities.ts';

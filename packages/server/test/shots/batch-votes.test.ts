@@ -1,16 +1,9 @@
 /** The votes for a batch: who is asked again, which refusals count against uploads, and which other batch authorities hold. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Batch,
-  batchCtxOf,
-  type Ctx,
-  endorse,
-  type ProblemCode,
-  type ShotUpload,
-  type Verdict,
-  type Vote,
-  voteCodec,
-} from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import type { ProblemCode } from '@basa/protocol/http';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { type Batch, batchCtxOf, type ShotUpload, type Verdict, type Vote, voteCodec } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';

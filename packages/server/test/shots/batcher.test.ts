@@ -1,13 +1,7 @@
 /** Batches are made as soon as waiting has no more benefit, and hopeless uploads end. */
-import {
-  type Ctx,
-  type JoinTag,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  type ShotUpload,
-  type TaskPolicy,
-  type UserId,
-} from '@basa/protocol';
+import type { Ctx, JoinTag, UserId } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
+import type { ShotUpload } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { Batcher } from '../../src/shots/batcher.ts';
 import { KnownVoters, type ShotContext } from '../../src/shots/inspector.ts';

@@ -1,5 +1,7 @@
 /** The epochs of authorities are requested often enough, kept as long as an upload may name them, and never those of a liar. */
-import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, granted, millis, type OneShotPolicy } from '@basa/protocol';
+import { granted, millis } from '@basa/protocol';
+import type { OneShotPolicy } from '@basa/protocol/policy';
+import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import type { OneShotContext } from '../../src/shots/context.ts';

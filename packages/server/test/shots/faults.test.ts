@@ -1,5 +1,5 @@
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import { operate } from '@basa/testkit/world/operator.ts';
 import { type Asking, type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';

@@ -2,7 +2,7 @@
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TaskAdmission } from '../../src/admission/task-admission.ts';

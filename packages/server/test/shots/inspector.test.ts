@@ -1,18 +1,9 @@
 /** Every waiting upload gets its turn: uploads that nobody can decide about do not hold up those of others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
-import {
-  type BasaEvent,
-  type Ctx,
-  type JoinTag,
-  MAX_INSPECTED,
-  ONE_SHOT_DEFAULTS,
-  type ShotUpload,
-  type TaskPolicy,
-  type UserId,
-  uploadNameOf,
-  type Verdict,
-} from '@basa/protocol';
+import type { BasaEvent, Ctx, JoinTag, UserId } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
+import { MAX_INSPECTED, type ShotUpload, uploadNameOf, type Verdict } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { Inspector, KnownVoters, type ShotContext, showAgain } from '../../src/shots/inspector.ts';

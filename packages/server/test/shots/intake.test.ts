@@ -1,15 +1,7 @@
 /** The single message of a device: which uploads are taken, how they are shown to authorities, and the status that the device reads. */
 import { type Modulus, packVector, toHex } from '@basa/masking';
-import {
-  type Ctx,
-  epochCodec,
-  type RefusalReason,
-  type Refused,
-  type ShotUpload,
-  shotHeaderCodec,
-  shotLayout,
-  uploadNameOf,
-} from '@basa/protocol';
+import type { Ctx, RefusalReason, Refused } from '@basa/protocol';
+import { epochCodec, type ShotUpload, shotHeaderCodec, shotLayout, uploadNameOf } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { endShots, epochsOf, guardWords } from '../../src/shots/inspector.ts';

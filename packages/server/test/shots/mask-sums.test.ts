@@ -1,17 +1,8 @@
 /** The sums of masks of a batch: each part is taken from a holder that enough others agree with, although some are silent or lie. */
 import { toHex } from '@basa/masking';
-import {
-  type BasaEvent,
-  type Ctx,
-  isHolder,
-  type MaskSum,
-  maskSumCodec,
-  type Part,
-  type ReleaseRequest,
-  signStatement,
-  taskParts,
-  type WantedSum,
-} from '@basa/protocol';
+import type { BasaEvent, Ctx } from '@basa/protocol';
+import { isHolder, type Part, taskParts } from '@basa/protocol/policy';
+import { type MaskSum, maskSumCodec, type ReleaseRequest, signStatement, type WantedSum } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';

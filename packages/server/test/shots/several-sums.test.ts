@@ -2,7 +2,8 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ONE_SHOT_DEFAULTS, type OneShotPolicy, SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { ONE_SHOT_DEFAULTS, type OneShotPolicy } from '@basa/protocol/policy';
 import { type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 

@@ -1,20 +1,11 @@
 /** The end of a batch without enough votes: its uploads wait again, are refused, or their outcome is unknown. */
 import { toHex } from '@basa/masking';
-import {
-  type Batch,
-  batchCtxOf,
-  type Ctx,
-  type Epoch,
-  endorse,
-  epochCodec,
-  epochEnd,
-  type OneShotPolicy,
-  openShotBatch,
-  type ProblemCode,
-  type ShotBatch,
-  type UserId,
-  voteCodec,
-} from '@basa/protocol';
+import type { Ctx, UserId } from '@basa/protocol';
+import type { ProblemCode } from '@basa/protocol/http';
+import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { openShotBatch, type ShotBatch } from '@basa/protocol/one-shot';
+import type { OneShotPolicy } from '@basa/protocol/policy';
+import { type Batch, batchCtxOf, type Epoch, epochCodec, epochEnd, voteCodec } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

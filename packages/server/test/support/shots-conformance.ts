@@ -1,17 +1,7 @@
 /** The requirements on every store for one-shot uploads, their batches and epochs, on any database. */
-import {
-  type Batch,
-  batchCtxOf,
-  type Ctx,
-  type Epoch,
-  epochCodec,
-  type JoinTag,
-  loseBatch,
-  millis,
-  type ShotBatch,
-  type ShotUpload,
-  type UserId,
-} from '@basa/protocol';
+import { type Ctx, type JoinTag, millis, type UserId } from '@basa/protocol';
+import { loseBatch, type ShotBatch } from '@basa/protocol/one-shot';
+import { type Batch, batchCtxOf, type Epoch, epochCodec, type ShotUpload } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';

@@ -1,13 +1,7 @@
 /** The requirements on every store, on any database. */
-import {
-  type Ctx,
-  loseBatch,
-  modelNameOf,
-  recordGrant,
-  recordIncluded,
-  recordOpened,
-  type ShotBatch,
-} from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { loseBatch, recordGrant, recordIncluded, recordOpened, type ShotBatch } from '@basa/protocol/one-shot';
+import { modelNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';

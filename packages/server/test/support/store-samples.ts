@@ -1,14 +1,7 @@
 /** Tasks, uploads and batches that tests of stores write. */
-import {
-  type Ctx,
-  type JoinTag,
-  modelNameOf,
-  POLICY_DEFAULTS,
-  type ShotUpload,
-  type TaskId,
-  type TaskPolicy,
-  type UserId,
-} from '@basa/protocol';
+import type { Ctx, JoinTag, TaskId, UserId } from '@basa/protocol';
+import { POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
+import { modelNameOf, type ShotUpload } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FreshModel, StoredModel } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';

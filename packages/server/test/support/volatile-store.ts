@@ -3,7 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskId, TaskPolicy } from '@basa/protocol';
+import type { TaskId } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import { openDatabase, type Row, SQLITE, type SqlDatabase, type SqlSession } from '@basa/service';
 import { onTestFinished } from 'vitest';
 import { Places } from '../../src/admission/places.ts';

@@ -1,5 +1,6 @@
 /** A version waits for other sums as long as some may come. */
-import { type Ctx, ONE_SHOT_DEFAULTS } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { expect, it } from 'vitest';
 import { VersionMaker } from '../../src/tasks/version-maker.ts';
 import { bytes, policy, task } from '../support/store-samples.ts';

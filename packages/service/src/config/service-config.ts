@@ -1,7 +1,7 @@
 /** The configuration of a service: the keys of both services with its own, the options that they set, and their risks. */
 
 import { statSync } from 'node:fs';
-import { isLoopback } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import { type TObject, type TOptional, type TProperties, Type } from 'typebox';
 import type { RateLimit } from '../http/limits.ts';
 import type { Address } from '../http/listen.ts';

@@ -1,7 +1,7 @@
 /** The common parts of both services: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { HEADER, problemDocument, ROLES_PATH } from '@basa/protocol';
+import { HEADER, problemDocument, ROLES_PATH } from '@basa/protocol/http';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';

@@ -3,7 +3,9 @@
  * is then checked against the digest that was signed.
  */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { HEADER, millis, pieceStatement, requestStatement, type UserId, userIdOf } from '@basa/protocol';
+import { millis, type UserId } from '@basa/protocol';
+import { HEADER, pieceStatement, requestStatement } from '@basa/protocol/http';
+import { userIdOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
 import type { TokenBuckets } from './limits.ts';

@@ -1,7 +1,7 @@
 /** Heads of requests: the hosts, origins and networks that they name, and heads that are refused. */
 
 import { isIP, isIPv6 } from 'node:net';
-import { isLoopback } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import type { FastifyInstance } from 'fastify';
 import { PROBES } from './probes.ts';
 import { fail } from './problems.ts';

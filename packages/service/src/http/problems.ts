@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { DecodeError } from '@basa/masking';
+import type { Refused } from '@basa/protocol';
 import {
   PROBLEM_MEDIA_TYPE,
   type ProblemCode,
@@ -10,8 +11,7 @@ import {
   problemCodeOf,
   problemDocument,
   problemOfRefusal,
-  type Refused,
-} from '@basa/protocol';
+} from '@basa/protocol/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isStorageFull } from '../process/start-error.ts';
 import { DatabaseUnavailable } from '../sql/postgres.ts';

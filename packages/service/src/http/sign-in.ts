@@ -2,7 +2,7 @@
  * Sign-in of operators by OpenID Connect: tokens that an issuer signed, and the roles that their claims stand for. The issuer is asked for
  * its keys with the first token, when a key is new, and every ten minutes.
  */
-import { isLoopback } from '@basa/protocol';
+import { isLoopback } from '@basa/protocol/http';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Type } from 'typebox';
 import { wrongConfiguration } from '../process/start-error.ts';

@@ -2,7 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { ProblemCode } from '@basa/protocol';
+import type { ProblemCode } from '@basa/protocol/http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { SqlWatch } from '../sql/sql.ts';
 import { type Labels, METRICS, type MetricName, type MetricOf, metricsOf } from './table.ts';

@@ -1,15 +1,13 @@
 /** The devices of an authority in a federation, and its signatures for them. */
 import { type Signer, toHex } from '@basa/masking';
+import { isRefused, type Refused, type UserId } from '@basa/protocol';
 import {
   type AuthorityPorts,
   type Certificate,
   type CertificateBody,
   certificateCodec,
   certify,
-  isRefused,
-  type Refused,
-  type UserId,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { AuthorityWorld } from './world.ts';
 
 export class FederationAuthority {

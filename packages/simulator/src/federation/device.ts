@@ -1,26 +1,20 @@
 /** The disk of a device in a federation: its key, its certificate, and the session that it can resume after any crash. */
 import type { Signer, Suite } from '@basa/masking';
+import { granted, type Refused, type UserId } from '@basa/protocol';
 import {
-  agreedOn,
   type BuiltInput,
   buildInput,
-  type Certificate,
-  certificateCodec,
   type DeviceLedger,
   type DeviceStep,
   EMPTY_LEDGER,
-  granted,
   isLedgerRecord,
   isSessionRecord,
   type LedgerRecord,
-  type Refused,
   restoreDevice,
-  type SumRules,
-  type UserId,
   type UserRecord,
   type UserSession,
-  userIdOf,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
+import { agreedOn, type Certificate, certificateCodec, type SumRules, userIdOf } from '@basa/protocol/wire';
 import type { World } from './world.ts';
 
 export class FederationDevice {

@@ -1,29 +1,27 @@
 /** A batch at the server of a one-shot federation: votes, sums of masks, the opened sum and the next version of the model. */
 import { addInPlace, equalBytes, subtractInPlace, unpackVector } from '@basa/masking';
+import { type Ctx, isRefused, type Refused, refused } from '@basa/protocol';
 import {
   agreedSum,
-  type Batch,
-  batchCtxOf,
   batchVote,
-  batchVoteRequestCodec,
   type ClosingBatch,
-  type Ctx,
-  inspectRequestCodec,
-  isRefused,
-  joined,
   judgeSum,
   type MaskSumOf,
-  type Part,
-  type Refused,
-  refused,
   refusedSlots,
-  releaseRequestCodec,
   type SumVerdict,
   sumPlan,
+} from '@basa/protocol/one-shot';
+import { type Part, taskParts } from '@basa/protocol/policy';
+import {
+  type Batch,
+  batchCtxOf,
+  batchVoteRequestCodec,
+  inspectRequestCodec,
+  joined,
+  releaseRequestCodec,
   sumRules,
-  taskParts,
   type WantedSum,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import { headersOf, inspectRequest, releaseRequest, voteRequest } from './one-shot-requests.ts';
 import { newBatch, type StoredBatch, type StoredShot } from './one-shot-store.ts';

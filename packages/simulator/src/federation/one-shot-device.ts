@@ -1,25 +1,18 @@
 /** A device of a one-shot federation: it takes the newest model and the epochs of the authorities, masks once and sends one message. */
 import { type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
+import { isRefused, type Millis, millis, type Refused, refused } from '@basa/protocol';
 import {
   type BuiltInput,
   type ContributeRequest,
   type Gathered,
   giveShot,
-  isRefused,
   type Masking,
-  type Millis,
-  millis,
-  type Refused,
   receiveModel,
-  refused,
   resumeShot,
   type ShotStart,
-  type ShownModel,
-  shotUploadCodec,
-  shownModelCodec,
-  sumRules,
   type UserPorts,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
+import { type ShownModel, shotUploadCodec, shownModelCodec, sumRules } from '@basa/protocol/wire';
 import { Crash } from './crash.ts';
 import type { FederationDevice } from './device.ts';
 import type { Accepted, OneShotWorld } from './one-shot-world.ts';

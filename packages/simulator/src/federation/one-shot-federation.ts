@@ -11,19 +11,17 @@ import {
   RING_32,
   type Signer,
 } from '@basa/masking';
+import { type Millis, millis, type TaskId } from '@basa/protocol';
 import {
   ENGINE,
   type MetricRange,
-  type Millis,
-  millis,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   type PrivacyPolicy,
   type Sealing,
-  type TaskId,
   type TaskPolicy,
   taskIdOf,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { FederationAuthority } from './authority.ts';
 import { Crash, type PartyName } from './crash.ts';
 import { FederationDevice } from './device.ts';

@@ -1,16 +1,16 @@
 /** The requests of a one-shot federation's server to authorities, with any change that a search or a test makes in them. */
 import type { Signer } from '@basa/masking';
+import { distinctEpochs } from '@basa/protocol/one-shot';
 import {
   type Batch,
   type BatchVoteRequest,
   batchVoteRequestCodec,
-  distinctEpochs,
   type InspectRequest,
   inspectRequestCodec,
   type ReleaseRequest,
   releaseRequestCodec,
   type ShotHeader,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { StoredShot } from './one-shot-store.ts';
 import { type ClosingStore, shotsOf } from './one-shot-world.ts';
 

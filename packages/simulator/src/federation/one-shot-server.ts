@@ -1,38 +1,37 @@
 /** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
 import { crc32, equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
+import { type Ctx, isRefused, type Refused, refused } from '@basa/protocol';
+import {
+  guardVerdict,
+  type IntakeView,
+  pickBatch,
+  type SaidBy,
+  type SumVerdict,
+  shotProblem,
+  votersOf,
+  voteWindow,
+} from '@basa/protocol/one-shot';
 import {
   type Batch,
   batchCtxOf,
   batchOf,
-  type Ctx,
   type Endorsement,
   type Epoch,
   epochCodec,
-  guardVerdict,
   guardWordsOf,
   heldParts,
-  type IntakeView,
   inspectRequestCodec,
-  isRefused,
   MAX_INSPECTED,
   partsHashOf,
-  pickBatch,
-  type Refused,
-  refused,
-  type SaidBy,
   type ShotHeader,
   type ShotUpload,
   type ShownUpload,
-  type SumVerdict,
   shotLayout,
-  shotProblem,
   shotUploadCodec,
   shownModelCodec,
   uploadNameOf,
   type Verdict,
-  votersOf,
-  voteWindow,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { closeBatch, sumOfBatch } from './one-shot-close.ts';
 import { inspectRequest } from './one-shot-requests.ts';
 import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './one-shot-store.ts';

@@ -1,15 +1,8 @@
 /** The disk of a one-shot federation's server: uploads with their verdicts, batches with their votes and sums of masks. */
-import type {
-  Batch,
-  Ctx,
-  Endorsement,
-  Epoch,
-  ModelStatement,
-  Part,
-  RefusalReason,
-  ShotUpload,
-  Voters,
-} from '@basa/protocol';
+import type { Ctx, RefusalReason } from '@basa/protocol';
+import type { Voters } from '@basa/protocol/one-shot';
+import type { Part } from '@basa/protocol/policy';
+import type { Batch, Endorsement, Epoch, ModelStatement, ShotUpload } from '@basa/protocol/wire';
 
 export interface StoredShot {
   readonly name: Ctx;

@@ -1,5 +1,5 @@
 /** The versions of a one-shot federation: made from the batches that were opened since the last one, by the rule of the real server. */
-import { nextVersion, versionRule } from '@basa/protocol';
+import { nextVersion, versionRule } from '@basa/protocol/one-shot';
 import type { StoredBatch } from './one-shot-store.ts';
 import type { ClosingStore } from './one-shot-world.ts';
 

@@ -1,6 +1,8 @@
 /** The interfaces through which the parties of a federation see each other. */
 
-import type { Batch, Ctx, IntakeView, Refused, ShownUpload } from '@basa/protocol';
+import type { Ctx, Refused } from '@basa/protocol';
+import type { IntakeView } from '@basa/protocol/one-shot';
+import type { Batch, ShownUpload } from '@basa/protocol/wire';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import type { StoredBatch, StoredShot } from './one-shot-store.ts';
 import type { ServerModels } from './server-models.ts';

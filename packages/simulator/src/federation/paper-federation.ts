@@ -9,14 +9,12 @@ import {
   type RandomBytes,
   type Signer,
 } from '@basa/masking';
+import { type Ctx, granted, millis, type Refused, type UserId } from '@basa/protocol';
 import {
   acceptPaperUpload,
-  type Ctx,
   connectPaper,
   contributePaper,
-  granted,
   issuePaperKey,
-  millis,
   type PaperBuffer,
   type PaperConnection,
   type PaperRecord,
@@ -24,11 +22,9 @@ import {
   type PaperUpload,
   paperInput,
   paperMessages,
-  type Refused,
-  type Staleness,
-  type UserId,
   unsafePaperBuffer,
-} from '@basa/protocol';
+} from '@basa/protocol/paper';
+import type { Staleness } from '@basa/protocol/policy';
 import { randomBytesFrom } from './random-bytes.ts';
 import { transparentPaperSealings } from './transparent-sealings.ts';
 import type { Environment, PaperSealings } from './world.ts';

@@ -1,21 +1,9 @@
 /** The sealed parts of one upload of the one-shot mode: sealed by a device and opened by an authority, so that both can be timed. */
 import { keysAtOnce, type RandomBytes, SEED_BYTES, type Suite } from '@basa/masking';
-import {
-  type Epoch,
-  epochKeysOf,
-  epochNameOf,
-  epochSecretOf,
-  heldParts,
-  type JoinTag,
-  millis,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  openPart,
-  partBinding,
-  sealParts,
-  type TaskId,
-  type UserId,
-} from '@basa/protocol';
+import { type JoinTag, millis, type TaskId, type UserId } from '@basa/protocol';
+import { epochKeysOf, epochSecretOf, openPart, partBinding, sealParts } from '@basa/protocol/one-shot';
+import { ONE_SHOT_DEFAULTS, type OneShotPolicy } from '@basa/protocol/policy';
+import { type Epoch, epochNameOf, heldParts } from '@basa/protocol/wire';
 
 export interface PartTrial {
   /** Of all parts together. */

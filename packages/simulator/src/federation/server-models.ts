@@ -1,6 +1,7 @@
 /** The models of the server of a federation: it signs a statement for each version. */
 import type { Signer } from '@basa/masking';
-import { type ModelStatement, modelNameOf, modelStatementCodec, type ServerPorts, signStatement } from '@basa/protocol';
+import type { ServerPorts } from '@basa/protocol/one-shot';
+import { type ModelStatement, modelNameOf, modelStatementCodec, signStatement } from '@basa/protocol/wire';
 import type { World } from './world.ts';
 
 export class ServerModels {

@@ -9,7 +9,9 @@ import type {
   SeedSealing,
   Signer,
 } from '@basa/masking';
-import type { Certificate, CertificateBody, Millis, Refused, TaskId, TaskPolicy } from '@basa/protocol';
+import type { Millis, Refused, TaskId } from '@basa/protocol';
+import type { TaskPolicy } from '@basa/protocol/policy';
+import type { Certificate, CertificateBody } from '@basa/protocol/wire';
 import type { PartyName } from './crash.ts';
 
 /** A federation does not access randomness, a clock or cryptography directly. */

@@ -1,7 +1,8 @@
 /** BASA in `one-shot` mode behind the interface of the baselines: one message a device, the real cores, as a federation in memory. */
 import { type AggregationProtocol, NOBODY_LISTENS, type Observer, type Phase, presentIn } from '@basa/baselines';
 import { FIELD, weightScale } from '@basa/masking';
-import { inputElements, isRefused, sumRules, updateWords, writePrefix } from '@basa/protocol';
+import { isRefused } from '@basa/protocol';
+import { inputElements, sumRules, updateWords, writePrefix } from '@basa/protocol/wire';
 import { OneShotFederation, type OneShotOptions } from '../federation/one-shot-federation.ts';
 import type { Environment } from '../federation/world.ts';
 import { LEVEL } from './inputs.ts';

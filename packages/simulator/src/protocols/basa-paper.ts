@@ -1,7 +1,8 @@
 /** The paper's BASA behind the interface of the baselines; the position of a user that drops out goes to the next one. */
 import { type AggregationProtocol, NOBODY_LISTENS, type Phase, presentIn } from '@basa/baselines';
 import { FIELD, packedLength } from '@basa/masking';
-import { isRefused, millis, paperMessages, paperTicketCodec, type UserId } from '@basa/protocol';
+import { isRefused, millis, type UserId } from '@basa/protocol';
+import { paperMessages, paperTicketCodec } from '@basa/protocol/paper';
 import { PAPER_LEASE_MS, PaperFederation } from '../federation/paper-federation.ts';
 import type { Environment, PaperSealings } from '../federation/world.ts';
 import { asDelta, LEVEL } from './inputs.ts';

@@ -1,6 +1,6 @@
 /** The server's admission in virtual time: the same decisions by the same function, with users as numbers. */
 import { type RandomStream, randomStream } from '@basa/learning';
-import { admit, retryAfterMs } from '@basa/protocol';
+import { admit, retryAfterMs } from '@basa/protocol/one-shot';
 
 export interface GateOptions {
   readonly places: number;

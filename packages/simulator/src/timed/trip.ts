@@ -1,5 +1,5 @@
 /** One user's trip from a model to an update, and the events that others see of it. */
-import type { Versions } from '@basa/protocol';
+import type { Versions } from '@basa/protocol/policy';
 import type { GateOptions } from './admission-gate.ts';
 import type { Delay } from './delay.ts';
 

@@ -1,7 +1,7 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
 import { agedWeight } from '@basa/learning';
-import { defaultMinimum } from '@basa/protocol';
+import { defaultMinimum } from '@basa/protocol/policy';
 import {
   type Arrivals,
   type Delay,

@@ -1,21 +1,18 @@
 /** Devices that report statistics in a federation in memory: the results of each window, and the reports that are in it. */
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import { type RandomWords, toSigned } from '@basa/masking';
+import { granted, isRefused } from '@basa/protocol';
+import { buildReport } from '@basa/protocol/one-shot';
 import {
-  buildReport,
   type FieldResult,
   fieldResults,
-  granted,
-  isRefused,
-  modelStatementCodec,
   type Report,
   reportWords,
   type StatisticsPolicy,
-  signStatement,
-  sumRules,
   type TaskPolicy,
   windowStatement,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { modelStatementCodec, signStatement, sumRules } from '@basa/protocol/wire';
 import { OneShotFederation } from '@basa/simulator';
 import { nodeEnvironment } from '../simulation/environment.ts';
 

@@ -7,7 +7,7 @@ import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
-import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { bundleProcesses } from '../processes/bundle.ts';

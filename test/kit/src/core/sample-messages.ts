@@ -1,19 +1,9 @@
 /** One real message of every kind, from a run of both modes, as input for fuzzing decoders. */
-import {
-  type Codec,
-  certificateCodec,
-  decodeBufferRecord,
-  decodePolicy,
-  deviceExportCodec,
-  encodeBufferRecord,
-  encodePolicy,
-  granted,
-  paperMessages,
-  paperTicketCodec,
-  revocationsCodec,
-  type SumFact,
-  voteCodec,
-} from '@basa/protocol';
+import { granted } from '@basa/protocol';
+import { decodeBufferRecord, encodeBufferRecord, type SumFact } from '@basa/protocol/one-shot';
+import { paperMessages, paperTicketCodec } from '@basa/protocol/paper';
+import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
+import { type Codec, certificateCodec, deviceExportCodec, revocationsCodec, voteCodec } from '@basa/protocol/wire';
 import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { shotSamples } from './one-shot/sample-shots.ts';

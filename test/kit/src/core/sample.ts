@@ -1,5 +1,5 @@
 /** A real message with its codec. */
-import type { Codec } from '@basa/protocol';
+import type { Codec } from '@basa/protocol/wire';
 
 export interface SampleMessage {
   readonly name: string;

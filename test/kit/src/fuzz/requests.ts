@@ -2,7 +2,7 @@
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { type Signer, toHex } from '@basa/masking';
-import { HEADER } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
 import fc from 'fast-check';
 
 export interface FuzzRequest {

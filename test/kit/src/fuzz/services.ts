@@ -1,7 +1,7 @@
 /** Sends fuzzed requests to both services of a test: no answer may be a 500, and both must be alive afterwards. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { inMemoryStoreForTests } from '@basa/client/node';
-import { HEADER } from '@basa/protocol';
+import { HEADER } from '@basa/protocol/http';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { oneHot, TestServices } from '../services/test-services.ts';

@@ -9,7 +9,7 @@ import { AuthorityOperator, ServerOperator, type TaskSpecification, tokenForAll 
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, toHex } from '@basa/masking';
-import { encodePolicy, type TaskPolicy } from '@basa/protocol';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { createServerTables } from '@basa/server';
 import { Balancer, type Exchange } from './balancer.ts';

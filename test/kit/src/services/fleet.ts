@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { BasaClient } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { expect } from 'vitest';
 import { countsOf, oneHot, type TestServices } from './test-services.ts';
 

@@ -3,18 +3,16 @@ import { connect } from 'node:net';
 import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
+import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol/http';
 import {
-  HEADER,
   heldParts,
   partsHashOf,
-  problemCodeOf,
-  SERVER_PATH,
   type ShotHeader,
   shotHeaderCodec,
   shotLayout,
   shotUploadCodec,
   uploadNameOf,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { oneHot, type TestServices, until } from './test-services.ts';
 

@@ -11,15 +11,9 @@ import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  ENGINE,
-  encodePolicy,
-  type Millis,
-  millis,
-  SERVER_PATH,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { type Millis, millis } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import { ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { OPERATOR_TOKEN, OPERATORS, operate as operateBytes } from '../world/operator.ts';

@@ -1,5 +1,5 @@
 /** Every vector file, by the function that makes it. */
-import { WIRE_VERSION } from '@basa/protocol';
+import { WIRE_VERSION } from '@basa/protocol/internal/wire/codec.ts';
 import { abeVectors } from './abe.ts';
 import { baselineVectors } from './baselines.ts';
 import { maskingVectors } from './masking.ts';

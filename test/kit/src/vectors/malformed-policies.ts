@@ -3,13 +3,8 @@
  * an offset, so that a layout with another field needs no change here.
  */
 import { ascii, concatBytes, ring } from '@basa/masking';
-import {
-  encodePolicy,
-  type MetricRange,
-  type PrivacyBudget,
-  type PrivacyPolicy,
-  type TaskPolicy,
-} from '@basa/protocol';
+import type { PrivacyBudget } from '@basa/protocol/internal/wire/privacy.ts';
+import { encodePolicy, type MetricRange, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol/policy';
 
 import { malformedStatistics, STATISTICS } from './statistics.ts';
 

@@ -1,27 +1,24 @@
 /** Batches of the one-shot mode as vectors, from the statements of the authorities to the sum. */
 import { toHex } from '@basa/masking';
+import { granted } from '@basa/protocol';
+import { batchCodec, givenNameOf } from '@basa/protocol/internal/wire/upload.ts';
+import { judgeSum, sumPlan } from '@basa/protocol/one-shot';
+import { encodePolicy, type Sealing } from '@basa/protocol/policy';
 import {
-  batchCodec,
   batchCtxOf,
   batchVoteRequestCodec,
-  encodePolicy,
-  givenNameOf,
-  granted,
   inspectAnswerCodec,
   inspectRequestCodec,
-  judgeSum,
   modelNameOf,
   releaseAnswerCodec,
   releaseRequestCodec,
   revocationsCodec,
-  type Sealing,
   shotUploadCodec,
   shownModelCodec,
   signRevocations,
-  sumPlan,
   sumRules,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
 

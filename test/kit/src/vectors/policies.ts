@@ -10,7 +10,7 @@ import {
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
   type TaskPolicy,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
 import { malformedPolicies } from './malformed-policies.ts';
 import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
 import { type ReportVector, reportVectors, unusableStatistics, usableStatistics } from './statistics.ts';

@@ -1,19 +1,16 @@
 /** Whole buffers and batches as vectors: `paper`, `one-shot`, tokens of devices, and epoch keys to refuse. */
 
 import { addInPlace, applyMasksInPlace, FIELD, type MaskTerm, unsafeTransparentSealing } from '@basa/masking';
+import { type Ctx, granted, millis, type UserId } from '@basa/protocol';
 import {
   acceptPaperUpload,
-  type Ctx,
   connectPaper,
   contributePaper,
-  granted,
-  millis,
   paperInput,
   paperMessages,
   paperTicketCodec,
-  type UserId,
   unsafePaperBuffer,
-} from '@basa/protocol';
+} from '@basa/protocol/paper';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { wasmTools } from '../core/tools.ts';

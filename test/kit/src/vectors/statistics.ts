@@ -1,10 +1,9 @@
 /** Statistics tasks: policies that can be used and that cannot, and reports with their words. */
 import { ascii, concatBytes, RING_32 } from '@basa/masking';
+import { millis } from '@basa/protocol';
 import {
   encodePolicy,
   fieldsOf,
-  millis,
-  modelNameOf,
   type PrivacyPolicy,
   type Report,
   reportWords,
@@ -15,7 +14,8 @@ import {
   taskIdOf,
   windowAt,
   windowStatement,
-} from '@basa/protocol';
+} from '@basa/protocol/policy';
+import { modelNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];

@@ -1,13 +1,7 @@
 /** Policies that decode: unusable ones, with a reason for each line of `policyProblem`, and those at the limits. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
-import {
-  ENGINE,
-  MAX_SLOTS,
-  ONE_SHOT_DEFAULTS,
-  type PrivacyPolicy,
-  type Staleness,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { MAX_SLOTS } from '@basa/protocol/internal/wire/fields.ts';
+import { ENGINE, ONE_SHOT_DEFAULTS, type PrivacyPolicy, type Staleness, type TaskPolicy } from '@basa/protocol/policy';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
 

@@ -4,30 +4,24 @@
  */
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { addInPlace, plainVectorKernel, type Signer, subtractInPlace, toHex, unpackVector } from '@basa/masking';
+import { type Ctx, granted, type Refused } from '@basa/protocol';
+import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol/http';
+import { agreedSum, batchVote, type ClosingBatch, type MaskSumOf, sumPlan } from '@basa/protocol/one-shot';
 import {
-  AUTHORITY_PATH,
-  agreedSum,
   type Batch,
   type BatchVoteRequest,
   batchCtxOf,
   batchOf,
-  batchVote,
   batchVoteRequestCodec,
-  type ClosingBatch,
-  type Ctx,
   type Endorsement,
   type Epoch,
   epochNameOf,
-  granted,
   type InspectAnswer,
   type InspectRequest,
   inspectAnswerCodec,
   inspectRequestCodec,
   joined,
   liveEpochsCodec,
-  type MaskSumOf,
-  problemCodeOf,
-  type Refused,
   type ReleaseAnswer,
   type ReleaseRequest,
   releaseAnswerCodec,
@@ -35,12 +29,11 @@ import {
   type ShotUpload,
   type ShownUpload,
   shotLayout,
-  sumPlan,
   unframeHeader,
   uploadNameOf,
   type Vote,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Changed } from '@basa/simulator';
 import { asOperator } from './operator.ts';

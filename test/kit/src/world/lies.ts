@@ -7,7 +7,7 @@ import {
   releaseRequestCodec,
   shotLayout,
   unframeHeader,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { World } from './world.ts';
 

@@ -1,12 +1,11 @@
 /** A world whose devices send anything they are told to, and whose authorities are silent or lie. */
 import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
 import { applyMasksInPlace, concatBytes, toHex } from '@basa/masking';
+import { HEADER, SERVER_PATH } from '@basa/protocol/http';
+import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
 import {
-  HEADER,
   heldParts,
   partsHashOf,
-  SERVER_PATH,
-  type ShotHeaderBody,
   type ShotUpload,
   type ShownModel,
   shotHeaderCodec,
@@ -14,7 +13,7 @@ import {
   shotUploadCodec,
   shownModelCodec,
   uploadNameOf,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/virtual-time';
 import { lieAboutSums } from './lies.ts';

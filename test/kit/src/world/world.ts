@@ -11,16 +11,9 @@ import type { TaskSpecification } from '@basa/client/operator';
 import { kitPolicy, oneShotPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  encodePolicy,
-  type Millis,
-  millis,
-  type OneShotPolicy,
-  SERVER_PATH,
-  type TaskId,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { type Millis, millis, type TaskId } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import { encodePolicy, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { AuthorityParty, NEVER_MS, NO_LIMITS } from './authority-party.ts';

@@ -1,26 +1,19 @@
 /** Examines uploads and sums the masks of a batch, from plain data: in a thread. */
 import { addInPlace, type Keystream, type MaskTools, plainVectorKernel, toHex } from '@basa/masking';
+import { isRefused, type Refused, refused } from '@basa/protocol';
 import {
   addAuthorityNoise,
   addMasksInPlace,
-  decodePolicy,
   type ExaminedTask,
   type ExaminePorts,
   examineUpload,
-  inspectRequestCodec,
-  isRefused,
   type MaskedUpload,
   openParts,
-  type Part,
   packSum,
-  type Refused,
-  refused,
-  releaseRequestCodec,
-  shotLayout,
   shownEpochs,
-  type TaskPolicy,
-  taskIdOf,
-} from '@basa/protocol';
+} from '@basa/protocol/one-shot';
+import { decodePolicy, type Part, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
+import { inspectRequestCodec, releaseRequestCodec, shotLayout } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { type MaskResult, type MaskTask, type UploadsTask, wipeSecrets } from './tasks.ts';

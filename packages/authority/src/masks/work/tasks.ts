@@ -1,6 +1,8 @@
 /** The tasks of the threads of the one-shot mode, as plain data. Requests travel as bytes and are decoded in the thread. */
 import type { HolderSecret } from '@basa/masking';
-import type { Ctx, GuardWords, Part, Refused } from '@basa/protocol';
+import type { Ctx, Refused } from '@basa/protocol';
+import type { Part } from '@basa/protocol/policy';
+import type { GuardWords } from '@basa/protocol/wire';
 
 /** The secrets of one live epoch of this authority, by the hash of its statement. The thread overwrites them when it is done. */
 interface EpochSecret extends HolderSecret {

@@ -9,7 +9,7 @@ import {
   type Samples,
   type Trainer,
 } from '@basa/learning';
-import { scoresIn } from '@basa/protocol';
+import { scoresIn } from '@basa/protocol/http';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
 import type { Evaluated, EvaluateTask } from './sum-shard.ts';

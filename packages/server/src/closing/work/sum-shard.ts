@@ -9,17 +9,17 @@ import {
   toSigned,
   type VectorKernel,
 } from '@basa/masking';
+import type { Ctx } from '@basa/protocol';
+import type { Scores } from '@basa/protocol/http';
+import { judgeCoordinates } from '@basa/protocol/one-shot';
 import {
-  type Ctx,
   judgeBehind,
-  judgeCoordinates,
   judgePrefix,
   type PrefixVerdict,
   prefixElements,
-  type Scores,
   type SumRules,
   updateWords,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import { type BlobStore, collect, wordPieces } from '../../blobs/blob-store.ts';
 import type { BodyPlace } from '../../blobs/place.ts';
 

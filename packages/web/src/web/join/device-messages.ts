@@ -1,6 +1,6 @@
 /** The messages between a page and the worker that is its device, in both directions. Plain data between threads. */
 import type { ClientEvents, Costs, Step, UploadFate } from '@basa/client/web';
-import type { Loss } from '@basa/protocol';
+import type { Loss } from '@basa/protocol/policy';
 
 /** The services of the device and the pins it trusts over them; `pieceBytes` for slow lines. */
 interface DeviceSettings {

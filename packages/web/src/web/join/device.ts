@@ -9,7 +9,8 @@ import {
 } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
-import { GUARD_WORDS, refusalText } from '@basa/protocol';
+import { refusalText } from '@basa/protocol/http';
+import { GUARD_WORDS } from '@basa/protocol/wire';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 import { persistently } from './persistently.ts';

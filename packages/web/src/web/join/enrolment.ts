@@ -2,7 +2,7 @@
  * Enrols this tab: with the token in its link, with a token that a person typed, with a token from the server, or with an earlier
  * enrolment.
  */
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { element, say } from '../shared/dom.ts';
 
 export type Admittance =

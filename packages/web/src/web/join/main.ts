@@ -1,7 +1,7 @@
 /** The page "Join from this tab": choices on one side of a worker, the device on the other. */
 
 import { toHex } from '@basa/masking';
-import { shownScore } from '@basa/protocol';
+import { shownScore } from '@basa/protocol/http';
 import { drawBatches } from '../shared/batch-view.ts';
 import { element, make, say } from '../shared/dom.ts';
 import { LinePlot } from '../shared/line-plot.ts';

@@ -1,6 +1,6 @@
 /** Both modes over the same fleet in virtual time, with the prices of this machine. */
 import { agedWeight } from '@basa/learning';
-import { defaultMinimum } from '@basa/protocol';
+import { defaultMinimum } from '@basa/protocol/policy';
 import {
   type Fleet,
   type OneShotCosts,

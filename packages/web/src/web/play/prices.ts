@@ -1,5 +1,6 @@
 /** The cost of sealing and opening in this tab, in each mode: the fastest of a few runs, because the machine may be busy. */
-import { type Ctx, paperAttribute, type Slot } from '@basa/protocol';
+import type { Ctx, Slot } from '@basa/protocol';
+import { paperAttribute } from '@basa/protocol/paper';
 import { webRandomBytes, webSuite } from '@basa/runtime/web';
 import { type PaperSealings, partTrial } from '@basa/simulator';
 import { loadPaperSealings } from '../shared/simulation.ts';

@@ -1,6 +1,7 @@
 /** One real batch in a page: the cores of devices, server and authority in one-shot mode, and the server's view of it. */
 
-import { isRefused, updateWords } from '@basa/protocol';
+import { isRefused } from '@basa/protocol';
+import { updateWords } from '@basa/protocol/wire';
 import { chiSquareUniform, OneShotFederation, uniformityOf } from '@basa/simulator';
 import { pageEnvironment } from '../shared/simulation.ts';
 import type { FromSees } from './sees-messages.ts';

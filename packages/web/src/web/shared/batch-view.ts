@@ -1,5 +1,5 @@
 /** Shows each batch with its status and a bar of its uploads. */
-import type { LiveBuffer } from '@basa/protocol';
+import type { LiveBuffer } from '@basa/protocol/http';
 import { make, say } from './dom.ts';
 import { short } from './format.ts';
 

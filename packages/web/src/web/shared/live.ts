@@ -1,5 +1,5 @@
 /** The event stream of a task, reassembled: every version so far, and the newest of everything else. */
-import { type LiveState, type LiveVersion, SERVER_PATH } from '@basa/protocol';
+import { type LiveState, type LiveVersion, SERVER_PATH } from '@basa/protocol/http';
 
 export interface Watched extends LiveState {
   /** The server's clock minus ours. */

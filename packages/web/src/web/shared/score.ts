@@ -1,6 +1,7 @@
 /** The score of a task's versions for pages: the accuracy of classes, R2 of numbers. */
 import { fromHex } from '@basa/masking';
-import { decodePolicy, type Loss, SCORE_OF_LOSS, type Scores, type shownScore } from '@basa/protocol';
+import { SCORE_OF_LOSS, type Scores, type shownScore } from '@basa/protocol/http';
+import { decodePolicy, type Loss } from '@basa/protocol/policy';
 import { percent } from './format.ts';
 import type { TaskFacts } from './server-facts.ts';
 

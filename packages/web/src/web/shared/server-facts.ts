@@ -1,13 +1,7 @@
 /** A page's first questions to its server: the addresses of the authorities, and the tasks. */
 import { equalBytes, fromHex } from '@basa/masking';
-import {
-  decodePolicy,
-  type NoiseWords,
-  noiseWords,
-  type PageSettings,
-  SERVER_PATH,
-  type Sealing,
-} from '@basa/protocol';
+import { type PageSettings, SERVER_PATH } from '@basa/protocol/http';
+import { decodePolicy, type NoiseWords, noiseWords, type Sealing } from '@basa/protocol/policy';
 
 /** A task as the server describes it (docs/http.md). */
 export interface TaskFacts {

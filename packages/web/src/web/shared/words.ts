@@ -1,5 +1,5 @@
 /** Words that pages explain: on hover, on focus, and to screen readers. */
-import type { Sealing } from '@basa/protocol';
+import type { Sealing } from '@basa/protocol/policy';
 import { make } from './dom.ts';
 
 const WORDS = {

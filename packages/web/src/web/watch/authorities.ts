@@ -1,6 +1,6 @@
 /** Whether the authorities of the task answer, asked directly by this page. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { element, make, say } from '../shared/dom.ts';
 import type { AuthorityPlace } from '../shared/server-facts.ts';
 

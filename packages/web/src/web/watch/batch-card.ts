@@ -1,5 +1,5 @@
 /** The batches of a task in one line, and each of them when the line is opened. */
-import type { LiveBuffer } from '@basa/protocol';
+import type { LiveBuffer } from '@basa/protocol/http';
 import { drawBatches } from '../shared/batch-view.ts';
 import { element, say } from '../shared/dom.ts';
 import { count, plural } from '../shared/format.ts';

@@ -1,5 +1,5 @@
 /** The server's counters as bars: steps, refusals, ages, versions in use. */
-import { LIVE_STEPS, type LiveState } from '@basa/protocol';
+import { LIVE_STEPS, type LiveState } from '@basa/protocol/http';
 import { drawBars } from '../shared/bars.ts';
 import { element } from '../shared/dom.ts';
 import { bytes, count, milliseconds } from '../shared/format.ts';

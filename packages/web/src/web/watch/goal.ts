@@ -1,5 +1,5 @@
 /** The score of a task's newest version, its target, and the end of the task. */
-import { type Scores, shownScore } from '@basa/protocol';
+import { type Scores, shownScore } from '@basa/protocol/http';
 import { element, say } from '../shared/dom.ts';
 import { count, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';

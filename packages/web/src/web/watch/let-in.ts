@@ -1,5 +1,5 @@
 /** How many devices the owner of each authority let in, asked directly by this page: an owner cannot hide behind the server. */
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { element, say } from '../shared/dom.ts';
 import { count } from '../shared/format.ts';
 import type { AuthorityPlace } from '../shared/server-facts.ts';

@@ -1,5 +1,5 @@
 /** The page "Watch": a task as its server reports it, live. */
-import { shownScore } from '@basa/protocol';
+import { shownScore } from '@basa/protocol/http';
 import { element, make, say } from '../shared/dom.ts';
 import { count } from '../shared/format.ts';
 import { type Watched, watchTask } from '../shared/live.ts';

@@ -1,5 +1,5 @@
 /** An operator's controls on the page: watch a restricted task, pause a task and resume it. */
-import { SERVER_PATH } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol/http';
 import { element, say } from '../shared/dom.ts';
 
 /** Kept in the tab: other tabs and later visits start without it. */

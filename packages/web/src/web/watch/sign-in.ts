@@ -1,6 +1,6 @@
 /** Sign-in of an operator at an OpenID provider: the browser goes there and comes back to this page with a code. */
 import { type Begun, beginSignIn, endSignIn } from '@basa/client/operator';
-import type { PageSettings } from '@basa/protocol';
+import type { PageSettings } from '@basa/protocol/http';
 import { webRandomBytes } from '@basa/runtime/web';
 import { element, say } from '../shared/dom.ts';
 import { KEPT_AS } from './operator.ts';

@@ -1,5 +1,5 @@
 /** The results of a statistics task: numbers as lines over windows, histograms of the newest window, all with error bars. */
-import type { FieldResult, WindowResult } from '@basa/protocol';
+import type { FieldResult, WindowResult } from '@basa/protocol/policy';
 import { drawBars } from '../shared/bars.ts';
 import { element, make, say } from '../shared/dom.ts';
 import { count, digits, plural } from '../shared/format.ts';

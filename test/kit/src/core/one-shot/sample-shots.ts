@@ -1,13 +1,12 @@
 /** One real message and record of every kind of the one-shot mode. */
+import { granted } from '@basa/protocol';
+import { batchCodec } from '@basa/protocol/internal/wire/upload.ts';
+import { deviceRecordCodec } from '@basa/protocol/one-shot';
+import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
 import {
-  batchCodec,
   batchVoteRequestCodec,
-  decodePolicy,
-  deviceRecordCodec,
   type Epoch,
-  encodePolicy,
   epochCodec,
-  granted,
   inspectAnswerCodec,
   inspectRequestCodec,
   liveEpochsCodec,
@@ -19,7 +18,7 @@ import {
   shotUploadCodec,
   shownModelCodec,
   voteCodec,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { type SampleMessage, sample } from '../sample.ts';
 import { ShotWorld } from './shot-world.ts';

@@ -1,34 +1,35 @@
 /** Requests of a one-shot federation's server to authorities, with any change that a test makes in them. */
 import type { Signer } from '@basa/masking';
+import { granted, type Refused } from '@basa/protocol';
+import { batchProblem } from '@basa/protocol/internal/one-shot/rules.ts';
+import {
+  batchVote,
+  type ClosingBatch,
+  distinctEpochs,
+  type GuardVerdict,
+  guardVerdict,
+  type IntakeView,
+} from '@basa/protocol/one-shot';
 import {
   type Batch,
   type BatchVoteRequest,
   batchCtxOf,
   batchOf,
-  batchProblem,
-  batchVote,
   batchVoteRequestCodec,
-  type ClosingBatch,
-  distinctEpochs,
   type Endorsement,
   type Epoch,
-  type GuardVerdict,
-  granted,
-  guardVerdict,
   guardWordsOf,
   type InspectAnswer,
   type InspectRequest,
-  type IntakeView,
   inspectRequestCodec,
   joined,
   type ModelStatement,
-  type Refused,
   type ReleaseRequest,
   releaseRequestCodec,
   type ShotHeader,
   type ShownUpload,
   type Vote,
-} from '@basa/protocol';
+} from '@basa/protocol/wire';
 import {
   type Changed,
   inspectRequest,

@@ -1,16 +1,8 @@
 /** A one-shot federation for tests: its devices contribute by default, and its server makes any request of authorities. */
 import { ascii } from '@basa/masking';
-import {
-  isRefused,
-  type Millis,
-  type ModelStatement,
-  millis,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  type ShownModel,
-  shownModelCodec,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { isRefused, type Millis, millis } from '@basa/protocol';
+import { ONE_SHOT_DEFAULTS, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type ModelStatement, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
 import { OneShotFederation, type ShotAuthority, type ShotDevice } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { ShotRequests } from './shot-requests.ts';
