@@ -23,10 +23,9 @@ const browser = await launchChromium();
 mkdirSync(OUT, { recursive: true });
 try {
   const mode = 'one-shot';
-  const version = { combine: 'mean' } as const;
   const { task } = await createDemoTask(
     services,
-    { name: 'MNIST', mode, bufferSize: 10, version, seed: 1, stop: { accuracy: 0.95 } },
+    { name: 'MNIST', mode, bufferSize: 10, seed: 1, stop: { accuracy: 0.95 } },
     test,
   );
   const work = await fleetWork(services, { mode, devices: 12, dropShare: 0.05, folder, seed: 1 }, task, train);

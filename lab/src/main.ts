@@ -23,7 +23,7 @@ if (Object.hasOwn(PROGRAMS, words[0] ?? '')) {
   await runNamed('lab', PROGRAMS);
 } else if (group === undefined) {
   // Loaded only here, because these modules load the whole command line.
-  const { runInProcess } = await import('@basa/cli/internal/shell/run-in-process.ts');
+  const { runInProcess } = await import('@basa/cli/internal/shell/process.ts');
   const { runLab } = await import('./commands/lab.ts');
   await runInProcess((streams) => runLab(words, streams));
 } else {

@@ -64,7 +64,7 @@ export function sizesPage(tarballs: readonly Tarball[], sizes: readonly BrowserS
       ]),
     ),
     '## Keys and sealed seeds of the one-shot mode',
-    'In bytes. The statement of an authority carries its public keys, an upload carries sealed seeds. `basa plan` and `npm run lab -- bench sealing` measure the time that they take.',
+    'In bytes. The statement of an authority carries its public keys, an upload carries sealed seeds. `npm run lab -- bench sealing` measures the time that they take.',
     markdownTable(
       ['sealing', 'public keys', 'expanded secrets', 'sealed seeds, one authority', 'sealed seeds, 3 of 4'],
       SEALINGS.map((sealing) => [`\`${sealing}\``, ...sealedSizes(sealing).map(String)]),

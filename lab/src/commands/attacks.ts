@@ -5,8 +5,7 @@
  * adversary holds.
  */
 
-import { type Command, CommandError, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
-import { text, whole } from '@basa/cli/internal/shell/flag.ts';
+import { type Command, CommandError, command, EXIT_CODE, text, whole } from '@basa/cli/internal/shell/command.ts';
 import { type Terminal, table } from '@basa/cli/internal/shell/terminal.ts';
 import { REFUSALS } from '@basa/protocol';
 import type { Attack, AttackResult } from '../attacks/attack.ts';

@@ -1,6 +1,5 @@
 /** `npm run lab -- bench <name>`: runs one benchmark, and prints a table or a last line of JSON. */
-import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
-import { yes } from '@basa/cli/internal/shell/flag.ts';
+import { type Command, CommandError, type CommandInput, command, yes } from '@basa/cli/internal/shell/command.ts';
 import type { BenchResult } from '../bench/result.ts';
 
 const FLAGS = {

@@ -1,9 +1,19 @@
 /** `npm run lab -- experiment`: makes the tables and figures of the paper, and our own, in virtual time with measured costs. */
 import { availableParallelism } from 'node:os';
-import { dampingFlag } from '@basa/cli/internal/flags/learning.ts';
-import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
-import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/shell/flag.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  choice,
+  command,
+  parsed,
+  positive,
+  text,
+  whole,
+  yes,
+} from '@basa/cli/internal/shell/command.ts';
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
+import type { Damping } from '@basa/learning';
 import { PROTOCOLS, type ProtocolName } from '@basa/virtual-time';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
@@ -54,7 +64,15 @@ const FLAGS = {
   }),
   seeds: whole({ help: 'run only the first n seeds; a later run adds the others', min: 1 }),
   'server-rate': positive({ help: "server's learning rate in asynchronous protocols, instead of the task's" }),
-  damping: { ...dampingFlag, without: '0.5' },
+  damping: parsed<Damping>(
+    {
+      value: 'p',
+      help: 'multiply the server rate by (1 + mean age)^-p; none: no damping, as in the paper',
+      without: '0.5',
+    },
+    'a number from 0 to 4, or none',
+    (given) => (given === 'none' ? given : Number(given) >= 0 && Number(given) <= 4 ? Number(given) : undefined),
+  ),
   places: parsed<number | 'unlimited'>(
     {
       value: 'n',

@@ -1,6 +1,8 @@
 /** The commands of the laboratory. */
-import { runProgram, type Streams } from '@basa/cli/internal/shell/cli.ts';
-import type { Program } from '@basa/cli/internal/shell/help.ts';
+
+import type { Program } from '@basa/cli/internal/shell/cli.ts';
+import { runProgram } from '@basa/cli/internal/shell/cli.ts';
+import type { Streams } from '@basa/cli/internal/shell/terminal.ts';
 import { attacks } from './attacks.ts';
 import { bench } from './bench.ts';
 import { experiment, summary } from './experiment.ts';

@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, CommandError, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
-import { yes } from '@basa/cli/internal/shell/flag.ts';
+import { type Command, CommandError, command, EXIT_CODE, yes } from '@basa/cli/internal/shell/command.ts';
+
 import { table } from '@basa/cli/internal/shell/terminal.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 

@@ -34,7 +34,7 @@ export async function followQuickStart(): Promise<number> {
     const env = { ...process.env, ...variables };
     let said = '';
     for (const [, command = ''] of page.matchAll(/npm run basa -- ((?:task create|keys make|keys enroll) .*)/g)) {
-      const words = [...FROM_SOURCE, MAIN, ...command.split(' ')];
+      const words = [...FROM_SOURCE, MAIN, ...command.replaceAll("'", '').split(' ')];
       said += (await promisify(execFile)(process.execPath, words, { cwd: folder, env })).stdout;
     }
     const [BASA_TASK = '', ...tokens] = [...said.matchAll(/^(?:task|token) (\S+)$/gm)].map(([, word = '']) => word);

@@ -1,30 +1,22 @@
 /** The program `basa`: every command, in the order of `--help`. */
-
 import { demo } from './demo/demo.ts';
 import { dev } from './demo/dev.ts';
 import { client } from './device/client.ts';
-import { backupAuthority, backupServer, restoreAuthority, restoreServer } from './operate/backup.ts';
 import { configCheck, configPrint } from './operate/config.ts';
 import { doctor } from './operate/doctor.ts';
 import { init } from './operate/init.ts';
-import { keysRotateVault } from './operate/keys-rotate.ts';
 import { login } from './operate/login.ts';
-import { authority, server } from './operate/services.ts';
+import { authority, backup, keysRotateVault, restore, server } from './operate/services.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
-import { runProgram, type Streams } from './shell/cli.ts';
+import { type Program, runProgram } from './shell/cli.ts';
 import type { Command } from './shell/command.ts';
-import { completionOf } from './shell/completion-command.ts';
-import type { Program } from './shell/help.ts';
-import { deviceList } from './tasks/device.ts';
-import { deviceExport, deviceImport } from './tasks/device-successor.ts';
-import { keysEnroll, keysMake, keysRevoke } from './tasks/keys.ts';
+import { completionOf } from './shell/completion.ts';
+import type { Streams } from './shell/terminal.ts';
+import { deviceExport, deviceImport, deviceList, keysEnroll, keysMake, keysRevoke } from './tasks/devices.ts';
 import { plan } from './tasks/plan.ts';
 import { taskCreate } from './tasks/task-create.ts';
-import { taskExport } from './tasks/task-export.ts';
-import { taskList } from './tasks/task-list.ts';
-import { taskShow } from './tasks/task-show.ts';
-import { taskDelete, taskFinish, taskPause, taskResume } from './tasks/task-state.ts';
+import { taskDelete, taskExport, taskFinish, taskList, taskPause, taskResume, taskShow } from './tasks/tasks.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
@@ -38,10 +30,8 @@ export const COMMANDS: readonly Command[] = [
   configCheck,
   configPrint,
   doctor,
-  backupServer,
-  backupAuthority,
-  restoreServer,
-  restoreAuthority,
+  backup,
+  restore,
   client,
   plan,
   taskCreate,

@@ -5,7 +5,7 @@ import { basaHere as basa, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa as basaProcess, start } from '@basa/testkit/programs/basa-process.ts';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../src/index.ts';
-import { programName } from '../src/shell/invocation.ts';
+import { programName } from '../src/shell/process.ts';
 import { createTerminal } from '../src/shell/terminal.ts';
 
 describe('basa', () => {
@@ -38,7 +38,7 @@ describe('basa', () => {
     ['/home/me/.npm/_npx/1/node_modules/.bin/basa', { npm_command: 'exec' }, 'npx basa'],
     ['/usr/bin/basa', {}, 'basa'],
   ])('started as %s %j hints are for %s', async (script, environment, program) => {
-    expect(programName({ script, folder: '/mine', environment })).toBe(program);
+    expect(programName(script, '/mine', environment)).toBe(program);
     let errors = '';
     const stderr = { write: (text: string) => (errors += text) };
     await runCli(['nothing'], {}, { stdout: stderr, stderr }, program);

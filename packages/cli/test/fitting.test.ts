@@ -2,7 +2,7 @@
 
 import { DEFAULT_FLOOR } from '@basa/client/node';
 import { describe, expect, it } from 'vitest';
-import { FEWEST, fittingFor, floorWarning, spoilerWarning } from '../src/flags/fitting.ts';
+import { FEWEST, fittingFor, floorWarning, spoilerWarning } from '../src/flags/task.ts';
 
 describe('a fleet', () => {
   it.each([

@@ -29,7 +29,7 @@ describe('with an installed `basa`, a model in TypeScript', () => {
     const call =
       "import { loadOwnModel } from './own-model.mjs';\nconsole.log(await loadOwnModel('model.ts').then(({ data }) => data(), String));";
     writeFileSync(join(place, 'run.mjs'), call);
-    const source = join(ROOT, 'packages/cli/src/flags/own-model.ts');
+    const source = join(ROOT, 'packages/cli/src/flags/models.ts');
     const outfile = join(place, 'own-model.mjs');
     await build({
       entryPoints: [source],

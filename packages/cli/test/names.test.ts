@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wholeName } from '../src/flags/names.ts';
+import { wholeName } from '../src/flags/services.ts';
 
 const KIND = { kind: 'task', listed: '`basa task ls`' };
 const tasks = [

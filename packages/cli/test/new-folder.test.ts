@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { newFolder } from '../src/shell/new-folder.ts';
+import { newFolder } from '../src/shell/process.ts';
 
 it('a folder that exists is not proposed for a new device', () => {
   const here = mkdtempSync(join(tmpdir(), 'basa-folder-'));

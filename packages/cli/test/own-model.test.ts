@@ -14,8 +14,8 @@ import { type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { exportsOf, shellBlocksIn, stepsIn } from '@basa/testkit/programs/typed.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadOwnModel } from '../src/flags/own-model.ts';
-import { sourcesOf } from '../src/project/place.ts';
+import { loadOwnModel } from '../src/flags/models.ts';
+import { sourcesOf } from '../src/project/new.ts';
 import { TOOLS } from '../src/project/tools.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
@@ -221,7 +221,7 @@ describe('`basa simulate`', () => {
     expect(again.errors).toContain('clips to 9; lower it to');
     expect(readFileSync(long, 'utf8')).toContain('export const clip = 9;');
     const wrong = await basaHere(['simulate', withClip('wrong.ts', 0)]);
-    expect(wrong.errors).toContain('`clip`, which is not a positive number');
+    expect(wrong.errors).toContain('`clip` that is not a positive number');
   });
 
   it('shows the score of a trainer of your own by its name, whatever its loss', async () => {

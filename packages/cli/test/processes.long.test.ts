@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { start } from '@basa/testkit/programs/basa-process.ts';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startersOf } from '../src/shell/starters.ts';
+import { startersOf } from '../src/shell/process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,7 +87,7 @@ it.each([
   }
   starter.stdout.resume();
   const pid = pidOf(data);
-  const chain = startersOf({ ppid: parentOf(pid), environment: { npm_command: 'run-script' } });
+  const chain = startersOf(parentOf(pid), { npm_command: 'run-script' });
   expect([chain.length, chain.at(-1)]).toEqual([2, starter.pid]);
   process.kill(chain[above - 1] as number, signal);
   await untilGone(pid);

@@ -1,14 +1,14 @@
 /** Whom a process looks after because they started it; processes.long.test.ts kills them. */
 import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { startersOf, whenGone } from '../src/shell/starters.ts';
+import { startersOf, whenGone } from '../src/shell/process.ts';
 
 it.each([
   ['a person in a shell', {}],
   ['an npm that is not above it', { npm_command: 'run-script' }],
 ])('looks after nobody where it was started by %s', (_, environment) => {
   const nobody = 2 ** 22 + 1; // no process has this number, so nothing is above it
-  expect(startersOf({ ppid: nobody, environment })).toEqual([]);
+  expect(startersOf(nobody, environment)).toEqual([]);
 });
 
 it('tells once that one of them is gone', async () => {

@@ -1,11 +1,12 @@
 /** The task of the demo and of `basa dev`: logistic regression on MNIST. */
+
 import { join } from 'node:path';
 import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
 import type { MetricRange, TaskTraining } from '@basa/protocol/policy';
-import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
+import type { ModeChoice } from '../flags/task.ts';
 import type { LocalServices } from '../local/local-services.ts';
-import type { FleetWork } from './fleet-messages.ts';
+import type { FleetWork } from './fleet.ts';
 
 /**
  * Settings that learned steadily in virtual time: all of MNIST over the fleet, one epoch per update, a whole step for
@@ -40,8 +41,6 @@ export interface DemoTaskOptions {
   /** Two for each update of a step by default. */
   readonly places?: number;
   readonly mode: ModeChoice;
-  /** One-shot: the number of batches that make a version, and their combination. */
-  readonly version: VersionSettings;
   /** The number of authorities that every step needs. */
   readonly threshold?: number;
   readonly seed: number;
@@ -54,41 +53,23 @@ export interface DemoTaskOptions {
  * Creates the task at the authorities, then at the server, with MNIST's test set to evaluate on. The same settings give
  * the same task.
  */
-export async function createDemoTask(
-  services: LocalServices,
-  { name, bufferSize, minimum, places, mode, version, threshold, seed, stop, target }: DemoTaskOptions,
-  test: Dataset,
-): Promise<CreatedTask> {
+export function createDemoTask(services: LocalServices, options: DemoTaskOptions, test: Dataset): Promise<CreatedTask> {
+  const { bufferSize, mode, seed, places = PLACES_AN_UPDATE * bufferSize, ...task } = options;
   return createTaskAt(services, {
-    name,
-    model: logisticRegression(),
-    bufferSize,
-    ...(minimum !== undefined && { minimum }),
+    ...task,
     mode,
+    bufferSize,
+    model: logisticRegression(),
     training: TRAINING,
     ...(mode === 'paper'
       ? { uploadLeaseMs: TIME_OUT_MS }
-      : oneShotSettings(version, places ?? PLACES_AN_UPDATE * (version.stepUpdates ?? bufferSize))),
-    ...(threshold !== undefined && { threshold }),
+      : { clip: CLIP, metrics: METRICS, uploadLeaseMs: LEASE_MS, places, stallMs: STALL_MS }),
     initial: { seed },
     serverStep: SERVER_STEP,
-    stop,
-    ...(target !== undefined && { target }),
     // MNIST is public, and whoever tries this out looks at it on the pages.
     publicModels: true,
     evaluationSet: test,
   });
-}
-
-function oneShotSettings(version: VersionSettings, places: number) {
-  return {
-    ...version,
-    clip: CLIP,
-    metrics: METRICS,
-    uploadLeaseMs: LEASE_MS,
-    places,
-    stallMs: STALL_MS,
-  };
 }
 
 export interface FleetOptions {

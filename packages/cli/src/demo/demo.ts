@@ -1,37 +1,32 @@
 /** `basa demo`: the paper's system and the one-shot protocol side by side on this machine, each to a trained model. */
+
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FEWEST } from '../flags/fitting.ts';
-import { bufferWithin, MODES, MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
+import { bufferFlag, bufferWithin, FEWEST, MODES } from '../flags/task.ts';
 import {
   type Command,
   CommandError,
   type CommandInput,
   type CommandResult,
+  choice,
   command,
   EXIT_CODE,
+  text,
+  whole,
+  within,
+  yes,
 } from '../shell/command.ts';
-import { choice, text, whole, within, yes } from '../shell/flag.ts';
 import { comparisonOf, jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
 
 const FLAGS = {
-  statistics: yes(
-    'gather statistics instead of training a model: devices report numbers and choices, the results have error bars',
-  ),
   mode: choice(MODES, {
     help: "run only one of the two: paper, the paper's own protocol, or one-shot",
     without: 'both',
   }),
-  devices: whole({ help: 'number of devices in each fleet', max: 10_000, without: '24, or 48 with --statistics' }),
-  buffer: whole({
-    help: 'buffer size K: the number of updates in a sum',
-    min: FEWEST,
-    max: MOST_UPDATES['one-shot'],
-    default: 10,
-  }),
-  ...VERSION_FLAGS,
+  devices: whole({ help: 'number of devices in each fleet', max: 10_000, without: '24, or twice --buffer' }),
+  buffer: whole({ ...bufferFlag, min: FEWEST, default: 10 }),
   target: whole({ value: 'percent', help: 'accuracy to reach', min: 1, max: 100, default: 88 }),
   further: whole({ help: 'number of buffers to run after the target is reached', max: 1000, default: 5 }),
   buffers: whole({ help: 'stop a run after n buffers', min: 1, default: 100 }),
@@ -61,14 +56,11 @@ export const demo: Command = command({
     "The paper's protocol is UNSAFE and runs only for comparison: its server can learn single updates (docs/threat-model.md).",
   ],
   opening: 'Loading',
-  run: (input) => inFolder(input, input.flags.statistics ? statistics : training),
+  run: inFolder,
 });
 
 /** In a folder without an earlier run. A temporary one is removed at the end. */
-async function inFolder(
-  input: Input,
-  run: (input: Input, folder: string) => Promise<CommandResult>,
-): Promise<CommandResult> {
+async function inFolder(input: Input): Promise<CommandResult> {
   const { flags, terminal } = input;
   const { folder: given } = flags;
   if (given !== undefined && existsSync(join(given, 'secrets.json')))
@@ -78,7 +70,7 @@ async function inFolder(
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
   const isKept = given !== undefined || flags.keep;
   try {
-    const result = await run(input, folder);
+    const result = await training(input, folder);
     if (isKept) terminal.line(`logs and data: ${folder}`);
     return result;
   } finally {
@@ -86,33 +78,12 @@ async function inFolder(
   }
 }
 
-const WINDOW_MS = 6000;
-const WINDOWS = 3;
-const REPORTERS = 48;
-
-async function statistics({ flags, terminal, signal }: Input, folder: string): Promise<CommandResult> {
-  if (flags.mode !== undefined) throw new CommandError('--statistics trains no model; remove --mode');
-  const { runStatistics } = await import('./run-statistics.ts');
-  const { reportOf, statisticsJson, statusOf, windowLine } = await import('./statistics-report.ts');
-  const devices = within(flags.devices ?? REPORTERS, 'devices', { min: 4, max: 1000 });
-  const goal = { devices, windows: WINDOWS };
-  const result = await runStatistics({
-    ...{ ...goal, folder, windowMs: WINDOW_MS, maxSeconds: flags.seconds, seed: flags.seed, terminal, signal },
-    onProgress: (progress) => terminal.status(statusOf(progress, goal)),
-    onWindow: (window, number) => terminal.line(windowLine(window, number)),
-  });
-  terminal.line(reportOf(result));
-  const isReached = result.windows.filter(({ fields }) => fields.length > 0).length >= WINDOWS;
-  return { json: statisticsJson(result), exitCode: isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
-}
-
 async function training({ flags, terminal, signal }: Input, folder: string): Promise<CommandResult> {
   const { further, mode } = flags;
   const modes = mode === undefined ? MODES : [mode];
   for (const one of modes) bufferWithin(flags.buffer, one);
-  const version = versionSettings(flags);
   // A device gives at most one update on a version.
-  const usualDevices = Math.max(24, 2 * (version.stepUpdates ?? flags.buffer));
+  const usualDevices = Math.max(24, 2 * flags.buffer);
   const goal = { target: flags.target / 100, further };
   let shown = 0;
   const { runDemo } = await import('./run-demo.ts');
@@ -121,7 +92,6 @@ async function training({ flags, terminal, signal }: Input, folder: string): Pro
     modes,
     ...goal,
     bufferSize: flags.buffer,
-    version,
     devices: within(flags.devices ?? usualDevices, 'devices', { min: flags.buffer, max: 10_000 }),
     maxBuffers: flags.buffers,
     maxSeconds: flags.seconds,

@@ -1,26 +1,39 @@
-/** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
+/** `basa dev`: a server, authorities, a task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FEWEST, fittingFor } from '../flags/fitting.ts';
-import { MOST_UPDATES, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
-import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  authoritiesFlag,
+  bufferFlag,
+  FEWEST,
+  type Fitting,
+  fittingFor,
+  fittingMinimum,
+  thresholdFlag,
+} from '../flags/task.ts';
 import type { LocalServices } from '../local/local-services.ts';
-import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
-import { text, texts, whole, yes } from '../shell/flag.ts';
-import { newFolder } from '../shell/new-folder.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  command,
+  defined,
+  text,
+  texts,
+  whole,
+  yes,
+} from '../shell/command.ts';
+import { newFolder } from '../shell/process.ts';
 import { counted } from '../shell/terminal.ts';
 
 /** The page that joins uses one for each new device, so that opening it is enough. */
 const PAGE_TOKENS = 200;
 const TOKEN_MS = 24 * 3_600_000;
 const DEVICES = 9;
+const REPORTERS = 40;
 /** The K of the paper's experiments. */
 const MOST_FITTING = 10;
-
-const REPORTERS = 40;
-const WINDOW_MS = 10_000;
-/** A day of them. */
-const WINDOWS = 8640;
+const LOOK_MS = 500;
 
 const FLAGS = {
   statistics: yes(
@@ -36,26 +49,14 @@ const FLAGS = {
     max: 1000,
     without: '9, or twice --buffer; 40 with --statistics',
   }),
-  buffer: whole({
-    help: 'buffer size K: the number of updates in a sum',
-    min: FEWEST,
-    max: MOST_UPDATES['one-shot'],
-    without: 'half of the devices, at most 10',
-  }),
-  ...VERSION_FLAGS,
-  nodes: whole({
-    help: 'run n server nodes behind a load balancer, with a local PostgreSQL',
-    min: 1,
-    max: 16,
-    without: 'one server with SQLite',
-  }),
+  buffer: whole({ ...bufferFlag, min: FEWEST, without: 'half of the devices, at most 10' }),
   'server-port': whole({ help: 'port of the server', max: 65_535, default: 7800 }),
   'authority-port': whole({
     help: 'port of the authority; further authorities use the next ports',
     max: 65_535,
     default: 7801,
   }),
-  authorities: whole({ help: 'number of authorities for the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
+  authorities: authoritiesFlag,
   threshold: thresholdFlag,
   cors: texts({
     value: 'origin',
@@ -63,79 +64,6 @@ const FLAGS = {
   }),
 };
 type Input = CommandInput<typeof FLAGS>;
-
-export const dev: Command = command({
-  name: 'dev',
-  summary: 'run a server, an authority and a small fleet for your own clients',
-  flags: FLAGS,
-  opening: 'Starting the authority and the server (a few seconds)',
-  async run(input) {
-    const { flags, terminal, signal } = input;
-    const { authorities, folder, nodes } = flags;
-    const corsOrigins = originsOf(flags.cors);
-    const open = flags.statistics ? statistics(input) : await training(input);
-    const { startLocalServices } = await import('../local/local-services.ts');
-    const { joinLink, offerTokens, watchLink } = await import('../local/pages.ts');
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const services = await startLocalServices({
-      folder,
-      signal,
-      corsOrigins,
-      handsOutTokens: true,
-      serverPort: flags['server-port'],
-      authorityPort: flags['authority-port'],
-      authorities,
-      ...(nodes !== undefined && { nodes }),
-    });
-    let party: Party | undefined;
-    try {
-      party = await open(services);
-      const { task } = party;
-      const count = 2 + corsOrigins.length;
-      const tokens = await services.authority.tokens(task, count + PAGE_TOKENS, Date.now() + TOKEN_MS);
-      const [token = '', tabToken = '', ...pageTokens] = tokens.slice(0, count);
-      const handedOut = tokens.slice(count);
-      const { tokenForAll } = await import('@basa/client/operator');
-      const variables = {
-        BASA_SERVER: services.serverUrl,
-        BASA_AUTHORITY: services.authorityUrl,
-        BASA_AUTHORITY_KEY: services.authorityKey,
-        BASA_TASK: task,
-        BASA_OPERATOR_TOKEN: services.operatorToken,
-        BASA_AUTHORITY_TOKEN: tokenForAll(services.authorityUrl, services.operatorToken),
-        BASA_ENROLMENT_TOKEN: token,
-      };
-      if (services.hasPages) {
-        const { serverUrl, authorityKey } = services;
-        await offerTokens(folder, task, handedOut);
-        terminal.line(`Watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
-        if (!flags.statistics)
-          terminal.line(`Join from a browser tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}`);
-        terminal.line();
-      }
-      const kept = authorities === 1 ? 'the authority are' : `${authorities} authorities are`;
-      const servers = nodes === undefined ? 'The server' : counted(nodes, 'server node');
-      terminal.line(`${servers} and ${kept} running.`);
-      terminal.line('This party holds the tokens of every side: use it to try things out, not with data of others.');
-      terminal.line('In another terminal, type:\n');
-      for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
-      for (const [n, origin] of corsOrigins.entries())
-        terminal.line(`\nYour page: ${origin}/#token=${pageTokens[n] ?? ''}`);
-      terminal.line(`\n\`basa client --identity ${newFolder('my-device')} ${party.takePart}`);
-      terminal.line(`${party.show}\n\nCtrl-C stops everything.`);
-      await until(signal, () => party?.check());
-      const secrets = {
-        BASA_OPERATOR_TOKEN: undefined,
-        BASA_AUTHORITY_TOKEN: undefined,
-        BASA_ENROLMENT_TOKEN: undefined,
-      };
-      return { json: { ...variables, ...secrets, stopped: true } };
-    } finally {
-      await party?.stop();
-      await services.stop();
-    }
-  },
-});
 
 /** The task, and the devices in it. */
 interface Party {
@@ -148,13 +76,80 @@ interface Party {
   stop(): Promise<void>;
 }
 
+export const dev: Command = command({
+  name: 'dev',
+  summary: 'run a server, an authority and a small fleet for your own clients',
+  flags: FLAGS,
+  opening: 'Starting the authority and the server (a few seconds)',
+  async run(input) {
+    const { flags, signal } = input;
+    const { authorities, folder } = flags;
+    const corsOrigins = originsOf(flags.cors);
+    const { startLocalServices } = await import('../local/local-services.ts');
+    const open = flags.statistics ? statistics(input) : await training(input);
+    const services = await startLocalServices({
+      ...{ folder, signal, corsOrigins, authorities },
+      handsOutTokens: true,
+      serverPort: flags['server-port'],
+      authorityPort: flags['authority-port'],
+    });
+    let party: Party | undefined;
+    try {
+      party = await open(services);
+      const variables = await welcome(input, services, party);
+      while (!signal.aborted) {
+        party.check();
+        await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      }
+      const { BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY, BASA_TASK } = variables;
+      return { json: { BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY, BASA_TASK, stopped: true } };
+    } finally {
+      await party?.stop();
+      await services.stop();
+    }
+  },
+});
+
+/** Tells how to take part and to look at it, and returns the variables of the other terminal. */
+async function welcome({ flags, terminal }: Input, services: LocalServices, party: Party) {
+  const { authority, authorityKey, authorityUrl, operatorToken, serverUrl } = services;
+  const { task } = party;
+  const { joinLink, offerTokens, watchLink } = await import('../local/pages.ts');
+  const { tokenForAll } = await import('@basa/client/operator');
+  const tokens = await authority.tokens(task, 2 + flags.cors.length + PAGE_TOKENS, Date.now() + TOKEN_MS);
+  const [token = '', tabToken = '', ...pageTokens] = tokens;
+  const variables = {
+    BASA_SERVER: serverUrl,
+    BASA_AUTHORITY: authorityUrl,
+    BASA_AUTHORITY_KEY: authorityKey,
+    BASA_TASK: task,
+    BASA_OPERATOR_TOKEN: operatorToken,
+    BASA_AUTHORITY_TOKEN: tokenForAll(authorityUrl, operatorToken),
+    BASA_ENROLMENT_TOKEN: token,
+  };
+  if (services.hasPages) {
+    await offerTokens(flags.folder, task, pageTokens.slice(flags.cors.length));
+    terminal.line(`Watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
+    if (!flags.statistics)
+      terminal.line(`Join from a browser tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}`);
+    terminal.line();
+  }
+  const kept = flags.authorities === 1 ? 'the authority are' : `${flags.authorities} authorities are`;
+  terminal.line(`The server and ${kept} running.`);
+  terminal.line('This party holds the tokens of every side: use it to try things out, not with data of others.');
+  terminal.line('In another terminal, type:\n');
+  for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
+  for (const [n, origin] of flags.cors.entries()) terminal.line(`\nYour page: ${origin}/#token=${pageTokens[n] ?? ''}`);
+  terminal.line(`\n\`basa client --identity ${newFolder('my-device')} ${party.takePart}`);
+  terminal.line(`${party.show}\n\nCtrl-C stops everything.`);
+  return variables;
+}
+
 /** Also writes the data for tabs that join, which the server reads when it starts. */
-async function training({ flags, signal }: Input): Promise<(services: LocalServices) => Promise<Party>> {
+async function training({ flags, signal, terminal }: Input): Promise<(services: LocalServices) => Promise<Party>> {
   const { buffer, folder, threshold } = flags;
   const devices = flags.devices ?? (buffer === undefined ? DEVICES : 2 * buffer);
-  const sizes =
-    buffer === undefined ? fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING) : { bufferSize: buffer };
-  const version = versionSettings(flags);
+  const sizes = batchesFor(devices, buffer);
   const { loadMnist } = await import('@basa/datasets');
   const { createDemoTask, fleetWork } = await import('./demo-task.ts');
   const { Fleet } = await import('./fleet.ts');
@@ -162,16 +157,16 @@ async function training({ flags, signal }: Input): Promise<(services: LocalServi
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { train, test } = await loadMnist({ signal });
   await writeShares(folder, train);
-  const given = threshold === undefined ? {} : { threshold };
-  const choice = { name: 'dev', mode: 'one-shot', ...sizes, version, ...given, seed: 1, stop: {} } as const;
-  const fleetOf = async (services: LocalServices, task: string) => {
+  const choice = { name: 'dev', mode: 'one-shot', ...sizes, ...defined({ threshold }), seed: 1, stop: {} } as const;
+  return async (services) => {
+    const { task, policy } = await createDemoTask(services, choice, test);
     const where = join(folder, String(Date.now()));
     const work = { mode: 'one-shot', devices, dropShare: 0, folder: where, seed: 1 } as const;
-    return new Fleet(await fleetWork(services, work, task, train), 1);
-  };
-  return async (services) => {
-    const { task } = await createDemoTask(services, choice, test);
-    const fleet = devices > 0 ? await fleetOf(services, task) : undefined;
+    const fleet = devices > 0 ? new Fleet(await fleetWork(services, work, task, train), 1) : undefined;
+    if (devices < policy.minimum)
+      terminal.line(
+        `A version needs ${counted(policy.minimum, 'update')} of different devices, and this fleet has ${devices}: ${counted(policy.minimum - devices, 'more device')} must take part.\n`,
+      );
     return {
       task,
       takePart: '--user 7 --rounds 3` takes part as one more device.',
@@ -182,18 +177,20 @@ async function training({ flags, signal }: Input): Promise<(services: LocalServi
   };
 }
 
+/** Batches that the fleet fills by itself, with a K that was asked for, too. An empty fleet leaves them to other devices. */
+function batchesFor(devices: number, buffer: number | undefined): Pick<Fitting, 'bufferSize' | 'minimum'> {
+  const fitting = fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING);
+  if (buffer === undefined) return fitting;
+  return { bufferSize: buffer, minimum: fittingMinimum(devices === 0 ? buffer : Math.min(buffer, devices)) };
+}
+
 function statistics({ flags, terminal }: Input): (services: LocalServices) => Promise<Party> {
   const { folder, threshold, devices = REPORTERS, buffer } = flags;
   return async (services) => {
-    const { createReportingTask, Reporters } = await import('./reporters.ts');
-    const { task, policy } = await createReportingTask(services, {
-      ...{ name: 'dev statistics', devices, windowMs: WINDOW_MS, windows: WINDOWS },
-      ...(buffer !== undefined && { bufferSize: buffer }),
-      ...(threshold !== undefined && { threshold }),
-    });
-    const where = join(folder, String(Date.now()));
-    const reporters = new Reporters({ folder: where, devices, windowMs: WINDOW_MS, seed: 1 });
-    await reporters.start(services, task);
+    const { createReportingTask, Reporters, WINDOW_MS } = await import('./reporters.ts');
+    const { task, policy } = await createReportingTask(services, devices, defined({ bufferSize: buffer, threshold }));
+    const reporters = new Reporters(join(folder, String(Date.now())));
+    await reporters.start(services, task, devices);
     terminal.line(
       `${counted(devices, 'device')} report every ${WINDOW_MS / 1000} s. A window needs ${policy.minimum} reports; the first result comes in about 20 s.`,
     );
@@ -216,20 +213,4 @@ function originsOf(origins: readonly string[]): readonly string[] {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new CommandError(`--cors takes an origin such as http://localhost:8000, without a path, got "${origin}"`);
   return origins;
-}
-
-/** Waits until Ctrl-C, or until something fails. */
-async function until(signal: AbortSignal, check: () => void): Promise<void> {
-  while (!signal.aborted) {
-    check();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, 500);
-      function done(): void {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      }
-      signal.addEventListener('abort', done);
-    });
-  }
 }

@@ -1,14 +1,14 @@
 /** A part of the fleet in a worker thread: real clients of the SDK that train, contribute, and sometimes drop out. */
+
 import { subscribe } from 'node:diagnostics_channel';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type BasaClient, BasaClient as Clients, type Step } from '@basa/client/node';
+import { type BasaClient, BasaClient as Clients, type Step, trainerFor } from '@basa/client/node';
 import { unsafePaperRun } from '@basa/client/unsafe-paper';
 import { loadMnist, noProgress } from '@basa/datasets';
-import { type RandomStream, randomStream } from '@basa/learning';
-import { type FleetDevice, type FleetNews, type FleetWork, trainingSeed } from './fleet-messages.ts';
-import { demoTrainer } from './trainer.ts';
+import { logisticRegression, type RandomStream, randomStream } from '@basa/learning';
+import { type FleetDevice, type FleetNews, type FleetWork, trainingSeed } from './fleet.ts';
 
 const work = workerData as FleetWork;
 const ending = new AbortController();
@@ -20,7 +20,7 @@ let requests = 0;
 subscribe('undici:request:create', () => requests++);
 
 const { train: dataset } = await loadMnist({ progress: noProgress });
-const trainer = await demoTrainer();
+const trainer = await trainerFor(logisticRegression());
 await Promise.all(work.devices.map(live));
 parentPort?.close();
 

@@ -1,5 +1,5 @@
 /** The demo's display while it runs, and its report at the end. */
-import type { ModeChoice } from '../flags/modes.ts';
+import type { ModeChoice } from '../flags/task.ts';
 import { counted, plot, table } from '../shell/terminal.ts';
 import type { FleetTally } from './fleet.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';

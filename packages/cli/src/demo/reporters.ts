@@ -1,41 +1,36 @@
-/** Devices that report statistics in every window, for the demo and for `basa dev`: real clients in this process, with values that they make up. */
+/** Devices that report statistics in every window, for `basa dev --statistics`: real clients in this process, with values that they make up. */
+
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BasaClient, defineFields, type ReportOf } from '@basa/client/node';
 import { type CreatedTask, createStatisticsTask } from '@basa/client/operator';
 import { randomStream } from '@basa/learning';
-import { FEWEST } from '../flags/fitting.ts';
+import { FEWEST } from '../flags/task.ts';
 import type { LocalServices } from '../local/local-services.ts';
 
-export const FIELDS = defineFields({
+const FIELDS = defineFields({
   battery: { low: 0, high: 100, step: 1 },
   latencyMs: { edges: [0, 25, 50, 100, 200] },
   network: { choices: ['wifi', 'mobile', 'wired'] },
 });
-export type DemoReport = ReportOf<typeof FIELDS>;
+type DemoReport = ReportOf<typeof FIELDS>;
 
-export interface ReportingTaskOptions {
-  readonly name: string;
-  /** Half of them are enough for a sum, but at least three. */
-  readonly devices: number;
-  /** K: by default all reports of a window fit one sum, also those of further devices. */
-  readonly bufferSize?: number;
-  readonly windowMs: number;
-  /** Planned; the budget of a device. */
-  readonly windows: number;
-  readonly threshold?: number;
-}
+export const WINDOW_MS = 10_000;
+/** A day of them. */
+const WINDOWS = 8640;
 
+/** Half of the devices are enough for a sum, but at least three. All reports of a window fit one sum, also those of further devices. */
 export function createReportingTask(
   services: LocalServices,
-  { name, devices, bufferSize = Math.max(4, 2 * devices), windowMs, windows, threshold }: ReportingTaskOptions,
+  devices: number,
+  settings: { readonly bufferSize?: number; readonly threshold?: number },
 ): Promise<CreatedTask> {
+  const { bufferSize = Math.max(4, 2 * devices) } = settings;
   return createStatisticsTask(services, {
-    ...{ name, fields: FIELDS, windowMs, bufferSize },
+    ...{ name: 'dev statistics', fields: FIELDS, windowMs: WINDOW_MS, ...settings, bufferSize },
     minimum: Math.max(FEWEST, Math.ceil(Math.min(devices, bufferSize) / 2)),
-    privacy: { participations: windows },
-    ...(threshold !== undefined && { threshold }),
+    privacy: { participations: WINDOWS },
     // Whoever tries this out looks at it on the pages.
     publicModels: true,
   });
@@ -43,40 +38,22 @@ export function createReportingTask(
 
 /** A device reports in this share of the window, at a random time. */
 const EARLY = 0.7;
-const FATE_MS = 200;
-/** Windows whose reports are remembered. */
-const KEPT = 20;
-
-interface Given {
-  readonly window: number;
-  readonly report: DemoReport;
-  /** Asks whether it is in the sum. */
-  isIncluded(): Promise<boolean>;
-}
-
-export interface ReportersOptions {
-  readonly folder: string;
-  readonly devices: number;
-  readonly windowMs: number;
-  readonly seed: number;
-}
+const SEED = 1;
 
 export class Reporters {
-  readonly #options: ReportersOptions;
-  readonly #given: Given[] = [];
+  readonly #folder: string;
   readonly #ending = new AbortController();
   #devices: readonly BasaClient[] = [];
   #living: readonly Promise<void>[] = [];
   #failure: unknown;
 
-  constructor(options: ReportersOptions) {
-    this.#options = options;
+  constructor(folder: string) {
+    this.#folder = folder;
     setMaxListeners(0, this.#ending.signal); // every device listens to it
   }
 
   /** Enrols all devices; each reports in every window from the next one on. */
-  async start(services: LocalServices, task: string): Promise<void> {
-    const { folder, devices } = this.#options;
+  async start(services: LocalServices, task: string, devices: number): Promise<void> {
     const { serverUrl: server, authorityUrl: authority, authorityKey } = services;
     const tokens = await services.authority.tokens(task, devices, Date.now() + 3_600_000);
     const { signal } = this.#ending;
@@ -84,7 +61,7 @@ export class Reporters {
       tokens.map((token, n) =>
         BasaClient.connect({
           ...{ server, authority, authorityKey, task, token, signal },
-          identity: join(folder, 'devices', String(n)),
+          identity: join(this.#folder, 'devices', String(n)),
         }),
       ),
     );
@@ -93,22 +70,6 @@ export class Reporters {
         if (!signal.aborted) this.#failure ??= error;
       }),
     );
-  }
-
-  get window(): number {
-    return Math.floor(Date.now() / this.#options.windowMs);
-  }
-
-  /** The number of devices whose report of this window was accepted. */
-  accepted(window: number): number {
-    return this.#given.filter((one) => one.window === window).length;
-  }
-
-  /** The reports in the sum of a window. */
-  async included(window: number): Promise<readonly DemoReport[]> {
-    const given = this.#given.filter((one) => one.window === window);
-    const included = await Promise.all(given.map((one) => one.isIncluded()));
-    return given.filter((_, n) => included[n]).map(({ report }) => report);
   }
 
   /** Throws the error with which a device failed. */
@@ -123,36 +84,22 @@ export class Reporters {
   }
 
   async #live(device: BasaClient, number: number): Promise<void> {
-    const { seed, windowMs } = this.#options;
     const { signal } = this.#ending;
-    for (let window = this.window + 1; ; window = Math.max(window, this.window) + 1) {
-      const chance = randomStream(seed, 'report', number, window);
-      const at = (window + EARLY * chance.unit()) * windowMs;
+    const current = (): number => Math.floor(Date.now() / WINDOW_MS);
+    for (let window = current() + 1; ; window = Math.max(window, current()) + 1) {
+      const chance = randomStream(SEED, 'report', number, window);
+      const at = (window + EARLY * chance.unit()) * WINDOW_MS;
       await sleep(Math.max(0, at - Date.now()), undefined, { signal });
-      const report = madeUp(number, window, seed);
-      const result = await device.report<typeof FIELDS>(report, { fields: FIELDS, signal });
-      // A report that took longer is one of the next window, or of this one: it is left out of what is known here.
-      if (result.kind === 'accepted' && this.window === window) {
-        const { ctx } = result;
-        this.#given.push({ window, report, isIncluded: () => isIncluded(device, ctx, signal) });
-        if (this.#given.length > KEPT * this.#devices.length) this.#given.shift();
-      } else if (result.kind === 'rejected' && ['budget-spent', 'task-finished'].includes(result.reason)) return;
+      const result = await device.report<typeof FIELDS>(madeUp(number, window), { fields: FIELDS, signal });
+      if (result.kind === 'rejected' && ['budget-spent', 'task-finished'].includes(result.reason)) return;
     }
   }
 }
 
-async function isIncluded(device: BasaClient, ctx: string, signal: AbortSignal): Promise<boolean> {
-  for (;;) {
-    const fate = await device.fate({ ctx }, { signal });
-    if (fate !== 'waiting') return fate === 'included';
-    await sleep(FATE_MS, undefined, { signal });
-  }
-}
-
 /** A battery that empties and is charged again; a network that most devices keep, and its latency. */
-function madeUp(device: number, window: number, seed: number): DemoReport {
-  const own = randomStream(seed, 'device', device);
-  const now = randomStream(seed, 'values', device, window);
+function madeUp(device: number, window: number): DemoReport {
+  const own = randomStream(SEED, 'device', device);
+  const now = randomStream(SEED, 'values', device, window);
   const battery = Math.round((100 * own.unit() + 97 * window) % 100);
   const [home, away] = [own.unit() < 0.7 ? 'wifi' : 'wired', 'mobile'] as const;
   const network = now.unit() < 0.3 ? away : home;

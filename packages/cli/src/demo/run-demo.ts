@@ -1,17 +1,16 @@
 /** The demo: both services as processes, then for each mode a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { trainerFor } from '@basa/client/node';
 import type { VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, type Dataset, initialParameters, logisticRegression } from '@basa/learning';
-import { fittingMinimum } from '../flags/fitting.ts';
-import type { ModeChoice, VersionSettings } from '../flags/modes.ts';
+import { fittingMinimum, type ModeChoice } from '../flags/task.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import { Fleet, type FleetTally } from './fleet.ts';
-import { runPlainTwin } from './plain-twin.ts';
-import { demoTrainer } from './trainer.ts';
-import { twinVersions } from './twin-buffers.ts';
+import { runPlainTwin, twinVersions } from './plain-twin.ts';
 
 export interface DemoOptions {
   readonly folder: string;
@@ -19,7 +18,6 @@ export interface DemoOptions {
   readonly modes: readonly ModeChoice[];
   readonly devices: number;
   readonly bufferSize: number;
-  readonly version: VersionSettings;
   readonly target: number;
   /** Versions after the target, to show that it stays reached. */
   readonly further: number;
@@ -93,9 +91,9 @@ async function runMode(
   { train, test }: { readonly train: Dataset; readonly test: Dataset },
   options: DemoOptions,
 ): Promise<DemoResult> {
-  const { seed, bufferSize, version, maxBuffers, target, terminal } = options;
+  const { seed, bufferSize, maxBuffers, target, terminal } = options;
   terminal.line(`\n${OPENING[mode]}\nEnrolling ${options.devices} devices, K = ${bufferSize}.`);
-  const choice = { name: `demo ${mode}`, mode, bufferSize, version, seed, stop: { version: maxBuffers }, target };
+  const choice = { name: `demo ${mode}`, mode, bufferSize, seed, stop: { version: maxBuffers }, target };
   const minimum = mode === 'one-shot' ? { minimum: fittingMinimum(bufferSize) } : {};
   const { task, policy } = await createDemoTask(services, { ...choice, ...minimum }, test);
   const work = await fleetWork(services, { ...options, mode }, task, train);
@@ -108,7 +106,7 @@ async function runMode(
   } finally {
     await fleet.stop();
   }
-  const trainer = await demoTrainer();
+  const trainer = await trainerFor(logisticRegression());
   const plain = runPlainTwin({
     trainer,
     initial: initialParameters(logisticRegression(), seed),

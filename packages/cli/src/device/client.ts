@@ -1,23 +1,113 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, its own data, or an update from a file. */
+
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
-import type { Report } from '@basa/protocol/policy';
-import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
-import { FEWEST } from '../flags/fitting.ts';
-import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
-import { short } from '../flags/names.ts';
-import { FLOOR_FLAGS, privacyFloor } from '../flags/privacy.ts';
+import type { Samples, Trainer } from '@basa/learning';
+import type { MetricRange, Report } from '@basa/protocol/policy';
+import { loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
+import { PLAIN_HTTP_FLAGS, short } from '../flags/services.ts';
+import { FEWEST } from '../flags/task.ts';
 import {
   type Command,
   CommandError,
   type CommandInput,
   type CommandResult,
   command,
+  defined,
   EXIT_CODE,
+  needed,
+  parsed,
+  pinned,
+  pinnedList,
+  positive,
+  secretHex,
+  text,
+  texts,
+  whole,
+  within,
+  yes,
 } from '../shell/command.ts';
-import { needed, parsed, pinned, pinnedList, secretHex, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
-import { DATA_FLAGS, deviceWork } from './device-work.ts';
+
+/** The number of devices that share MNIST. */
+const MNIST_USERS = 1000;
+
+const DATA_FLAGS = {
+  model: text({ value: 'file', help: 'module with your own model and data, such as model.ts', without: 'MNIST' }),
+  user: whole({ help: 'number of the share of the data that this device trains on', default: 0 }),
+  users: whole({
+    help: 'number of shares into which the data are split',
+    min: 1,
+    without: `${MNIST_USERS} for MNIST, 1 with --model`,
+  }),
+  'equal-bits': yes('get bit-identical results on every machine; slower on machines with relaxed SIMD'),
+};
+
+interface DeviceWork {
+  readonly trainer: Trainer;
+  samples(): Promise<Samples>;
+}
+
+async function deviceWork({ flags, signal }: CommandInput<typeof DATA_FLAGS>): Promise<DeviceWork> {
+  const { model: file, 'equal-bits': equalBits } = flags;
+  const users = flags.users ?? (file === undefined ? MNIST_USERS : 1);
+  const user = within(flags.user, 'user', { max: users - 1 });
+  if (file === undefined) {
+    const { trainerFor } = await import('@basa/client/node');
+    const { logisticRegression } = await import('@basa/learning');
+    return {
+      trainer: await trainerFor(logisticRegression(), { equalBits }),
+      samples: () => mnistShare(user, users, signal),
+    };
+  }
+  const own = await loadOwnModel(file);
+  const trainer = await trainerOf(file, own, { equalBits });
+  return { trainer, samples: () => shareOf(file, own, { device: user, devices: users }, trainer) };
+}
+
+async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {
+  const { loadMnist } = await import('@basa/datasets');
+  const { partitionByDirichlet } = await import('@basa/learning');
+  const { train } = await loadMnist({ signal });
+  const { labels, classes } = train;
+  const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed: 1 });
+  return { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
+}
+
+const METRIC_FLAGS = {
+  metric: texts({ value: 'name=value', help: 'with --update: the value of a metric that the task asks for' }),
+};
+
+/** Every client measures this one itself. */
+const MEASURED = 'clipped';
+
+/** Throws a sentence if a metric is missing, is not part of the task, or is not a number. */
+function metricValues(
+  typed: readonly string[],
+  asked: readonly Pick<MetricRange, 'name'>[],
+): Readonly<Record<string, number>> {
+  const names = asked.map(({ name }) => name).filter((name) => name !== MEASURED);
+  const entries = typed.map((text) => metricOf(text, names));
+  const missing = names.filter((name) => !entries.some(([given]) => given === name));
+  if (missing.length > 0)
+    throw new CommandError(
+      `the task asks for ${names.join(', ')} with every update; add ${missing.map((name) => `--metric ${name}=<number>`).join(' ')}`,
+    );
+  return Object.fromEntries(entries);
+}
+
+function metricOf(text: string, names: readonly string[]): readonly [string, number] {
+  const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === '' || !Number.isFinite(Number(value)))
+    throw new CommandError(`--metric takes name=value with a finite number, got "${text}"`);
+  if (!names.includes(name))
+    throw new CommandError(
+      names.length === 0
+        ? `the task asks for no metrics; remove --metric ${text}`
+        : `the task has no metric "${name}"; it asks for ${names.join(', ')}`,
+    );
+  return [name, Number(value)];
+}
 
 const FLAGS = {
   server: needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
@@ -67,7 +157,13 @@ const FLAGS = {
   'max-staleness': whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
   'checked-sums': yes('take part only if at least two authorities confirm every sum'),
   'device-noise': yes('take part only if the devices add the noise, not an authority'),
-  ...FLOOR_FLAGS,
+  'no-noise': yes('take part in a task without noise, too: a server that chooses the model can read single examples'),
+  'max-epsilon': positive({ value: 'e', help: 'take part only in a private task whose total epsilon is at most e' }),
+  delta: parsed<number>(
+    { value: 'x', help: 'delta for --max-epsilon; the delta of the task does not matter', without: '1e-6' },
+    'a number between 0 and 1',
+    (given) => (Number(given) > 0 && Number(given) < 1 ? Number(given) : undefined),
+  ),
   ...PLAIN_HTTP_FLAGS,
 };
 type Input = CommandInput<typeof FLAGS>;
@@ -222,38 +318,26 @@ async function whyEnded(ended: RunSummary['ended']): Promise<string> {
   return `; ended: ${refusalText(ended)}`;
 }
 
+const DELTA = 1e-6;
+
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
-  const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
-  const {
-    server,
-    authority,
-    identity,
-    task,
-    predecessor,
-    enrol: token,
-    minimum,
-    'max-staleness': maxStaleness,
-  } = flags;
+  const { BasaClient: Clients } = await import('@basa/client/node');
+  const { server, authority, identity, task, predecessor, enrol: token, minimum } = flags;
+  const { 'max-staleness': maxStaleness, 'max-epsilon': epsilon, delta } = flags;
+  if (delta !== undefined && epsilon === undefined)
+    throw new CommandError('--delta needs --max-epsilon; add it, or remove --delta');
   const pieceBytes = Number(environment['BASA_PIECE_BYTES'] ?? 0);
-  const privacy = privacyFloor(flags);
+  const privacy = epsilon === undefined ? undefined : { epsilon, delta: delta ?? DELTA };
   return Clients.connect({
-    server,
-    authority,
+    ...{ server, authority, task, identity, signal },
     authorityKey: flags['authority-key'].join(','),
-    task,
-    identity,
-    signal,
     floor: {
-      minimum: minimum ?? DEFAULT_FLOOR.minimum,
-      maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
+      ...defined({ minimum, maxStaleness, privacy }),
       checkedSums: flags['checked-sums'],
       deviceNoise: flags['device-noise'],
       noNoise: flags['no-noise'],
-      ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],
-    ...(token !== undefined && { token }),
-    ...(predecessor !== undefined && { predecessor }),
-    ...(pieceBytes > 0 && { pieceBytes }),
+    ...defined({ token, predecessor, pieceBytes: pieceBytes > 0 ? pieceBytes : undefined }),
   });
 }

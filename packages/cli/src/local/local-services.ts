@@ -1,11 +1,11 @@
 /** Authorities and a server as separate processes on this machine, in one folder, with an operator's token. */
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AuthorityOperator, ServerOperator, tokenForAll } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { ClusterOptions, LocalCluster } from './local-cluster.ts';
 import { localPages } from './pages.ts';
 import { authorityNames, ServiceProcesses } from './service-process.ts';
 
@@ -34,16 +34,15 @@ export interface LocalOptions {
   readonly unsafePaperMode?: boolean;
   /** Web pages of these origins may call both services. */
   readonly corsOrigins?: readonly string[];
-  /** The number of server nodes on their own PostgreSQL, behind a balancer. One embedded server by default. */
-  readonly nodes?: number;
   /** True if pages give the tokens of `offerTokens` to every visitor. */
   readonly handsOutTokens?: boolean;
 }
 
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
-  const { folder, signal, unsafePaperMode = false } = options;
+  const { folder, signal, unsafePaperMode = false, corsOrigins = [] } = options;
+  const { authorities = 1, authorityPort = 0, serverPort = 0, handsOutTokens = false } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { operatorToken, ...sealing } = await secretsOf(folder);
+  const { operatorToken, keyFile } = await secretsOf(folder);
   const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url));
   const processes = new ServiceProcesses({
     folder,
@@ -51,31 +50,15 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     signal,
     command: (role, file) => [...process.execArgv, main, role, '--config', file],
   });
-  let cluster: LocalCluster | undefined;
-  const stop = async (): Promise<void> => {
-    await processes.stopAll();
-    await cluster?.stop();
-  };
-  const pages = await localPages(folder, options.serverPort ?? 0, options.handsOutTokens ?? false);
-  const { corsOrigins = [] } = options;
+  const pages = await localPages(folder, serverPort, handsOutTokens);
   const fast = { burst: 10_000, perSecond: 10_000 };
+  const common = { unsafePaperMode, deviceLimit: fast, addressLimit: fast };
   try {
-    const startAuthority = (name: string, port: number): Promise<string> =>
-      processes.start(name, {
-        role: 'authority',
-        config: {
-          dataFolder: join(folder, name),
-          ...('keyFile' in sealing && { keyFile: resolve(folder, sealing.keyFile) }),
-          port,
-          unsafePaperMode,
-          keyLimit: fast,
-          deviceLimit: fast,
-          addressLimit: fast,
-          corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
-        },
-        environment: 'passphrase' in sealing ? { BASA_AUTHORITY_PASSPHRASE: sealing.passphrase } : {},
-      });
-    const { authorities = 1, authorityPort = 0 } = options;
+    const startAuthority = (name: string, port: number): Promise<string> => {
+      const origins = [...corsOrigins, ...(pages?.origins ?? [])];
+      const own = { dataFolder: join(folder, name), keyFile: resolve(folder, keyFile), port, keyLimit: fast };
+      return processes.start(name, { role: 'authority', config: { ...common, ...own, corsOrigins: origins } });
+    };
     const authorityUrls = await Promise.all(
       authorityNames(authorities).map((name, n) => startAuthority(name, authorityPort === 0 ? 0 : authorityPort + n)),
     );
@@ -86,43 +69,25 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
       signal,
     });
     const authorityKey = await authority.publicKey();
-    const port = pages?.serverPort ?? options.serverPort ?? 0;
-    const config = {
-      dataFolder: join(folder, 'server'),
-      unsafePaperMode,
-      authorityUrl,
-      authorityKey,
-      tickMs: 100,
-      deviceLimit: fast,
-      addressLimit: fast,
-      corsOrigins,
-      ...pages?.server,
-    };
-    const start: ClusterOptions['start'] = (name, own, environment) =>
-      processes.start(name, { role: 'server', config: { ...config, ...own }, environment });
-    if (options.nodes !== undefined) {
-      // It loads the whole server, which the embedded case does not need here.
-      const { startCluster } = await import('./local-cluster.ts');
-      cluster = await startCluster({ folder, nodes: options.nodes, port, config, start });
-    }
-    const serverUrl = cluster?.url ?? (await start('server', { port }, {}));
+    const port = pages?.serverPort ?? serverPort;
+    const own = { dataFolder: join(folder, 'server'), port, authorityUrl, authorityKey, tickMs: 100, corsOrigins };
+    const config = { ...common, ...own, ...pages?.server };
+    const serverUrl = await processes.start('server', { role: 'server', config });
     const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
-    const { publicKey } = await server.about();
-    return {
-      authorityUrl,
-      authorityKey,
-      serverUrl,
-      serverKey: publicKey,
-      operatorToken,
-      authority,
-      server,
-      hasPages: pages !== undefined,
-      stop,
-    };
+    const { publicKey: serverKey } = await server.about();
+    const hasPages = pages !== undefined;
+    const stop = (): Promise<void> => processes.stopAll();
+    return { authorityUrl, authorityKey, serverUrl, serverKey, operatorToken, authority, server, hasPages, stop };
   } catch (error) {
-    await stop();
+    await processes.stopAll();
     throw error;
   }
+}
+
+interface LocalSecrets {
+  readonly operatorToken: string;
+  /** The secret that seals the authorities' keys. */
+  readonly keyFile: string;
 }
 
 /** Made once for each folder, so that stopped services continue with their data. For trying things out, not for production. */
@@ -137,9 +102,3 @@ async function secretsOf(folder: string): Promise<LocalSecrets> {
   await writeFile(path, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
   return secrets;
 }
-
-/** The secret that seals the authority's keys: a key file in the same folder, or a passphrase in folders of earlier versions. */
-type LocalSecrets = { readonly operatorToken: string } & (
-  | { readonly keyFile: string }
-  | { readonly passphrase: string }
-);

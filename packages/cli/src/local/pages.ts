@@ -1,4 +1,5 @@
 /** The parts that local services need for web pages: their folder, their origins, and data to train on. */
+
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Dataset, encodeDataset, randomStream } from '@basa/learning';

@@ -1,4 +1,5 @@
 /** Services as separate processes in one folder: started until they report their address, stopped in an orderly way or killed. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { hashOfToken } from '@basa/client/operator';
 import { nodeSuite } from '@basa/runtime/node';
 import { CommandError, EXIT_CODE } from '../shell/command.ts';
-import { STOP_WITH_PARENT } from './stop-with-parent.ts';
+import { STOP_WITH_PARENT } from '../shell/process.ts';
 
 interface ProcessOptions {
   readonly name: string;

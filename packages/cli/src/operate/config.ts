@@ -1,9 +1,35 @@
 /** `basa config ...`: the configuration of a service in force, and all its keys. */
-import { writeFile } from 'node:fs/promises';
-import { CONFIG_FLAGS, type Places, placesOf, type ServiceName, serviceOf } from '../flags/places.ts';
-import { PRESET_NAMES, servicePreset } from '../flags/presets.ts';
-import { type Command, command } from '../shell/command.ts';
-import { choice, text } from '../shell/flag.ts';
+
+import { type Command, CommandError, type CommandInput, command, text, texts } from '../shell/command.ts';
+
+export const CONFIG_FLAGS = {
+  config: text({ value: 'file', help: 'JSON file with the configuration; `basa config print` explains its keys' }),
+  set: texts({ value: 'key=value', help: 'set one key; overrides the file and the variables' }),
+};
+
+export interface Places {
+  readonly file: string | undefined;
+  readonly environment: CommandInput['environment'];
+  readonly settings: readonly string[];
+}
+
+export function placesOf({ flags, environment }: CommandInput<typeof CONFIG_FLAGS>): Places {
+  return { file: flags.config, environment, settings: flags.set };
+}
+
+export type ServiceName = 'server' | 'authority';
+
+export const TAKES_SERVICE = { 'server | authority': 'the service' };
+
+/** The positional argument that names the service. */
+export function serviceOf({ positionals: [name] }: Pick<CommandInput, 'positionals'>): ServiceName {
+  if (name === 'server' || name === 'authority') return name;
+  throw new CommandError(
+    name === undefined
+      ? 'name a service: server or authority'
+      : `there is no service "${name}"; choose server or authority`,
+  );
+}
 
 interface Checked {
   readonly config: Readonly<Record<string, unknown>>;
@@ -29,7 +55,7 @@ async function keysOf(service: ServiceName) {
 export const configCheck: Command = command({
   name: 'config check',
   summary: "read a service's configuration as the service would, and warn about risky settings",
-  takes: { 'server | authority': 'the service' },
+  takes: TAKES_SERVICE,
   flags: CONFIG_FLAGS,
   notes: [
     'Prints every key with its value and the source of the value. For secrets, it prints only whether they are set.',
@@ -51,29 +77,14 @@ export const configCheck: Command = command({
 
 export const configPrint: Command = command({
   name: 'config print',
-  summary: 'print every configuration key of a service with its default and meaning, or write a first file',
-  takes: { 'server | authority': 'the service' },
-  flags: {
-    preset: choice(PRESET_NAMES, { help: `${PRESET_NAMES.join(' or ')}: a set of values that fit together` }),
-    out: text({
-      value: 'file',
-      help: 'write a configuration file instead; an existing file is not overwritten',
-    }),
-  },
+  summary: 'print every configuration key of a service with its default and meaning',
+  takes: TAKES_SERVICE,
+  flags: {},
+  notes: ['`basa init` writes a configuration; with --json, this command prints a file with every key to complete.'],
   async run(input) {
-    const service = serviceOf(input);
-    const preset = servicePreset(input.flags.preset, service);
-    const keys = await keysOf(service);
+    const keys = await keysOf(serviceOf(input));
     const { exampleConfig } = await import('@basa/service');
-    const file: Readonly<Record<string, unknown>> = { ...exampleConfig(keys), ...preset };
-    const { out } = input.flags;
-    if (out !== undefined) {
-      await writeFile(out, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-      input.terminal.line(
-        `wrote ${out}; check each key before you use it: \`basa config print ${service}\` explains them`,
-      );
-      return { json: file };
-    }
+    const file: Readonly<Record<string, unknown>> = exampleConfig(keys);
     for (const { key, variable, description, isSecret, isNeeded } of keys) {
       const value = isSecret ? `secret: set ${variable}, or ${key}File` : wordsOf(file[key]) || '-';
       input.terminal.line(`${key}${isNeeded ? ' (required)' : ''} = ${value}`);

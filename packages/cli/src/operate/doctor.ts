@@ -1,9 +1,9 @@
 /** `basa doctor`: checks everything a service needs, and gives advice on every problem. */
 
-import { CONFIG_FLAGS, placesOf, serviceOf } from '../flags/places.ts';
 import { type Command, command, EXIT_CODE } from '../shell/command.ts';
 import { counted } from '../shell/terminal.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './checks.ts';
+import { CONFIG_FLAGS, placesOf, serviceOf } from './config.ts';
 
 const MARK: Readonly<Record<Finding['state'], string>> = { fine: 'ok  ', warning: 'warn', failed: 'FAIL' };
 
@@ -18,14 +18,14 @@ export const doctor: Command = command({
   ],
   opening: 'checking',
   async run(input) {
-    const { checkVersions } = await import('./check-machine.ts');
+    const { checkVersions } = await import('./checks.ts');
     const findings = [...(await checkVersions())];
     const checked = input.positionals.length > 0 ? serviceOf(input) : undefined;
     if (checked !== undefined) {
-      const { checkService } = await import('./check-services.ts');
+      const { checkService } = await import('./checks.ts');
       findings.push(...(await checkService(checked, placesOf(input))));
     }
-    const { checkParties } = await import('./check-parties.ts');
+    const { checkParties } = await import('./checks.ts');
     findings.push(...(await checkParties(input.environment, checked)));
     for (const { check, state, says } of findings) input.terminal.line(`${MARK[state]}  ${check}: ${says}`);
     const problems = problemsOf(findings);

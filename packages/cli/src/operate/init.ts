@@ -1,10 +1,10 @@
 /** `basa init`: creates a folder with the configuration, keys and tokens of one side: a server, or an authority. */
+
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { type ServiceName, serviceOf } from '../flags/places.ts';
-import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
-import { text, whole } from '../shell/flag.ts';
+import { type Command, CommandError, type CommandInput, command, text, whole } from '../shell/command.ts';
+import { type ServiceName, serviceOf } from './config.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
 const PORTS = { server: 7800, authority: 7801 } as const;

@@ -1,7 +1,6 @@
 /** `basa login`: a token of an OpenID provider for this terminal, by the device-code flow. */
-import { serviceOf } from '../flags/places.ts';
-import { type Command, command } from '../shell/command.ts';
-import { needed, text } from '../shell/flag.ts';
+import { type Command, command, needed, text } from '../shell/command.ts';
+import { serviceOf } from './config.ts';
 
 /** The commands of tasks and devices read them. */
 const VARIABLE = { server: 'BASA_OPERATOR_TOKEN', authority: 'BASA_AUTHORITY_TOKEN' } as const;

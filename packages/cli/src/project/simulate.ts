@@ -1,17 +1,15 @@
 /** `basa simulate`: a user's own model and data with virtual devices, under any protocol. */
 
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type * as Learning from '@basa/learning';
-import type { OwnModel, Samples } from '@basa/learning';
-import type { SimulatedVersion } from '@basa/virtual-time';
-import { checkExamples, shareOf, trainerOf } from '../flags/own-data.ts';
-import { loadOwnModel } from '../flags/own-model.ts';
-import { statisticsFields } from '../flags/statistics.ts';
+import type { Model, OwnModel, Samples, Trainer } from '@basa/learning';
+import type { OwnRun, SimulatedVersion } from '@basa/virtual-time';
+import { checkExamples, loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
+import { fieldsIn } from '../flags/task.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
-import { bar, type Terminal } from '../shell/terminal.ts';
-import { firstNorms, keepClip } from './clip.ts';
+import { bar, counted, percent, plot, type Terminal, table } from '../shell/terminal.ts';
 import { localTrainingOf, SIMULATION_FLAGS, simulationOf } from './simulation-flags.ts';
-import { flatVersion, scoreNameOf, simulationPlot, simulationTable, writeSimulation } from './simulation-report.ts';
-import { simulateFields } from './statistics-simulation.ts';
 
 export const simulate: Command = command({
   name: 'simulate',
@@ -22,8 +20,11 @@ export const simulate: Command = command({
   async run(input) {
     const { terminal, signal } = input;
     const [file] = input.positionals;
-    const fields = await statisticsFields(input.flags);
-    if (fields !== undefined) return simulateFields(input, fields);
+    const { statistics } = input.flags;
+    if (statistics !== undefined) {
+      const { simulateFields } = await import('./statistics-simulation.ts');
+      return simulateFields(input, await fieldsIn(statistics));
+    }
     if (file === undefined)
       throw new CommandError('name a model file, for example `basa simulate model.ts`; `basa new` creates one');
     const settings = simulationOf(input.flags);
@@ -96,4 +97,129 @@ function tellProgress(
     if (terminal.isLive) terminal.status(`${protocol} ${bar(version / versions)} ${words}`);
     else if (version % every === 0) terminal.line(`${protocol}: ${words}`);
   };
+}
+
+/** More points of a line than this cannot be distinguished. */
+const MAX_POINTS = 40;
+
+async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {
+  const { figureSvg } = await import('@basa/virtual-time');
+  const { encodeSafetensors } = await import('@basa/learning');
+  const { csvOf } = await import('@basa/learning/files');
+  const series = runs.map(({ protocol, curve }) => {
+    const every = Math.ceil(curve.length / MAX_POINTS);
+    const shown = curve.filter((_, n) => n % every === 0 || n === curve.length - 1);
+    return { name: protocol, points: shown.map(({ seconds, score }) => [seconds, shownOf(score)] as const) };
+  });
+  const name = scoreNameOf(runs);
+  const y = name === ACCURACY ? `${name}, %` : name;
+  const figure = { name, title: model.name, x: 'virtual seconds', y, series };
+  const rows = runs.flatMap(({ curve }) => curve.map(flatVersion));
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'curve.csv'), csvOf(rows));
+  await writeFile(join(folder, `${name}.svg`), figureSvg(figure));
+  const last = runs.at(-1);
+  if (last !== undefined) await writeFile(join(folder, 'model.safetensors'), encodeSafetensors(model, last.parameters));
+}
+
+function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learning.scoreText): string {
+  const rows = runs.map(({ protocol, curve, trips, droppedOut, meanAge, partySums, versionsInASum }) => {
+    const last = curve.at(-1);
+    return [
+      protocol,
+      String(curve.length),
+      last === undefined ? '-' : scoreText(last.score),
+      last?.loss.toFixed(4) ?? '-',
+      `${(last?.seconds ?? 0).toFixed(1)} s`,
+      meanAge.toFixed(2),
+      versionsInASum,
+      `${droppedOut} of ${trips}`,
+      String(partySums),
+    ];
+  });
+  const measures = [
+    'versions',
+    scoreNameOf(runs),
+    'loss',
+    'virtual time',
+    'mean age',
+    'versions in a sum',
+    'dropped out',
+    'sums by parties',
+  ];
+  return table([['protocol', ...measures], ...rows]);
+}
+
+/** The plot of the last protocol, with the target as a line. */
+function simulationPlot(runs: readonly OwnRun[], target: number | undefined): string {
+  const name = scoreNameOf(runs);
+  const course = runs.at(-1)?.curve.map(({ score }) => score.value) ?? [];
+  const isShare = name === ACCURACY || name === 'r2';
+  // A user's own scores may have any range: the plot goes from the smallest to the largest.
+  const [low, high] = isShare ? [0, 1] : [Math.min(...course), Math.max(...course)];
+  const scaled = (value: number): number => (high > low ? (value - low) / (high - low) : 0);
+  const label = (share: number): string => {
+    const value = low + share * (high - low);
+    return name === ACCURACY ? percent(value) : value.toPrecision(3);
+  };
+  const mark = scaled(target ?? course.at(-1) ?? low);
+  return `${name} by version, ${runs.at(-1)?.protocol}:\n${plot(course.map(scaled), { mark, label })}`;
+}
+
+const ACCURACY = 'accuracy';
+
+/** All protocols train the same model: their versions have the same score. */
+function scoreNameOf(runs: readonly OwnRun[]): string {
+  return runs.flatMap(({ curve }) => curve)[0]?.score.name ?? ACCURACY;
+}
+
+/** The score as an additional column with the name of the score. */
+function flatVersion({ protocol, version, seconds, score, ...rest }: SimulatedVersion) {
+  return { protocol, version, seconds, [score.name]: score.value, ...rest };
+}
+
+function shownOf({ name, value }: SimulatedVersion['score']): number {
+  return name === ACCURACY ? 100 * value : value;
+}
+
+/** As many devices as give a steady median. */
+const MOST_DEVICES = 50;
+
+type Local = Omit<Parameters<Trainer['train']>[0], 'start' | 'samples' | 'seed'>;
+
+interface FirstNorms {
+  readonly median: number;
+  readonly devices: number;
+}
+
+/** Each device trains once on the first parameters. Undefined if they change nothing. */
+function firstNorms(
+  trainer: Trainer,
+  training: Local,
+  { shares, seed }: { readonly shares: readonly Samples[]; readonly seed: number },
+): FirstNorms | undefined {
+  const start = trainer.init(seed);
+  const norms = shares.slice(0, MOST_DEVICES).map((samples) => {
+    const { delta } = trainer.train({ ...training, start, samples, seed });
+    return Math.sqrt(delta.reduce((squares, value) => squares + value * value, 0));
+  });
+  const sorted = norms.filter((norm) => norm > 0 && norm < Number.POSITIVE_INFINITY).sort((a, b) => a - b);
+  const median = sorted[Math.floor((sorted.length - 1) / 2)];
+  return median === undefined ? undefined : { median: Number(median.toPrecision(2)), devices: norms.length };
+}
+
+/** Writes C into a file that does not have it, and returns what to tell. */
+async function keepClip(file: string, { clip }: Pick<OwnModel, 'clip'>, norms: FirstNorms): Promise<string> {
+  const { median, devices } = norms;
+  const measured = `the first updates of ${counted(devices, 'device')} have a median norm of ${median}`;
+  if (clip === undefined) {
+    await appendFile(
+      file,
+      `\n/** C: updates are clipped to this L2 norm, the median of first updates. Smaller is better than larger. */\nexport const clip = ${median};\n`,
+    );
+    return `${measured}; wrote it into ${file} as \`clip\``;
+  }
+  const advice =
+    clip > median ? `; lower it to ${median} or less, because the noise grows with it` : '; below the median is fine';
+  return `${measured}, and ${file} clips to ${clip}${clip === median ? '' : advice}`;
 }

@@ -1,11 +1,11 @@
 /** The flags of a simulation: devices, protocols, delays, and its duration. */
+
 import type { OwnModel } from '@basa/learning';
+import type { Delay } from '@basa/simulator';
 import type { SimulateOptions } from '@basa/virtual-time';
 import { OWN_TRAINING } from '../flags/models.ts';
-import { STATISTICS_FLAGS } from '../flags/statistics.ts';
-import { localTrainingFlags } from '../flags/training.ts';
-import type { CommandInput } from '../shell/command.ts';
-import { parsed, positive, text, whole, within } from '../shell/flag.ts';
+import { STATISTICS_FLAGS } from '../flags/task.ts';
+import { type CommandInput, type Flag, parsed, positive, text, whole, within } from '../shell/command.ts';
 
 type Protocol = SimulateOptions['protocols'][number];
 
@@ -22,7 +22,19 @@ const PROTOCOLS = [
 ] as const satisfies readonly Protocol[];
 
 const DELAYS = 'none, exponential:<mean>, half-normal:<scale>, lognormal:<median>:<sigma>';
+const MAX_U16 = 65_535;
 const OF_FILE = 'the value in the file';
+
+const delayFlag: Flag<Delay> = parsed<Delay>(
+  {
+    value: 'kind',
+    help: `delay of each contribution in addition to its training, in seconds: ${DELAYS}`,
+    default: { kind: 'exponential', mean: 10 },
+    without: 'exponential:10',
+  },
+  DELAYS,
+  delayOf,
+);
 
 export const SIMULATION_FLAGS = {
   devices: whole({
@@ -50,16 +62,7 @@ export const SIMULATION_FLAGS = {
     `one or several of ${PROTOCOLS.join(', ')}, or all`,
     protocolsOf,
   ),
-  delay: parsed<SimulateOptions['delay']>(
-    {
-      value: 'kind',
-      help: `delay of each contribution in addition to its training, in seconds: ${DELAYS}`,
-      default: { kind: 'exponential', mean: 10 },
-      without: 'exponential:10',
-    },
-    DELAYS,
-    delayOf,
-  ),
+  delay: delayFlag,
   'drop-out': whole({
     value: 'percent',
     help: 'share of contributions that drop out before their upload',
@@ -78,14 +81,20 @@ export const SIMULATION_FLAGS = {
     min: 1,
     max: 100,
   }),
-  ...localTrainingFlags({ epochs: `${OF_FILE}, or 1`, batch: `${OF_FILE}, or 20`, rate: `${OF_FILE}, or 0.1` }),
+  epochs: whole({
+    help: 'number of passes of a device over its examples',
+    min: 1,
+    max: MAX_U16,
+    without: `${OF_FILE}, or 1`,
+  }),
+  batch: whole({ help: 'number of examples in a training step', min: 1, max: MAX_U16, without: `${OF_FILE}, or 20` }),
+  rate: positive({ help: 'learning rate on the devices', without: `${OF_FILE}, or 0.1` }),
   compute: positive({
     value: 'seconds',
     help: 'training time of a device',
     without: 'measured on this machine',
   }),
   statistics: STATISTICS_FLAGS.statistics,
-  field: STATISTICS_FLAGS.field,
   'unsafe-exact': STATISTICS_FLAGS['unsafe-exact'],
   csv: text({
     value: 'file',
@@ -144,7 +153,7 @@ function protocolsOf(given: string): readonly Protocol[] | undefined {
   return found.every((protocol) => protocol !== undefined) ? found : undefined;
 }
 
-function delayOf(given: string): SimulateOptions['delay'] | undefined {
+function delayOf(given: string): Delay | undefined {
   const [kind, ...numbers] = given.split(':');
   const [first = Number.NaN, second = Number.NaN] = numbers.map(Number);
   const isPositive = (value: number): boolean => value > 0 && value < Number.POSITIVE_INFINITY;

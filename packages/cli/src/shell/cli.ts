@@ -1,22 +1,14 @@
 /** `basa <command>`, or another program of commands: finds the command, reads its flags, and turns the result into text and an exit code. */
+
 import { setMaxListeners } from 'node:events';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { COMMON_FLAGS, type Command, CommandError, EXIT_CODE, type Typed } from './command.ts';
-import { groupHelp, groupOf, helpOf, overview, type Program } from './help.ts';
-import { fitted } from './invocation.ts';
-import { didYouMean } from './nearest.ts';
+import { COMMON_FLAGS, type Command, CommandError, EXIT_CODE, type Flag, type Typed } from './command.ts';
+import { fitted, versionText } from './process.ts';
 import { sentenceOf } from './sentences.ts';
-import { createTerminal, type OutStream, printable, printableJson } from './terminal.ts';
-import { versionText } from './version.ts';
+import { createTerminal, type OutStream, printable, printableJson, type Streams } from './terminal.ts';
 
 /** Ctrl-C, a regular stop, and a terminal that was closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** The targets of the output. */
-export interface Streams {
-  readonly stdout: OutStream;
-  readonly stderr: OutStream;
-}
 
 /** Resolves with the exit code. `typed` is the command that a person types to start the program; hints are written with it. */
 export async function runProgram(
@@ -160,4 +152,122 @@ function joinNegatives(args: readonly string[], options: Options): readonly stri
     else joined.push(arg);
   }
   return joined;
+}
+
+/** A program of commands: `basa`, and the laboratory's. */
+export interface Program {
+  /** Its usual name; hints in backticks begin with it. */
+  readonly name: string;
+  /** The rest of the first line of its `--help`. */
+  readonly about: string;
+  readonly commands: readonly Command[];
+  /** Sentences below the list of commands. */
+  readonly closing: readonly string[];
+}
+
+/** The columns at which the help texts begin and end. */
+const [LEFT, WIDTH] = [23, 118];
+
+const COMMON_USAGE = [
+  entry('--json', 'print the result as one JSON object at the end of standard output'),
+  entry('--debug', 'print the stack of an error (variable: BASA_DEBUG=1)'),
+  entry('--help', 'show this text'),
+];
+
+export function overview({ name, about, commands, closing }: Program): string {
+  return [`${name}: ${about}`, '', listOf(name, commands), '', ...closing].join('\n');
+}
+
+/** Commands of two words that begin with this one; empty if there is no such group. */
+export function groupOf({ commands }: Program, word: string): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+export function groupHelp(program: Program, word: string): string {
+  return [
+    `${program.name} ${word}: a group of commands`,
+    '',
+    listOf(program.name, groupOf(program, word)),
+    '',
+    `\`${program.name} ${word} <command> --help\` lists the flags of a command.`,
+  ].join('\n');
+}
+
+export function helpOf(program: Program, { name, summary, takes = {}, flags, notes = [] }: Command): string {
+  const others = groupOf(program, name);
+  const also = others.length === 0 ? [] : ['', 'See also:', listOf(program.name, others)];
+  return [
+    `${program.name} ${name}: ${summary}`,
+    '',
+    ...Object.entries(takes).map(([argument, words]) => entry(argument, words)),
+    ...Object.entries(flags).map(([flag, told]) => flagEntry(flag, told)),
+    ...COMMON_USAGE,
+    ...(notes.length === 0 ? [] : ['']),
+    ...notes.map((note) => wrapped('', note, '')),
+    ...also,
+  ].join('\n');
+}
+
+function flagEntry(name: string, { value, help, without, variable }: Flag<unknown>): string {
+  const typed = value === undefined ? `--${name}` : `--${name} <${value}>`;
+  const also = [
+    ...(without === undefined ? [] : [`default: ${without}`]),
+    ...(variable === undefined ? [] : [`variable: ${variable}${value === undefined ? '=1' : ''}`]),
+  ];
+  return entry(typed, also.length === 0 ? help : `${help} (${also.join('; ')})`);
+}
+
+function entry(left: string, words: string): string {
+  return wrapped(left.length > LEFT - 3 ? `${left}  ` : left.padEnd(LEFT - 2), words, ' '.repeat(LEFT - 2));
+}
+
+/** Breaks a line that would be too long; the rest is aligned below its text. */
+function wrapped(left: string, words: string, indent: string): string {
+  const lines = [`  ${left}`];
+  for (const word of words.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    const isFirst = line.trimStart() === '' || line === `  ${left}`;
+    if (isFirst || line.length + 1 + word.length <= WIDTH)
+      lines.splice(-1, 1, isFirst ? line + word : `${line} ${word}`);
+    else lines.push(`  ${indent}${word}`);
+  }
+  return lines.join('\n');
+}
+
+function listOf(program: string, commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return commands.map(({ name, summary }) => `  ${program} ${name.padEnd(width)}  ${summary}`).join('\n');
+}
+
+/** ` (did you mean "task ls"?)`, or an empty text if no name is similar. */
+export function didYouMean(names: readonly string[], typed: string): string {
+  const name = begun(names, typed) ?? nearestOf(names, typed);
+  return name === undefined ? '' : ` (did you mean "${name}"?)`;
+}
+
+/** The only name that begins like this. */
+function begun(names: readonly string[], typed: string): string | undefined {
+  const [only, ...others] = typed.length < 3 ? [] : names.filter((name) => name.startsWith(typed));
+  return others.length === 0 ? only : undefined;
+}
+
+/** Two letters may be wrong, fewer in a short name. */
+function nearestOf(names: readonly string[], typed: string): string | undefined {
+  const [first] = names
+    .map((name) => ({ name, distance: editDistance(typed, name) }))
+    .sort((a, b) => a.distance - b.distance);
+  return first !== undefined && first.distance <= Math.min(2, typed.length / 2) ? first.name : undefined;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
 }

@@ -1,9 +1,197 @@
-/** A command: a name, its help texts, a table of its flags, and its function. */
+/** One flag of a command: its parser, its default, and its help text. A command has a table of them. */
+
 import type { ParseArgsConfig } from 'node:util';
-import type { Flags, Values } from './flag.ts';
 import type { Terminal } from './terminal.ts';
 
-export { CommandError, EXIT_CODE } from './command-error.ts';
+/** The documented exit codes; services have more of their own from 3 on (docs/cli.md). */
+export const EXIT_CODE = {
+  fine: 0,
+  /** The command ran, but did not succeed. */
+  failed: 1,
+  /** The command line or a setting is wrong. */
+  usage: 2,
+  /** A service refused, or does not answer. */
+  refused: 8,
+  interrupted: 130,
+  /** The code that shells use for a program whose output pipe was closed. */
+  unheard: 141,
+} as const;
+
+/** An error that the user can fix; the sentence says how. */
+export class CommandError extends Error {
+  readonly exitCode: number;
+  constructor(sentence: string, exitCode: number = EXIT_CODE.usage) {
+    super(sentence);
+    this.name = 'CommandError';
+    this.exitCode = exitCode;
+  }
+}
+
+export interface Flag<T> {
+  readonly help: string;
+  /** The placeholder for the value in the help. A flag without a placeholder is a switch. */
+  readonly value?: string;
+  /** It may be given several times. */
+  readonly isList?: true;
+  /** The environment variable that is read if the flag is not given. */
+  readonly variable?: string;
+  /** The default, shown in brackets after the help. */
+  readonly without?: string;
+  /** `given`: every value that was typed, or that of the variable; empty if there is neither. */
+  read(given: readonly string[], name: string): T;
+}
+
+/** A table of flags, by the name that people type after the dashes. */
+export type Flags = Readonly<Record<string, Flag<unknown>>>;
+/** The values of its flags, as a command gets them. */
+export type Values<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never };
+
+interface Told<T> {
+  readonly help: string;
+  readonly value?: string;
+  readonly variable?: string;
+  readonly default?: T;
+  /** Replaces the default in the help, if it needs more explanation. */
+  readonly without?: string;
+}
+type WithDefault<T> = Told<T> & { readonly default: T };
+
+/** A switch: on if it is given. */
+export function yes(help: string, variable?: string): Flag<boolean> {
+  return {
+    help,
+    ...(variable !== undefined && { variable }),
+    read: ([given]) => given === '1',
+  };
+}
+
+export function text(told: WithDefault<string>): Flag<string>;
+export function text(told: Told<string>): Flag<string | undefined>;
+export function text(told: Told<string>): Flag<string | undefined> {
+  return flagOf({ value: 'text', ...told }, (given) => given);
+}
+
+/** May be given any number of times. */
+export function texts({ help, value = 'text' }: Told<string>): Flag<readonly string[]> {
+  return { help: `${help}; can be repeated`, value, isList: true, read: (given) => given };
+}
+
+/** Text that a command requires. */
+export function needed(told: Told<string>): Flag<string> {
+  return { ...flagOf({ value: 'text', ...told }, (given) => given), read: neededOf(told) };
+}
+
+function neededOf({ variable }: Told<string>): Flag<string>['read'] {
+  return ([given = ''], name) => {
+    if (given !== '') return given;
+    throw new CommandError(
+      `--${name} is missing: add it${variable === undefined ? '' : `, or set the variable ${variable}`}`,
+    );
+  };
+}
+
+/** A whole number within bounds. */
+export function whole(told: WithDefault<number> & Bounds): Flag<number>;
+export function whole(told: Told<number> & Bounds): Flag<number | undefined>;
+export function whole(told: Told<number> & Bounds): Flag<number | undefined> {
+  return flagOf({ value: 'n', ...told }, (given, name) => wholeNumber(given, name, told));
+}
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export function wholeNumber(given: string, name: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds): number {
+  const value = Number(given);
+  if (given !== '' && Number.isSafeInteger(value)) return within(value, name, { min, max });
+  throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${given}"`);
+}
+
+/** For bounds that another flag gives. */
+export function within(value: number, name: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds): number {
+  if (value >= min && value <= max) return value;
+  throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${value}"`);
+}
+
+export function positive(told: WithDefault<number>): Flag<number>;
+export function positive(told: Told<number>): Flag<number | undefined>;
+export function positive(told: Told<number>): Flag<number | undefined> {
+  return parsed({ value: 'x', ...told }, 'a positive number', (given) => {
+    const value = Number(given);
+    return value > 0 && value < Number.POSITIVE_INFINITY ? value : undefined;
+  });
+}
+
+/** One of some words. */
+export function choice<T extends string>(names: readonly T[], told: WithDefault<T>): Flag<T>;
+export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined>;
+export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined> {
+  const words = names.length === 2 ? names.join(' or ') : names.join(', ');
+  return flagOf({ value: 'name', ...told }, (given, name) => {
+    const value = names.find((one) => one === given);
+    if (value !== undefined) return value;
+    throw new CommandError(`--${name} takes ${words}, got "${given}"`);
+  });
+}
+
+/** Anything else: `read` returns undefined for a value it rejects, and `takes` describes the accepted values. */
+export function parsed<T>(told: WithDefault<T>, takes: string, read: (given: string) => T | undefined): Flag<T>;
+export function parsed<T>(told: Told<T>, takes: string, read: (given: string) => T | undefined): Flag<T | undefined>;
+export function parsed<T>(told: Told<T>, takes: string, read: (given: string) => T | undefined): Flag<T | undefined> {
+  return flagOf(told, (given, name) => {
+    const value = read(given);
+    if (value !== undefined) return value;
+    throw new CommandError(`--${name} takes ${takes}, got "${given}"`);
+  });
+}
+
+const PINNED = /^[0-9a-f]{64}$/;
+
+/** 64 hexadecimal digits that are a secret: a message does not repeat them. */
+export function secretHex(told: Told<string>): Flag<string | undefined> {
+  return flagOf(told, (given, name) => {
+    if (PINNED.test(given)) return given;
+    throw new CommandError(`--${name} takes 64 lower-case hexadecimal digits`);
+  });
+}
+
+/** 64 hexadecimal digits, complete: a pinned name must not be shortened. */
+export function pinned(told: Told<string> & { readonly variable: string }): Flag<string> {
+  return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
+}
+
+/** One or several of them, comma-separated. */
+export function pinnedList(told: Told<string> & { readonly variable: string }): Flag<readonly string[]> {
+  return pinnedBy(told, '64 hexadecimal digits, or several such values separated by commas', (all) => all);
+}
+
+function pinnedBy<T>(
+  told: Told<string> & { readonly variable: string },
+  takes: string,
+  pick: (all: readonly string[]) => T | undefined,
+): Flag<T> {
+  const read: Flag<T>['read'] = (given, name) => {
+    const said = neededOf(told)(given, name).toLowerCase();
+    const all = said.split(',');
+    const picked = all.every((one) => PINNED.test(one)) ? pick(all) : undefined;
+    if (picked !== undefined) return picked;
+    throw new CommandError(`--${name} (${told.variable}) takes ${takes}, got "${said}"`);
+  };
+  return { ...flagOf({ value: 'hex', ...told }, () => ''), read };
+}
+
+function flagOf<T>(told: Told<T>, read: (given: string, name: string) => T): Flag<T | undefined> {
+  const { help, value, variable } = told;
+  const without = told.without ?? (told.default === undefined ? undefined : String(told.default));
+  return {
+    help,
+    ...(value !== undefined && { value }),
+    ...(variable !== undefined && { variable }),
+    ...(without !== undefined && { without }),
+    read: ([given], name) => (given === undefined ? told.default : read(given, name)),
+  };
+}
 
 /** Every command takes these. */
 export const COMMON_FLAGS = {
@@ -25,6 +213,13 @@ export interface CommandInput<F extends Flags = Flags> {
 export type Typed = Omit<CommandInput, 'flags'> & {
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 };
+
+/** The same object without the fields that are undefined, for settings whose fields are given or missing. */
+export function defined<T extends object>(fields: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
 
 /** The output of `--json` at the end, with the exit code if it is not 0. */
 export interface CommandResult {

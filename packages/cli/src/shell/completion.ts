@@ -1,12 +1,38 @@
-/** Completion of commands and flags as a script for a shell, from the commands themselves. */
-import { COMMON_FLAGS, type Command } from './command.ts';
+/** `basa completion`: a script with which a shell completes commands and flags. */
+import { COMMON_FLAGS, type Command, CommandError, command } from './command.ts';
+
+/** `commands`: all of them, this one included. */
+export const completionOf = (commands: () => readonly Command[]): Command =>
+  command({
+    name: 'completion',
+    summary: 'print a script that completes commands and flags in bash, zsh or fish',
+    takes: { '<shell>': SHELLS.join(', ') },
+    flags: {},
+    notes: [
+      'The script completes the command `basa`, which must be on your path: install it with npm install --global.',
+      'bash: basa completion bash > ~/.local/share/bash-completion/completions/basa',
+      'zsh:  basa completion zsh > ~/.basa-completion.zsh, and in ~/.zshrc after compinit: source ~/.basa-completion.zsh',
+      'fish: basa completion fish > ~/.config/fish/completions/basa.fish',
+    ],
+    async run({ positionals: [shell = ''], terminal }) {
+      const script = completionScript(shell, commands());
+      if (script === undefined)
+        throw new CommandError(
+          shell === ''
+            ? `name a shell: ${SHELLS.join(', ')}`
+            : `there is no script for the shell "${shell}"; choose one of ${SHELLS.join(', ')}`,
+        );
+      terminal.line(script);
+      return { json: { shell, script } };
+    },
+  });
 
 /** Each script completes the next word of the command line. */
 const WRITERS = { bash, zsh, fish } as const;
-export const SHELLS: readonly string[] = Object.keys(WRITERS);
+const SHELLS: readonly string[] = Object.keys(WRITERS);
 const TOP_FLAGS = ['help', 'version'];
 
-export function completionScript(shell: string, commands: readonly Command[]): string | undefined {
+function completionScript(shell: string, commands: readonly Command[]): string | undefined {
   return Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS](commands) : undefined;
 }
 

@@ -1,9 +1,8 @@
 /** One sentence for every error: the problem and the next step. A stack is only for `--debug`. */
+
 import { fileURLToPath } from 'node:url';
 import type { ClientEvents } from '@basa/client/node';
-import { INSTEAD } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
-import { thrownIn } from './thrown-in.ts';
 
 export interface Sentence {
   readonly sentence: string;
@@ -151,4 +150,25 @@ function fault(message: string): Sentence {
     code: EXIT_CODE.failed,
     isFault: true,
   };
+}
+
+/** The advice for people at a command line, in place of the SDK's advice for programmers: by the code of the error. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  unreachable: 'check the address and the network, then run the same command again; it continues where it stopped',
+  'certificate-not-trusted': 'check the address, or set the variable NODE_EXTRA_CA_CERTS to the PEM file of its CA',
+  'wrong-authority': 'check --authority and --authority-key (BASA_AUTHORITY, BASA_AUTHORITY_KEY)',
+  'store-of-another-task': 'choose another folder with --identity',
+  'task-exists': 'use exactly the earlier settings, or choose another name with --name',
+  'plain-http': 'use https, or add --unsafe-plain-http if you control the network in between',
+  'below-floor':
+    'ask for less with --minimum, --max-staleness or --max-epsilon, or take part in a task that meets them',
+};
+
+/** `file:line`, or undefined if the stack shows no file. */
+function thrownIn({ stack = '' }: Error): string | undefined {
+  for (const line of stack.split('\n')) {
+    const [, file, row] = /^\s+at .*?((?:file:\/\/|\/|[A-Z]:\\)[^()]*?):(\d+):\d+\)?$/.exec(line) ?? [];
+    if (file !== undefined) return `${file.startsWith('file:') ? fileURLToPath(file) : file}:${row}`;
+  }
+  return undefined;
 }

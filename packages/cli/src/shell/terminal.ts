@@ -19,6 +19,12 @@ export interface OutStream {
   write(text: string): unknown;
 }
 
+/** The targets of the output. */
+export interface Streams {
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+}
+
 /** Services send words that are shown here: characters that control a terminal, or turn the direction of text, become visible ones. */
 const CONTROLS = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu;
 

@@ -1,155 +1,156 @@
-/** `basa plan`: the costs of a task before it is created, by buffer size, or with the effects of its noise. */
-import { devicesFlag, spoilerWarning } from '../flags/fitting.ts';
+/** `basa plan`: the costs of a task before it is created, by the number of updates in a sum, and the effects of its noise. */
+import type { TaskPolicy } from '@basa/protocol/policy';
 import { chosenModel } from '../flags/models.ts';
-import { MOST_UPDATES, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
-import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
-import { STATISTICS_FLAGS, statisticsFields } from '../flags/statistics.ts';
-import { MAX_AUTHORITIES, thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
-import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
-import { positive, text, whole } from '../shell/flag.ts';
+import {
+  authoritiesFlag,
+  bufferFlag,
+  devicesFlag,
+  fieldsIn,
+  NOISE_FLAGS,
+  noiseOf,
+  STATISTICS_FLAGS,
+  sealingFlag,
+  spoilerWarning,
+  thresholdFlag,
+} from '../flags/task.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  command,
+  defined,
+  EXIT_CODE,
+  positive,
+  text,
+  whole,
+} from '../shell/command.ts';
 import { table } from '../shell/terminal.ts';
-import { planPrivacy } from './private-plan.ts';
-import { planStatistics } from './statistics-plan.ts';
-import type { SealingCosts, SizeCost, UploadCost } from './upload-costs.ts';
+
+const FLAGS = {
+  dimension: whole({ value: 'd', help: 'number of parameters of the model; or use --model', min: 1, max: 2 ** 31 }),
+  model: text({ value: 'name', help: 'name or file of the model, as in `basa task create`' }),
+  buffer: whole({ ...bufferFlag, default: 100 }),
+  sealing: sealingFlag,
+  authorities: authoritiesFlag,
+  threshold: thresholdFlag,
+  minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
+  devices: devicesFlag,
+  clip: positive({ help: 'C: updates are clipped to this norm', without: 'the clip in the model file, else 1' }),
+  ...NOISE_FLAGS,
+  ...STATISTICS_FLAGS,
+};
+type Flags = CommandInput<typeof FLAGS>['flags'];
+
+/** The buffer sizes of a comparison. */
+const SIZES = [10, 32, 100, 320, 1000, 10_000];
 
 export const plan: Command = command({
   name: 'plan',
-  summary: 'compute the cost of a task before you create it; with --noise, also its epsilon and its noise',
-  flags: {
-    dimension: whole({ value: 'd', help: 'number of parameters of the model; or use --model', min: 1, max: 2 ** 31 }),
-    model: text({ value: 'name', help: 'name or file of the model, as in `basa task create`' }),
-    buffer: whole({
-      help: 'buffer size K: the number of updates in a sum',
-      min: 2,
-      max: MOST_UPDATES['one-shot'],
-      default: 100,
-    }),
-    ...VERSION_FLAGS,
-    sealing: sealingFlag,
-    authorities: whole({ help: 'number of authorities for the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
-    threshold: thresholdFlag,
-    tolerated: toleratedFlag,
-    minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
-    devices: devicesFlag,
-    clip: positive({ help: 'C: updates are clipped to this norm', without: 'the clip in model.ts, else 1' }),
-    ...PRIVACY_FLAGS,
-    ...STATISTICS_FLAGS,
-    uplink: positive({ value: 'Mbit/s', help: 'uplink of a device, for the duration of an upload', default: 10 }),
-  },
+  summary: 'compute the costs of a task and the effects of its noise before you create it',
+  flags: FLAGS,
   async run({ flags, terminal }) {
-    const fields = await statisticsFields(flags);
-    if (fields !== undefined) return planStatistics({ flags, terminal }, fields);
-    const { elementBits } = await import('@basa/masking');
-    const { noiseWords } = await import('@basa/protocol/policy');
-    const { costsBySize, sealingCosts, uploadCost } = await import('./upload-costs.ts');
-    const { dimension, clip } = await sizeOf(flags);
-    const { buffer: bufferSize, minimum: least } = flags;
-    const warning = spoilerWarning(least ?? Math.ceil(0.8 * bufferSize), flags.devices);
+    const { buffer, devices, minimum = Math.ceil(0.8 * buffer) } = flags;
+    const warning = spoilerWarning(minimum, devices);
     if (warning !== undefined) terminal.warn(warning);
-    const privacy = await privacyChoice(flags, { bufferSize, dimension });
-    const { stepUpdates = bufferSize } = versionSettings(flags);
-    const isCentral = flags.authorities === 1;
-    if (privacy === undefined || (flags.noise === undefined && flags.participations === undefined)) {
-      const sizes = costsBySize({ ...flags, bufferSize, dimension, clip });
-      terminal.line(sizesTable(sizes));
-      const usual = privacy && (await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip, isCentral }));
-      if (typeof usual === 'string') terminal.line(`\nThe default noise is not possible: ${usual}`);
-      else terminal.line(`\n${(usual?.words ?? noiseWords(EXACT)).sentence}`);
-      const by = isCentral ? 'authority' : 'devices';
-      return { json: { dimension, sizes, ...(privacy !== undefined && { noise: { ...privacy, by } }) } };
+    const policyOf = await policiesOf(flags);
+    const own = await policyOf(buffer);
+    if (typeof own === 'string') {
+      terminal.line(`this task is not possible: ${own}`);
+      return { json: { refused: own }, exitCode: EXIT_CODE.failed };
     }
-    const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: least, clip, isCentral });
-    if (typeof planned === 'string') {
-      terminal.line(`this task is not possible: ${planned}`);
-      return { json: { refused: planned }, exitCode: EXIT_CODE.failed };
-    }
-    const { minimum, colluders, delta, epsilon, cost, advice } = planned;
-    const { modulus, neededBits, level, noise } = planned.plan;
-    const upload = uploadCost({ ...flags, dimension, modulus });
-    const { bytesPerUpload } = upload;
-    const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
+    const { noiseWords, taskCost } = await import('@basa/protocol/policy');
+    const { costsOf, noiseAdvice } = await import('./policy-costs.ts');
+    const { shown } = await import('./statistics.ts');
+    const others = SIZES.filter((size) => size !== buffer && size >= (flags.minimum ?? 2));
+    const policies = await Promise.all(others.map(policyOf));
+    const sizes = [own, ...policies.filter((one) => typeof one !== 'string')]
+      .map(costsOf)
+      .sort((a, b) => a.bufferSize - b.bufferSize);
+    const row = (name: string, of: (size: (typeof sizes)[number]) => number | undefined): string[] => [
+      name,
+      ...sizes.map((size) => shown(of(size))),
+    ];
+    const by = own.oneShot?.authorityNoise === true ? 'the authority' : 'one device';
     terminal.line(
       table([
-        ['noise', planned.words.sentence],
-        ['zCDP cost (rho) of one participation', cost.toPrecision(3)],
-        [
-          `noise of ${isCentral ? 'the authority' : 'one device'}`,
-          `standard deviation ${noise.deviation.toFixed(1)} steps, enough if ${noise.honest} devices are honest`,
-        ],
-        ['step', `${stepUpdates} updates of different devices`],
-        ['quantisation', `level ${level}, ${elementBits(modulus)} bits for each entry (${neededBits} needed)`],
-        ['upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
+        ['', ...sizes.map(({ bufferSize }) => `K = ${bufferSize}`)],
+        row('Kmin', (size) => size.minimum),
+        row('noise multiplier', (size) => size.noise),
+        row('epsilon', (size) => size.epsilon),
+        row(`noise of ${by}, in steps`, (size) => size.deviation),
+        row('level', (size) => size.level),
+        row('bits of an entry', (size) => size.bits),
+        row('masks to expand', (size) => size.masks),
+        row('bytes of encrypted seeds', (size) => size.sealedBytes),
+        row('bytes of an upload', (size) => size.bytesPerUpload),
+        ...Object.keys(sizes[0]?.errors ?? {}).map((name) => row(`error of ${name}`, (size) => size.errors[name])),
       ]),
     );
-    terminal.line(`\nCost of one contribution for a device, which does not depend on K:\n${uploadTable(upload)}`);
-    const sealings = sealingCosts(flags.authorities, upload);
-    terminal.line(sealingsTable(sealings));
+    const { privacy, statistics } = own;
+    const advice = noiseAdvice(own);
+    terminal.line(`\n${noiseWords(own).sentence}`);
+    if (privacy?.budget !== undefined && statistics === undefined)
+      terminal.line(`Each participation costs ${shown(taskCost({ ...own, privacy }))} of zCDP (rho).`);
+    if (statistics !== undefined)
+      terminal.line(
+        `${windowWords(own)} Errors are standard deviations: 95 % of the true values lie within 1.96 of them. Fewer fields make all of them more exact.`,
+      );
     for (const sentence of advice) terminal.line(sentence);
+    const { noiseMultiplier, colluders, budget } = privacy ?? {};
     const json = {
-      epsilon,
-      delta,
-      bits: elementBits(modulus),
-      neededBits,
-      bytesPerUpload,
-      secondsPerUpload,
-      level,
-      rho: cost,
-      participations: privacy.participations,
-      bufferSize,
-      minimum,
-      colluders,
-      stepUpdates,
-      combine: flags.combine,
-      upload,
-      sealing: flags.sealing,
-      sealings,
-      advice,
+      ...sizes.find(({ bufferSize }) => bufferSize === buffer),
+      ...{ noiseMultiplier, colluders, ...budget, tolerated: own.oneShot?.tolerated },
+      ...{ dimension: own.dimension, sizes, advice },
+      ...(statistics !== undefined && { windowMs: statistics.windowMs }),
     };
     return { json };
   },
 });
 
-/** A task without noise. */
-const EXACT = { privacy: undefined, metrics: [], oneShot: undefined };
-
-function sizesTable(sizes: readonly SizeCost[]): string {
-  const rows = [
-    ['K', 'bits of an entry', 'masks', 'upload bytes'],
-    ...sizes.map(({ bufferSize, bits, masks, bytesPerUpload }) =>
-      [bufferSize, bits, masks, bytesPerUpload].map(String),
-    ),
-  ];
-  return ['Cost of one contribution for a device, by buffer size K:', table(rows)].join('\n');
+function windowWords({ privacy, statistics }: TaskPolicy): string {
+  const windows = privacy?.budget?.participations;
+  return windows === undefined
+    ? 'Each device reports once in the life of the task.'
+    : `Each device reports in at most ${windows} windows of ${(statistics?.windowMs ?? 0) / 1000} s.`;
 }
 
-function uploadTable({ masks, sealedBytes, bytesPerUpload }: UploadCost): string {
-  return table([
-    ['masks to expand', String(masks)],
-    ['bytes of encrypted seeds', String(sealedBytes)],
-    ['bytes of the upload', String(bytesPerUpload)],
-  ]);
-}
+/** The policy for each K as `basa task create` would make it, or the sentence that refuses it. */
+async function policiesOf(flags: Flags): Promise<(bufferSize: number) => Promise<TaskPolicy | string>> {
+  const { makePolicy, SettingsError, statisticsPolicy, TASK_DEFAULTS } = await import('@basa/client/operator');
+  const { authorities, minimum, sealing, statistics: file, threshold, window } = flags;
+  const key = (n: number): Uint8Array => new Uint8Array(32).fill(n);
+  const keys = { serverKey: key(0), authorities: Array.from({ length: authorities }, (_, n) => key(n + 1)) };
+  const common = { name: 'plan', ...defined({ minimum, sealing, threshold }), ...noiseOf(flags, file !== undefined) };
+  const make = await (file === undefined ? ofModel() : ofFields(file));
+  return async (bufferSize) => {
+    try {
+      return await make(bufferSize);
+    } catch (error) {
+      if (error instanceof SettingsError) return error.message;
+      throw error;
+    }
+  };
 
-function sealingsTable(sealings: SealingCosts): string {
-  const rows = Object.entries(sealings).map(([sealing, { sealedBytes, sealMs, openMs }]) => [
-    sealing,
-    `${sealedBytes} bytes`,
-    `${sealMs.toFixed(2)} ms to encrypt`,
-    `${openMs.toFixed(2)} ms for an authority to decrypt`,
-  ]);
-  return `\nEncrypted seeds of an upload, by --sealing, measured on this machine:\n${table(rows)}`;
-}
-
-async function sizeOf(flags: {
-  readonly dimension: number | undefined;
-  readonly model: string | undefined;
-  readonly clip: number | undefined;
-}): Promise<{ readonly dimension: number; readonly clip: number }> {
-  const { dimension, model, clip } = flags;
-  if (dimension !== undefined) return { dimension, clip: clip ?? 1 };
-  if (model !== undefined) {
-    const chosen = await chosenModel(model);
-    return { dimension: chosen.model.dimension, clip: clip ?? chosen.clip ?? 1 };
+  async function ofModel(): Promise<(bufferSize: number) => Promise<TaskPolicy>> {
+    const { model, clip = 1 } = await sizeOf(flags);
+    return (bufferSize) =>
+      makePolicy({ ...TASK_DEFAULTS, ...keys, ...common, model, bufferSize, clip: flags.clip ?? clip });
   }
-  throw new CommandError('the size of the model is missing; add --dimension <d> or --model <name>');
+
+  async function ofFields(path: string): Promise<(bufferSize: number) => Promise<TaskPolicy>> {
+    if (flags.dimension !== undefined || flags.model !== undefined)
+      throw new CommandError('--dimension and --model are for tasks with a model; remove them, or --statistics');
+    const fields = await fieldsIn(path);
+    return async (bufferSize) => statisticsPolicy({ ...common, fields, windowMs: 1000 * window, bufferSize }, keys);
+  }
+}
+
+async function sizeOf({ dimension, model: name }: Flags) {
+  if (name !== undefined) return chosenModel(name);
+  if (dimension === undefined)
+    throw new CommandError('the size of the model is missing; add --dimension <d> or --model <name>');
+  const { readNetworkJson } = await import('@basa/learning');
+  const tensors = [{ name: 'parameters', shape: [dimension] }];
+  const input = { height: 1, width: 1, channels: 1 };
+  return { model: readNetworkJson({ name: 'plan', input, architecture: [], tensors }), clip: undefined };
 }

@@ -2,23 +2,53 @@
 import { readFile } from 'node:fs/promises';
 import type { AuthorityOperator, CreatedTask, ServerOperator, TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import type { FieldDefinitions } from '@basa/protocol/policy';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_TOKEN, serverOperator } from '../flags/connection.ts';
-import { devicesFlag, fittingFor, floorWarning, spoilerWarning } from '../flags/fitting.ts';
-import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
-import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
-import { bufferWithin, MOST_UPDATES, modeFlag, sealingFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
-import { short } from '../flags/names.ts';
-import { isModelFile } from '../flags/own-model.ts';
-import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
-import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
-import { STATISTICS_FLAGS, statisticsFields, statisticsNoise } from '../flags/statistics.ts';
-import { thresholdFlag, toleratedFlag } from '../flags/threshold.ts';
-import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
-import { type Command, CommandError, type CommandInput, type CommandResult, command } from '../shell/command.ts';
-import { choice, needed, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
-import type { PrivateRequest } from './private-plan.ts';
-import { errorLines } from './statistics-words.ts';
+import type { TaskPolicy } from '@basa/protocol/policy';
+import { chosenModel, isModelFile, MODEL_NAMES } from '../flags/models.ts';
+import {
+  AUTHORITY_FLAGS,
+  authorityOperator,
+  SERVER_FLAGS,
+  SERVER_TOKEN,
+  serverOperator,
+  short,
+} from '../flags/services.ts';
+import {
+  bufferFlag,
+  bufferWithin,
+  devicesFlag,
+  fieldsIn,
+  fittingFor,
+  floorWarning,
+  MODES,
+  type ModeChoice,
+  metricsFlag,
+  NOISE_FLAGS,
+  noiseOf,
+  STATISTICS_FLAGS,
+  sealingFlag,
+  setFlag,
+  settingsOf,
+  spoilerWarning,
+  thresholdFlag,
+} from '../flags/task.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandResult,
+  choice,
+  command,
+  defined,
+  needed,
+  positive,
+  text,
+  whole,
+  within,
+  yes,
+} from '../shell/command.ts';
+
+/** The K of the paper's experiments. */
+const USUAL_K = 10;
 
 const FLAGS = {
   name: text({ help: 'name of the task' }),
@@ -32,20 +62,24 @@ const FLAGS = {
     help: 'test set with which the server evaluates each version: a safetensors file that encodeDataset wrote',
     without: 'the test set of mnist or model.ts',
   }),
-  preset: choice(PRESET_NAMES, {
-    help: `${PRESET_NAMES.join(' or ')}: sets the defaults of --buffer, --lease, --stall and --max-staleness`,
-    default: 'paper',
-  }),
-  buffer: whole({
-    help: 'buffer size K: the number of updates in a sum',
-    min: 2,
-    max: MOST_UPDATES['one-shot'],
-    without: 'paper 10, production 32',
-  }),
+  initial: text({ value: 'file', help: 'safetensors file with the initial parameters', without: 'random ones' }),
+  buffer: whole({ ...bufferFlag, without: String(USUAL_K) }),
   minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
   devices: devicesFlag,
-  mode: modeFlag,
-  ...VERSION_FLAGS,
+  mode: choice<ModeChoice>(MODES, {
+    help: "one-shot: each device sends one message; paper: the paper's own protocol, which does not protect updates from a server that lies, and which both services must allow (unsafePaperMode)",
+    default: 'one-shot',
+  }),
+  'step-updates': whole({
+    help: 'number of updates in one step of the server, from as many batches as that needs',
+    min: 1,
+    without: 'K',
+  }),
+  combine: choice(['mean', 'trimmed'], {
+    value: 'how',
+    help: 'how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs --step-updates of at least 5 K',
+    without: 'mean',
+  }),
   sealing: sealingFlag,
   target: whole({
     value: 'percent',
@@ -54,46 +88,25 @@ const FLAGS = {
     max: 100,
   }),
   versions: whole({ help: 'finish the task after n versions', min: 1 }),
-  lease: seconds('time that a device has for its upload', 'paper 600, production 900'),
-  stall: seconds(
-    'sum a batch that has enough updates after this time without another update',
-    'paper 60, production 300',
-  ),
-  'max-staleness': whole({ help: 'number of versions that an update may be behind', without: '15' }),
   clip: positive({
     help: 'C: updates are clipped to this L2 norm; in paper mode each entry to +-x',
-    without: 'the clip in model.ts; 1 for a model by name and in paper mode',
+    without: 'the clip in the model file; 1 for a model by name and in paper mode',
   }),
-  bits: parsed<number | 'auto'>(
-    {
-      value: 'n',
-      help: 'bits of each masked entry, 2 to 32; auto: the fewest that divide the clip into 32768 steps',
-      without: 'auto, which is 20 for K = 10',
-    },
-    'a whole number from 2 to 32, or auto',
-    (given) => (given === 'auto' ? given : [...Array(33).keys()].slice(2).find((bits) => String(bits) === given)),
-  ),
-  ...TRAINING_FLAGS,
-  ...METRICS_FLAGS,
-  ...PRIVACY_FLAGS,
-  ...LEARNING_FLAGS,
+  metrics: metricsFlag,
+  ...NOISE_FLAGS,
   ...STATISTICS_FLAGS,
   'public-models': yes('everybody may read the models and results; by default only devices of the task and operators'),
-  seed: whole({ help: 'random seed for the initial parameters', default: 1 }),
-  initial: text({ value: 'file', help: 'safetensors file with the initial parameters, instead of --seed' }),
+  set: setFlag,
   ...SERVER_FLAGS,
   token: needed(SERVER_TOKEN), // checked before an authority has the task
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
-  tolerated: toleratedFlag,
-  'noise-by': choice(['devices', 'authority'], {
-    help: 'who adds the noise: each device its share, or the authority to each sum, if there is one authority',
-    without: 'the authority if there is one, else the devices',
-  }),
 };
+type Input = CommandInput<typeof FLAGS>;
 
-function seconds(help: string, without: string) {
-  return whole({ value: 'seconds', help, min: 1, without });
+interface Services {
+  readonly server: ServerOperator;
+  readonly authority: AuthorityOperator;
 }
 
 export const taskCreate: Command = command({
@@ -102,129 +115,114 @@ export const taskCreate: Command = command({
   flags: FLAGS,
   opening: 'creating the task',
   async run(input) {
-    const { flags, terminal } = input;
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
-    const fields = await statisticsFields(flags);
-    if (fields !== undefined) return createStatistics(input, services, fields);
-    if (flags['unsafe-exact'])
-      throw new CommandError('--unsafe-exact needs --statistics or --field; add one, or remove it');
-    const { model, test, training: own, clip: known } = await chosenModel(flags.model);
-    const preset = await taskPreset(flags.preset);
-    const { buffer, devices, target, threshold, versions, bits = 'auto' } = flags;
-    const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, preset.bufferSize) : undefined;
-    const bufferSize = bufferWithin(buffer ?? fitting?.bufferSize ?? preset.bufferSize, flags.mode);
-    const minimum = flags.minimum ?? fitting?.minimum;
-    const warning = spoilerWarning(minimum ?? Math.ceil(0.8 * bufferSize), devices);
-    if (warning !== undefined) terminal.warn(warning);
-    const evaluationSet = await testSetOf(input, test);
-    if (target !== undefined && evaluationSet === undefined)
-      throw new CommandError(
-        '--target needs a test set; add --test, export `test` from the model file, or use --versions instead of --target',
-      );
-    const { dimension } = model;
-    const privacy =
-      flags.mode === 'paper' ? undefined : await privacyChoice(flags, { bufferSize, dimension, versions });
-    const clip = flags.clip ?? known ?? (flags.mode === 'paper' ? 1 : undefined);
-    if (clip === undefined) throw new CommandError(noClip(flags.model));
-    if (privacy !== undefined) {
-      const isCentral = flags['noise-by'] === 'authority';
-      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip, isCentral });
-    }
-    const training = trainingOf(flags, own);
-    const { noiseWords } = await import('@basa/protocol/policy');
-    const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
-    const { createTaskAt } = await import('@basa/client/operator');
-    const { task, policy } = await createTaskAt(services, {
-      name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
-      model,
-      bufferSize,
-      ...(threshold !== undefined && { threshold }),
-      ...modeSettings(flags),
-      ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
-      maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
-      clip,
-      ...(bits !== 'auto' && { bits }),
-      training,
-      metrics: flags.metrics ?? [],
-      ...(privacy === undefined ? { noNoise: true } : { privacy }),
-      uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
-      stallMs: 1000 * (flags.stall ?? preset.stallSeconds),
-      initial: await initialOf(input, model),
-      serverStep: serverStepOf(flags),
-      stop: {
-        ...(target !== undefined && { [SCORE_OF_LOSS[training.loss]]: target / 100 }),
-        ...(versions !== undefined && { version: versions }),
-      },
-      ...(evaluationSet !== undefined && { evaluationSet }),
-      ...(fitting !== undefined && flags.mode === 'one-shot' && { places: fitting.places }),
-      ...admissionOf(flags),
-      publicModels: flags['public-models'],
-    });
-    return told(terminal, { task, policy }, [noiseWords(policy).sentence]);
+    const { statistics: file } = input.flags;
+    const created = await (file === undefined
+      ? createTraining(input, services)
+      : createStatistics(input, services, file));
+    return told(input, created);
   },
 });
 
-function told(
-  terminal: CommandInput['terminal'],
-  { task, policy }: CreatedTask,
-  about: readonly string[],
-): CommandResult {
+async function createTraining(input: Input, services: Services): Promise<CreatedTask> {
+  const { flags, terminal } = input;
+  const { model, test, training: own, clip: known } = await chosenModel(flags.model);
+  const { settings, privacy } = settingsOf(flags.set, false);
+  const { buffer, combine, devices, metrics, mode, sealing, 'step-updates': stepUpdates, target, threshold } = flags;
+  const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, USUAL_K) : undefined;
+  const bufferSize = bufferWithin(buffer ?? fitting?.bufferSize ?? USUAL_K, mode);
+  const minimum = flags.minimum ?? fitting?.minimum;
+  const warning = spoilerWarning(minimum ?? Math.ceil(0.8 * bufferSize), devices);
+  if (warning !== undefined) terminal.warn(warning);
+  const evaluationSet = await testSetOf(input, test);
+  if (target !== undefined && evaluationSet === undefined)
+    throw new CommandError(
+      '--target needs a test set; add --test, export `test` from the model file, or use --versions instead of --target',
+    );
+  const clip = flags.clip ?? known ?? (mode === 'paper' ? 1 : undefined);
+  if (clip === undefined) throw new CommandError(noClip(flags.model));
+  const training = { ...own, ...settings.training };
+  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
+  const { createTaskAt } = await import('@basa/client/operator');
+  return createTaskAt(services, {
+    name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
+    model,
+    mode,
+    bufferSize,
+    clip,
+    publicModels: flags['public-models'],
+    ...defined({
+      minimum: minimum === undefined ? undefined : within(minimum, 'minimum', { min: 2, max: bufferSize }),
+      ...{ threshold, stepUpdates, combine, sealing, metrics, evaluationSet },
+      places: mode === 'one-shot' ? fitting?.places : undefined,
+      initial: await initialOf(input, model),
+    }),
+    ...noiseOf(flags, false, privacy),
+    stop: defined({
+      [SCORE_OF_LOSS[training.loss]]: target === undefined ? undefined : target / 100,
+      version: flags.versions,
+    }),
+    ...settings,
+    training,
+  });
+}
+
+/** The flags of models that a statistics task does not have. */
+const ONLY_MODELS = ['test', 'target', 'versions', 'metrics', 'initial', 'clip', 'step-updates', 'combine'] as const;
+
+async function createStatistics({ flags }: Input, services: Services, file: string): Promise<CreatedTask> {
+  const other = ONLY_MODELS.find((name) => flags[name] !== undefined);
+  if (other !== undefined) throw new CommandError(`--${other} is for tasks with a model; remove it`);
+  if (flags.mode === 'paper') throw new CommandError('statistics need --mode one-shot; remove --mode paper');
+  const { settings, privacy } = settingsOf(flags.set, true);
+  const { name = 'statistics', threshold, sealing, devices } = flags;
+  const fitting = devices === undefined ? undefined : fittingFor(devices, USUAL_K);
+  const { createStatisticsTask } = await import('@basa/client/operator');
+  return createStatisticsTask(services, {
+    name,
+    fields: await fieldsIn(file),
+    windowMs: 1000 * flags.window,
+    bufferSize: flags.buffer ?? fitting?.bufferSize ?? USUAL_K,
+    publicModels: flags['public-models'],
+    ...defined({ minimum: flags.minimum ?? fitting?.minimum, threshold, sealing }),
+    ...noiseOf(flags, true, privacy),
+    ...defined({ authorityNoise: settings.authorityNoise, tolerated: settings.tolerated }),
+  });
+}
+
+/** At most ten lines: the task, its noise, and what comes next. */
+async function told({ terminal }: Input, { task, policy }: CreatedTask): Promise<CommandResult> {
+  const { noiseWords } = await import('@basa/protocol/policy');
+  const { noiseAdvice } = await import('./policy-costs.ts');
   const warning = floorWarning(policy.oneShot?.versionMinimum ?? policy.minimum);
   if (warning !== undefined) terminal.warn(warning);
+  for (const sentence of noiseAdvice(policy)) terminal.warn(`warning: ${sentence}`);
   terminal.line(`task ${task}`);
-  for (const line of about) terminal.line(line);
+  terminal.line(noiseWords(policy).sentence);
+  for (const line of await errorLines(policy)) terminal.line(line);
   terminal.line(
     `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,
   );
   return { json: { task } };
 }
 
-/** The flags of models that a statistics task does not have. */
-const ONLY_MODELS = [
-  'test',
-  'target',
-  'versions',
-  'metrics',
-  'initial',
-  'version-minimum',
-  'depart-ms',
-  'clip',
-  'bits',
-] as const;
+/** So many fields are told one by one. */
+const SHOWN_FIELDS = 5;
 
-async function createStatistics(
-  { flags, terminal }: CommandInput<typeof FLAGS>,
-  services: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
-  fields: FieldDefinitions,
-): Promise<CommandResult> {
-  const other = ONLY_MODELS.find((name) => flags[name] !== undefined);
-  if (other !== undefined) throw new CommandError(`--${other} is for tasks with a model; remove it`);
-  if (flags.mode === 'paper') throw new CommandError('statistics need --mode one-shot; remove --mode paper');
-  const privacy = statisticsNoise(flags);
-  const { name = 'statistics', minimum, threshold, tolerated, sealing, 'noise-by': by } = flags;
-  const fitting = flags.devices === undefined ? undefined : fittingFor(flags.devices, TASK_K);
-  const bufferSize = flags.buffer ?? fitting?.bufferSize ?? TASK_K;
-  const least = minimum ?? fitting?.minimum;
-  const { noiseWords } = await import('@basa/protocol/policy');
-  const { createStatisticsTask } = await import('@basa/client/operator');
-  const { task, policy } = await createStatisticsTask(services, {
-    name,
-    fields,
-    windowMs: 1000 * flags.window,
-    bufferSize,
-    ...(least !== undefined && { minimum: least }),
-    unsafeExact: flags['unsafe-exact'],
-    privacy,
-    ...(by !== undefined && { authorityNoise: by === 'authority' }),
-    ...(threshold !== undefined && { threshold }),
-    ...(tolerated !== undefined && { tolerated }),
-    sealing,
-    publicModels: flags['public-models'],
-  });
-  return told(terminal, { task, policy }, [noiseWords(policy).sentence, ...(await errorLines(policy))]);
+/** One line for each of the first fields of statistics. */
+async function errorLines(policy: TaskPolicy): Promise<readonly string[]> {
+  const { fieldErrors, shown } = await import('./statistics.ts');
+  const errors = fieldErrors(policy);
+  const lines = errors
+    .slice(0, SHOWN_FIELDS)
+    .map(({ kind, name, error }) =>
+      kind === 'number'
+        ? `${name}: the mean of ${policy.bufferSize} devices has an error of ${shown(error)}`
+        : `${name}: the devices in a bucket have an error of ${shown(error)}`,
+    );
+  const more = errors.length - SHOWN_FIELDS;
+  return more > 0 ? [...lines, `and ${more} more: \`basa plan --statistics\` shows all of them`] : lines;
 }
-
-const TASK_K = 10;
 
 function noClip(file: string): string {
   const measured = file.endsWith('.json')
@@ -233,44 +231,9 @@ function noClip(file: string): string {
   return `${file} does not say to which L2 norm updates are clipped; ${measured} the median norm of first updates and writes it into the file, or give --clip (best at or below that median)`;
 }
 
-/** Prints the advice of `basa plan`: the task is created anyway, unless it is impossible. */
-async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {
-  const { planPrivacy } = await import('./private-plan.ts');
-  const planned = await planPrivacy(request);
-  if (typeof planned === 'string') throw new CommandError(`this task is not possible: ${planned}`);
-  for (const sentence of planned.advice) terminal.warn(`warning: ${sentence}`);
-}
-
-/** The flags that paper mode does not have, with the values that they have by default. */
-const ONLY_ONE_SHOT = {
-  'step-updates': undefined,
-  'version-minimum': undefined,
-  'depart-ms': undefined,
-  combine: 'mean',
-  sealing: 'x25519',
-  noise: undefined,
-  'noise-by': undefined,
-  tolerated: undefined,
-} as const;
-
-function modeSettings(flags: CommandInput<typeof FLAGS>['flags']): Partial<TaskSettings> {
-  const { mode, sealing, tolerated, 'noise-by': by } = flags;
-  if (mode === 'one-shot')
-    return {
-      mode,
-      ...versionSettings(flags),
-      sealing,
-      ...(by !== undefined && { authorityNoise: by === 'authority' }),
-      ...(tolerated !== undefined && { tolerated }),
-    };
-  const [name] = Object.entries(ONLY_ONE_SHOT).find(([key, usual]) => flags[key as 'noise'] !== usual) ?? [];
-  if (name === undefined) return { mode };
-  throw new CommandError(`--${name} needs --mode one-shot; remove it, or --mode paper`);
-}
-
 /** The data on which the server evaluates versions: a file that `encodeDataset` wrote, or the test set of the model. */
 async function testSetOf(
-  { flags, signal }: CommandInput<typeof FLAGS>,
+  { flags, signal }: Input,
   test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,
 ): Promise<Dataset | undefined> {
   const { test: file } = flags;
@@ -283,13 +246,9 @@ async function testSetOf(
   }
 }
 
-/** The first parameters: from a file, or drawn with a seed. */
-async function initialOf(
-  { flags }: CommandInput<typeof FLAGS>,
-  model: Model,
-): Promise<NonNullable<TaskSettings['initial']>> {
-  const { initial: file, seed } = flags;
-  if (file === undefined) return { seed };
+async function initialOf({ flags }: Input, model: Model): Promise<TaskSettings['initial'] | undefined> {
+  const { initial: file } = flags;
+  if (file === undefined) return undefined;
   const { decodeSafetensors } = await import('@basa/learning');
   try {
     return { parameters: decodeSafetensors(model, await readFile(file)) };

@@ -12,12 +12,7 @@ export {
   type TaskSettings,
 } from './create-task.ts';
 export { enrolmentHashes, newEnrolmentTokens } from './enrolment.ts';
-export {
-  type ModeName,
-  type PolicyChoice,
-  type PrivacyChoice,
-  quantizerOf,
-} from './policy.ts';
+export { type ModeName, makePolicy, type PolicyChoice, type PrivacyChoice } from './policy.ts';
 export {
   ServerOperator,
   type ServerTask,

@@ -209,7 +209,7 @@ function paperPolicy(choice: PolicyChoice): ModePolicy {
 const CLIP_STEPS = 2 ** 15;
 
 /** The group and the level of a task that is not private. */
-export function quantizerOf({
+function quantizerOf({
   bufferSize,
   clip = 1,
   bits,

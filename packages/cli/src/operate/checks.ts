@@ -1,12 +1,47 @@
-/** Checks of a service: its configuration, its records, and the services it depends on. */
-import { existsSync } from 'node:fs';
+/** The result of a check: fine, worth a look, or blocking; the last two with advice. */
+
+import { existsSync, rmSync } from 'node:fs';
+import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
+import { createServer } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
 import type { TaskFleet } from '@basa/authority';
+import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
-import type { Places, ServiceName } from '../flags/places.ts';
-import { checkFolder, checkPort } from './check-machine.ts';
-import { clockFinding, type Finding, failed, fine, warning } from './finding.ts';
+import { ownVersion } from '../shell/process.ts';
+import type { Places, ServiceName } from './config.ts';
+
+export interface Finding {
+  readonly check: string;
+  readonly state: 'fine' | 'warning' | 'failed';
+  readonly says: string;
+  readonly todo?: string;
+}
+
+function fine(check: string, says: string): Finding {
+  return { check, state: 'fine', says };
+}
+
+function warning(check: string, says: string, todo: string): Finding {
+  return { check, state: 'warning', says, todo };
+}
+
+function failed(check: string, says: string, todo: string): Finding {
+  return { check, state: 'failed', says, todo };
+}
+
+const LATE_MS = 30_000;
+/** The largest clock difference that a service accepts from a signer. */
+const TOO_LATE_MS = 300_000;
+
+function clockFinding(check: string, aheadMs: number): Finding {
+  const says = `${check} is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine`;
+  const todo = 'set both clocks with NTP; signed requests fail if the clocks differ by more than 5 minutes';
+  if (Math.abs(aheadMs) > TOO_LATE_MS) return failed(`clock of ${check}`, says, todo);
+  if (Math.abs(aheadMs) > LATE_MS) return warning(`clock of ${check}`, says, todo);
+  return fine(`clock of ${check}`, says);
+}
 
 const PATIENCE_MS = 10_000;
 
@@ -216,4 +251,167 @@ function revocationFindings(known: readonly Uint8Array[], lists: readonly Revoke
     const todo = `if this authority was restored, revoke them there again, the first with: basa keys revoke --user ${first}`;
     return [warning('revocations', says, todo)];
   });
+}
+
+const MIN_NODE = [20, 19] as const;
+const LOW_BYTES = 2 ** 30;
+const TOO_LOW_BYTES = 64 * 2 ** 20;
+const FLUSHES = 9;
+const SLOW_FLUSH_MS = 50;
+
+export async function checkVersions(): Promise<readonly Finding[]> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isNew = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
+  const node = isNew
+    ? fine('node', process.version)
+    : failed('node', process.version, `install Node ${MIN_NODE.join('.')} or newer`);
+  return [node, fine('basa', await ownVersion())];
+}
+
+async function checkFolder(folder: string): Promise<readonly Finding[]> {
+  const place = nearest(resolve(folder));
+  return [await checkPermissions(folder), await checkSpace(place), await checkFlush(place)];
+}
+
+async function checkPermissions(folder: string): Promise<Finding> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found === undefined) return fine('data folder', `${folder} does not exist yet; the service creates it`);
+  if (!found.isDirectory())
+    return failed('data folder', `${folder} is a file`, 'set dataFolder to the path of a folder');
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+    return warning('data folder', `users other than its owner can open ${folder}`, `chmod 700 ${folder}`);
+  return fine('data folder', folder);
+}
+
+async function checkSpace(place: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(place);
+  const free = bavail * bsize;
+  const says = `${(free / 2 ** 30).toFixed(1)} GiB free in ${place}`;
+  const todo = 'free some space, or move dataFolder; lower keepModels or keepBuffersDays so that the server keeps less';
+  if (free < TOO_LOW_BYTES) return failed('disk space', says, todo);
+  return free < LOW_BYTES ? warning('disk space', says, todo) : fine('disk space', says);
+}
+
+/** Measures the time the disk takes to make a write durable: every acknowledgement waits for it. */
+async function checkFlush(place: string): Promise<Finding> {
+  let folder: string;
+  try {
+    folder = await mkdtemp(join(place, '.basa-doctor-'));
+  } catch (error) {
+    const why = `${place} cannot be written (${(error as NodeJS.ErrnoException).code})`;
+    return failed('disk flush', why, 'run `basa doctor` as the user of the service, and check the owner of the folder');
+  }
+  try {
+    const file = await open(join(folder, 'flush'), 'w', 0o600);
+    const times: number[] = [];
+    for (let n = 0; n < FLUSHES; n++) {
+      const start = performance.now();
+      await file.write(new Uint8Array(4096));
+      await file.sync();
+      times.push(performance.now() - start);
+    }
+    await file.close();
+    const median = times.sort((a, b) => a - b)[FLUSHES >> 1] ?? 0;
+    const says = `a flush in ${place} takes ${median.toFixed(1)} ms`;
+    if (median > SLOW_FLUSH_MS)
+      return warning('disk flush', says, 'use a local disk: every acknowledgement of an update waits for a flush');
+    return fine('disk flush', says);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** `answers`: true if the service itself holds the port. */
+async function checkPort(
+  { host, port }: { readonly host: string; readonly port: number },
+  answers: () => Promise<boolean>,
+): Promise<Finding> {
+  if (port === 0) return fine('port', 'the service takes any free port');
+  const code = await new Promise<string | undefined>((done) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => done(error.code));
+    probe.listen({ host, port }, () => probe.close(() => done(undefined)));
+  });
+  if (code === undefined) return fine('port', `${host}:${port} is free`);
+  if (code === 'EADDRINUSE' && (await answers())) return fine('port', `the service is running at ${host}:${port}`);
+  const todo =
+    code === 'EADDRINUSE'
+      ? 'stop the program that uses it, or choose another port'
+      : 'check the settings host and port';
+  return failed('port', `${host}:${port} cannot be used (${code})`, todo);
+}
+
+function nearest(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
+}
+
+const CHECK = 'tokens';
+/** Of an authority: the roles that never leave its owner's hands. */
+const OWNERS: ReadonlySet<string> = new Set(['enrol', 'revoke', 'admin']);
+const TIMEOUT_MS = 10_000;
+
+interface Held {
+  /** The sides that the tokens of this terminal operate, in words. */
+  readonly server: readonly string[];
+  readonly authorities: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** `checked`: the service whose configuration is read here, so that its side is in this party's hands. */
+export async function checkParties(
+  environment: Readonly<Record<string, string | undefined>>,
+  checked: ServiceName | undefined,
+): Promise<readonly Finding[]> {
+  const { server, authorities, unknown } = await heldIn(environment);
+  const servers = checked === 'server' ? ['the server of this configuration'] : server;
+  const owned =
+    checked === 'authority' && authorities.length === 0 ? ['the authority of this configuration'] : authorities;
+  const todo = 'let each owner keep its own tokens, and give the operator of the task only those with the role tasks';
+  const findings = unknown.map((url) =>
+    warning(CHECK, `${url} did not tell the roles of its token`, 'start it, or check the token and the address'),
+  );
+  if (servers.length > 0 && owned.length > 0)
+    findings.push(
+      warning(
+        CHECK,
+        `one party holds ${servers.join()} and lets devices in at ${owned.join(', ')}: it could put its own devices beside a victim`,
+        todo,
+      ),
+    );
+  if (owned.length > 1)
+    findings.push(warning(CHECK, `one party is the owner of ${owned.length} authorities: together they collude`, todo));
+  return findings.length === 0 && server.length + authorities.length > 0
+    ? [fine(CHECK, 'they are of one side only')]
+    : findings;
+}
+
+async function heldIn(environment: Readonly<Record<string, string | undefined>>): Promise<Held> {
+  const { BASA_SERVER: serverUrl, BASA_OPERATOR_TOKEN: token } = environment;
+  const { BASA_AUTHORITY: urls = '', BASA_AUTHORITY_TOKEN: tokens = '' } = environment;
+  const server: string[] = [];
+  const authorities: string[] = [];
+  const unknown: string[] = [];
+  const look = async (url: string, roles: () => Promise<readonly string[]>, of: (found: readonly string[]) => void) =>
+    of(
+      await roles().catch(() => {
+        unknown.push(url);
+        return [];
+      }),
+    );
+  if (serverUrl !== undefined && token !== undefined)
+    await look(
+      serverUrl,
+      () => new ServerOperator({ url: serverUrl, token, timeoutMs: TIMEOUT_MS }).roles(),
+      (found) => found.includes('operator') && server.push(`the server ${serverUrl}`),
+    );
+  for (const [n, one] of tokens.split(',').entries()) {
+    const url = urls.split(',')[n] ?? '';
+    if (url === '' || one === '') continue;
+    await look(
+      url,
+      () => new AuthorityOperator({ url, token: one, timeoutMs: TIMEOUT_MS }).roles(),
+      (found) => found.some((role) => OWNERS.has(role)) && authorities.push(url),
+    );
+  }
+  return { server, authorities, unknown };
 }

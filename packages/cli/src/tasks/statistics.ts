@@ -1,21 +1,11 @@
 /** Results of statistics for the terminal. */
-import type { FieldResult, TaskPolicy, WindowResult } from '@basa/protocol/policy';
+import { type FieldResult, fieldResults, type TaskPolicy, type WindowResult } from '@basa/protocol/policy';
 
 /** The error that the noise makes in each field of a window of K devices: in its mean, or in each of its buckets. */
-export async function fieldErrors(policy: TaskPolicy): Promise<readonly Omit<FieldResult, 'mean' | 'buckets'>[]> {
-  const { fieldResults } = await import('@basa/protocol/policy');
+export function fieldErrors(policy: TaskPolicy): readonly Omit<FieldResult, 'mean' | 'buckets'>[] {
   const { statistics, dimension, bufferSize: devices } = policy;
   if (statistics === undefined) return [];
   return fieldResults({ ...policy, statistics }, { devices, batches: 1, sums: Array<number>(dimension).fill(0) });
-}
-
-/** One line for each field. */
-export async function errorLines(policy: TaskPolicy): Promise<readonly string[]> {
-  return (await fieldErrors(policy)).map(({ kind, name, error }) =>
-    kind === 'number'
-      ? `${name}: the mean of ${policy.bufferSize} devices has an error of ${shown(error)}`
-      : `${name}: the devices in a bucket have an error of ${shown(error)}`,
-  );
 }
 
 export const WINDOW_HEADINGS = ['window from', 'devices', 'lost', 'results'];
@@ -30,6 +20,7 @@ function fieldText(field: FieldResult): string {
   return `${name} ${field.buckets.map(({ bucket, count }) => `${bucket} ${shown(count)}`).join(', ')} (± ${shown(error)})`;
 }
 
-export function shown(value: number): string {
-  return String(Number(value.toPrecision(3)));
+export function shown(value: number | undefined): string {
+  if (value === undefined) return '-';
+  return Number.isSafeInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
 }

@@ -1,0 +1,368 @@
+/** `basa task ls`: lists the tasks. */
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
+import type { Model } from '@basa/learning';
+import type { TaskPolicy } from '@basa/protocol/policy';
+import { loadModel } from '../flags/models.ts';
+import {
+  namedTask,
+  SERVER_FLAGS,
+  serverOperator,
+  short,
+  TAKES_NAMED_TASK,
+  TAKES_TASK,
+  taskArgument,
+} from '../flags/services.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandResult,
+  choice,
+  command,
+  needed,
+  parsed,
+  text,
+  whole,
+  yes,
+} from '../shell/command.ts';
+import { counted, scoreCell, table } from '../shell/terminal.ts';
+
+export const taskList: Command = command({
+  name: 'task ls',
+  summary: 'list the tasks of a server',
+  flags: SERVER_FLAGS,
+  async run(input) {
+    const tasks = await (await serverOperator(input)).tasks();
+    const rows = tasks.map(({ task, name, state, version, buffers, ...scores }) => [
+      short(task),
+      name,
+      state,
+      String(version ?? '-'),
+      `${scores.r2 === undefined ? '' : 'R2 '}${scoreCell(scores)}`,
+      String(buffers),
+    ]);
+    input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open buffers'], ...rows]));
+    return { json: { tasks } };
+  },
+});
+
+const LOOK_MS = 1000;
+const headings = (score: string): string[] => [
+  'version',
+  'made at',
+  'updates',
+  'dropped',
+  'mean age',
+  score,
+  'buffer',
+  'mean metrics',
+];
+
+export const taskShow: Command = command({
+  name: 'task show',
+  summary: 'show a task and the newest versions of its model, or the newest windows of its statistics',
+  takes: TAKES_TASK,
+  flags: {
+    last: parsed<number>(
+      { value: 'n', help: 'number of versions or windows to show, or all', default: 10 },
+      'a whole number of at least 1, or all',
+      lastOf,
+    ),
+    follow: yes('print each new version until the task is finished, or until Ctrl-C'),
+    ...SERVER_FLAGS,
+  },
+  async run(input) {
+    const server = await serverOperator(input);
+    const task = await server.task(await taskArgument(input, server));
+    if (await isStatistics(task)) return showWindows(input, server, task);
+    const versions = (await server.versions(task.task)).slice(-input.flags.last);
+    const [score, noise] = await policyWords(task);
+    input.terminal.line(table(linesOf(task, score, noise)));
+    input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
+    if (!input.flags.follow) return { json: { ...task, versions } };
+    const seen = versions.at(-1)?.version ?? -1;
+    const newer = await follow(input, server, task.task, seen);
+    return { json: { ...(await server.task(task.task)), versions: [...versions, ...newer] } };
+  },
+});
+
+async function isStatistics({ policy }: ServerTask): Promise<boolean> {
+  return (await policyOf(policy)).statistics !== undefined;
+}
+
+async function showWindows(
+  { terminal, flags }: { readonly terminal: CommandInput['terminal']; readonly flags: { readonly last: number } },
+  server: ServerOperator,
+  task: ServerTask,
+): Promise<CommandResult> {
+  const { WINDOW_HEADINGS, windowRow } = await import('./statistics.ts');
+  const windows = (await server.statistics(task.task)).slice(-flags.last);
+  const { task: name, state, why } = task;
+  const [, noise] = await policyWords(task);
+  const lines = [
+    ['task', name],
+    ['name', task.name],
+    ['state', why === undefined ? state : `${state}: ${why}`],
+    ['noise', noise],
+  ];
+  terminal.line(table(lines));
+  terminal.line(`\n${table([WINDOW_HEADINGS, ...windows.map(windowRow)])}`);
+  return { json: { ...task, windows } };
+}
+
+function lastOf(given: string): number | undefined {
+  const last = given === 'all' ? Number.MAX_SAFE_INTEGER : Number(given);
+  return Number.isSafeInteger(last) && last >= 1 ? last : undefined;
+}
+
+/** Prints a version once it was evaluated, or once the next one exists. */
+async function follow(
+  { terminal, signal }: Pick<CommandInput, 'terminal' | 'signal'>,
+  server: ServerOperator,
+  task: string,
+  seen: number,
+): Promise<readonly VersionState[]> {
+  const told: VersionState[] = [];
+  let last = seen;
+  for (;;) {
+    const { state, why, version: newest = 0, model } = await server.task(task);
+    const versions = await server.versions(task);
+    const isOver = state === 'finished';
+    const ready = versions.filter(
+      ({ version, loss }) =>
+        version > last && (model === undefined || loss !== undefined || version < newest || isOver),
+    );
+    for (const version of ready) terminal.line(rowOf(version).join('  '));
+    told.push(...ready);
+    last = ready.at(-1)?.version ?? last;
+    if (isOver) terminal.line(`finished: ${why ?? ''}`);
+    if (isOver) return told;
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scores }: VersionState): string[] {
+  return [
+    String(version),
+    new Date(at).toISOString(),
+    String(accepted),
+    String(dropped),
+    meanAge?.toFixed(2) ?? '-',
+    scoreCell(scores),
+    sums.length === 0 ? '-' : sums.map(short).join(' '),
+    meansOf(metrics),
+  ];
+}
+
+/** `loss 0.512, examples 60`; a dash if the task names no metric. */
+function meansOf(metrics: VersionState['metrics'] = {}): string {
+  const means = Object.entries(metrics).map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`);
+  return means.length === 0 ? '-' : means.join(', ');
+}
+
+/** Of the task's policy: the name of the score, which its loss determines, and the noise. */
+async function policyWords({ policy }: ServerTask): Promise<readonly [score: string, noise: string]> {
+  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
+  const { noiseWords } = await import('@basa/protocol/policy');
+  const decoded = await policyOf(policy);
+  return [SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy', noiseWords(decoded).sentence];
+}
+
+async function policyOf(hex: string): Promise<TaskPolicy> {
+  const { decodePolicy } = await import('@basa/protocol/policy');
+  const { fromHex } = await import('@basa/masking');
+  return decodePolicy(fromHex(hex) ?? new Uint8Array());
+}
+
+function linesOf(described: ServerTask, score: string, noise: string): string[][] {
+  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
+  const { places, used, waiting, waitingBuffers } = admission;
+  return [
+    ['task', task],
+    ['name', name],
+    ['mode', mode],
+    ['state', why === undefined ? state : `${state}: ${why}`],
+    ['version', String(version ?? '-')],
+    [score, scoreCell(described)],
+    ['loss', loss === undefined ? '-' : loss.toFixed(4)],
+    ['open buffers', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
+    ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
+    ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
+    ['noise', noise],
+  ];
+}
+
+interface Change {
+  readonly name: string;
+  readonly summary: string;
+  readonly state: 'running' | 'paused' | 'finished';
+  /** The meaning for devices. */
+  readonly words: string;
+}
+
+function change({ name, summary, state, words }: Change): Command {
+  const isFinal = state === 'finished';
+  return command({
+    name: `task ${name}`,
+    summary,
+    takes: isFinal ? TAKES_NAMED_TASK : TAKES_TASK,
+    flags: SERVER_FLAGS,
+    notes: [words],
+    async run(input) {
+      const server = await serverOperator(input);
+      const asked = await (isFinal ? namedTask : taskArgument)(input, server);
+      const task = await server.setState(asked, state);
+      input.terminal.line(`${task.name} (${short(task.task)}) is ${task.state}`);
+      return { json: task };
+    },
+  });
+}
+
+export const taskPause: Command = change({
+  name: 'pause',
+  summary: 'pause a task: devices wait until `basa task resume`',
+  state: 'paused',
+  words: 'Devices are told to ask again later. Open buffers continue, and may still become a version.',
+});
+export const taskResume: Command = change({
+  name: 'resume',
+  summary: 'let devices take part again after a pause',
+  state: 'running',
+  words: 'You cannot resume a finished task. Create a new one from its newest version with --initial.',
+});
+export const taskFinish: Command = change({
+  name: 'finish',
+  summary: 'end a task permanently; its models are kept',
+  state: 'finished',
+  words: 'Devices are told that the task is finished. Open buffers continue, and may still become a version.',
+});
+
+export const taskDelete: Command = command({
+  name: 'task delete',
+  summary: 'delete a finished task and its models from the server',
+  takes: TAKES_NAMED_TASK,
+  flags: { yes: yes('confirm the deletion; the models cannot be recovered'), ...SERVER_FLAGS },
+  notes: [
+    'The task must be finished and its buffers must have ended. The command lists the deleted rows, and the server overwrites them in its data folder.',
+    'Backups and the authority still contain the task: its policy, the keys of its devices and the hashes of its uploads, but no updates.',
+  ],
+  async run(input) {
+    const server = await serverOperator(input);
+    const { task, name, version = 0 } = await server.task(await namedTask(input, server));
+    const what = `${name} (${short(task)}), versions 0 to ${version}`;
+    if (!input.flags.yes)
+      throw new CommandError(
+        `this would delete ${what} permanently; export what you need (\`basa task export ${short(task)} --out model.safetensors\`), then add --yes`,
+      );
+    const rows = await server.removeTask(task);
+    input.terminal.line(`deleted ${what}`);
+    for (const [table, count] of Object.entries(rows))
+      input.terminal.line(`  ${table.padEnd(20)}${counted(count, 'row')}`);
+    return { json: { removed: task, rows } };
+  },
+});
+
+const FORMATS = ['safetensors', 'onnx', 'csv'] as const;
+type Format = (typeof FORMATS)[number];
+
+export const taskExport: Command = command({
+  name: 'task export',
+  summary: 'write a version of the model, or the training curves of a task, in a format for other tools',
+  takes: TAKES_TASK,
+  flags: {
+    out: needed({ value: 'path', help: 'file to write' }),
+    format: choice(FORMATS, {
+      help: 'safetensors or onnx for the model; csv for the curves',
+      without: 'the extension of --out: .safetensors, .onnx or .csv',
+    }),
+    version: whole({ help: 'version of the model', without: 'the newest' }),
+    model: text({ value: 'file', help: 'file with the network, net.json or model.ts, if the server does not know it' }),
+    ...SERVER_FLAGS,
+  },
+  async run(input) {
+    const { flags } = input;
+    const { out } = flags;
+    const format = flags.format ?? formatOf(out);
+    const server = await serverOperator(input);
+    const task = await server.task(await taskArgument(input, server));
+    if (format === 'csv') {
+      const versions = await server.versions(task.task);
+      await write(out, await curvesAsCsv(versions));
+      input.terminal.line(`wrote ${counted(versions.length, 'version')} of ${task.name} to ${out}`);
+      return { json: { task: task.task, format, versions: versions.length, file: out } };
+    }
+    const model = await modelOf(flags.model, task.model);
+    const version = flags.version ?? task.version ?? 0;
+    const parameters = await server.parameters(task.task, version);
+    const about = { task: task.task, version: String(version) };
+    await write(out, await modelFile({ format, model, parameters, about }));
+    input.terminal.line(`wrote version ${version} (${parameters.length} parameters) to ${out}`);
+    return { json: { task: task.task, format, version, parameters: parameters.length, file: out } };
+  },
+});
+
+function formatOf(out: string): Format {
+  const byName = FORMATS.find((format) => out.endsWith(`.${format}`));
+  if (byName !== undefined) return byName;
+  throw new CommandError(
+    `the format does not follow from --out ${out}; end it with .safetensors, .onnx or .csv, or add --format`,
+  );
+}
+
+/** `described`: the server's description of the network, if it has one. */
+async function modelOf(file: string | undefined, described: unknown): Promise<Model> {
+  if (file !== undefined) return (await loadModel(file)).model;
+  if (described === undefined)
+    throw new CommandError(
+      'the server does not know the network of this task; add --model with the file of the network, net.json or model.ts',
+    );
+  const { readModelJson } = await import('@basa/learning');
+  return readModelJson(described);
+}
+
+async function modelFile({
+  format,
+  model,
+  parameters,
+  about,
+}: {
+  readonly format: 'safetensors' | 'onnx';
+  readonly model: Model;
+  readonly parameters: Float32Array;
+  readonly about: Readonly<Record<string, string>>;
+}): Promise<Uint8Array> {
+  const { encodeSafetensors } = await import('@basa/learning');
+  const { encodeOnnx } = await import('@basa/learning/files');
+  try {
+    return (format === 'onnx' ? encodeOnnx : encodeSafetensors)(model, parameters, about);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new CommandError(`${model.name} cannot be written as ${format}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function curvesAsCsv(versions: readonly VersionState[]): Promise<string> {
+  const { csvOf } = await import('@basa/learning/files');
+  return csvOf(
+    versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics }) => ({
+      version,
+      at: new Date(at).toISOString(),
+      ...(r2 === undefined ? { accuracy } : { r2 }),
+      loss,
+      updates: accepted,
+      dropped,
+      meanAge,
+      ...metrics,
+    })),
+  );
+}
+
+async function write(path: string, content: Uint8Array | string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+}
