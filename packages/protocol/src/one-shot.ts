@@ -120,7 +120,6 @@ export {
   recordOpened,
   recordQuarantine,
   type ShotBatch,
-  type StoredBatch,
   type SumFact,
   type SumState,
   type SumStep,

@@ -115,7 +115,7 @@ function decided<Sum extends SumState, Entry extends SumFact>(
 }
 
 /** The durable part of a batch before any authority is asked about it. */
-export interface StoredBatch {
+interface StoredBatch {
   /** Its name. It cannot be computed later, because a batch that is dissolved loses its uploads. */
   readonly ctx: Ctx;
   readonly batch: Batch;
