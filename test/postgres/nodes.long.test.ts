@@ -105,6 +105,24 @@ describe('three nodes on one database', () => {
       expect(counted.reduce((sum, metrics) => sum + (metrics.get(name) ?? 0), 0)).toBeGreaterThan(0);
   });
 
+  it('are stopped and started one after the other, as an upgrade does it, while devices contribute: each update counts once', async () => {
+    const count = 9;
+    const nodes = await opened({ policy: { dimension: count + 1 }, specification: { stallMs: 200 } });
+    const devices = await nodes.clients(count);
+    const work: ReturnType<(typeof devices)[number]['contribute']>[] = [];
+    for (const n of [0, 1, 2]) {
+      for (const [place, device] of [...devices.entries()].slice(3 * n, 3 * n + 3))
+        work.push(device.contribute(oneHot(place, count + 1), { trainedOn: 0 }));
+      await nodes.nodes[n]?.drain();
+      await nodes.nodes[n]?.close();
+      const { url } = await nodes.startNode(n);
+      await until(async () => (await fetch(new URL('/readyz', url))).status === 200);
+    }
+    const results = await Promise.all(work);
+    expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
+    expect(await nodes.countsOfFirst(count)).toEqual(devices.map(() => 1));
+  });
+
   it('a task that is paused at one node immediately takes no upload at any node', async () => {
     const nodes = await opened();
     const device = await nodes.client('late');
