@@ -9,7 +9,7 @@
 
 import { isRefused } from '@basa/protocol';
 import { OneShotFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 
 const world = new OneShotFederation(nodeEnvironment, { bufferSize: 4, minimum: 3, dimension: 4 });
 const [ann, bob, cem, dee] = [world.shooter(), world.shooter(), world.shooter(), world.shooter()];

@@ -9,7 +9,7 @@
 import type { UserId } from '@basa/protocol';
 import { stalenessWeight } from '@basa/protocol/policy';
 import { PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 
 const staleness = { kind: 'polynomial', exponent: 0.5 } as const; // FedBuff's (1 + tau)^-1/2
 const VERSION = 3;

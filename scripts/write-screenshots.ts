@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
 import { createDemoTask, fleetWork } from '@basa/cli/internal/demo/demo-task.ts';
 import { Fleet } from '@basa/cli/internal/demo/fleet.ts';
 import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
 import { joinLink, writeShares } from '@basa/cli/internal/local/pages.ts';
-import { loadMnist } from '@basa/datasets';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import type { Browser, Page } from 'playwright-core';
 

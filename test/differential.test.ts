@@ -21,12 +21,12 @@ import { partBinding, sealParts } from '@basa/protocol/one-shot';
 import { ONE_SHOT_DEFAULTS, taskParts } from '@basa/protocol/policy';
 import { type Codec, type Epoch, heldParts } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
+import { seededWords } from '@basa/simulator/node';
 import { drawFrom } from '@basa/testkit/core/draw.ts';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { wasmTools } from '@basa/testkit/core/tools.ts';
 import { mutate } from '@basa/testkit/fuzz/decoders.ts';
 import { ROOT } from '@basa/testkit/root.ts';
-import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const MESSAGES = 10_000;

@@ -5,8 +5,8 @@ import { applyMasksInPlace, toHex } from '@basa/masking';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
 import { modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import { World } from '@basa/testkit/world/world.ts';
-import { nodeTools } from '@basa/virtual-time';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const DEVICES = 200;

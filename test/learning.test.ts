@@ -1,5 +1,5 @@
 /** Learning as a whole: data, partition, trainer and server step together, on the real digits. */
-import { loadMnist } from '@basa/datasets';
+import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
 import {
   agedWeight,
   allSamples,

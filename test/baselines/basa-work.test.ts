@@ -1,7 +1,7 @@
 /** Work that BASA's parties do not do twice. */
 import { ascii, equalBytes } from '@basa/masking';
 import { basaOneShot, type Environment } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 import { expect, it } from 'vitest';
 
 const USERS = 6;

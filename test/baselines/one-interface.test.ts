@@ -12,9 +12,9 @@ import {
 } from '@basa/baselines';
 import { FIELD_PRIME } from '@basa/masking';
 import { basaOneShot, unsafeBasaPaper } from '@basa/simulator';
+import { nodeEnvironment, seededWords } from '@basa/simulator/node';
+import { THREE_OF_FOUR } from '@basa/simulator/virtual-time';
 import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
-import { THREE_OF_FOUR } from '@basa/virtual-time';
-import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 function inputsOf(users: number, dimension: number): Uint32Array[] {

@@ -1,6 +1,6 @@
 /** The pages that show: a live federation, the paper in virtual time, and what a server sees of a batch. */
 
-import { ATTACKS } from '@basa/lab/attacks/registry.ts';
+import { ATTACKS } from '@basa/simulator/attacks';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
 import { type Issuer, startIssuer } from '@basa/testkit/services/issuer.ts';

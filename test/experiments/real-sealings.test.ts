@@ -1,6 +1,6 @@
 /** CP-ABE makes what the wire format says it makes. */
 
-import { paperAbeSealings, sealingTrial } from '@basa/virtual-time/real-sealings';
+import { paperAbeSealings, sealingTrial } from '@basa/simulator/real-sealings';
 import { expect, it } from 'vitest';
 
 it('CP-ABE seals a seed into 240 bytes', () => {

@@ -63,7 +63,6 @@ function importBreaches(root: string, name: string, manifest: Manifest, { path, 
       // A folder's index is the front of an entry point of its own; the package's own front is never a way inside.
       return /(^|\/)index\.ts$/.test(specifier) ? [`${place}: imports its own index (${specifier})`] : [];
     }
-    if (HOUSE[name]?.bundles?.some((room) => packageOf(specifier) === `@basa/${room}`) === true) return [];
     if (packageOf(specifier) === `@basa/${name}`) return [`${place}: imports its own package (${specifier})`];
     if (specifier.startsWith('node:')) {
       return /\/src\/web\//.test(path) ? [`${place}: browser code imports ${specifier}`] : [];

@@ -2,8 +2,6 @@
 
 export interface Room {
   readonly mayImport: readonly string[];
-  /** Rooms beside the house that are built into its pages, and are not installed with it. */
-  readonly bundles?: readonly string[];
   /** No I/O, no clock, no randomness of its own: compiles with `lib: ES2022, types: []`. */
   readonly pure: boolean;
   /** The folders of its `src`, where they are drawn: which of the others each may import. Only the index and the program lie beside them. */
@@ -60,8 +58,7 @@ export const HOUSE: Readonly<Record<string, Room>> = {
   protocol: { mayImport: ['masking'], pure: true, folders: PROTOCOL_FOLDERS, parties: PROTOCOL_PARTIES },
   abe: { mayImport: ['masking'], pure: true },
   baselines: { mayImport: ['masking'], pure: true },
-  datasets: { mayImport: ['learning'], pure: false },
-  simulator: { mayImport: ['masking', 'protocol', 'learning', 'baselines'], pure: true },
+  simulator: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'baselines'], pure: false },
   client: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning'], pure: false },
   service: { mayImport: ['runtime', 'masking', 'protocol'], pure: false },
   server: {
@@ -70,19 +67,14 @@ export const HOUSE: Readonly<Record<string, Room>> = {
     folders: SERVER_FOLDERS,
   },
   authority: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'service'], pure: false },
-  'virtual-time': {
-    mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'baselines', 'datasets', 'simulator'],
-    pure: false,
-  },
   web: {
     mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'client', 'simulator'],
-    bundles: ['lab'],
     pure: false,
   },
   cli: { mayImport: allBut('cli'), pure: false },
 };
 
 function allBut(...names: readonly string[]): readonly string[] {
-  const every = ['masking', 'learning', 'runtime', 'protocol', 'abe', 'baselines', 'datasets', 'simulator', 'client'];
-  return [...every, 'service', 'server', 'authority', 'virtual-time', 'web'].filter((name) => !names.includes(name));
+  const every = ['masking', 'learning', 'runtime', 'protocol', 'abe', 'baselines', 'simulator', 'client'];
+  return [...every, 'service', 'server', 'authority', 'web'].filter((name) => !names.includes(name));
 }

@@ -1,7 +1,14 @@
 /** Protocols that differ only in cost learn the same, bit by bit. */
 import type { AggregationProtocol } from '@basa/baselines';
 import { PlainScheme, rounds, Timeline } from '@basa/simulator';
-import { orderDigest, PROTOCOLS, partiesOf, scheduleOf, type TrainOrder, trainOrder } from '@basa/virtual-time';
+import {
+  orderDigest,
+  PROTOCOLS,
+  partiesOf,
+  scheduleOf,
+  type TrainOrder,
+  trainOrder,
+} from '@basa/simulator/virtual-time';
 import { expect, it } from 'vitest';
 import { fleetOf } from './fleet.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';

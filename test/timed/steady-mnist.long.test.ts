@@ -1,5 +1,5 @@
 /** MNIST in virtual time with the settings of the demo: it learns, and what it has learnt stays. */
-import { loadMnist } from '@basa/datasets';
+import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
 import {
   allSamples,
   createServerStep,

@@ -1,6 +1,6 @@
 /** When a run has its target: by the mean of its last three evaluations, not by one lucky look. */
 import type { Trainer } from '@basa/learning';
-import { trainOrder } from '@basa/virtual-time';
+import { trainOrder } from '@basa/simulator/virtual-time';
 import { expect, it } from 'vitest';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 

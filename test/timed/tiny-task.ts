@@ -9,7 +9,7 @@ import {
   flatten,
   randomStream,
 } from '@basa/learning';
-import type { LearnTask } from '@basa/virtual-time';
+import type { LearnTask } from '@basa/simulator/virtual-time';
 
 const SHAPE = { height: 4, width: 4, channels: 1 };
 const CORNERS = [0, 3, 12, 15];

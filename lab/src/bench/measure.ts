@@ -1,5 +1,5 @@
 /** Times alternatives against each other in one run: round by round in turn, so that noise affects them equally. */
-import { cpuMs, median } from '@basa/virtual-time';
+import { cpuMs, median } from '@basa/simulator/virtual-time';
 
 /** A turn repeats short work until it takes about this long, because the processor clock is coarse. */
 const MIN_TURN_MS = 20;

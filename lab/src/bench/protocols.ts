@@ -1,6 +1,6 @@
 /** Every protocol, both modes of BASA included: the computation and traffic of a user and the server for one sum. */
 import { type AggregationTools, fedmlCode, publishedCode } from '@basa/baselines';
-import { nodeTools } from '@basa/virtual-time';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import { CHECKED, checkComposition } from './protocols/check.ts';
 import { priceOf } from './protocols/composed.ts';
 import { contenders } from './protocols/contenders.ts';

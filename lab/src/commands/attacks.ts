@@ -8,8 +8,7 @@
 import { type Command, CommandError, command, EXIT_CODE, text, whole } from '@basa/cli/internal/shell/command.ts';
 import { type Terminal, table } from '@basa/cli/internal/shell/terminal.ts';
 import { REFUSALS } from '@basa/protocol';
-import type { Attack, AttackResult } from '../attacks/attack.ts';
-import { ATTACK_WORDS, resultText } from '../attacks/attack-words.ts';
+import { ATTACK_WORDS, type Attack, type AttackResult, resultText } from '@basa/simulator/attacks';
 import type { MutantVerdict } from '../oracle/mutants.ts';
 import type { Rule } from '../oracle/rules/rule.ts';
 import type { Readings } from '../readings/play.ts';
@@ -50,7 +49,7 @@ export const attacks: Command = command({
 });
 
 async function chosenOf(only: string | undefined) {
-  const { ATTACKS } = await import('../attacks/registry.ts');
+  const { ATTACKS } = await import('@basa/simulator/attacks');
   const { RULES } = await import('../oracle/rules/all.ts');
   const { READINGS } = await import('../readings/all.ts');
   const named = <One extends { readonly id: string }>(all: readonly One[]): readonly One[] =>
@@ -68,8 +67,8 @@ async function playPaper(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<readonly Played[]> {
-  const { nodeEnvironment } = await import('@basa/virtual-time/simulation');
-  const { paperAbeSealings } = await import('@basa/virtual-time/real-sealings');
+  const { nodeEnvironment } = await import('@basa/simulator/node');
+  const { paperAbeSealings } = await import('@basa/simulator/real-sealings');
   const { playOnOneShot } = await import('../oracle/paper-attacks.ts');
   const setting = { environment: nodeEnvironment, paperSealings: paperAbeSealings };
   const played: Played[] = [];

@@ -14,7 +14,7 @@ import {
 } from '@basa/cli/internal/shell/command.ts';
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Damping } from '@basa/learning';
-import { PROTOCOLS, type ProtocolName } from '@basa/virtual-time';
+import { PROTOCOLS, type ProtocolName } from '@basa/simulator/virtual-time';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
 /** The result folders of this repository, relative to its root. If both have a study, the first one counts. */

@@ -1,5 +1,5 @@
 /** Every table and figure of the paper, and ours. */
-export { CAREFUL, HASTY, NoisyMachineError } from '@basa/virtual-time';
+export { CAREFUL, HASTY, NoisyMachineError } from '@basa/simulator/virtual-time';
 export type { Changes } from './cells/changes.ts';
 export { claimLines } from './report/claim-lines.ts';
 export type { Outcome } from './report/outcome.ts';

@@ -4,8 +4,8 @@ import { applyMasksInPlace, type MaskPlan, Secret } from '@basa/masking';
 import type { RefusalReason, UserId } from '@basa/protocol';
 import { type Certificate, userIdOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import { type DeviceOptions, deviceStore, type World } from '@basa/testkit/world/world.ts';
-import { nodeTools } from '@basa/virtual-time';
 
 const { masks: tools } = nodeTools();
 

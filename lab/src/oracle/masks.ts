@@ -1,6 +1,6 @@
 /** The masks of the uploads of a task as numbers: the oracle finds out which of them an authority added up. */
 import { addInPlace, applyMasksInPlace, type MaskPlan, Secret, toHex } from '@basa/masking';
-import { nodeTools } from '@basa/virtual-time';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import type { MaskName } from './trace.ts';
 
 const { masks: tools } = nodeTools();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { bundleFolder, FOR_NODE } from '@basa/testkit/processes/bundle.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { build, type Plugin } from 'esbuild';
-import type { AttackReport } from '../attacks/judgement.ts';
+import type { AttackReport } from './attack-report.ts';
 import { type Edit, playRule, type Rule } from './rules/rule.ts';
 
 export interface MutantRun extends AttackReport {

@@ -5,7 +5,7 @@ import { epochKeysOf } from '@basa/protocol/one-shot';
 import { oneShotOf } from '@basa/protocol/policy';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { AttackResult } from '../attacks/attack.ts';
+import type { AttackResult } from '@basa/simulator/attacks';
 import type { Adversary, Colluder } from './adversary.ts';
 import { playRule } from './rules/rule.ts';
 import { withEpochs } from './shown-models.ts';

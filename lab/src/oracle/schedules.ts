@@ -1,7 +1,7 @@
 /** A schedule, named by one number: honest devices come, and the adversary asks the authorities anything. */
 import { ALONE, type Shape, THREE_OF_FOUR } from '@basa/testkit/world/world.ts';
-import type { AttackReport } from '../attacks/judgement.ts';
 import { Adversary } from './adversary.ts';
+import type { AttackReport } from './attack-report.ts';
 import { Dice } from './dice.ts';
 import { MOVES, type Scene } from './moves.ts';
 

@@ -3,14 +3,15 @@
  * PRG is an unknown, unless the adversary has its seed.
  */
 import type { RefusalReason } from '@basa/protocol';
-import type { AttackRefusal, AttackReport } from '../attacks/judgement.ts';
 import {
+  type AttackRefusal,
   type Combination,
   describeCombination,
   isSpannedBy,
   learnedCombinations,
   type MaskedRow,
-} from '../attacks/solve.ts';
+} from '@basa/simulator/attacks';
+import type { AttackReport } from './attack-report.ts';
 
 /** One output of the PRG, by a name that only its seed and its salt have. */
 export type MaskName = string;

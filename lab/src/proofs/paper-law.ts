@@ -6,8 +6,8 @@ import { equalBytes, type MaskPlan, RING_32, SEED_BYTES, toHex } from '@basa/mas
 import { granted, millis, type UserId } from '@basa/protocol';
 import type { PaperConnection } from '@basa/protocol/paper';
 import { PAPER_LEASE_MS, PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { describeCombination, learnedCombinations } from '../attacks/solve.ts';
+import { describeCombination, learnedCombinations } from '@basa/simulator/attacks';
+import { nodeEnvironment } from '@basa/simulator/node';
 
 /** One buffer of the paper whose server sees everything, with colluders who take a key and go silent. */
 class LeakyBuffer {

@@ -1,5 +1,6 @@
 /** Digits of MNIST: shares of devices, pictures that the adversary has of its own, and the referee for pictures. */
-import { loadMnist, noProgress } from '@basa/datasets';
+import { noProgress } from '@basa/cli/internal/data/cache.ts';
+import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
 import { type Dataset, randomStream, type Samples } from '@basa/learning';
 import { cosine } from './reading.ts';
 

@@ -1,6 +1,7 @@
 /** The effect of `--rate`, `--damping`, `--leaf` and the chosen rates on the cells of a grid. */
 
-import { CELL, type Cell, exponential, FEMNIST, MNIST } from '@basa/virtual-time';
+import { type Cell, FEMNIST, MNIST } from '@basa/lab/experiments/tasks/tasks.ts';
+import { CELL, exponential } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../src/experiments/cells/changes.ts';
 

@@ -1,6 +1,6 @@
 /** The charges of protocols, counted by hand from costs of a millisecond each. */
 
-import { Charges } from '@basa/virtual-time';
+import { Charges } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { COSTS, K, LARGE, SMALL } from './declared-costs.ts';
 

@@ -3,7 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CELL, MNIST } from '@basa/virtual-time';
+import { MNIST } from '@basa/lab/experiments/tasks/tasks.ts';
+import { CELL } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { claimLines } from '../../src/experiments/report/claim-lines.ts';
 import { ordering } from '../../src/experiments/report/outcome.ts';

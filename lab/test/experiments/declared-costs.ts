@@ -1,5 +1,5 @@
 /** Costs by declaration: every operation takes a millisecond, so that a test can count them. */
-import type { Costs, Profile, SealingPrices, Share } from '@basa/virtual-time';
+import type { Costs, Profile, SealingPrices, Share } from '@basa/simulator/virtual-time';
 
 const ONE = { ms: 1, spread: 0 };
 const MODULUS = {

@@ -1,6 +1,7 @@
 /** The shelf of drawn examples: the first thread draws, and no thread reads a half-drawn example. */
+
+import { createShelf, takeExamples } from '@basa/lab/experiments/tasks/example-shelf.ts';
 import type { Dataset } from '@basa/learning';
-import { createShelf, takeExamples } from '@basa/virtual-time';
 import { expect, it } from 'vitest';
 
 const [USERS, MAX_KEPT, WORDS] = [3, 4, 2];

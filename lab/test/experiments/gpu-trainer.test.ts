@@ -22,7 +22,7 @@ import {
 } from '@basa/learning';
 import { FIELD, quantize } from '@basa/masking';
 import { createTrainingKernel } from '@basa/runtime/node';
-import { type LearnTask, type Trained, trainOrder } from '@basa/virtual-time';
+import { type LearnTask, type Trained, trainOrder } from '@basa/simulator/virtual-time';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { NamedJob } from '../../src/experiments/training/train-plan.ts';
 import { writeOrders } from '../../src/experiments/training/write-orders.ts';

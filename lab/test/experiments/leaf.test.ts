@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openTask, shelfFor } from '@basa/virtual-time';
+import { openTask, shelfFor } from '@basa/lab/experiments/tasks/learning-tasks.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const root = mkdtempSync(join(tmpdir(), 'basa-leaf-'));

@@ -1,6 +1,7 @@
 /** The choice of a rate: the fastest over all delays. */
 
-import { type Cell, isSynchronous } from '@basa/virtual-time';
+import type { Cell } from '@basa/lab/experiments/tasks/tasks.ts';
+import { isSynchronous } from '@basa/simulator/virtual-time';
 import { expect, it } from 'vitest';
 import type { CellResult } from '../../src/experiments/run/grid.ts';
 import { rates } from '../../src/experiments/studies/rates.ts';

@@ -1,6 +1,6 @@
 /** Prices that may be charged: a spread that is too large is refused or marked, and of two looks the calmer one counts. */
 
-import { CAREFUL, calmer, MAX_SPREAD, NoisyMachineError, sample, secondLook } from '@basa/virtual-time';
+import { CAREFUL, calmer, MAX_SPREAD, NoisyMachineError, sample, secondLook } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { costsTables } from '../../src/experiments/report/costs-table.ts';
 import { COSTS } from './declared-costs.ts';

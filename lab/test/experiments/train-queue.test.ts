@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CELL, MNIST_SMOKE } from '@basa/virtual-time';
+import { MNIST_SMOKE } from '@basa/lab/experiments/tasks/tasks.ts';
+import { CELL } from '@basa/simulator/virtual-time';
 import { afterAll, expect, it } from 'vitest';
 import { jobOf, mergeJobs } from '../../src/experiments/training/train-plan.ts';
 import { trainAll } from '../../src/experiments/training/train-queue.ts';

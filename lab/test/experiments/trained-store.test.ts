@@ -2,7 +2,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Trained } from '@basa/virtual-time';
+import type { Trained } from '@basa/simulator/virtual-time';
 import { afterAll, expect, it } from 'vitest';
 import { TrainedStore } from '../../src/experiments/training/trained-store.ts';
 

@@ -1,12 +1,10 @@
 /** The attack table of docs/threat-model.md, played with real cryptography against the real state machines. */
 
 import { REFUSALS } from '@basa/protocol';
-import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { ATTACK_WORDS, ATTACKS, type Attack, type AttackSetting } from '@basa/simulator/attacks';
+import { nodeEnvironment } from '@basa/simulator/node';
+import { paperAbeSealings } from '@basa/simulator/real-sealings';
 import { describe, expect, it } from 'vitest';
-import type { Attack, AttackSetting } from '../../src/attacks/attack.ts';
-import { ATTACK_WORDS } from '../../src/attacks/attack-words.ts';
-import { ATTACKS } from '../../src/attacks/registry.ts';
 import { linesOf } from '../../src/commands/attacks.ts';
 import { playOnOneShot } from '../../src/oracle/paper-attacks.ts';
 

@@ -1,7 +1,7 @@
 import { granted, type UserId } from '@basa/protocol';
 import { isHolder, taskParts } from '@basa/protocol/policy';
 import { OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 import { describe, expect, it } from 'vitest';
 import {
   equationOf,

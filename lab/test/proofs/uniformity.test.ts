@@ -12,7 +12,7 @@ import {
   uniformityOf,
   welch,
 } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 import { describe, expect, it } from 'vitest';
 import { deltaOf, GROUPS, MODES, userNumbered } from '../../src/proofs/uniformity/uploads.ts';
 

@@ -1,5 +1,5 @@
+import { seededWords } from '@basa/simulator/node';
 import { wasmTools } from '@basa/testkit/core/tools.ts';
-import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import {
   addInPlace,

@@ -1,4 +1,4 @@
-import { seededWords } from '@basa/virtual-time/simulation';
+import { seededWords } from '@basa/simulator/node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

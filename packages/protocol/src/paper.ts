@@ -5,6 +5,7 @@ export {
   type PaperTicket,
   type PaperUpload,
   paperAttribute,
+  paperContext,
   paperMessages,
   paperTicketCodec,
 } from './paper/messages.ts';

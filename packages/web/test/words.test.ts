@@ -1,10 +1,9 @@
 /** The texts of pages about uploads, batches and attacks. */
 
-import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
-import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
 import type { LiveBuffer } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
+import { ATTACK_WORDS, ATTACKS, findingText, resultText } from '@basa/simulator/attacks';
 import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';

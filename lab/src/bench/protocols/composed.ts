@@ -1,6 +1,6 @@
 /** A full real run at a small dimension, with the work on vectors added at the price of the real dimension. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
-import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/virtual-time';
+import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/simulator/virtual-time';
 import type { Amounts, Cost } from './cost.ts';
 import { type DeviceHashes, SMALL } from './device-hashes.ts';
 import { type Run, runOnce } from './one-run.ts';

@@ -2,9 +2,9 @@
 import { type AggregationProtocol, type AggregationTools, plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
 import { partsOf } from '@basa/protocol/policy';
 import { basaOneShot, type Environment, unsafeBasaPaper } from '@basa/simulator';
-import { countedSealings, type Meter } from '@basa/virtual-time';
-import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
+import { paperAbeSealings } from '@basa/simulator/real-sealings';
+import { countedSealings, type Meter } from '@basa/simulator/virtual-time';
 import { type Charged, counted } from './composed.ts';
 import type { DeviceHashes } from './device-hashes.ts';
 import type { SealingPrices } from './prices.ts';

@@ -1,7 +1,7 @@
 /** One user and the server of LightSecAgg at the real dimension; the messages of the other users have the real length. */
 import { type AggregationTools, type CodeParameters, pieceLength } from '@basa/baselines';
 import { FIELD, packVector, unpackVector } from '@basa/masking';
-import { lightSecAggWork } from '@basa/virtual-time';
+import { lightSecAggWork } from '@basa/simulator/virtual-time';
 import { type Cost, inAll, NOTHING } from './cost.ts';
 import { best } from './prices.ts';
 

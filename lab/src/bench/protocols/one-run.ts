@@ -1,6 +1,6 @@
 /** One sum that is run in full and checked, with a meter attached. */
 import type { AggregationProtocol } from '@basa/baselines';
-import { type Book, Meter } from '@basa/virtual-time';
+import { type Book, Meter } from '@basa/simulator/virtual-time';
 
 export interface Run {
   readonly protocol: AggregationProtocol;

@@ -2,8 +2,8 @@
 import type { AggregationTools } from '@basa/baselines';
 import { addInPlace, applyMasksInPlace, FIELD, type Modulus, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeCrc32, nodeRandomBytes } from '@basa/runtime/node';
-import { cpuMs } from '@basa/virtual-time';
-import { paperAbeSealings, sealingTrial } from '@basa/virtual-time/real-sealings';
+import { paperAbeSealings, sealingTrial } from '@basa/simulator/real-sealings';
+import { cpuMs } from '@basa/simulator/virtual-time';
 
 export interface VectorPrices {
   /** One mask expanded and added. */

@@ -1,6 +1,7 @@
 /** Changes a grid as the command line asks: other protocols, another K, server rate, damping, number of concurrent users, delay, or LEAF's data. */
 import type { Damping } from '@basa/learning';
-import { type Cell, exponential, type ProtocolName } from '@basa/virtual-time';
+import { exponential, type ProtocolName } from '@basa/simulator/virtual-time';
+import type { Cell } from '../tasks/tasks.ts';
 
 export interface Changes {
   readonly serverRate?: number | undefined;

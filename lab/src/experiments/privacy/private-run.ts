@@ -16,8 +16,9 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import type { LearnTask, TaskName } from '@basa/virtual-time';
-import { seededWords } from '@basa/virtual-time/simulation';
+import { seededWords } from '@basa/simulator/node';
+import type { LearnTask } from '@basa/simulator/virtual-time';
+import type { TaskName } from '../tasks/learning-tasks.ts';
 
 export interface PrivateRun {
   readonly task: TaskName;

@@ -1,5 +1,5 @@
 /** The measured costs, as tables of the page. */
-import { type Costs, MAX_SPREAD, type Sampled } from '@basa/virtual-time';
+import { type Costs, MAX_SPREAD, type Sampled } from '@basa/simulator/virtual-time';
 import type { Table } from './outcome.ts';
 
 const COLUMNS = ['operation', 'ms', 'spread'];

@@ -1,6 +1,6 @@
 /** Writes one page with verdicts, tables, figures (separate files), claims and costs. The page loads nothing from other machines. */
 
-import { type Costs, escapeText, type Figure, STYLE } from '@basa/virtual-time';
+import { type Costs, escapeText, type Figure, STYLE } from '@basa/simulator/virtual-time';
 import { costsTables } from './costs-table.ts';
 import { comparisonText, type Ordering, type Outcome, type Table } from './outcome.ts';
 import type { Verdict } from './verdict.ts';

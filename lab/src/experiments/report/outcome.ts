@@ -1,6 +1,6 @@
 /** The results of an experiment: rows for machines, tables and figures for people, claims and their verdicts. */
 
-import type { Figure } from '@basa/virtual-time';
+import type { Figure } from '@basa/simulator/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { type Judged, judge, type Verdict, verdictOver } from './verdict.ts';
 

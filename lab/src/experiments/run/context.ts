@@ -1,6 +1,7 @@
 /** The inputs of every study: a profile, measured costs and trained cells. */
-import { allNeeds, type Cell, type CostNeeds, type Costs, needsOf } from '@basa/virtual-time';
+import { allNeeds, type CostNeeds, type Costs, needsOf } from '@basa/simulator/virtual-time';
 import type { Outcome } from '../report/outcome.ts';
+import type { Cell } from '../tasks/tasks.ts';
 import type { GridProgress } from '../training/train-queue.ts';
 import type { CellResult } from './grid.ts';
 

@@ -1,5 +1,8 @@
 /** Runs many cells: schedules them, trains each order of updates once, and computes the costs of each cell. */
-import { type Cell, type Costs, openTask, scheduleCell, type TimedSchedule, type Trained } from '@basa/virtual-time';
+
+import { type Costs, scheduleCell, type TimedSchedule, type Trained } from '@basa/simulator/virtual-time';
+import { openTask } from '../tasks/learning-tasks.ts';
+import type { Cell } from '../tasks/tasks.ts';
 import { jobOf, mergeJobs, type NamedJob } from '../training/train-plan.ts';
 import { type QueueOptions, trainAll } from '../training/train-queue.ts';
 import { writeOrders } from '../training/write-orders.ts';

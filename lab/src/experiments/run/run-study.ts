@@ -5,17 +5,17 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { csvOf } from '@basa/learning/files';
 import {
   allNeeds,
-  type Cell,
   type Costs,
   figureSvg,
   isSynchronous,
   measureCosts,
   type Sampling,
-} from '@basa/virtual-time';
+} from '@basa/simulator/virtual-time';
 import { type Changes, type ChosenRates, changed } from '../cells/changes.ts';
 import { reportHtml } from '../report/html.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { claimsOf } from '../report/summary.ts';
+import { type Cell, modelOf } from '../tasks/tasks.ts';
 import type { GridProgress } from '../training/train-queue.ts';
 import { TrainedStore } from '../training/trained-store.ts';
 import { needsOfCells, type OwnTraining, type Profile, type Study } from './context.ts';
@@ -119,7 +119,7 @@ export async function measureFor(
   const needs = allNeeds(
     studies.flatMap((study) => [study.needs(profile), needsOfCells(changed(study.cells(profile), changes))]),
   );
-  const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
+  const costs = await measureCosts(needs, { sampling, known, modelOf, date, step }, keep);
   keep(costs);
   return costs;
 }

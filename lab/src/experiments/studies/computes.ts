@@ -1,5 +1,7 @@
 /** The training time of a trip: measured on this machine, or assumed for a typical device. */
-import type { Cell, Compute, ExperimentTask } from '@basa/virtual-time';
+
+import type { Compute } from '@basa/simulator/virtual-time';
+import type { Cell, ExperimentTask } from '../tasks/tasks.ts';
 
 export type ComputeName = 'measured' | 'declared';
 export const COMPUTES: readonly ComputeName[] = ['measured', 'declared'];

@@ -1,16 +1,8 @@
 /** Figure 4: more concurrent users, beta = 5. */
-import {
-  CELL,
-  type Cell,
-  exponential,
-  FEMNIST,
-  isSynchronous,
-  MNIST,
-  MNIST_SMOKE,
-  type ProtocolName,
-} from '@basa/virtual-time';
+import { CELL, exponential, isSynchronous, type ProtocolName } from '@basa/simulator/virtual-time';
 import { ofPaper } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
+import { type Cell, FEMNIST, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable, meanOrdering, reachedClaim } from './lines.ts';
 import { dataNotes, rowOf } from './protocol-cells.ts';

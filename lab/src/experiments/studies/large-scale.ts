@@ -1,18 +1,8 @@
 /** Figure 2: 200 concurrent users, delays from 1 to 6 seconds, both CNN tasks. */
-import {
-  CELL,
-  type Cell,
-  CIFAR_FLSIM,
-  type ExperimentTask,
-  exponential,
-  FEMNIST,
-  isSynchronous,
-  MNIST,
-  MNIST_SMOKE,
-  type ProtocolName,
-} from '@basa/virtual-time';
+import { CELL, exponential, isSynchronous, type ProtocolName } from '@basa/simulator/virtual-time';
 import { ofPaper } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
+import { type Cell, CIFAR_FLSIM, type ExperimentTask, FEMNIST, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { fasterWithLess, lineFigure, lineOrderings, lineTable, meanOrdering, reachedClaim } from './lines.ts';
 import { betaOf, dataNotes, rowOf } from './protocol-cells.ts';

@@ -1,6 +1,6 @@
 /** Accuracy by virtual time of each protocol, for one delay and the first seed. */
 
-import type { Figure } from '@basa/virtual-time';
+import type { Figure } from '@basa/simulator/virtual-time';
 import type { CellResult } from '../run/grid.ts';
 import { betaOf } from './protocol-cells.ts';
 

@@ -1,7 +1,9 @@
 /** Seconds to the target along one axis, one line for each protocol. */
-import { type Cell, type Figure, isSynchronous, type ProtocolName } from '@basa/virtual-time';
+
+import { type Figure, isSynchronous, type ProtocolName } from '@basa/simulator/virtual-time';
 import { type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
+import type { Cell } from '../tasks/tasks.ts';
 import { betaOf, type Found, overPoints, overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {

@@ -1,6 +1,7 @@
 /** Our study: `one-shot` mode compared with every other protocol, with 0 to 30 % of the users leaving before they upload. */
-import { CELL, type Cell, exponential, MNIST, MNIST_SMOKE, type ProtocolName } from '@basa/virtual-time';
+import { CELL, exponential, type ProtocolName } from '@basa/simulator/virtual-time';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
+import { type Cell, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable, meanOrdering, reachedClaim } from './lines.ts';
 import { rowOf } from './protocol-cells.ts';

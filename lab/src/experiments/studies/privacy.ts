@@ -3,11 +3,12 @@
  * too much accuracy.
  */
 import { epsilonOf, inclusionCost } from '@basa/masking';
-import { type Figure, MODELS } from '@basa/virtual-time';
+import type { Figure } from '@basa/simulator/virtual-time';
 import type { PrivateRun } from '../privacy/private-run.ts';
 import { type FinishedRun, runPrivately } from '../privacy/run-private.ts';
 import { deviation, mean, ordering, type Table } from '../report/outcome.ts';
 import { NO_CELLS, type OwnTraining, type Profile, type Study } from '../run/context.ts';
+import { MODELS } from '../tasks/tasks.ts';
 
 const DELTA = 1e-6;
 

@@ -1,7 +1,9 @@
 /** Cells by protocol and delay, and functions that find their results by name. */
-import { type Cell, type ExperimentTask, isOneVersion, type ProtocolName } from '@basa/virtual-time';
+
+import { isOneVersion, type ProtocolName } from '@basa/simulator/virtual-time';
 import { deviation, mean, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
+import type { Cell, ExperimentTask } from '../tasks/tasks.ts';
 import { computeName } from './computes.ts';
 
 /** One seed of a cell. */

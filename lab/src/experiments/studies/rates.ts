@@ -2,11 +2,12 @@
  * Chooses the learning rate of the server for each task, with seed 0, without secure aggregation and with the delays of Table 1. All
  * protocols then use the same rate.
  */
-import { CELL, type Cell, CIFAR_FLSIM, type ExperimentTask, exponential, isSynchronous } from '@basa/virtual-time';
+import { CELL, exponential, isSynchronous } from '@basa/simulator/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
+import { type Cell, CIFAR_FLSIM, type ExperimentTask } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { betaOf, NOT_REACHED, rowOf } from './protocol-cells.ts';
 import { tasksOf } from './table1.ts';

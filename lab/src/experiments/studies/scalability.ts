@@ -3,7 +3,7 @@
  * sum.
  */
 
-import { Charges, type CostNeeds, type Costs, type Figure } from '@basa/virtual-time';
+import { Charges, type CostNeeds, type Costs, type Figure } from '@basa/simulator/virtual-time';
 import { mean, ofPaper, ordering, type Pair, type Row } from '../report/outcome.ts';
 import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
 import { round } from './protocol-cells.ts';

@@ -1,7 +1,9 @@
 /** The claims about Table 1. */
-import { type ExperimentTask, isSynchronous, type ProtocolName } from '@basa/virtual-time';
+
+import { isSynchronous, type ProtocolName } from '@basa/simulator/virtual-time';
 import { type Ordering, ofPaper, ordering, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
 import { COMPUTE_TITLES, COMPUTES, type ComputeName, computeName } from './computes.ts';
 import { betaOf, type Found, overSeeds, pairOf } from './protocol-cells.ts';
 

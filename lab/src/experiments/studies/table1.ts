@@ -1,20 +1,9 @@
 /** Table 1: virtual seconds to the target, by task, delay and protocol. */
-import {
-  CELL,
-  type Cell,
-  CIFAR,
-  type ExperimentTask,
-  exponential,
-  FEMNIST,
-  isSynchronous,
-  MNIST,
-  MNIST_SMOKE,
-  PROTOCOLS,
-  type ProtocolName,
-} from '@basa/virtual-time';
+import { CELL, exponential, isSynchronous, PROTOCOLS, type ProtocolName } from '@basa/simulator/virtual-time';
 import type { Row, Table } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
+import { type Cell, CIFAR, type ExperimentTask, FEMNIST, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, type ComputeName, computeName, computeOf } from './computes.ts';
 import { learningCurves } from './learning-curves.ts';
 import { lineFigure } from './lines.ts';

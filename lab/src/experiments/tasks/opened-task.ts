@@ -1,7 +1,8 @@
 /** The data of a thread's last task and what trains on it, kept for its next job. */
 import { createKernelBackend, createReferenceBackend, createTrainer, type Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
-import { type LearnTask, openTask, type TaskName, type TaskSource } from '@basa/virtual-time';
+import type { LearnTask } from '@basa/simulator/virtual-time';
+import { openTask, type TaskName, type TaskSource } from './learning-tasks.ts';
 
 export interface OpenedTask {
   readonly task: LearnTask;

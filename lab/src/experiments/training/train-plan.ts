@@ -1,5 +1,7 @@
 /** Plans the trainings of cells: one job for each order of updates, shared by all cells with that order. */
-import { type Cell, isSynchronous, LEVEL, orderDigest, type TimedSchedule } from '@basa/virtual-time';
+
+import { isSynchronous, LEVEL, orderDigest, type TimedSchedule } from '@basa/simulator/virtual-time';
+import type { Cell } from '../tasks/tasks.ts';
 import type { TrainJob } from './train-worker.ts';
 
 export interface NamedJob {

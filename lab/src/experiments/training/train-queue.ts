@@ -1,6 +1,8 @@
 /** Trains jobs on all cores, the most important first. It starts no job that would not end in time. */
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
-import { type ExampleShelf, shelfFor, type Trained } from '@basa/virtual-time';
+import type { Trained } from '@basa/simulator/virtual-time';
+import type { ExampleShelf } from '../tasks/example-shelf.ts';
+import { shelfFor } from '../tasks/learning-tasks.ts';
 import type { NamedJob } from './train-plan.ts';
 import type { TrainJob } from './train-worker.ts';
 import type { TrainedStore } from './trained-store.ts';

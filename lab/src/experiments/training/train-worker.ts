@@ -1,14 +1,7 @@
 /** Trains orders in a separate thread. */
 import { serveWorker } from '@basa/runtime/node';
-import {
-  type ProtocolName,
-  partiesOf,
-  type TaskName,
-  type TaskSource,
-  type Trained,
-  type TrainOrder,
-  trainOrder,
-} from '@basa/virtual-time';
+import { type ProtocolName, partiesOf, type Trained, type TrainOrder, trainOrder } from '@basa/simulator/virtual-time';
+import type { TaskName, TaskSource } from '../tasks/learning-tasks.ts';
 import { openedTask } from '../tasks/opened-task.ts';
 
 export interface TrainJob extends Omit<TrainOrder, 'parties'>, TaskSource {

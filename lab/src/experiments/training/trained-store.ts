@@ -1,7 +1,7 @@
 /** Keeps finished trainings in one file, one line each. An interrupted run loses none of them, and a later run continues from there. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Trained } from '@basa/virtual-time';
+import type { Trained } from '@basa/simulator/virtual-time';
 
 interface Line {
   readonly name: string;

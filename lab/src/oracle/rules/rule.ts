@@ -6,8 +6,8 @@
 
 import { DecodeError } from '@basa/masking';
 import { THREE_OF_FOUR } from '@basa/testkit/world/world.ts';
-import type { AttackReport } from '../../attacks/judgement.ts';
 import { Adversary, type AdversaryOptions } from '../adversary.ts';
+import type { AttackReport } from '../attack-report.ts';
 
 export interface Edit {
   /** Below packages. */

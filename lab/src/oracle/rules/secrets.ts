@@ -7,8 +7,8 @@ import { epochSecretOf, openPart, partBinding } from '@basa/protocol/one-shot';
 import { heldParts, shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import { deviceStore, type World } from '@basa/testkit/world/world.ts';
-import { nodeTools } from '@basa/virtual-time';
 import type { Adversary } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 

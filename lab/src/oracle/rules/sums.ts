@@ -2,9 +2,9 @@
 
 import { addAuthorityNoise } from '@basa/protocol/one-shot';
 import { nodeSuite } from '@basa/runtime/node';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import { lieAboutSums } from '@basa/testkit/world/lies.ts';
 import { THREE_OF_FOUR, type World } from '@basa/testkit/world/world.ts';
-import { nodeTools } from '@basa/virtual-time';
 import type { Adversary } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';
 import { ignoreRefusedEncoding, type Rule, UPLOAD_USED, withAuthorityNoise } from './rule.ts';

@@ -3,7 +3,7 @@ import { FIELD, type Modulus, quantize, RING_32, ring } from '@basa/masking';
 import { granted, type UserId } from '@basa/protocol';
 import { inputElements, updateWords } from '@basa/protocol/wire';
 import { type Environment, OneShotFederation, PaperFederation } from '@basa/simulator';
-import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
+import { nodeEnvironment, seededWords } from '@basa/simulator/node';
 
 const K = 3;
 const DIMENSION = 1 << 16;

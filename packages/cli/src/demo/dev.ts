@@ -150,7 +150,7 @@ async function training({ flags, signal, terminal }: Input): Promise<(services: 
   const { buffer, folder, threshold } = flags;
   const devices = flags.devices ?? (buffer === undefined ? DEVICES : 2 * buffer);
   const sizes = batchesFor(devices, buffer);
-  const { loadMnist } = await import('@basa/datasets');
+  const { loadMnist } = await import('../data/mnist.ts');
   const { createDemoTask, fleetWork } = await import('./demo-task.ts');
   const { Fleet } = await import('./fleet.ts');
   const { writeShares } = await import('../local/pages.ts');

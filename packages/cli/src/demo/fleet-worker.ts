@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type BasaClient, BasaClient as Clients, type Step, trainerFor } from '@basa/client/node';
 import { unsafePaperRun } from '@basa/client/unsafe-paper';
-import { loadMnist, noProgress } from '@basa/datasets';
 import { logisticRegression, type RandomStream, randomStream } from '@basa/learning';
+import { noProgress } from '../data/cache.ts';
+import { loadMnist } from '../data/mnist.ts';
 import { type FleetDevice, type FleetNews, type FleetWork, trainingSeed } from './fleet.ts';
 
 const work = workerData as FleetWork;

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { trainerFor } from '@basa/client/node';
 import type { VersionState } from '@basa/client/operator';
-import { loadMnist } from '@basa/datasets';
 import { allSamples, type Dataset, initialParameters, logisticRegression } from '@basa/learning';
+import { loadMnist } from '../data/mnist.ts';
 import { fittingMinimum, type ModeChoice } from '../flags/task.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';

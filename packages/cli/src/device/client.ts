@@ -66,7 +66,7 @@ async function deviceWork({ flags, signal }: CommandInput<typeof DATA_FLAGS>): P
 }
 
 async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {
-  const { loadMnist } = await import('@basa/datasets');
+  const { loadMnist } = await import('../data/mnist.ts');
   const { partitionByDirichlet } = await import('@basa/learning');
   const { train } = await loadMnist({ signal });
   const { labels, classes } = train;

@@ -36,7 +36,7 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
   mnist: {
     make: ({ logisticRegression }) => logisticRegression(),
     training: training(10, 0.03),
-    test: async (signal) => (await (await import('@basa/datasets')).loadMnist({ signal })).test,
+    test: async (signal) => (await (await import('../data/mnist.ts')).loadMnist({ signal })).test,
   },
   femnist: { make: ({ femnistCnn }) => femnistCnn(), training: training(20, 0.05) },
   cifar: { make: ({ fedmlCifarCnn }) => fedmlCifarCnn(), training: training(20, 0.03) },

@@ -62,7 +62,7 @@ const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const installedIn = resolve(packageFolder, isSource ? '../..' : '../../..');
 
 /** The packages that the files of a project import. */
-const USED = ['cli', 'client', 'datasets', 'learning', 'runtime'] as const;
+const USED = ['cli', 'client', 'learning', 'runtime'] as const;
 
 async function placeOf(folder: string): Promise<ProjectPlace> {
   const name = basename(folder)

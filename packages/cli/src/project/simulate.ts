@@ -4,7 +4,7 @@ import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Learning from '@basa/learning';
 import type { Model, OwnModel, Samples, Trainer } from '@basa/learning';
-import type { OwnRun, SimulatedVersion } from '@basa/virtual-time';
+import type { OwnRun, SimulatedVersion } from '@basa/simulator/virtual-time';
 import { checkExamples, loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
 import { fieldsIn } from '../flags/task.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
@@ -41,7 +41,7 @@ export const simulate: Command = command({
     await checkExamples(`${file}: test`, test, trainer);
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);
-    const { simulateOwn } = await import('@basa/virtual-time');
+    const { simulateOwn } = await import('@basa/simulator/virtual-time');
     const runs = await simulateOwn({
       ...settings,
       trainer,
@@ -103,7 +103,7 @@ function tellProgress(
 const MAX_POINTS = 40;
 
 async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {
-  const { figureSvg } = await import('@basa/virtual-time');
+  const { figureSvg } = await import('@basa/simulator/virtual-time');
   const { encodeSafetensors } = await import('@basa/learning');
   const { csvOf } = await import('@basa/learning/files');
   const series = runs.map(({ protocol, curve }) => {

@@ -2,7 +2,7 @@
 
 import type { OwnModel } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
-import type { SimulateOptions } from '@basa/virtual-time';
+import type { SimulateOptions } from '@basa/simulator/virtual-time';
 import { OWN_TRAINING } from '../flags/models.ts';
 import { STATISTICS_FLAGS } from '../flags/task.ts';
 import { type CommandInput, type Flag, parsed, positive, text, whole, within } from '../shell/command.ts';

@@ -8,7 +8,7 @@ import {
   reportWords,
   type StatisticsField,
 } from '@basa/protocol/policy';
-import type { SimulatedWindow } from '@basa/virtual-time';
+import type { SimulatedWindow } from '@basa/simulator/virtual-time';
 import { CommandError, type CommandInput, type CommandResult } from '../shell/command.ts';
 import { bar, percent, table } from '../shell/terminal.ts';
 import { shown } from '../tasks/statistics.ts';
@@ -25,7 +25,7 @@ export async function simulateFields(
   if (protocols.length > 1 || (protocol !== 'one-shot' && protocol !== 'one-shot-3-of-4'))
     throw new CommandError('statistics need --protocol one-shot or one-shot-3-of-4');
   const { statisticsPolicy } = await import('@basa/client/operator');
-  const { simulateStatistics } = await import('@basa/virtual-time');
+  const { simulateStatistics } = await import('@basa/simulator/virtual-time');
   const key = (n: number): Uint8Array => new Uint8Array(32).fill(n);
   const authorities = (protocol === 'one-shot' ? [1] : [1, 2, 3, 4]).map(key);
   const settings = { name: 'simulation', fields: definitions, windowMs: 3_600_000, bufferSize };

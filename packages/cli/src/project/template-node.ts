@@ -14,10 +14,10 @@ import {
 } from './template.ts';
 
 const MODEL = `/** The network, its training and its data. \`basa simulate\`, \`basa task create\` and device.ts all read this file. */
-import { fileURLToPath } from 'node:url';
-import { loadCsv } from '@basa/datasets';
+import { readFile } from 'node:fs/promises';
 import type { Dataset, Samples, Share } from '@basa/learning';
 import { defineModel, dense, partitionEvenly, relu } from '@basa/learning';
+import { readCsv } from '@basa/learning/files';
 
 const CLASSES = 3;
 

@@ -4,10 +4,10 @@ import { nodeFiles } from './template-node.ts';
 import { tools } from './tools.ts';
 
 const MODEL = `/** A TensorFlow.js network, its training and its data. \`basa simulate\` and device.ts read this file. */
-import { fileURLToPath } from 'node:url';
-import { loadCsv } from '@basa/datasets';
+import { readFile } from 'node:fs/promises';
 import type { Dataset, Samples, Share, Trainer } from '@basa/learning';
 import { createTrainer, partitionEvenly } from '@basa/learning';
+import { readCsv } from '@basa/learning/files';
 import { createTfjsBackend } from '@basa/learning/tfjs';
 import * as tf from '@tensorflow/tfjs-core';
 import { layers, sequential } from '@tensorflow/tfjs-layers';

@@ -39,8 +39,8 @@ export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
 ${clipLines(0.42)}
 /** Each line of a file is one example: its label, then its numbers. */
-const load = (name: string): Promise<Dataset> =>
-  loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
+const load = async (name: string): Promise<Dataset> =>
+  readCsv(await readFile(new URL(name, import.meta.url), 'utf8'), name, { shape: model.input, classes: CLASSES });
 
 const train = load('data/train.csv');
 

@@ -3,8 +3,8 @@ import { restorePaperBuffer } from '@basa/protocol/internal/paper/server.ts';
 import { issuePaperKey, tickPaper } from '@basa/protocol/paper';
 import { nodeSuite } from '@basa/runtime/node';
 import { PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
-import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
+import { paperAbeSealings } from '@basa/simulator/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(), seed = 1) =>

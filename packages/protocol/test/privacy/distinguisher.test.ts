@@ -3,8 +3,8 @@
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
 import { buildInput } from '@basa/protocol/one-shot';
 import type { SumRules } from '@basa/protocol/wire';
+import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
-import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 2500];

@@ -10,8 +10,8 @@ import {
   taskNoise,
 } from '@basa/protocol/policy';
 import { inputElements, type SumRules } from '@basa/protocol/wire';
+import { seededWords } from '@basa/simulator/node';
 import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
-import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { metricCode } from '../../src/wire/privacy.ts';
 

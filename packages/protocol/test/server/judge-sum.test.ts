@@ -1,8 +1,8 @@
 /** The judge of sums: an opened sum is applied only if it can be a sum of honest inputs. */
 import { buildInput, judgeSum } from '@basa/protocol/one-shot';
 import { inputElements } from '@basa/protocol/wire';
+import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
-import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 describe('a sum', () => {

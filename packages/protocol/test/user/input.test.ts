@@ -2,8 +2,8 @@
 import { buildInput } from '@basa/protocol/one-shot';
 import { CLIPPED } from '@basa/protocol/policy';
 import { reasonOf } from '@basa/simulator';
+import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
-import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 describe('an update', () => {

@@ -21,7 +21,7 @@ import {
   windowAt,
 } from '@basa/protocol/policy';
 import { sumRules } from '@basa/protocol/wire';
-import { seededWords } from '@basa/virtual-time/simulation';
+import { seededWords } from '@basa/simulator/node';
 import { describe, expect, it } from 'vitest';
 import { updateWords } from '../../src/wire/input.ts';
 

@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noProgress } from '@basa/cli/internal/data/cache.ts';
+import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
 import { joinLink, offerTokens, writeShares } from '@basa/cli/internal/local/pages.ts';
 import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
-import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol/policy';

@@ -5,7 +5,7 @@ import { paperMessages, paperTicketCodec } from '@basa/protocol/paper';
 import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
 import { type Codec, certificateCodec, deviceExportCodec, revocationsCodec, voteCodec } from '@basa/protocol/wire';
 import { PaperFederation } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 import { shotSamples } from './one-shot/sample-shots.ts';
 import { ShotWorld } from './one-shot/shot-world.ts';
 import { type SampleMessage, sample } from './sample.ts';

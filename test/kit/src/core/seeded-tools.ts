@@ -2,7 +2,7 @@
 import { type AggregationTools, plainCombinationKernel } from '@basa/baselines';
 import { createWasmCombinationKernel } from '@basa/runtime/node';
 import { randomBytesFrom } from '@basa/simulator';
-import { seededWords } from '@basa/virtual-time/simulation';
+import { seededWords } from '@basa/simulator/node';
 import { wasmTools } from './tools.ts';
 
 export function seededTools(seed: number): AggregationTools {

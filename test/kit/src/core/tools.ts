@@ -4,7 +4,7 @@ import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking
 import { type SumRules, sumRules } from '@basa/protocol/wire';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 
 export function wasmTools(): MaskTools<Keystream> {
   const kernel = createWasmVectorKernel();

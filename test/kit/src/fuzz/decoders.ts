@@ -1,7 +1,7 @@
 /** Feeds mutated messages to a decoder and checks its promise: a DecodeError, or a value that encodes back. */
 
 import { concatBytes, DecodeError } from '@basa/masking';
-import { seededWords } from '@basa/virtual-time/simulation';
+import { seededWords } from '@basa/simulator/node';
 import { drawFrom } from '../core/draw.ts';
 
 export interface FuzzResult {

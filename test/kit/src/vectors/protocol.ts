@@ -12,7 +12,7 @@ import {
   unsafePaperBuffer,
 } from '@basa/protocol/paper';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import { seededWords } from '@basa/virtual-time/simulation';
+import { seededWords } from '@basa/simulator/node';
 import { wasmTools } from '../core/tools.ts';
 import { enrolmentVectors } from './enrolment.ts';
 import { refusedKeys } from './epoch-keys.ts';

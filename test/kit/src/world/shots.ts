@@ -15,7 +15,7 @@ import {
   uploadNameOf,
 } from '@basa/protocol/wire';
 import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { nodeTools } from '@basa/virtual-time';
+import { nodeTools } from '@basa/simulator/virtual-time';
 import { lieAboutSums } from './lies.ts';
 import { asOperator } from './operator.ts';
 import { ALONE, deviceStore, THREE_OF_FOUR, World, type WorldOptions } from './world.ts';

@@ -1,5 +1,5 @@
 /** An attack on the page: in plain words, its result against the paper's protocol, what stops it in one-shot mode, and the details below. */
-import { ATTACK_WORDS, resultText } from '@basa/lab/attacks/attack-words.ts';
+import { ATTACK_WORDS, resultText } from '@basa/simulator/attacks';
 import { make } from '../shared/dom.ts';
 import type { AttackNews } from './sees-messages.ts';
 

@@ -1,8 +1,7 @@
 /** The worker behind "What the server sees": runs a batch, and plays the attacks of the threat model. */
 
-import type { Attack, AttackSetting } from '@basa/lab/attacks/attack.ts';
-import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { REFUSALS } from '@basa/protocol';
+import { ATTACKS, type Attack, type AttackSetting } from '@basa/simulator/attacks';
 import { loadPaperSealings, pageEnvironment } from '../shared/simulation.ts';
 import { runBatch } from './run-batch.ts';
 import type { AttackNews, FromSees, ToSees } from './sees-messages.ts';

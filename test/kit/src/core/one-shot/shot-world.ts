@@ -4,7 +4,7 @@ import { isRefused, type Millis, millis } from '@basa/protocol';
 import { ONE_SHOT_DEFAULTS, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { type ModelStatement, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
 import { OneShotFederation, type ShotAuthority, type ShotDevice } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeEnvironment } from '@basa/simulator/node';
 import { ShotRequests } from './shot-requests.ts';
 
 export interface ShotOptions extends Partial<TaskPolicy> {
