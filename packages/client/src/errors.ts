@@ -1,6 +1,6 @@
 /** The errors between a client and its services. Each says what to do next; none holds a secret. */
 import { isRefusalReason, REFUSALS, type RefusalReason } from '@basa/protocol';
-import { nextStepOf, type ProblemCode, problemOf, withDetail } from '@basa/protocol/http';
+import { type Gathering, nextStepOf, type ProblemCode, problemOf, withDetail } from '@basa/protocol/http';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -13,6 +13,8 @@ export class ProblemError extends Error {
   readonly status: number;
   readonly detail: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** With `no-place`, if too few devices take part. */
+  readonly gathering: Gathering | undefined;
   /** The server's offset of the upload, with `offset-mismatch`. */
   readonly uploadOffset: number | undefined;
 
@@ -22,6 +24,7 @@ export class ProblemError extends Error {
     readonly title: string;
     readonly detail?: string | undefined;
     readonly retryAfterMs?: number | undefined;
+    readonly gathering?: Gathering | undefined;
     readonly uploadOffset?: number | undefined;
   }) {
     super(withDetail(said.title, said.detail));
@@ -29,6 +32,7 @@ export class ProblemError extends Error {
     this.status = said.status;
     this.detail = said.detail;
     this.retryAfterMs = said.retryAfterMs;
+    this.gathering = said.gathering;
     this.uploadOffset = said.uploadOffset;
   }
 

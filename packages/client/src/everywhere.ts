@@ -1,6 +1,6 @@
 /** The exports that the SDK has on Node and in browsers alike. */
 
-export { refusalText } from '@basa/protocol/http';
+export { type Gathering, gatheringText, refusalText } from '@basa/protocol/http';
 export { defineFields, type FieldDefinitions, type ReportOf } from '@basa/protocol/policy';
 export type { Abortable, ContributeOptions, ReportOptions } from './basa-client.ts';
 export type { DeviceSigner, DeviceStore } from './device/device-store.ts';

@@ -19,7 +19,7 @@ import { SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
 import { encodePolicy, ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { nodeOutside, type RoundTrainer } from '../src/node/index.ts';
+import { gatheringText, nodeOutside, type RoundTrainer } from '../src/node/index.ts';
 import { type RunSteps, run } from '../src/run/run.ts';
 import { Emitter } from '../src/session/client-events.ts';
 import type { DeviceContext } from '../src/session/device-context.ts';
@@ -97,6 +97,36 @@ describe('run', () => {
     });
   });
 });
+
+it.each([
+  ['an open task', {}],
+  ['a private task', { privacy: { noiseMultiplier: 1, colluders: 0, budget: { delta: 1e-6, participations: 9 } } }],
+])(
+  'in %s, a device that waits for too few others says once how many are missing, and again when one comes',
+  async (_, more) => {
+    const services = await startServices({ policy: { minimum: 3, level: 16, clip: 1, ...more } });
+    services.keepTicking();
+    const ending = new AbortController();
+    const said: string[] = [];
+    const run = async (): Promise<void> => {
+      const client = await startClient(services);
+      client.on('waiting', (gathering) => said.push(gatheringText(gathering)));
+      await client.run(new Recorder(tinyModel), allSamples(tinyDataset), { signal: ending.signal });
+    };
+    const lives = [run()];
+    const first = '1 of at least 3 updates for version 1; 2 more devices needed';
+    const second = '2 of at least 3 updates for version 1; 1 more device needed';
+    await services.until(async () => said.length > 0);
+    expect(said).toEqual([first]);
+    lives.push(run());
+    await services.until(async () => said.filter((text) => text === second).length === 2);
+    lives.push(run());
+    await services.reached(1);
+    expect(said.filter((text) => text === first)).toHaveLength(1);
+    ending.abort(new Error('enough'));
+    for (const life of lives) await expect(life).rejects.toThrow('enough');
+  },
+);
 
 it.each(['free', 'given'] as const)(
   'after any two refusals without a newer version, of updates that are %s, a device has waited longer than it trained',

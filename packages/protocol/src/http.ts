@@ -1,5 +1,7 @@
 /** The protocol over HTTP: addresses, signed requests, problem documents, and the stream of a running task. */
 export {
+  type Gathering,
+  gatheringText,
   LIVE_STEPS,
   type LiveBuffer,
   type LiveState,

@@ -242,7 +242,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
-  const { refusalText } = await import('@basa/protocol/http');
+  const { gatheringText, refusalText } = await import('@basa/protocol/http');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -261,6 +261,7 @@ async function train(input: Input): Promise<CommandResult> {
       if (norm > 2 * clip)
         terminal.line(`the update was shortened to the clip of the task, ${clip}: its norm was ${norm.toPrecision(3)}`);
     });
+    device.on('waiting', (gathering) => terminal.line(gatheringText(gathering)));
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     terminal.line(`the task has ${device.privacy.sentence}`);
@@ -286,7 +287,7 @@ function tellOfWait(device: BasaClient, { line }: Pick<Input['terminal'], 'line'
     end();
     timer = setTimeout(() => line(WAITS), LONG_WAIT_MS);
   };
-  for (const name of ['model', 'rejected', 'retry'] as const) device.on(name, end);
+  for (const name of ['model', 'rejected', 'retry', 'waiting'] as const) device.on(name, end);
   device.on('accepted', begin);
   begin();
   return { end };

@@ -2,7 +2,7 @@
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
 import { isRefusalReason, type RefusalReason } from '@basa/protocol';
-import { type ProblemCode, problemOf } from '@basa/protocol/http';
+import { type Gathering, gatheringText, type ProblemCode, problemOf } from '@basa/protocol/http';
 import { DEFAULT_TRAINING } from '@basa/protocol/policy';
 import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
@@ -104,6 +104,7 @@ export async function run(
   let trained = { version: -1, ms: 0 };
   const endedBy = (ended: RunSummary['ended']): RunSummary => ({ accepted, rejected: refusals, ended });
   let update: Update | undefined;
+  let waitsFor: string | undefined;
   while (options.rounds === undefined || accepted < options.rounds) {
     signal.throwIfAborted();
     try {
@@ -119,6 +120,7 @@ export async function run(
       if (!WAITING.has(result.reason)) refusals++;
       if (problemOf(result.reason).retry !== true) return endedBy(result.reason);
       if (result.update === 'given' || problemOf(result.reason).freshUpdate === true) update = undefined;
+      tellOfWait(result.gathering);
       if (result.reason === 'no-place' || result.reason === 'given-lately')
         await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
       // Others may have been faster: with a newer version there is nothing to wait for, and without one the device waits before it trains.
@@ -165,6 +167,13 @@ export async function run(
     const weight = options.exampleWeight;
     const update = { delta, trainedOn: version, metrics };
     return { ...update, ...(weight === undefined ? {} : { exampleWeight: weight }) };
+  }
+
+  /** Once, and again when the numbers change. */
+  function tellOfWait(gathering: Gathering | undefined): void {
+    const text = gathering && gatheringText(gathering);
+    if (gathering !== undefined && text !== waitsFor) events.emit('waiting', gathering);
+    waitsFor = text;
   }
 
   function pause(askedMs: number, why?: string): Promise<void> {

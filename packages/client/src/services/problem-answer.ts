@@ -1,5 +1,5 @@
 /** Turns a refusal into a `ProblemError`, from the problem document, or from the status if a proxy answered. */
-import { HEADER, problemCodeOf } from '@basa/protocol/http';
+import { type Gathering, HEADER, problemCodeOf } from '@basa/protocol/http';
 import { ProblemError } from '../errors.ts';
 
 interface NegativeAnswer {
@@ -19,6 +19,7 @@ export function problemOf({ status, header, body }: NegativeAnswer, asked?: stri
     title: `${asked === undefined ? '' : `${asked}: `}${title ?? `The service answered with status ${status}.`}`,
     detail,
     retryAfterMs: waitOf(retryAfterMs) ?? waitOf(1000 * Number(header('retry-after') ?? Number.NaN)),
+    gathering: gatheringIn(document['gathering']),
     uploadOffset: offsetOf(Number(header(HEADER.uploadOffset) ?? Number.NaN)),
   });
 }
@@ -33,6 +34,12 @@ const LONGEST_WAIT_MS = 3_600_000;
 
 function waitOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? Math.min(value, LONGEST_WAIT_MS) : undefined;
+}
+
+function gatheringIn(value: unknown): Gathering | undefined {
+  const { have, least, version } = Object(value) as Readonly<Record<string, unknown>>;
+  const isNumber = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
+  return isNumber(have) && isNumber(least) && isNumber(version) ? { have, least, version } : undefined;
 }
 
 function offsetOf(value: number): number | undefined {

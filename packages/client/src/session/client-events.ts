@@ -1,4 +1,5 @@
 /** The events that a client emits while it works. They contain no secrets: no seeds, keys or updates. */
+import type { Gathering } from '@basa/protocol/http';
 import type { PrivacySpent } from '@basa/protocol/one-shot';
 import type { RetryNotice } from '../services/retry.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
@@ -16,6 +17,8 @@ export interface ClientEvents {
   retry: RetryNotice;
   /** In a private task: the spent budget, after an update was given. */
   privacy: PrivacySpent;
+  /** `run` waits because too few devices take part: once, and again when the numbers change (`gatheringText`). */
+  waiting: Gathering;
   model: { readonly version: number; readonly bytes: number };
   trained: { readonly version: number; readonly loss: number; readonly samples: number };
 }

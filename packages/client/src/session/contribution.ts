@@ -1,5 +1,5 @@
 /** The result of offering an update: accepted, or a reason and what may be done with it. */
-import type { ProblemCode } from '@basa/protocol/http';
+import type { Gathering, ProblemCode } from '@basa/protocol/http';
 
 /** A one-shot contribution is masked and uploaded; `connect` and `key` are steps of paper mode. */
 export type Step = 'connect' | 'key' | 'mask' | 'upload';
@@ -25,6 +25,8 @@ export interface Rejection {
   readonly reason: ProblemCode;
   readonly detail?: string;
   readonly retryAfterMs?: number;
+  /** With `no-place`, if too few devices take part. */
+  readonly gathering?: Gathering;
   /**
    * `free`: nothing of the update was given, and it may be offered again. `given`: an update is given once, so the device trains on a newer
    * version of the model. With `task-paused` and similar reasons, its bytes wait on this device, and `resume` or the next `contribute` sends

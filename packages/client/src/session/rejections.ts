@@ -19,7 +19,7 @@ export function rejectionOf(error: unknown): Rejection {
 export function rejected(
   reason: ProblemCode,
   update: Rejection['update'],
-  { detail, retryAfterMs }: { readonly detail?: string | undefined; readonly retryAfterMs?: number | undefined } = {},
+  { detail, retryAfterMs, gathering }: Partial<Pick<ProblemError, 'detail' | 'retryAfterMs' | 'gathering'>> = {},
 ): Rejection {
   return {
     kind: 'rejected',
@@ -27,5 +27,6 @@ export function rejected(
     update,
     ...(detail === undefined ? {} : { detail }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(gathering === undefined ? {} : { gathering }),
   };
 }

@@ -112,3 +112,27 @@ export interface PageSettings {
   /** The OpenID provider at which operators sign in, and what it knows this page and its server as. */
   readonly signIn?: Readonly<Record<'issuer' | 'clientId' | 'audience' | 'scope', string>>;
 }
+
+/** Updates for the next version that wait for a sum, and the fewest that can be summed. */
+export interface Gathering {
+  readonly have: number;
+  readonly least: number;
+  /** The next version. */
+  readonly version: number;
+}
+
+/** `7 of at least 8 updates for version 12; 1 more device needed`. */
+export function gatheringText({ have, least, version }: Gathering): string {
+  const text = `${have} of at least ${least} updates for version ${version}`;
+  const missing = least - have;
+  return missing > 0 ? `${text}; ${missing} more ${missing === 1 ? 'device' : 'devices'} needed` : text;
+}
+
+/** What an open batch on the newest version lacks; undefined if there is none, or if it has enough. */
+export function gatheringOf({ buffers, state, versions }: LiveState): Gathering | undefined {
+  const newest = versions.at(-1)?.version;
+  const open = buffers.find(({ status, version }) => status === 'filling' && version === newest);
+  if (open === undefined || newest === undefined || state !== 'running' || open.accepted >= open.minimum)
+    return undefined;
+  return { have: open.accepted, least: open.minimum, version: newest + 1 };
+}

@@ -1,5 +1,7 @@
 /** Problem documents (RFC 9457): every refusal of a service, with a stable type, a sentence and the next step. */
+
 import { isRefusalReason, REFUSALS, type Reason, type RefusalReason, type Refused } from '../wire/refusals.ts';
+import type { Gathering } from './live.ts';
 
 interface Problem extends Reason {
   /**
@@ -171,12 +173,15 @@ export interface ProblemDocument {
   readonly slots?: readonly number[];
   /** The time after which asking again makes sense. */
   readonly retryAfterMs?: number;
+  /** With `no-place`, while too few devices take part. */
+  readonly gathering?: Gathering;
 }
 
 export interface ProblemMore {
   readonly detail?: string;
   readonly slots?: readonly number[];
   readonly retryAfterMs?: number;
+  readonly gathering?: Gathering;
 }
 
 export function problemDocument(code: ProblemCode, more: ProblemMore = {}): ProblemDocument {

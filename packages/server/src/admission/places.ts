@@ -28,6 +28,8 @@ export interface Placed extends PlaceCount {
   readonly admitted: Admitted;
   /** The remaining time of the place, if the device has one. */
   readonly leftMs: number;
+  /** In a private task, the devices that asked lately and may contribute to the version. */
+  readonly fresh: number;
 }
 
 /** A device that was told to come back within this time waits. */
@@ -119,7 +121,7 @@ async function takePlace(session: SqlSession, task: TaskId, user: UserId, wish: 
   if (own !== undefined && !isGiven) {
     const endsAt = column.number(own, 'ends_at');
     await query(GIVE, endsAt, version, task, user);
-    return { ...count, admitted: 'place', leftMs: endsAt - at };
+    return { ...count, admitted: 'place', leftMs: endsAt - at, fresh: 0 };
   }
   const since = isGiven ? Math.min(version, column.number(own, 'version')) : version;
   const hasGiven = (await query(HAS_GIVEN, task, user, since, version)).length > 0;
@@ -129,7 +131,7 @@ async function takePlace(session: SqlSession, task: TaskId, user: UserId, wish: 
   if (admitted === 'place') await query(GIVE, at + leaseMs, version, task, user);
   // The place of a device that has given may count.
   else if (admitted !== 'given') await query(GIVE_NONE, task, user);
-  return { ...count, admitted, leftMs: admitted === 'place' ? leaseMs : 0 };
+  return { ...count, admitted, leftMs: admitted === 'place' ? leaseMs : 0, fresh };
 }
 
 async function countOf({ query, now }: Pick<SqlSession, 'query' | 'now'>, task: TaskId): Promise<PlaceCount> {

@@ -1,6 +1,7 @@
 /** Admission to a running task: which devices may train now and for how long, and when no other device is on the way. */
 import { toHex } from '@basa/masking';
 import { type Refused, refused, type TaskId, type UserId } from '@basa/protocol';
+import type { Gathering } from '@basa/protocol/http';
 import { type AdmissionView, type Admitted, retryAfterMs } from '@basa/protocol/one-shot';
 import { type RateLimit, TokenBuckets } from '@basa/service';
 import type { AdmissionNumbers } from '../specification/task-specification.ts';
@@ -21,8 +22,13 @@ interface Later {
   readonly kind: 'later';
   readonly why: string;
   readonly retryAfterMs: number;
+  /** If too few devices take part. */
+  readonly gathering: Gathering | undefined;
 }
 export type PlaceAnswer = Later | { readonly kind: 'place'; readonly leftMs: number };
+
+/** The user of no device. */
+const NOBODY = new Uint8Array(32) as UserId;
 
 const WHY: Readonly<Record<Exclude<Admitted, 'place'>, string>> = {
   given: 'the last update of this device is in no version yet, or is on the newest version',
@@ -53,7 +59,7 @@ export class TaskAdmission {
     const { task, placeTable, clock, numbers, newest } = this.#context;
     const { places, uploadLeaseMs, minimum, privateWithinMs } = numbers;
     const version = newest();
-    const { admitted, leftMs, ...count } = await placeTable.take(task, user, {
+    const { admitted, leftMs, fresh, ...count } = await placeTable.take(task, user, {
       version: Math.max(0, version),
       places,
       least: privateWithinMs === undefined ? 0 : minimum,
@@ -61,11 +67,27 @@ export class TaskAdmission {
       leaseMs: this.#pace.leaseMs(uploadLeaseMs),
     });
     this.#count = count;
-    if (admitted !== 'place')
-      return { kind: 'later', why: WHY[admitted], retryAfterMs: retryAfterMs(count.waiting, this.#jitter()) };
+    if (admitted !== 'place') {
+      const gathering = await this.#gathering(admitted, fresh);
+      return {
+        kind: 'later',
+        why: WHY[admitted],
+        retryAfterMs: retryAfterMs(count.waiting, this.#jitter()),
+        gathering,
+      };
+    }
     this.#quiet = { version, since: undefined };
     this.#pace.begin(user, clock());
     return { kind: 'place', leftMs };
+  }
+
+  /** What the next version lacks, if that is what the device waits for. */
+  async #gathering(admitted: Exclude<Admitted, 'place'>, fresh: number): Promise<Gathering | undefined> {
+    const { store, task, newest } = this.#context;
+    const { minimum: least, privateWithinMs } = this.#context.numbers;
+    if (admitted === 'full' || admitted === 'backlog') return undefined;
+    const have = privateWithinMs !== undefined ? fresh : await store.othersOn(task, newest(), NOBODY);
+    return have === 0 || have >= least ? undefined : { have, least, version: newest() + 1 };
   }
 
   /**

@@ -107,8 +107,9 @@ export class RunningTask {
   async admit(user: UserId): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
     const answer = await this.admission.ask(user);
-    if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
-    return answer;
+    if (answer.kind === 'place') return answer;
+    const { why: detail, retryAfterMs, gathering } = answer;
+    return fail('no-place', { detail, retryAfterMs, ...(gathering !== undefined && { gathering }) });
   }
 
   /** An upload was accepted: it may have been the last one. */

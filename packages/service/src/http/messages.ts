@@ -76,6 +76,7 @@ const problem = Type.Object({
   detail: Type.Optional(Type.String()),
   slots: Type.Optional(Type.Array(Type.Integer())),
   retryAfterMs: Type.Optional(Type.Integer()),
+  gathering: Type.Optional(Type.Object({ have: Type.Integer(), least: Type.Integer(), version: Type.Integer() })),
 });
 
 /** The answers of a route: its success, and the problem document for every refusal. */
