@@ -1,21 +1,8 @@
 /** Requests that are not what they say: too long, cut off, compressed, said twice, or somebody else's. */
 import { gzipSync } from 'node:zlib';
-import type { Asked } from '@basa/conformance/service-proxy.ts';
-import { signingDevice } from '@basa/conformance/signing-device.ts';
-import { fromHex, toHex } from '@basa/masking';
-import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol/http';
-import { nodeRandomBytes } from '@basa/runtime/node';
-import {
-  askSigned,
-  bytesOf,
-  enrolledDevices,
-  heapGrowthOf,
-  honestFleet,
-  honestFleetGoesOn,
-  rawConnection,
-} from '@basa/testkit/services/fleet.ts';
+import { SERVER_PATH } from '@basa/protocol/http';
+import { heapGrowthOf, honestFleet, honestFleetGoesOn, rawConnection } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -24,10 +11,6 @@ beforeAll(async () => {
   services = await TestServices.open();
 });
 afterAll(() => services.close());
-
-async function problemOf(response: Response | Promise<Response>): Promise<string | undefined> {
-  return problemCodeOf(await (await response).json());
-}
 
 describe('requests that contradict their headers', () => {
   it('with huge heads are refused, and the connection ends', async () => {
@@ -75,51 +58,7 @@ describe('requests that contradict their headers', () => {
     expect(growth).toBeLessThan(32);
   });
 
-  it('with a number that was used before are refused, also for another body', async () => {
-    const [one] = await enrolledDevices(services, 1);
-    const { device, certificate } = one as NonNullable<typeof one>;
-    const target = SERVER_PATH.admissions(services.task);
-    const nonce = nodeRandomBytes(16);
-    await bytesOf(askSigned(services, device, 'server', target, certificate, nonce));
-    expect(await problemOf(askSigned(services, device, 'server', target, certificate, nonce))).toBe('replayed');
-    expect(await problemOf(askSigned(services, device, 'server', target, nodeRandomBytes(8), nonce))).toBe('replayed');
-  });
-
-  it('for uploads that have ended, or never were, change nothing', async () => {
-    const ended = await TestServices.open();
-    try {
-      const proxy = await ended.proxy();
-      const clients = await Promise.all(['a', 'b', 'c'].map((name) => ended.client(name, { server: proxy.url })));
-      await honestFleetGoesOn(ended, clients);
-      const upload = proxy.passed.find(({ asked }) => asked.method === 'PUT')?.asked as Asked;
-      const header = String(upload.headers[HEADER.upload]);
-      const [eve] = await enrolledDevices(ended, 1);
-      const { device } = eve as NonNullable<typeof eve>;
-      const put = (target: string, signer = device) => {
-        const words = { audience: ended.server.publicKey, target, at: ended.clock(), body: upload.body, offset: 0 };
-        const headers = {
-          ...signer.pieceHeaders(words),
-          [HEADER.upload]: header,
-          'content-type': 'application/octet-stream',
-        };
-        return problemOf(
-          fetch(new URL(target, ended.server.url), { method: 'PUT', headers, body: upload.body.slice() }),
-        );
-      };
-      const before = snapshot(ended).blobs;
-      expect(await put(upload.path)).toBe('not-yours');
-      expect(await put(upload.path, signingDevice())).toBe('not-yours');
-      const nowhere = upload.path.replace(ended.task, toHex(nodeRandomBytes(32)));
-      expect(await put(nowhere)).toBe('task-unknown');
-      expect(snapshot(ended).blobs).toEqual(before);
-      await honestFleetGoesOn(ended, clients, 4);
-    } finally {
-      await ended.close();
-    }
-  });
-
   it('do not disturb the honest fleet', async () => {
-    expect(fromHex(services.task)?.length).toBe(32);
     const { version = 0 } = await services.taskState();
     const fleet = await honestFleet(services);
     await honestFleetGoesOn(services, fleet, 4);

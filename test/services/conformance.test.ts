@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Authority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
 import { ServerOperator } from '@basa/client/operator';
 import { type ClientEnd, commandClient, type StartClient } from '@basa/conformance/client-under-test.ts';
@@ -32,19 +31,15 @@ const SECOND = 4;
 
 let services: TestServices;
 let stage: Stage;
-let authorities: readonly Authority[];
 let scene: Scene;
 
 beforeAll(async () => {
   const usual = { maxSkewMs: 300_000 };
-  services = await TestServices.open({ server: usual, authority: usual });
-  const others = [2, 3, 4].map((n) => services.furtherAuthority(`authority-${n}`));
-  authorities = [services.authority, ...(await Promise.all(others))];
-  await services.restartServer({ authorities: authorities.map(({ url, publicKey }) => ({ url, publicKey })) });
+  services = await TestServices.open({ count: 4, server: usual, authority: usual });
   stage = {
     serverUrl: services.server.url,
     serverKey: services.server.publicKey,
-    authorities,
+    authorities: services.authorities,
     server: new ServerOperator({
       url: services.server.url,
       token: OPERATOR_TOKEN,
@@ -55,10 +50,7 @@ beforeAll(async () => {
     elapse: (ms) => services.elapse(ms),
   };
 });
-afterAll(async () => {
-  await services.close();
-  await Promise.all(authorities.slice(1).map((authority) => authority.close()));
-});
+afterAll(() => services.close());
 afterEach(() => scene.close());
 
 /** In this process, as `basa client --update` runs it. Killed, it stops in the middle. */

@@ -1,10 +1,8 @@
 /** Four authorities over HTTP, three of which every step needs: the first one lies, the last one is slow. */
-import type { Authority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, createTask, ProblemError, tokenForAll } from '@basa/client/operator';
 import { type Answer, type Asked, ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
-import { toHex } from '@basa/masking';
 import { problemDocument } from '@basa/protocol/http';
 import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
 import { TestServices, until } from '@basa/testkit/services/test-services.ts';
@@ -19,25 +17,20 @@ const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 let services: TestServices;
 let liar: ServiceProxy;
 let slow: ServiceProxy;
-const others: Authority[] = [];
-const urls = (): string => [liar.url, others[0]?.url, others[1]?.url, slow.url].join(',');
-const publicKeys = (): readonly Uint8Array[] => [services.authority, ...others].map(({ publicKey }) => publicKey);
+const urls = (): string => [liar.url, services.others[0]?.url, services.others[1]?.url, slow.url].join(',');
 
 beforeAll(async () => {
-  services = await TestServices.open({ server: { revocationsMs: 50 } });
-  for (let n = 0; n < 3; n++) others[n] = await services.furtherAuthority(`authority-${n}`);
+  services = await TestServices.open({ count: 4, server: { revocationsMs: 50 } });
   liar = await services.proxy('authority');
-  slow = await ServiceProxy.before(() => others[2]?.url ?? '');
-  const keys = publicKeys();
+  slow = await ServiceProxy.before(() => services.others[2]?.url ?? '');
   const authorities = urls()
     .split(',')
-    .map((url, n) => ({ url, publicKey: keys[n] as Uint8Array }));
+    .map((url, n) => ({ url, publicKey: services.authorities[n]?.publicKey as Uint8Array }));
   await services.restartServer({ authorities });
 });
 afterAll(async () => {
   await services.close();
   await slow.close();
-  for (const one of others) await one.close();
 });
 beforeEach(() => {
   liar.behave();
@@ -64,7 +57,7 @@ const device = (task: string, name: string, token = '', authority = urls()): Pro
     task,
     token,
     authority,
-    authorityKey: publicKeys().map(toHex).join(','),
+    authorityKey: services.authorityPins.authorityKey,
     retry: { attempts: 3 },
   });
 const devices = (task: string, name: string, tokens: readonly string[]): Promise<readonly BasaClient[]> =>
@@ -93,7 +86,7 @@ it('devices continue if the first authority shows another policy and a time ten 
   const told = new Promise<void>((resolve) => {
     isTold = resolve;
   });
-  const later = await Promise.all(others.map(({ url }) => ServiceProxy.before(() => url)));
+  const later = await Promise.all(services.others.map(({ url }) => ServiceProxy.before(() => url)));
   for (const one of later) one.onAsk = async ({ path }) => (path.endsWith('/policy') ? void (await told) : undefined);
   liar.onAsk = ({ method }) => {
     if (method !== 'POST') return undefined;

@@ -1,5 +1,4 @@
 /** A task of four authorities, three of which every step needs, over HTTP. */
-import type { Authority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import {
   AuthorityOperator,
@@ -10,7 +9,6 @@ import {
   UnreachableError,
 } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
-import { toHex } from '@basa/masking';
 import { TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,31 +17,11 @@ const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(
 const K = 3;
 
 let services: TestServices;
-const others: Authority[] = [];
-const places = (): readonly Authority[] => [services.authority, ...others];
-const urls = (): string =>
-  places()
-    .map(({ url }) => url)
-    .join(',');
-const keys = (): string =>
-  places()
-    .map(({ publicKey }) => toHex(publicKey))
-    .join(',');
-
-async function startOther(n: number): Promise<void> {
-  const port = others[n] === undefined ? 0 : Number(new URL(others[n].url).port);
-  others[n] = await services.furtherAuthority(`authority-${n}`, port);
-}
-
 beforeAll(async () => {
-  services = await TestServices.open();
-  for (let n = 0; n < 3; n++) await startOther(n);
-  await services.restartServer({ authorities: places().map(({ url, publicKey }) => ({ url, publicKey })) });
+  services = await TestServices.open({ count: 4 });
 });
-afterAll(async () => {
-  await services.close();
-  for (const one of others) await one.close();
-});
+afterAll(() => services.close());
+const urls = (): string => services.authorityPins.authority;
 
 const create = ({ authority = urls(), ...more }: Partial<CreateTaskOptions> = {}) =>
   createTask({
@@ -69,8 +47,7 @@ const oneHot = (place: number): Float32Array =>
 const device = (task: string, name: string, token: string | undefined): Promise<BasaClient> =>
   services.client(name, {
     task,
-    authority: urls(),
-    authorityKey: keys(),
+    ...services.authorityPins,
     retry: { attempts: 3 },
     ...(token !== undefined && { token }),
   });
@@ -99,27 +76,27 @@ it('trains with all authorities and with one down, waits with two down, and cont
   const clients = await Promise.all(tokens.map((token, n) => device(task, `of-four-${n}`, token)));
   await fill(clients, 1, task);
 
-  await others[0]?.close();
+  await services.others[0]?.close();
   await fill(clients, 2, task);
   // Devices can still be enrolled; an authority that was missed is named.
   const missed: Error[] = [];
   const [late] = await operator(missed).tokens(task, 1, Date.now() + 60_000);
-  expect(missed.map(({ message }) => message)).toEqual([expect.stringContaining(others[0]?.url ?? '')]);
+  expect(missed.map(({ message }) => message)).toEqual([expect.stringContaining(services.others[0]?.url ?? '')]);
   const [, second, third] = clients as [BasaClient, BasaClient, BasaClient];
   await fill([await device(task, 'late', late), second, third], 3, task);
 
   expect(await enough()).toBe('ok');
   await third.model();
-  await others[1]?.close();
+  await services.others[1]?.close();
   await until(async () => (await enough()) === 'failed');
   const waits = await third.contribute(oneHot(4), { trainedOn: 3 });
   if (waits.kind !== 'accepted') throw new Error(waits.reason);
   expect((await services.fate(waits.ctx, task)).fate).toBe('waiting');
 
-  await startOther(1);
+  await services.startOther(1);
   await fill(clients.slice(0, 2), 4, task);
   expect(await services.fate(waits.ctx, task)).toMatchObject({ fate: 'included', version: 4 });
-  await startOther(0);
+  await services.startOther(0);
   await fill(clients, 5, task);
 });
 
@@ -137,9 +114,9 @@ it('each authority has its own token: one is not sent to others', () => {
 });
 
 it('an operator without a listener gets an error if an authority is down', async () => {
-  await others[2]?.close();
+  await services.others[2]?.close();
   const { task } = await create({ authority: urls().split(',').slice(0, 3).join(','), name: 'first three' });
   const strict = new AuthorityOperator({ url: urls(), token: tokenForAll(urls(), OPERATOR_TOKEN) });
   await expect(strict.tokens(task, 1, Date.now() + 60_000)).rejects.toThrow(UnreachableError);
-  await startOther(2);
+  await services.startOther(2);
 });

@@ -35,6 +35,8 @@ export interface TestServicesOptions {
   readonly authority?: Partial<AuthorityOptions>;
   /** By default that of the services. */
   readonly deviceClock?: () => number;
+  /** The number of authorities that the server has; 1 by default. `createTask` uses the first of them only. */
+  readonly count?: number;
 }
 
 /** A task in the paper's mode. */
@@ -70,6 +72,8 @@ export class TestServices {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-services-'));
   readonly options: TestServicesOptions;
   authority!: Authority;
+  /** Behind the first. */
+  readonly others: Authority[] = [];
   server!: RunningServer;
   task = '';
   policy!: TaskPolicy;
@@ -89,6 +93,7 @@ export class TestServices {
   static async open(options: TestServicesOptions = {}): Promise<TestServices> {
     const services = new TestServices(options);
     await services.startAuthority();
+    for (let n = 0; n + 1 < (options.count ?? 1); n++) await services.startOther(n);
     await services.startServer();
     await services.createTask();
     return services;
@@ -108,6 +113,25 @@ export class TestServices {
   async startAuthority(): Promise<void> {
     this.authority = await this.furtherAuthority('authority', this.#authorityPort);
     this.#authorityPort = Number(new URL(this.authority.url).port);
+  }
+
+  /** Starts one of the authorities behind the first, at the address that it had before. */
+  async startOther(n: number): Promise<void> {
+    const port = this.others[n] === undefined ? 0 : Number(new URL(this.others[n].url).port);
+    this.others[n] = await this.furtherAuthority(`authority-${n}`, port);
+  }
+
+  get authorities(): readonly Authority[] {
+    return [this.authority, ...this.others];
+  }
+
+  /** The addresses and the keys of all authorities, comma-separated. */
+  get authorityPins(): { readonly authority: string; readonly authorityKey: string } {
+    const { authorities } = this;
+    return {
+      authority: authorities.map(({ url }) => url).join(),
+      authorityKey: authorities.map(({ publicKey }) => toHex(publicKey)).join(),
+    };
   }
 
   /** Starts a further authority in its own folder; the caller closes it. */
@@ -135,7 +159,7 @@ export class TestServices {
   async startServer(more: Partial<ServerOptions> = {}): Promise<void> {
     this.server = await startServer({
       dataFolder: join(this.folder, 'server'),
-      authorities: [{ url: this.authority.url, publicKey: this.authority.publicKey }],
+      authorities: this.authorities.map(({ url, publicKey }) => ({ url, publicKey })),
       listen: { host: '127.0.0.1', port: this.#serverPort },
       operators: OPERATORS,
       maxSkewMs: ANY_SKEW,
@@ -221,7 +245,7 @@ export class TestServices {
   async close(): Promise<void> {
     await Promise.all([...this.#clients, ...this.#proxies].map((each) => each.close()));
     await this.server.close();
-    await this.authority.close();
+    await Promise.all(this.authorities.map((authority) => authority.close()));
   }
 }
 
