@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RandomBytes } from '@basa/masking';
-import { type BasaEvent, type Millis, millis } from '@basa/protocol';
+import { type BasaEvent, millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
   type Address,
@@ -28,6 +28,7 @@ import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { AUDIT_FILE, Audit } from '../steps/audit.ts';
+import type { AuthorityContext } from '../steps/context.ts';
 import { enrolmentHook, type HookOptions } from '../steps/enrolment.ts';
 import { settleEpochs, tick } from '../steps/shots.ts';
 import { Tasks } from '../steps/tasks.ts';
@@ -105,38 +106,35 @@ async function open(
   const service = await createService({ ...settings, clock, title, audience: signer.publicKey, metrics, onAnswer });
   onClose(() => service.close());
   const { app } = service;
-  const onEvent = (event: BasaEvent): void => {
-    logEvent(app, event);
-    watch.note(event);
-    settings.onEvent(event);
-  };
-  const tasks = await Tasks.open({ store, signer });
-  if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
-
-  const now = (): Millis => millis(clock());
-  const audit = new Audit(join(dataFolder, AUDIT_FILE), clock);
-  const { enrolmentHook: asked } = settings;
-  const enrolment = { store, signer, audit, hook: asked && enrolmentHook(asked), onEvent };
-  const queue = createQueue();
-  const examined = new ExaminedUploads();
-  const shots = { tasks, store, units, queue, examined, threads, audit, signer, randomBytes, onEvent };
-  const keyLimits = new TokenBuckets(settings.keyLimit);
-  const tools = {
+  const { enrolmentHook: hookOptions, unsafePaperMode } = settings;
+  const context: AuthorityContext = {
     service,
-    tasks,
+    tasks: await Tasks.open({ store, signer }),
     store,
-    enrolment,
-    shots,
-    keyLimits,
-    unsafePaperMode: settings.unsafePaperMode,
+    units,
+    queue: createQueue(),
+    examined: new ExaminedUploads(),
+    threads,
+    audit: new Audit(join(dataFolder, AUDIT_FILE), clock),
+    signer,
+    hook: hookOptions && enrolmentHook(hookOptions),
+    keyLimits: new TokenBuckets(settings.keyLimit),
+    unsafePaperMode,
     watch,
-    now,
+    randomBytes,
+    now: () => millis(clock()),
+    onEvent(event) {
+      logEvent(app, event);
+      watch.note(event);
+      settings.onEvent(event);
+    },
   };
-  for (const mount of [taskRoutes, deviceRoutes, successorRoutes, shotRoutes]) mount(tools);
-  if (settings.unsafePaperMode) {
+  if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
+  for (const mount of [taskRoutes, deviceRoutes, successorRoutes, shotRoutes]) mount(context);
+  if (unsafePaperMode) {
     const paperKeys = await PaperKeys.open({ store, vault, randomBytes });
     onClose(() => paperKeys.wipe());
-    unsafePaperRoutes(tools, paperKeys);
+    unsafePaperRoutes(context, paperKeys);
   }
 
   const tickFailed = (error: unknown): void => {
@@ -146,9 +144,9 @@ async function open(
   if (units.gone > 0)
     app.log.warn({ units: units.gone }, 'units were copied or torn, and are gone: uploads that name them are lost');
   service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
-  await settleEpochs(shots).catch(tickFailed);
+  await settleEpochs(context).catch(tickFailed);
   const url = await service.listen(settings.listen);
-  const onTick = (): Promise<void> => tick(shots);
+  const onTick = (): Promise<void> => tick(context);
   const ticker = startTicker(settings.tickMs, onTick, tickFailed);
   onClose(() => ticker.stop());
   return {

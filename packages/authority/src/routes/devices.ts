@@ -12,14 +12,16 @@ import {
   signRevocations,
 } from '@basa/protocol/wire';
 import { answers, closed, deviceOf, fail, hexText, rememberRequest, sendBytes, Type, wireBytes } from '@basa/service';
+import type { AuthorityContext } from '../steps/context.ts';
 import { enrol, exportDevices, importDevices, revoke } from '../steps/enrolment.ts';
-import { ROLES, type RouteTools, rolesIn, taskOf, taskParams } from './route-tools.ts';
+import { ROLES, rolesIn, taskOf, taskParams } from './route-tools.ts';
 
 // Devices: tokens and lists for the owner, enrolment for devices, revocation.
 
 const MAX_AT_ONCE = 1000;
 
-export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: RouteTools): void {
+export function deviceRoutes(context: AuthorityContext): void {
+  const { service, tasks, store, now } = context;
   const { app, requireRole, requireDevice } = service;
 
   app.post(
@@ -94,7 +96,7 @@ export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: R
       },
     },
     async (request, reply) => {
-      const certificate = await enrol(enrolment, taskOf(tasks, request.params), deviceOf(request), request.body.proof);
+      const certificate = await enrol(context, taskOf(tasks, request.params), deviceOf(request), request.body.proof);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },
@@ -168,7 +170,7 @@ export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: R
       },
     },
     async (request) => {
-      await revoke(enrolment, fromHex(request.body.user) as UserId);
+      await revoke(context, fromHex(request.body.user) as UserId);
       return { revoked: true as const };
     },
   );
@@ -178,7 +180,7 @@ export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: R
     { schema: { summary: 'All devices that were revoked', response: answers(wireBytes('revocations')) } },
     async (_, reply) => {
       const users = await store.transaction((tables) => tables.revoked(MAX_REVOCATIONS));
-      return sendBytes(reply, revocationsCodec.encode(signRevocations(shots, users)));
+      return sendBytes(reply, revocationsCodec.encode(signRevocations(context, users)));
     },
   );
 }
@@ -188,7 +190,8 @@ export function deviceRoutes({ service, tasks, store, enrolment, shots, now }: R
 const MAX_PAGES = 32;
 const hex = Type.String({ pattern: '^([0-9a-f]{2})+$' });
 
-export function successorRoutes({ service, tasks, enrolment }: RouteTools): void {
+export function successorRoutes(context: AuthorityContext): void {
+  const { service, tasks } = context;
   const { app, requireRole } = service;
 
   app.get(
@@ -213,7 +216,7 @@ export function successorRoutes({ service, tasks, enrolment }: RouteTools): void
       const successor = fromHex(params.successor) as TaskId;
       const first = fromHex(from.padEnd(64, '0')) as Uint8Array;
       const range = { from: first, most: MAX_EXPORTED };
-      const { page, next } = await exportDevices(enrolment, taskOf(tasks, params), successor, range);
+      const { page, next } = await exportDevices(context, taskOf(tasks, params), successor, range);
       return { page: toHex(deviceExportCodec.encode(page)), ...(next !== undefined && { next: toHex(next) }) };
     },
   );
@@ -239,7 +242,7 @@ export function successorRoutes({ service, tasks, enrolment }: RouteTools): void
     async ({ params, body }) => {
       const predecessor = decodePolicy(fromHex(body.policy) as Uint8Array);
       const pages = body.pages.map((page) => deviceExportCodec.decode(fromHex(page) as Uint8Array));
-      return { ...(await importDevices(enrolment, taskOf(tasks, params), predecessor, pages)) };
+      return { ...(await importDevices(context, taskOf(tasks, params), predecessor, pages)) };
     },
   );
 }

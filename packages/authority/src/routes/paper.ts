@@ -14,11 +14,11 @@ import {
   wireBytes,
 } from '@basa/service';
 import type { PaperKeys } from '../keys/paper-keys.ts';
+import type { AuthorityContext } from '../steps/context.ts';
 import type { KnownTask } from '../steps/tasks.ts';
-import type { RouteTools } from './route-tools.ts';
 import { taskOf, taskParams } from './route-tools.ts';
 
-export function unsafePaperRoutes({ service, tasks, store, keyLimits }: RouteTools, keys: PaperKeys): void {
+export function unsafePaperRoutes({ service, tasks, store, keyLimits }: AuthorityContext, keys: PaperKeys): void {
   const { app, requireDevice } = service;
   const paperTask = async (params: { readonly task: string }): Promise<KnownTask> => {
     const known = taskOf(tasks, params);

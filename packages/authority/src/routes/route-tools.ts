@@ -1,27 +1,9 @@
-/** What the routes of the authority share: their tools, the names in their paths, and the roles that they ask for. */
+/** What the routes of the authority share: the names in their paths, and the roles that they ask for. */
 
 import { fromHex, toHex } from '@basa/masking';
-import type { Millis, TaskId } from '@basa/protocol';
-import { fail, hexText, type Role, type Service, type TokenBuckets, Type } from '@basa/service';
-import type { EnrolmentTools } from '../steps/enrolment.ts';
-import type { ShotTools } from '../steps/shots.ts';
+import type { TaskId } from '@basa/protocol';
+import { fail, hexText, type Role, Type } from '@basa/service';
 import type { KnownTask, Tasks } from '../steps/tasks.ts';
-import type { AuthorityWatch } from '../steps/watch.ts';
-import type { AuthorityStore } from '../store/store.ts';
-
-// The tools of every route of the authority.
-
-export interface RouteTools {
-  readonly service: Service;
-  readonly tasks: Tasks;
-  readonly store: AuthorityStore;
-  readonly enrolment: EnrolmentTools;
-  readonly shots: ShotTools;
-  readonly keyLimits: TokenBuckets;
-  readonly unsafePaperMode: boolean;
-  readonly watch: AuthorityWatch;
-  now(): Millis;
-}
 
 // Names in paths: 32 bytes in hexadecimal.
 

@@ -32,15 +32,16 @@ import {
   sendBytes,
   wireBytes,
 } from '@basa/service';
+import type { AuthorityContext } from '../steps/context.ts';
 import { inspectUploads, openEpochIfDue, type Released, releaseSums, voteForBatch } from '../steps/shots.ts';
 import type { KnownTask } from '../steps/tasks.ts';
-import type { RouteTools } from './route-tools.ts';
 import { ofPathTask, taskOf, taskParams } from './route-tools.ts';
 import { BytesUnderWay, SHOT_BODY_LIMIT, shotLimits, vectorBytes } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 
-export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): void {
+export function shotRoutes(context: AuthorityContext): void {
+  const { service, tasks, now, signer, units, watch } = context;
   const { app } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
     const known = taskOf(tasks, params);
@@ -54,7 +55,7 @@ export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): v
     async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const { task, policy } = await shotTask(request.params as TaskPath);
       needDeclaredLength(request, most(policy));
-      checkSender(request, { audience: shots.signer.publicKey, publicKey: policy.serverKey });
+      checkSender(request, { audience: signer.publicKey, publicKey: policy.serverKey });
       const bytes = Number(request.headers['content-length']);
       underWay.hold(request, reply, { task, bytes, most: shotLimits.together(policy) });
     };
@@ -101,8 +102,8 @@ export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): v
     },
     async (request, reply) => {
       const known = await shotTask(request.params);
-      await openEpochIfDue(shots, known);
-      const epochs = openEpochs(shots.units.of(known.task), now());
+      await openEpochIfDue(context, known);
+      const epochs = openEpochs(units.of(known.task), now());
       return sendBytes(reply, liveEpochsCodec.encode({ epochs }));
     },
   );
@@ -114,7 +115,7 @@ export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): v
       const bytes = bytesOf(request);
       const asked = ofPathTask('inspectRequest', inspectRequestCodec.decode(bytes), request.params);
       const known = await shotTask(request.params);
-      const answer = granted(await underWay.during(request, inspectUploads(shots, known, asked, bytes)));
+      const answer = granted(await underWay.during(request, inspectUploads(context, known, asked, bytes)));
       return sendBytes(reply, inspectAnswerCodec.encode(answer));
     },
   );
@@ -126,7 +127,7 @@ export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): v
       const asked = batchVoteRequestCodec.decode(bytesOf(request));
       ofPathTask('batchVoteRequest.batch', asked.batch, request.params);
       const known = await shotTask(request.params);
-      const answer = await traced('vote', request, asked.batch, () => voteForBatch(shots, known, asked));
+      const answer = await traced('vote', request, asked.batch, () => voteForBatch(context, known, asked));
       return sendBytes(reply, voteCodec.encode(answer));
     },
   );
@@ -143,7 +144,7 @@ export function shotRoutes({ service, tasks, now, shots, watch }: RouteTools): v
       ofPathTask('releaseRequest.batch', asked.batch, request.params);
       const known = await shotTask(request.params);
       holdVectors(request, reply, known, asked);
-      const work = () => releaseSums(shots, known, asked, bytes);
+      const work = () => releaseSums(context, known, asked, bytes);
       return sendReleased(reply, await traced('release', request, asked.batch, work));
     },
   );

@@ -3,11 +3,12 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { decodePolicy, ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import type { AuthorityContext } from '../steps/context.ts';
 import { openEpochIfDue } from '../steps/shots.ts';
-import type { RouteTools } from './route-tools.ts';
 import { ROLES, rolesIn, taskOf, taskParams } from './route-tools.ts';
 
-export function taskRoutes({ service, tasks, store, shots, unsafePaperMode, now }: RouteTools): void {
+export function taskRoutes(context: AuthorityContext): void {
+  const { service, tasks, store, signer, unsafePaperMode, now } = context;
   const { app, requireRole } = service;
   const isOffered = ({ engine, oneShot }: TaskPolicy): boolean =>
     oneShot !== undefined || (unsafePaperMode && engine === ENGINE.cpAbe);
@@ -17,7 +18,7 @@ export function taskRoutes({ service, tasks, store, shots, unsafePaperMode, now 
     AUTHORITY_PATH.about,
     { schema: { summary: 'The public key of the authority', response: answers(about) } },
     async () => {
-      return { publicKey: toHex(shots.signer.publicKey), time: now() };
+      return { publicKey: toHex(signer.publicKey), time: now() };
     },
   );
 
@@ -36,7 +37,7 @@ export function taskRoutes({ service, tasks, store, shots, unsafePaperMode, now 
       if (!isOffered(policy))
         fail('policy-invalid', { detail: 'the task is not of the one-shot mode (paper mode needs unsafePaperMode)' });
       const known = granted(await tasks.create(policy));
-      if (policy.oneShot !== undefined) await openEpochIfDue(shots, known);
+      if (policy.oneShot !== undefined) await openEpochIfDue(context, known);
       return { task: toHex(known.task) };
     },
   );

@@ -1,6 +1,6 @@
 /** Enrolment: admits a device on the allow-list of the task, one with an unused token, or one that the task before had. */
-import { equalBytes, type Signer, toHex } from '@basa/masking';
-import { type BasaEvent, millis, type TaskId, type UserId } from '@basa/protocol';
+import { equalBytes, toHex } from '@basa/masking';
+import { millis, type TaskId, type UserId } from '@basa/protocol';
 import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import {
   type Certificate,
@@ -16,27 +16,18 @@ import {
 } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail, granted, type SigningDevice } from '@basa/service';
-import type { AuthorityStore, AuthorityTables } from '../store/store.ts';
-import type { Audit } from './audit.ts';
+import type { AuthorityTables } from '../store/store.ts';
+import type { AuthorityContext, EnrolmentHook } from './context.ts';
 import type { KnownTask } from './tasks.ts';
 
 // Enrolment: admits a device on the allow-list of the task, or one with an unused token.
-
-export interface EnrolmentTools {
-  readonly store: AuthorityStore;
-  readonly signer: Signer;
-  readonly audit: Audit;
-  /** Decides instead of tokens and the allow-list. */
-  readonly hook?: EnrolmentHook | undefined;
-  onEvent(event: BasaEvent): void;
-}
 
 /**
  * If the device is already enrolled, it gets its certificate again. A device stays enrolled until it is revoked, and needs no second
  * token. A token is used up only if the enrolment succeeds.
  */
 export async function enrol(
-  { store, signer, audit, hook, onEvent }: EnrolmentTools,
+  { store, signer, audit, hook, onEvent }: AuthorityContext,
   { task, policy }: KnownTask,
   device: SigningDevice,
   proof: string | undefined,
@@ -65,7 +56,7 @@ export async function enrol(
 }
 
 /** For all tasks, also of a device that this authority does not know: another one may have enrolled it, or it itself before it was restored. */
-export async function revoke({ store, audit, onEvent }: EnrolmentTools, user: UserId): Promise<void> {
+export async function revoke({ store, audit, onEvent }: AuthorityContext, user: UserId): Promise<void> {
   const isNew = await store.transaction(async (tables) => {
     if (await tables.isRevoked(user)) return false;
     await tables.revoke(user);
@@ -96,9 +87,6 @@ export interface HookOptions {
   readonly url: string;
   readonly timeoutMs?: number | undefined;
 }
-
-/** Returns true if the device may enrol. */
-export type EnrolmentHook = (task: TaskId, device: SigningDevice, proof: string | undefined) => Promise<boolean>;
 
 const TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 1024;
@@ -151,7 +139,7 @@ export interface ExportedPage {
 }
 
 export async function exportDevices(
-  { store, signer }: EnrolmentTools,
+  { store, signer }: AuthorityContext,
   { task }: KnownTask,
   successor: TaskId,
   { from, most }: { readonly from: Uint8Array; readonly most: number },
@@ -175,7 +163,7 @@ export interface Imported {
 }
 
 export async function importDevices(
-  tools: EnrolmentTools,
+  context: AuthorityContext,
   { task }: KnownTask,
   predecessor: TaskPolicy,
   pages: readonly DeviceExport[],
@@ -185,7 +173,7 @@ export async function importDevices(
     return page.devices.map((device) => ({ device, authority, user: userIdOf(nodeSuite, device.deviceKey) }));
   });
   const before = taskIdOf(nodeSuite, predecessor);
-  const judged = await tools.store.transaction(async (tables) => {
+  const judged = await context.store.transaction(async (tables) => {
     const known = await tables.addPredecessor(task, before, exportersNeeded(predecessor));
     if (!equalBytes(known, before)) fail('export-invalid', { detail: 'this task succeeds another one' });
     for (const { device, authority, user } of told) await tables.addImported(task, authority, user, device);
@@ -193,7 +181,7 @@ export async function importDevices(
     for (const { user } of told) if ((await tables.importedAs(task, user)) === 'revoked') revoked.push(user);
     return { revoked, all: await tables.allImported(task) };
   });
-  for (const user of judged.revoked) await revoke(tools, user);
+  for (const user of judged.revoked) await revoke(context, user);
   const count = (word: ImportedDevice): number => judged.all.filter((one) => one === word).length;
   return { enrolled: count('enrolled'), revoked: count('revoked'), unknown: count('unknown') };
 }

@@ -1,8 +1,8 @@
 /**
  * The one-shot mode at the authority: epochs, inspections, votes and sums of masks. Slow work runs in threads, before anything is decided.
  */
-import { equalBytes, fromHex, type RandomBytes, type Signer, toHex } from '@basa/masking';
-import { type BasaEvent, type Ctx, isRefused, millis, type Refused, refused, type UserId } from '@basa/protocol';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import { type Ctx, isRefused, millis, type Refused, refused, type UserId } from '@basa/protocol';
 import {
   type Authority,
   type Decision,
@@ -38,37 +38,20 @@ import {
 } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Queue } from '@basa/service';
-import type { ExaminedUploads, MaskThreads, UploadsWork } from '../masks/mask-threads.ts';
+import type { UploadsWork } from '../masks/mask-threads.ts';
 import type { Examination, NoiseSource } from '../masks/work/tasks.ts';
-import type { AuthorityStore } from '../store/store.ts';
-import type { Units } from '../units/units.ts';
-import type { Audit } from './audit.ts';
-import type { KnownTask, Tasks } from './tasks.ts';
+import type { AuthorityContext } from './context.ts';
+import type { KnownTask } from './tasks.ts';
 
 // Shared by inspections, votes and releases of the one-shot mode: the view of the authority, its records, and the work for the threads.
 
-export interface ShotTools {
-  readonly tasks: Tasks;
-  readonly store: AuthorityStore;
-  readonly units: Units;
-  /** Votes, releases, and the beginning and end of epochs: one at a time. */
-  readonly queue: Queue;
-  readonly examined: ExaminedUploads;
-  readonly threads: MaskThreads;
-  readonly audit: Audit;
-  readonly signer: Signer;
-  readonly randomBytes: RandomBytes;
-  onEvent(event: BasaEvent): void;
-}
-
-function ownIndex({ signer }: Pick<ShotTools, 'signer'>, { policy }: KnownTask): number {
+function ownIndex({ signer }: Pick<AuthorityContext, 'signer'>, { policy }: KnownTask): number {
   return indexOf(policy, signer.publicKey) as number;
 }
 
 /** The authority as the functions of the protocol see it. `users` are those whose rows they may ask for. */
 async function viewOf(
-  tools: Pick<ShotTools, 'store' | 'units' | 'signer'>,
+  tools: Pick<AuthorityContext, 'store' | 'units' | 'signer'>,
   known: KnownTask,
   users: readonly UserId[] = [],
 ): Promise<Authority> {
@@ -96,7 +79,7 @@ async function viewOf(
 
 /** Everything of the decision is on the disk when this returns: then a signature may leave. */
 async function record(
-  { store, units }: Pick<ShotTools, 'store' | 'units'>,
+  { store, units }: Pick<AuthorityContext, 'store' | 'units'>,
   { task, policy }: KnownTask,
   { ctx, users, writes }: Decision,
 ): Promise<void> {
@@ -105,7 +88,7 @@ async function record(
 }
 
 /** The uploads of an encoded request, with the secrets of the live epochs of its task. */
-function uploadsWork(tools: ShotTools, known: KnownTask, request: Uint8Array, count: number): UploadsWork {
+function uploadsWork(tools: AuthorityContext, known: KnownTask, request: Uint8Array, count: number): UploadsWork {
   const secrets = tools.units.openingsOf(known.task);
   return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
 }
@@ -115,7 +98,7 @@ function uploadsWork(tools: ShotTools, known: KnownTask, request: Uint8Array, co
 const suite = withKem(nodeSuite);
 
 export type ShotEpochTools = Pick<
-  ShotTools,
+  AuthorityContext,
   'tasks' | 'store' | 'units' | 'queue' | 'examined' | 'signer' | 'randomBytes'
 >;
 
@@ -169,7 +152,7 @@ async function forgetOlderKeys({ store }: ShotEpochTools): Promise<void> {
 
 /** `bytes` is the encoded request. Nothing is recorded; uploads that may be voted for are remembered. */
 export async function inspectUploads(
-  tools: ShotTools,
+  tools: AuthorityContext,
   known: KnownTask,
   request: InspectRequest,
   bytes: Uint8Array,
@@ -196,7 +179,11 @@ function mostOf({ policy }: KnownTask): number {
 }
 
 /** The vote is on the disk before it is signed. */
-export function voteForBatch(tools: ShotTools, known: KnownTask, request: BatchVoteRequest): Promise<Vote | Refused> {
+export function voteForBatch(
+  tools: AuthorityContext,
+  known: KnownTask,
+  request: BatchVoteRequest,
+): Promise<Vote | Refused> {
   return tools.queue(async () => {
     const view = await viewOf(tools, known);
     const decision = vote(view, request, (name) => tools.examined.get(known.task, name)?.header);
@@ -221,7 +208,7 @@ export interface Released {
 
 /** `bytes` is the encoded request. A repeated request gives the same bytes. */
 export async function releaseSums(
-  tools: ShotTools,
+  tools: AuthorityContext,
   known: KnownTask,
   request: ReleaseRequest,
   bytes: Uint8Array,
@@ -245,7 +232,7 @@ export async function releaseSums(
 }
 
 /** The batch is final on the disk when this returns. */
-function final(tools: ShotTools, known: KnownTask, request: ReleaseRequest): Promise<Decision | Refused> {
+function final(tools: AuthorityContext, known: KnownTask, request: ReleaseRequest): Promise<Decision | Refused> {
   return tools.queue(async () => {
     const decision = release(await viewOf(tools, known), request);
     if (isRefused(decision)) return decision;
@@ -261,7 +248,7 @@ function final(tools: ShotTools, known: KnownTask, request: ReleaseRequest): Pro
 
 /** In a task whose only authority adds the noise: the secrets of all epochs that the uploads name, by ascending statement. */
 function noiseSource(
-  { units }: ShotTools,
+  { units }: AuthorityContext,
   known: KnownTask,
   { uploads }: ReleaseRequest,
   ctx: Ctx,
@@ -283,6 +270,6 @@ function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonl
   return isOnce ? undefined : refused('part-invalid', { detail: 'a part is requested twice' });
 }
 
-function signed({ signer }: ShotTools, body: MaskSumBody): MaskSum {
+function signed({ signer }: AuthorityContext, body: MaskSumBody): MaskSum {
   return { ...body, signature: signer.sign(maskSumCodec.statement(body)) };
 }
