@@ -14,11 +14,11 @@ from .link import Problem
 from .network import Network, Tensor
 from .policy import Floor, PrivacyFloor
 from .settings import Contribution, Event, Model, Update
-from .trainer import FunctionTrainer, TaskTraining, Trained, Trainer
+from .trainer import FunctionTrainer, SoftmaxTrainer, TaskTraining, Trained, Trainer
 
 __version__ = "0.3.0"
 __all__ = [
     "AsyncClient", "BasaError", "Budget", "Client", "Contribution", "Event", "Floor", "FunctionTrainer", "Malformed", "Model",
-    "Network", "PrivacyFloor", "Problem", "Refused", "RunSummary", "SettingsError", "StateProblem", "Stopped", "TaskTraining",
+    "Network", "PrivacyFloor", "Problem", "Refused", "RunSummary", "SettingsError", "SoftmaxTrainer", "StateProblem", "Stopped", "TaskTraining",
     "Tensor", "Trained", "Trainer", "Unreachable", "Update",
 ]

@@ -41,21 +41,30 @@ class FlowerTrainer:
 
     def save_network(self, path: str) -> None:
         """Writes net.json and net.safetensors: the network of a task, and the client's parameters as the first ones."""
-        self._network.save(path, self._named(self._client.get_parameters({})))
+        self._network.save(path, self.initial())
+
+    def initial(self) -> Dict[str, Any]:
+        return self._named(self._client.get_parameters({}))
+
+    def evaluate(self, arrays: Arrays, training: TaskTraining) -> Dict[str, float]:
+        return self._scores(list(arrays.values()), self._config_of(training))
 
     def _named(self, arrays: NDArrays) -> Dict[str, Any]:
         return {tensor.name: array for tensor, array in zip(self._network.tensors, arrays)}
 
     def train(self, arrays: Arrays, training: TaskTraining) -> Trained:
-        config = {
-            "server_round": training.version, "local_epochs": training.epochs, "batch_size": training.batch_size,
-            "learning_rate": training.learning_rate, **self._config,
-        }
+        config = self._config_of(training)
         before = list(arrays.values())
         told = {} if not training.metrics else self._scores(before, config)
         after, examples, metrics = self._client.fit([array.copy() for array in before], dict(config))
         told.update({name: float(value) for name, value in metrics.items() if _is_number(value)})
         return Trained(self._named(after), examples, told)
+
+    def _config_of(self, training: TaskTraining) -> Config:
+        return {
+            "server_round": training.version, "local_epochs": training.epochs, "batch_size": training.batch_size,
+            "learning_rate": training.learning_rate, **self._config,
+        }
 
     def _scores(self, arrays: NDArrays, config: Config) -> Dict[str, float]:
         loss, _, metrics = self._client.evaluate([array.copy() for array in arrays], dict(config))

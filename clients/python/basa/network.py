@@ -158,16 +158,18 @@ class Network:
 
     def save(self, path: Union[str, Path], initial: Optional[Mapping[str, Any]] = None) -> None:
         """For `basa task create --model`. The parameters that the task begins with go to a file beside it, for `--initial`."""
+        Path(path).write_text(json.dumps(self.to_json(), indent=1) + "\n")
+        if initial is not None:
+            Path(path).with_suffix(".safetensors").write_bytes(self._safetensors(self.join(initial)))
+
+    def to_json(self) -> Dict[str, Any]:
         height, width, channels = self.input
-        document: Dict[str, Any] = {
+        return {
             "name": self.name,
             "input": {"height": height, "width": width, "channels": channels},
             "architecture": list(self.architecture),
             "tensors": [{"name": tensor.name, "shape": list(tensor.shape)} for tensor in self.tensors],
         }
-        Path(path).write_text(json.dumps(document, indent=1) + "\n")
-        if initial is not None:
-            Path(path).with_suffix(".safetensors").write_bytes(self._safetensors(self.join(initial)))
 
     def _safetensors(self, parameters: Floats) -> bytes:
         rows = {
@@ -179,6 +181,9 @@ class Network:
         header = json.dumps(rows).encode()
         header += b" " * (-len(header) % 8)
         return len(header).to_bytes(8, "little") + header + parameters.astype("<f4").tobytes()
+
+    def zeros(self) -> Arrays:
+        return self.split(np.zeros(self.dimension, np.float32))
 
     @property
     def dimension(self) -> int:

@@ -36,15 +36,11 @@ class SklearnTrainer:
     def save_network(self, path: str) -> None:
         """Writes net.json and net.safetensors: the network of a task, which begins with zeros."""
         network = self.network()
-        network.save(path, {tensor.name: np.zeros(tensor.shape, np.float32) for tensor in network.tensors})
+        network.save(path, network.zeros())
 
     def train(self, arrays: Arrays, training: TaskTraining) -> Trained:
-        estimator, more = self._estimator, {} if self._classes is None else {"classes": self._classes}
-        if not hasattr(estimator, "coef_"):
-            estimator.partial_fit(self._features[:1], self._labels[:1], **more)  # it makes its arrays in the first call
-        is_flat = np.ndim(estimator.coef_) == 1  # a regression
-        estimator.coef_ = arrays["coef"].astype(estimator.coef_.dtype).reshape(estimator.coef_.shape)
-        estimator.intercept_ = arrays["intercept"].astype(estimator.intercept_.dtype)
+        estimator = self._estimator
+        is_flat = self._set(arrays)
         metrics = self._scores() if training.metrics else {}
         for _ in range(training.epochs):
             order = np.random.default_rng().permutation(len(self._labels))
@@ -54,6 +50,19 @@ class SklearnTrainer:
         coef = np.asarray(estimator.coef_)
         after = {"coef": coef[np.newaxis] if is_flat else coef, "intercept": np.atleast_1d(estimator.intercept_)}
         return Trained(after, len(self._labels), metrics)
+
+    def evaluate(self, arrays: Arrays, training: TaskTraining) -> "dict[str, float]":
+        self._set(arrays)
+        return self._scores()
+
+    def _set(self, arrays: Arrays) -> bool:
+        """Whether the coefficients are flat, as those of a regression are."""
+        estimator, more = self._estimator, {} if self._classes is None else {"classes": self._classes}
+        if not hasattr(estimator, "coef_"):
+            estimator.partial_fit(self._features[:1], self._labels[:1], **more)  # it makes its arrays in the first call
+        estimator.coef_ = arrays["coef"].astype(estimator.coef_.dtype).reshape(estimator.coef_.shape)
+        estimator.intercept_ = arrays["intercept"].astype(estimator.intercept_.dtype)
+        return bool(np.ndim(estimator.coef_) == 1)
 
     def _scores(self) -> "dict[str, float]":
         """Before the training: the share that is right, or R2 of a regression; and the loss, if the estimator has probabilities."""

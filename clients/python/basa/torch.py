@@ -44,13 +44,17 @@ def network_of(module: nn.Module, name: str = "torch", input: Tuple[int, int, in
 def save_network(module: nn.Module, path: str, name: str = "torch") -> Network:
     """Writes net.json and net.safetensors: the network of a task, and the parameters that the module has now as the first ones."""
     network = network_of(module, name)
-    network.save(path, {where: tensor.detach().cpu().numpy() for where, tensor in _trained(module).items()})
+    network.save(path, _arrays(module))
     return network
 
 
 def load_model(module: nn.Module, model: Model) -> None:
     """Puts a version of the model into a module whose network is that of the task."""
     _set(module, network_of(module).split(model.parameters))
+
+
+def _arrays(module: nn.Module) -> Arrays:
+    return {where: tensor.detach().cpu().numpy().copy() for where, tensor in _trained(module).items()}
 
 
 def _set(module: nn.Module, arrays: Arrays) -> None:
@@ -96,9 +100,7 @@ class TorchTrainer:
         return network_of(self._module, self._name)
 
     def train(self, arrays: Arrays, training: TaskTraining) -> Trained:
-        module, loss_of = self._module, self._loss or _LOSSES.get(training.loss)
-        if loss_of is None:
-            raise SettingsError("the task has a loss of your own: pass it as loss=")
+        module, loss_of = self._module, self._loss_of(training)
         torch.set_flush_denormal(True)  # of this thread: the time of a training must not tell of small numbers
         _set(module, arrays)
         trained = _trained(module)
@@ -114,8 +116,20 @@ class TorchTrainer:
                 loss_of(module(inputs), labels).backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 examples += len(labels)
-        after = {name: tensor.detach().cpu().numpy().copy() for name, tensor in trained.items()}
-        return Trained(after, examples, metrics)
+        return Trained(_arrays(module), examples, metrics)
+
+    def initial(self) -> Arrays:
+        return _arrays(self._module)
+
+    def evaluate(self, arrays: Arrays, training: TaskTraining) -> Dict[str, float]:
+        _set(self._module, arrays)
+        return self._scores(self._loss_of(training))
+
+    def _loss_of(self, training: TaskTraining) -> Loss:
+        loss = self._loss or _LOSSES.get(training.loss)
+        if loss is None:
+            raise SettingsError("the task has a loss of your own: pass it as loss=")
+        return loss
 
     def _scores(self, loss_of: Loss) -> Dict[str, float]:
         """Loss and accuracy before the training."""

@@ -42,6 +42,9 @@ class Trained:
 
 
 class Trainer(Protocol):
+    """For `basa simulate`, a trainer also has `evaluate(arrays, training)`, which returns scores by name, the loss among them,
+    and may have `initial()`: the arrays to begin with, otherwise zeros."""
+
     def network(self) -> Optional[Network]:
         """The tensors that it trains; None if it accepts those of any task."""
 
@@ -50,13 +53,17 @@ class Trainer(Protocol):
 
 #: Arrays by name in, arrays by name out, by themselves or with metrics.
 TrainFunction = Callable[[Arrays, TaskTraining], Union[Mapping[str, Any], Trained]]
+#: Scores by name, the loss among them, of arrays that were not trained any more.
+ScoreFunction = Callable[[Arrays, TaskTraining], Mapping[str, float]]
 
 
 class FunctionTrainer:
-    """Any function of arrays."""
+    """Any function of arrays. Without a network it trains what the server of the task shows."""
 
-    def __init__(self, function: TrainFunction, network: Optional[Network] = None) -> None:
+    def __init__(self, function: TrainFunction, network: Optional[Network] = None, evaluate: Optional[ScoreFunction] = None) -> None:
         self._function, self._network = function, network
+        if evaluate is not None:
+            self.evaluate = evaluate
 
     def network(self) -> Optional[Network]:
         return self._network
@@ -117,7 +124,7 @@ def _network_of_task(own: Optional[Network], policy: Message, served: Callable[[
     if own is None and is_free:
         return Network.of_shapes("model", {"parameters": (policy.dimension,)})
     if own is None:
-        told = "the server does not show the network that the task names; give it to the trainer, as in FunctionTrainer(train, network)"
+        told = "the server does not show the network that the task names; run basa.FunctionTrainer(train, basa.Network.read('net.json')) instead of train"
         raise SettingsError(told, "wrong-layout")
     raise SettingsError(f"{own.name} has tensors of other names or shapes than the network of the task", "wrong-layout")
 
@@ -170,6 +177,11 @@ class SoftmaxTrainer:
         for _ in range(training.epochs):
             self._epoch(weights, biases, training)
         return Trained(_parts_like(arrays, flat), len(self._labels), scores)
+
+    def evaluate(self, arrays: Arrays, training: TaskTraining) -> Dict[str, float]:
+        flat = np.concatenate([array.ravel() for array in arrays.values()]).astype(np.float64)
+        classes = len(flat) // (self._features.shape[1] + 1)
+        return self._scores(flat[:-classes].reshape(classes, -1), flat[-classes:])
 
     def _epoch(self, weights: Doubles, biases: Doubles, training: TaskTraining) -> None:
         order = np.random.default_rng().permutation(len(self._labels))

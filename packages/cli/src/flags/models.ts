@@ -78,9 +78,10 @@ export async function loadModel(file: string): Promise<Pick<OwnModel, 'model'> &
 }
 
 export async function loadOwnModel(file: string): Promise<OwnModel> {
+  if (file.endsWith('.py')) return (await import('../project/python-model.ts')).loadPythonModel(file);
   if (!MODULE.test(file))
     throw new CommandError(
-      `${file} is not a module; give a .ts, .mts, .js or .mjs file that exports \`model\` and \`data\``,
+      `${file} is not a module; give a .ts, .mts, .js or .mjs file that exports \`model\` and \`data\`, or a .py file with a function \`trainer\``,
     );
   checkThere(file);
   const own = await importModule(resolve(file)).catch((error: Error) => {

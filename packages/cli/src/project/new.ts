@@ -13,11 +13,12 @@ const TEMPLATES = {
   node: async () => (await import('./template-node.ts')).nodeTemplate,
   browser: async () => (await import('./template-browser.ts')).browserTemplate,
   tfjs: async () => (await import('./template-tfjs.ts')).tfjsTemplate,
+  pytorch: async () => (await import('./template-pytorch.ts')).pytorchTemplate,
 } as const satisfies Readonly<Record<string, () => Promise<Template>>>;
 const NAMES = Object.keys(TEMPLATES) as readonly (keyof typeof TEMPLATES)[];
 
 const templateFlag = choice(NAMES, {
-  help: 'node: devices run on Node; browser: devices run in browser tabs; tfjs: the model is a TensorFlow.js network',
+  help: 'node: devices run on Node; browser: devices run in browser tabs; tfjs: the model is a TensorFlow.js network; pytorch: a PyTorch module in Python',
   default: 'node',
 });
 

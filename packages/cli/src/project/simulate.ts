@@ -14,7 +14,7 @@ import { localTrainingOf, SIMULATION_FLAGS, simulationOf } from './simulation-fl
 export const simulate: Command = command({
   name: 'simulate',
   summary: 'train your own model on your own data with virtual devices, under any protocol',
-  takes: { '<file>': 'module that exports your model and data, such as the model.ts of `basa new`' },
+  takes: { '<file>': 'module that exports your model and data, such as the model.ts of `basa new`, or a model.py' },
   flags: SIMULATION_FLAGS,
   opening: 'reading the model',
   async run(input) {
@@ -213,10 +213,11 @@ async function keepClip(file: string, { clip }: Pick<OwnModel, 'clip'>, norms: F
   const { median, devices } = norms;
   const measured = `the first updates of ${counted(devices, 'device')} have a median norm of ${median}`;
   if (clip === undefined) {
-    await appendFile(
-      file,
-      `\n/** C: updates are clipped to this L2 norm, the median of first updates. Smaller is better than larger. */\nexport const clip = ${median};\n`,
-    );
+    const why = 'C: updates are clipped to this L2 norm, the median of first updates. Smaller is better than larger.';
+    const lines = file.endsWith('.py')
+      ? `# ${why}\nclip = ${median}\n`
+      : `/** ${why} */\nexport const clip = ${median};\n`;
+    await appendFile(file, `\n${lines}`);
     return `${measured}; wrote it into ${file} as \`clip\``;
   }
   const advice =
