@@ -117,7 +117,11 @@ export async function loadPythonModel(file: string): Promise<OwnModel> {
   };
 }
 
-function withoutLoss({ epochs, batchSize, learningRate }: NonNullable<Told['training']>): OwnModel['training'] {
+function withoutLoss({
+  epochs,
+  batchSize,
+  learningRate,
+}: NonNullable<Told['training']>): NonNullable<OwnModel['training']> {
   return { epochs, batchSize, learningRate };
 }
 
