@@ -1,8 +1,27 @@
 /** CP-ABE by Bethencourt, Sahai and Waters (2007) on BLS12-381, with mcl as its library. noble is `@basa/abe/noble`. */
 export type { Ciphertext, Encapsulation, LeafPart } from './ciphertext.ts';
-export { decodeCiphertext, decodeEncapsulation, encodeCiphertext, encodeEncapsulation } from './ciphertext-codec.ts';
-export { type Decrypted, type DecryptTools, decapsulate, decrypt } from './decrypt.ts';
-export { type EncapsulateRequest, type EncryptTools, encapsulate, encrypt } from './encrypt.ts';
+export {
+  decodeAttributeKey,
+  decodeCiphertext,
+  decodeEncapsulation,
+  decodeMasterKey,
+  decodePublicKey,
+  encodeAttributeKey,
+  encodeCiphertext,
+  encodeEncapsulation,
+  encodeMasterKey,
+  encodePublicKey,
+} from './codec.ts';
+export {
+  type Decrypted,
+  type DecryptTools,
+  decapsulate,
+  decrypt,
+  type EncapsulateRequest,
+  type EncryptTools,
+  encapsulate,
+  encrypt,
+} from './encryption.ts';
 export {
   ATTRIBUTE_DST,
   type Element as GroupElement,
@@ -17,23 +36,32 @@ export {
   type Scalars,
   type TargetGroup,
 } from './group.ts';
-export { type AbeIssuer, abeIssuer } from './issuer.ts';
 export {
-  decodeAttributeKey,
-  decodeMasterKey,
-  decodePublicKey,
-  encodeAttributeKey,
-  encodeMasterKey,
-  encodePublicKey,
-} from './key-codec.ts';
-export { keyGen } from './key-gen.ts';
-export { freshKeyRandomness, type KeyRandomness, prfKeyRandomness } from './key-randomness.ts';
-export type { AttributeKey, KeyComponent, MasterKey, PublicKey } from './keys.ts';
+  type AttributeKey,
+  freshKeyRandomness,
+  type KeyComponent,
+  type KeyPair,
+  type KeyRandomness,
+  keyGen,
+  type MasterKey,
+  type PublicKey,
+  prfKeyRandomness,
+  publicKeyOf,
+  setup,
+  verifyKey,
+  wipeMasterKey,
+} from './keys.ts';
 export { createMclGroup } from './mcl/group.ts';
-export { type AttributeLeaf, and, attribute, or, type Policy, satisfies, type Threshold, threshold } from './policy.ts';
-export { formatPolicy } from './policy-format.ts';
-export { PolicySyntaxError } from './policy-lexer.ts';
-export { parsePolicy } from './policy-parser.ts';
-export { abeSealing, type CachedSealing, warmUpPairing } from './sealing.ts';
-export { type KeyPair, publicKeyOf, setup, wipeMasterKey } from './setup.ts';
-export { verifyKey } from './verify-key.ts';
+export {
+  type AttributeLeaf,
+  and,
+  attribute,
+  formatPolicy,
+  or,
+  type Policy,
+  satisfies,
+  type Threshold,
+  threshold,
+} from './policy.ts';
+export { PolicySyntaxError, parsePolicy } from './policy-parser.ts';
+export { type AbeIssuer, abeIssuer, abeSealing, type CachedSealing, warmUpPairing } from './sealing.ts';

@@ -1,5 +1,18 @@
 /** Access trees (BSW07, 4.1): leaves are attributes, inner nodes are satisfied by k of their children. */
-import { utf8Bytes } from './utf8.ts';
+import { ascii } from '@basa/masking';
+
+/** Throws a URIError at half a surrogate pair, which has no encoding. */
+export function utf8Bytes(text: string): Uint8Array {
+  const escaped = encodeURIComponent(text);
+  const bytes: number[] = [];
+  for (let at = 0; at < escaped.length; at++) {
+    if (escaped[at] === '%') {
+      bytes.push(Number.parseInt(escaped.slice(at + 1, at + 3), 16));
+      at += 2;
+    } else bytes.push(...ascii(escaped.slice(at, at + 1)));
+  }
+  return Uint8Array.from(bytes);
+}
 
 export interface AttributeLeaf {
   readonly kind: 'attribute';
@@ -85,4 +98,38 @@ export function satisfies(policy: Policy, attributes: readonly Uint8Array[]): bo
       ? held.has(attributeId(node.attribute))
       : node.children.filter(isSatisfied).length >= node.k;
   return isSatisfied(policy);
+}
+
+const WORD = /^[A-Za-z0-9_.:-]+$/;
+const KEYWORD = /^(and|or|of)$/i;
+
+export function formatPolicy(policy: Policy): string {
+  if (policy.kind === 'attribute') return formatAttribute(policy.attribute);
+  const { k, children } = policy;
+  if (!isJoined(policy)) return `${k} of (${children.map(formatPolicy).join(', ')})`;
+  return children.map(formatPart).join(k === 1 ? ' or ' : ' and ');
+}
+
+/** True if a node is written with "and" or "or". */
+function isJoined(policy: Policy): boolean {
+  if (policy.kind === 'attribute') return false;
+  const { k, children } = policy;
+  return children.length > 1 && (k === 1 || k === children.length);
+}
+
+/** Writes a child of "and" or "or". Parentheses keep a joined child as a separate node. */
+function formatPart(policy: Policy): string {
+  return isJoined(policy) ? `(${formatPolicy(policy)})` : formatPolicy(policy);
+}
+
+function formatAttribute(bytes: Uint8Array): string {
+  const text = String.fromCharCode(...bytes);
+  if (WORD.test(text) && !KEYWORD.test(text)) return text;
+  return `"${Array.from(bytes, formatByte).join('')}"`;
+}
+
+function formatByte(byte: number): string {
+  if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`;
+  const isPrintable = byte >= 0x20 && byte < 0x7f;
+  return isPrintable ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`;
 }

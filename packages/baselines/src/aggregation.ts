@@ -1,5 +1,12 @@
 /** One interface for every protocol, BASA's modes included: parties, phases, messages with sizes, and the computations of each party. */
-import type { Keystream, MaskTools, Modulus, RandomBytes } from '@basa/masking';
+import {
+  applyMasksInPlace,
+  type Keystream,
+  type MaskPlan,
+  type MaskTools,
+  type Modulus,
+  type RandomBytes,
+} from '@basa/masking';
 import type { CombinationKernel } from './field/combination-kernel.ts';
 
 export type Party = 'user' | 'server' | 'authority';
@@ -62,4 +69,27 @@ export function presentIn(phases: readonly Phase[], { inputs, leavesBefore }: Ga
     const leaves = leavesBefore(user);
     return leaves === undefined || phases.findIndex(({ name }) => name === leaves) > position;
   });
+}
+
+export interface Crossing {
+  up(phase: string, user: number, bytes: Uint8Array): Uint8Array;
+  down(phase: string, user: number, bytes: Uint8Array): Uint8Array;
+}
+
+export function crossing(observer: Observer): Crossing {
+  return {
+    up(phase, user, bytes) {
+      observer.sent({ phase, from: 'user', to: 'server', user, bytes: bytes.length });
+      return bytes;
+    },
+    down(phase, user, bytes) {
+      observer.sent({ phase, from: 'server', to: 'user', user, bytes: bytes.length });
+      return bytes;
+    },
+  };
+}
+
+export function carryOut(vector: Uint32Array, plan: MaskPlan, masks: MaskTools<Keystream>): void {
+  applyMasksInPlace(vector, plan, masks);
+  for (const { seed } of plan.terms) seed.wipe();
 }

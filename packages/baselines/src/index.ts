@@ -20,10 +20,11 @@ export {
   type LightSecAggParameters,
   pieceLength,
   publishedCode,
+  SYNCHRONISATION_READINGS,
+  type SynchronisationReading,
 } from './lightsecagg/parameters.ts';
 export { type BufferedChoice, type BufferedProtocol, bufferedLightSecAgg, lightSecAgg } from './lightsecagg/round.ts';
 export { LightSecAggServer } from './lightsecagg/server.ts';
-export { SYNCHRONISATION_READINGS, type SynchronisationReading } from './lightsecagg/synchronisation.ts';
 export { LightSecAggUser } from './lightsecagg/user.ts';
 export { plainAggregation } from './plain.ts';
 export type { Refused } from './refusals.ts';

@@ -1,5 +1,5 @@
 /** Secrets that two users share by X25519, and messages between them that the server carries but cannot read. */
-import { ascii, ByteWriter, type RandomBytes, Secret, type Suite } from '@basa/masking';
+import { ascii, ByteReader, ByteWriter, DecodeError, type RandomBytes, Secret, type Suite } from '@basa/masking';
 
 export interface KeyPair {
   readonly secretKey: Secret;
@@ -58,4 +58,17 @@ function messageKey(suite: Suite, agreed: Secret, { session, from, to, stamp = 0
   const associatedData = new ByteWriter().u16(from).u16(to).u53(stamp).finish();
   const key = suite.hkdf({ secret: agreed.reveal(), salt: session, info: associatedData, length: KEY_BYTES });
   return { key, associatedData };
+}
+
+/** At most one entry for each number of two bytes. */
+export const MAX_ENTRIES = 65_536;
+
+export function listOf<Entry>(bytes: Uint8Array, name: string, read: (reader: ByteReader) => Entry): Entry[] {
+  const reader = new ByteReader(bytes);
+  const list: Entry[] = [];
+  while (reader.remaining > 0) {
+    if (list.length === MAX_ENTRIES) throw new DecodeError(name, 'too long');
+    list.push(read(reader));
+  }
+  return list;
 }

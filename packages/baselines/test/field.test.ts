@@ -3,9 +3,15 @@ import { FIELD_PRIME, Secret } from '@basa/masking';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainCombinationKernel } from '../src/field/combination-kernel.ts';
-import { BINARY_FIELD, primeField } from '../src/field/field.ts';
-import { interpolation } from '../src/field/lagrange.ts';
-import { Reconstruction, reconstructElements, shareElements, shareSecret } from '../src/field/shamir.ts';
+import {
+  BINARY_FIELD,
+  interpolation,
+  primeField,
+  Reconstruction,
+  reconstructElements,
+  shareElements,
+  shareSecret,
+} from '../src/field/field.ts';
 import { MaskCode } from '../src/lightsecagg/mask-code.ts';
 import { fedmlCode, publishedCode } from '../src/lightsecagg/parameters.ts';
 import { seededBytes, tuples } from './support.ts';

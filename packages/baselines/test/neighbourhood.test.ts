@@ -1,8 +1,7 @@
 /** The rule of SecAgg+ against the table of decision 030 and exact integers, and the graph it leads to. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawGraph } from '../src/secagg/graph.ts';
-import { chooseNeighbourhood, hypergeometric } from '../src/secagg/neighbourhood.ts';
+import { chooseNeighbourhood, drawGraph, hypergeometric } from '../src/secagg/parameters.ts';
 import { seededBytes } from './support.ts';
 
 const SIZES = [32, 64, 100, 200, 500, 1000, 2000];

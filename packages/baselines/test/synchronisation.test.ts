@@ -1,6 +1,6 @@
 /** The readings of the wait as data give the times of an earlier event simulation that shares no code with them, c = 0, N = 32, K = 10. */
 import { expect, it } from 'vitest';
-import { SYNCHRONISATION_READINGS, type SynchronisationReading } from '../src/lightsecagg/synchronisation.ts';
+import { SYNCHRONISATION_READINGS, type SynchronisationReading } from '../src/lightsecagg/parameters.ts';
 import { seededBytes } from './support.ts';
 
 const [USERS, BUFFER, AGGREGATIONS] = [32, 10, 1500];

@@ -1,5 +1,5 @@
 /** The policy of a task: its rules, their defaults and problems, noise and budgets, statistics. */
-export { type Council, councilSizeProblem, defaultThreshold, mostTolerated } from './wire/council.ts';
+export { type Council, defaultThreshold, mostTolerated } from './wire/council.ts';
 export { MAX_AUTHORITIES, MAX_BATCH } from './wire/fields.ts';
 export {
   type Combination,

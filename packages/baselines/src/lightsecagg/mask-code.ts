@@ -1,7 +1,7 @@
 /** The code of LightSecAgg: U pieces of a mask become N shares, any U shares of a sum give the pieces of the sum. */
 import type { CombinationKernel } from '../field/combination-kernel.ts';
 import type { Field } from '../field/field.ts';
-import { interpolation } from '../field/lagrange.ts';
+import { interpolation } from '../field/field.ts';
 import { type CodeParameters, checkCode } from './parameters.ts';
 
 /**

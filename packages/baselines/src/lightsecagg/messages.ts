@@ -1,7 +1,6 @@
 /** The messages of LightSecAgg, byte by byte. */
 import { ByteWriter, concatBytes, FIELD, packedLength, packVector, unpackVector } from '@basa/masking';
-import { listOf } from '../list-message.ts';
-import { TAG_BYTES } from '../pairwise.ts';
+import { listOf, TAG_BYTES } from '../pairwise.ts';
 
 const KEY_BYTES = 32;
 

@@ -2,6 +2,9 @@
  * The server of one sum in LightSecAgg: the masked updates that are in, and the sum of their masks from any U answers.
  * It holds no update: its caller adds up the updates that `receiveMasked` accepts, each times its weight.
  */
+
+import { addInPlace, FIELD, subtractInPlace } from '@basa/masking';
+import type { AggregationTools } from '../aggregation.ts';
 import type { CombinationKernel } from '../field/combination-kernel.ts';
 import { type Refused, refused } from '../refusals.ts';
 import type { MaskCode } from './mask-code.ts';
@@ -65,5 +68,31 @@ export class LightSecAggServer {
       mask.set(piece.subarray(0, Math.max(0, Math.min(piece.length, dimension - start))), Math.min(start, dimension));
     }
     return { kind: 'mask', mask };
+  }
+}
+
+export class WeightedSum {
+  readonly #tools: AggregationTools;
+  #sum: Uint32Array;
+
+  constructor(dimension: number, tools: AggregationTools) {
+    this.#tools = tools;
+    this.#sum = new Uint32Array(dimension);
+  }
+
+  add(vector: Uint32Array, weight: number): void {
+    if (weight === 1) {
+      addInPlace(this.#sum, vector, FIELD, this.#tools.masks.kernel);
+      return;
+    }
+    const next = new Uint32Array(this.#sum.length);
+    this.#tools.combinations.combine([Uint32Array.of(1, weight)], [this.#sum, vector], [next]);
+    this.#sum = next;
+  }
+
+  /** Returns the sum without the masks. */
+  without(mask: Uint32Array): Uint32Array {
+    subtractInPlace(this.#sum, mask, FIELD, this.#tools.masks.kernel);
+    return this.#sum;
   }
 }

@@ -6,7 +6,7 @@
  */
 import { FIELD, FIELD_PRIME, type MaskPlan, SEED_BYTES, Secret } from '@basa/masking';
 import type { AggregationTools } from '../aggregation.ts';
-import { carryOut } from '../carry-out.ts';
+import { carryOut } from '../aggregation.ts';
 import { agree, generateKeyPair, type KeyPair, openBetween, sealBetween } from '../pairwise.ts';
 import { type Refused, refused } from '../refusals.ts';
 import type { MaskCode } from './mask-code.ts';

@@ -1,7 +1,6 @@
 /** The messages of SecAgg and SecAgg+, byte by byte. Users count from 0 in two bytes; a list is as long as its message. */
 import { ByteWriter, DecodeError, Secret } from '@basa/masking';
-import { listOf, MAX_ENTRIES } from '../list-message.ts';
-import { TAG_BYTES } from '../pairwise.ts';
+import { listOf, MAX_ENTRIES, TAG_BYTES } from '../pairwise.ts';
 
 const KEY_BYTES = 32;
 const SHARE_BYTES = 32;

@@ -4,13 +4,12 @@
  *
  *     keys (U1) -> shares (U2) -> masked inputs (U3) -> answers -> opening       each set closes with at least t
  */
-import { equalBytes, type MaskPlan, type MaskTerm, type RandomBytes, type Suite } from '@basa/masking';
+import { equalBytes, type MaskPlan, type MaskTerm, type RandomBytes, type Secret, type Suite } from '@basa/masking';
+import { Reconstruction } from '../field/field.ts';
 import { agree } from '../pairwise.ts';
 import { type Refused, refused } from '../refusals.ts';
-import { drawGraph, type Graph } from './graph.ts';
 import type { PublicKeys, RevealedShare, SealedShares } from './messages.ts';
-import { maskSign, type SecAggParameters } from './parameters.ts';
-import { RevealedShares } from './revealed-shares.ts';
+import { drawGraph, type Graph, maskSign, type SecAggParameters, sharePoint } from './parameters.ts';
 
 export class SecAggServer {
   readonly #suite: Suite;
@@ -127,5 +126,40 @@ export class SecAggServer {
   #neighboursOf(user: number): readonly number[] {
     if (this.#graph === undefined) throw new Error('the keys are not closed');
     return this.#graph.neighboursOf(user);
+  }
+}
+
+interface HeldShare {
+  readonly holder: number;
+  readonly share: Secret;
+}
+
+export class RevealedShares {
+  readonly #threshold: number;
+  readonly #held = { 'self-seed': new Map<number, HeldShare[]>(), 'mask-key': new Map<number, HeldShare[]>() };
+  readonly #reconstruction = new Reconstruction();
+
+  constructor(threshold: number) {
+    this.#threshold = threshold;
+  }
+
+  add(holder: number, revealed: readonly RevealedShare[]): void {
+    for (const { about, of, share } of revealed) {
+      const held = this.#held[of].get(about) ?? [];
+      held.push({ holder, share });
+      this.#held[of].set(about, held);
+    }
+  }
+
+  /** Reconstructs a secret from the shares of the first t holders. */
+  secretOf(user: number, of: RevealedShare['of']): Secret | Refused {
+    const held = (this.#held[of].get(user) ?? []).sort((a, b) => a.holder - b.holder).slice(0, this.#threshold);
+    if (held.length < this.#threshold) {
+      return refused('too-few-shares', `${held.length} of ${this.#threshold} for the ${of} of user ${user}`);
+    }
+    return this.#reconstruction.secretOf(
+      held.map(({ holder }) => sharePoint(holder)),
+      held.map(({ share }) => share),
+    );
   }
 }

@@ -13,7 +13,7 @@ import {
   type Suite,
   toHex,
 } from '@basa/masking';
-import { shareSecret } from '../field/shamir.ts';
+import { shareSecret } from '../field/field.ts';
 import { agree, generateKeyPair, type KeyPair, openBetween, sealBetween } from '../pairwise.ts';
 import { type Refused, refused } from '../refusals.ts';
 import type { PublicKeys, RevealedShare, SealedShares } from './messages.ts';
