@@ -10,13 +10,6 @@ await runNamed('lab -- drill', {
 older backups, and continues in a new task that starts from the newest saved model.`,
     async () => (await import('./restore.ts')).runRestore,
   ),
-  alerts: drill(
-    'alerts',
-    'cause problems in both services, and check that the alerts of a real Prometheus fire',
-    `Starts Prometheus (package prometheus) for both services, with the rules of deploy/prometheus and shorter times. It then causes problems,
-and waits for the alerts. Rules about a full disk or a slow database are tested only with promtool (deploy/prometheus/alerts.test.yml).`,
-    async () => (await import('./alerts.ts')).runAlerts,
-  ),
   rotation: {
     about: 'replace certificates, the secret of the vault and epoch keys under load',
     program: new URL('rotation-program.ts', import.meta.url),

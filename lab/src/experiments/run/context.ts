@@ -2,7 +2,6 @@
 import { allNeeds, type CostNeeds, type Costs, needsOf } from '@basa/simulator/virtual-time';
 import type { Outcome } from '../report/outcome.ts';
 import type { Cell } from '../tasks/tasks.ts';
-import type { GridProgress } from '../training/train-queue.ts';
 import type { CellResult } from './grid.ts';
 
 export type Profile = 'smoke' | 'small' | 'full';
@@ -12,20 +11,6 @@ export interface Context {
   readonly costs: Costs;
   /** Returns the results of those cells of the study that are trained. */
   results(cells: readonly Cell[]): Promise<readonly CellResult[]>;
-  /** For a study that does not train in cells. */
-  readonly own: OwnTraining;
-}
-
-export interface OwnTraining {
-  /** The folder for finished results. */
-  readonly folder: string;
-  readonly workers: number;
-  /** The number of seeds to use, from the first on. */
-  readonly seeds: number;
-  readonly isWanted: (dataset: string) => boolean;
-  readonly onlyFinished: boolean;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: GridProgress) => void;
 }
 
 export interface Study {

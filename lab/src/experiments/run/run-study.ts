@@ -18,7 +18,7 @@ import { claimsOf } from '../report/summary.ts';
 import { type Cell, modelOf } from '../tasks/tasks.ts';
 import type { GridProgress } from '../training/train-queue.ts';
 import { TrainedStore } from '../training/trained-store.ts';
-import { needsOfCells, type OwnTraining, type Profile, type Study } from './context.ts';
+import { needsOfCells, type Profile, type Study } from './context.ts';
 import { Grid } from './grid.ts';
 
 export interface RunOptions {
@@ -52,19 +52,6 @@ export interface RunOptions {
   onProgress(progress: GridProgress): void;
 }
 
-function ownTraining(options: RunOptions): OwnTraining {
-  const { folder, workers, datasets, signal, onProgress } = options;
-  return {
-    folder,
-    workers,
-    seeds: options.seeds ?? Number.POSITIVE_INFINITY,
-    isWanted: (dataset) => datasets === undefined || datasets.includes(dataset),
-    onlyFinished: options.onlyFinished ?? false,
-    signal,
-    onProgress,
-  };
-}
-
 /** All studies share one queue of trainings, the most important first. Then each study is reported from the finished trainings. */
 export async function runStudies(studies: readonly Study[], options: RunOptions): Promise<readonly Outcome[]> {
   const { folder, profile, minutes, ordersFolder } = options;
@@ -96,7 +83,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
     if (isTrainingOnly && !stage.some(isChoosing)) continue;
     for (const study of stage) {
       const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
-      const outcome = await study.run({ profile, costs, results, own: ownTraining(options) });
+      const outcome = await study.run({ profile, costs, results });
       writeRates(folder, outcome);
       outcomes.push(outcome);
     }
