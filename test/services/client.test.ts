@@ -1,15 +1,14 @@
 /** The client SDK against both services as they are: no part in between is made for a test. */
 
 import { createHash } from 'node:crypto';
-import { type BasaClient, UnreachableError } from '@basa/client/node';
-import { unsafePaperContribute } from '@basa/client/unsafe-paper';
+import { UnreachableError } from '@basa/client/node';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
 import { allSamples, createReferenceBackend, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
-import { oneHot, PAPER, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
+import { oneHot, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const retry = { attempts: 3, firstWaitMs: 20, longestWaitMs: 2000, timeoutMs: 10_000 };
@@ -52,28 +51,6 @@ describe('the client', () => {
     await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('is not the network of the task');
   });
 
-  it('finds its session as it was when the server goes down in an upload', async () => {
-    const opened = await openHouse();
-    const [a, b, c] = (await Promise.all(
-      ['a', 'b', 'c'].map((name) => opened.client(name, { pieceBytes: 16, retry })),
-    )) as [BasaClient, BasaClient, BasaClient];
-    for (const [n, client] of [a, b].entries()) {
-      let down: Promise<void> | undefined;
-      const off = client.on('progress', (event) => {
-        if (event.step === 'upload' && event.sent === 16 * n) down ??= opened.server.close();
-      });
-      await expect(client.contribute(oneHot(n), { trainedOn: 0 })).rejects.toThrow();
-      off();
-      await down;
-      await opened.startServer();
-      expect(client.isInterrupted).toBe(true);
-      expect(await client.resume()).toMatchObject({ kind: 'accepted' });
-    }
-    await c.contribute(oneHot(2), { trainedOn: 0 });
-    const moved = await opened.reached(1);
-    expect(Array.from(moved, (value) => Math.round(value * 3))).toEqual([-1, -1, -1, 0, 0, 0, 0, 0]);
-  });
-
   it('for browsers shares a batch with the one for Node', async () => {
     const opened = await openHouse({ policy: { bufferSize: 2 } });
     const web = await WebClients.connect({
@@ -90,17 +67,6 @@ describe('the client', () => {
     await opened.reached(1);
     await until(async () => (await web.model()).version === 1);
     await web.close();
-  });
-
-  it('runs the paper’s mode over the network, behind its unsafe name', async () => {
-    const opened = await openHouse({ ...PAPER, policy: { ...PAPER.policy, bufferSize: 2 } });
-    for (const [n, name] of ['a', 'b'].entries()) {
-      const client = await opened.client(name);
-      const result = await unsafePaperContribute(client, oneHot(n), { trainedOn: 0 });
-      expect(result).toMatchObject({ kind: 'accepted', position: n });
-    }
-    const moved = await opened.reached(1);
-    expect(Array.from(moved, (value) => Math.round(value * 2))).toEqual([-1, -1, 0, 0, 0, 0, 0, 0]);
   });
 
   it('distinguishes an empty address, a wrong token and a revoked device', async () => {

@@ -4,7 +4,6 @@ import { holdUpload, otherBody, send } from '@basa/testkit/services/held-upload.
 import { countsOf, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-const HOUR_MS = 3_600_000;
 let services: TestServices;
 beforeAll(async () => {
   services = await TestServices.open();
@@ -17,26 +16,6 @@ async function contribute(name: string, place: number): Promise<{ client: BasaCl
   if (contribution.kind !== 'accepted') throw new Error(`${name}: ${contribution.reason}`);
   return { client, contribution };
 }
-
-it('a batch with enough updates is made when no update has come for a while', async () => {
-  await services.createTask({ bufferSize: 4 }, { stallMs: 60_000 });
-  const { contribution } = await contribute('a', 0);
-  await contribute('b', 1);
-  services.elapse(59_000);
-  expect((await services.fate(contribution.ctx)).fate).toBe('waiting');
-  services.elapse(1001);
-  expect(countsOf(await services.reached(1), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
-});
-
-it('too few updates end with their epoch, and their devices give no other update on that version', async () => {
-  await services.createTask({ bufferSize: 4 });
-  const { client, contribution } = await contribute('a', 0);
-  expect(await client.fate(contribution)).toBe('waiting');
-  services.elapse(3 * HOUR_MS);
-  expect(await services.fateIs(contribution.ctx, 'refused')).toMatchObject({ reason: 'epoch-over' });
-  expect(await client.fate(contribution)).toBe('refused');
-  expect(await client.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'version-given' });
-});
 
 it.each([
   ['wrong guard words', (_: number) => 5],

@@ -4,7 +4,6 @@ import { SERVER_PATH } from '@basa/protocol/http';
 import { isEpochOf, isSigned, modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
-import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { oneHot, READER, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -93,12 +92,4 @@ it('the newest one is shown with the open epochs of the authorities, by itself a
   const { model } = (await place.json()) as { model: string };
   expect(isGood(fromHex(model) as Uint8Array)).toBe(true);
   expect(isGood(new Uint8Array(await (await get('newest')).arrayBuffer()))).toBe(true);
-});
-
-it('an upload is known by its name only once it has begun', async () => {
-  const upload = await holdUpload(services, 3, 1);
-  const fate = new URL(SERVER_PATH.shotFate(services.task, upload.name), services.server.url);
-  expect((await fetch(fate)).status).toBe(404);
-  expect(await send(services, upload)).toMatchObject({ status: 200 });
-  expect(await services.fate(upload.name)).toMatchObject({ fate: 'waiting' });
 });

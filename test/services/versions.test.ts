@@ -60,10 +60,3 @@ it('an update is refused when too few devices are left for its version, and its 
   await (clients[3] as BasaClient).model();
   accepted(await give(clients[3], 4, 1));
 });
-
-it('a device gives one update on a version', async () => {
-  services = await TestServices.open();
-  const a = await services.client('a');
-  accepted(await give(a, 0, 0));
-  expect(await give(a, 4, 0)).toMatchObject({ reason: 'version-given', update: 'free' });
-});

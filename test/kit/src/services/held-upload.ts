@@ -29,7 +29,7 @@ export interface HeldUpload {
   readonly body: Uint8Array;
 }
 
-export async function holdUpload(services: TestServices, place: number, trainedOn = 0): Promise<HeldUpload> {
+export async function holdUpload(services: TestServices, place: number): Promise<HeldUpload> {
   const proxy = await services.proxy();
   const signer = createNodeSigner(nodeRandomBytes(32));
   const identity = inMemoryStoreForTests(signer);
@@ -42,7 +42,7 @@ export async function holdUpload(services: TestServices, place: number, trainedO
     return 'cut';
   };
   const { dimension } = services.policy;
-  await client.contribute(oneHot(place, dimension), { trainedOn }).catch(() => undefined);
+  await client.contribute(oneHot(place, dimension), { trainedOn: 0 }).catch(() => undefined);
   proxy.behave();
   if (held[0] === undefined) throw new Error('the device did not come to its upload');
   return held[0];
