@@ -1,9 +1,9 @@
 /** Checks the client in Python: its own tests, and sums with Node devices. test/services/conformance.test.ts tells it lies. */
 import { spawnSync } from 'node:child_process';
 import { learnTogether, type Together, type TrainerName } from './learn-together.ts';
+import { followQuickStart } from './page.ts';
 import { stopsAtItsBudget } from './private-budget.ts';
 import { hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
-import { followQuickStart } from './quick-start.ts';
 import { reportsTogether } from './reports.ts';
 
 interface Learned extends Together {

@@ -58,7 +58,7 @@ save_network(module, "net.json", "my-network")
 command = ["npm", "run", "--silent", "basa", "--", "task", "create", "--name", "my-network", "--json"]
 command += ["--model", "net.json", "--initial", "net.safetensors", "--clip", str(clip)]
 command += ["--buffer", DEVICES, "--minimum", DEVICES]  # K updates in a sum; devices take part in no sum of fewer than three
-command += ["--epochs", str(training["epochs"]), "--batch", str(training["batchSize"]), "--rate", str(training["learningRate"])]
+command += ["--set", "training=" + json.dumps(training)]
 created = subprocess.run(command, stdout=subprocess.PIPE, text=True)
 if created.returncode != 0:
     sys.exit(created.returncode)
