@@ -19,6 +19,7 @@ afterAll(async () => {
 /** The actions of a person on a page, so that all of it can be seen. */
 const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   '/': async (page) => {
+    await page.click('#internals > summary');
     await page.click('#batches-line');
     await page.click('#operator summary');
     await page.focus('[data-word="version"]');

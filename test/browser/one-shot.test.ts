@@ -38,6 +38,7 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
   it('a tab masks and uploads, two steps and no more, and its update is in the next version, bit by bit', async () => {
     const before = await web.reached(0);
     const watch = await open(web.url);
+    await watch.click('#internals > summary');
     await watch.click('#batches-line');
     const page = await open(await web.joinLink());
     await page.click('#join');

@@ -49,6 +49,8 @@ it('a batch fills and its sum becomes a version while the page looks on', async 
   await shows(page, '#noise').toMatch(/^Sums have no noise: /);
   await shows(page, '#authority-status').toBe('1 of 1 authorities answer, 1 needed');
   await shows(page, '#batches-line').toBe('No batch is open');
+  await shows(page, '#working').toBe('It is waiting for devices: none is training for version 1.');
+  await page.click('#internals > summary');
   await page.click('#batches-line');
   for (let n = 0; n < BUFFER_SIZE; n++) {
     const client = await pages.client(`device-${n}`);
@@ -56,6 +58,10 @@ it('a batch fills and its sum becomes a version while the page looks on', async 
     await client.contribute(update, { trainedOn: (await client.model()).version });
     if (n < BUFFER_SIZE - 1) {
       await expect.poll(() => page.locator('#living progress').getAttribute('value'), FOR_LONG).toBe(String(n + 1));
+      const missing = n + 1 < BUFFER_SIZE - 1 ? `${BUFFER_SIZE - n - 1} more devices` : '1 more device';
+      await shows(page, '#working').toContain(
+        `${n + 1} of at least ${BUFFER_SIZE} updates for version 1; ${missing} needed`,
+      );
       await shows(page, '#batches-line').toBe(`1 open batch, with ${n + 1} of ${BUFFER_SIZE} updates`);
     }
   }
@@ -74,6 +80,7 @@ it('a batch fills and its sum becomes a version while the page looks on', async 
 
 it('after a restart of the server the page continues, and shows versions and batches as before', async () => {
   const page = await open('/');
+  await page.click('#internals > summary');
   await page.click('#batches-line');
   await shows(page, '#version').toBe('1');
   const lasting = () => Promise.all(['#accuracy', '#updates', '#mean-age', '#ended'].map((id) => page.textContent(id)));
@@ -86,6 +93,44 @@ it('after a restart of the server the page continues, and shows versions and bat
   await shows(page, '#step-ms').toBe('no requests since then');
   expect(await lasting()).toEqual(before);
   await page.close();
+});
+
+it('the page is at most 1,500 pixels high on a phone, with its internals folded away', async () => {
+  const page = await open('/');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shows(page, '#version').toBe('1');
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1500);
+  expect(await page.locator('#batches-line').isVisible()).toBe(false);
+  await page.close();
+});
+
+it('all tasks of the server are listed with their states, and each of them is one click away', async () => {
+  const page = await context.newPage();
+  const other = { task: 'ab'.repeat(32), name: 'letters', state: 'paused', version: 7 };
+  await page.route('**/v1/tasks', async (route) => {
+    const { tasks } = (await (await route.fetch()).json()) as { readonly tasks: readonly object[] };
+    await route.fulfill({ json: { tasks: [{ ...tasks[0], ...other }, ...tasks] } });
+  });
+  await page.goto(pages.url);
+  await page.click('#all-tasks summary');
+  await shows(page, '#tasks').toBe('letters: paused, version 7MNIST: running, version 1');
+  await page.click('#tasks a:text-is("letters")');
+  await expect.poll(() => new URL(page.url()).hash, FOR_LONG).toContain(other.task);
+  await page.close();
+});
+
+it('the pictures of an update on Join lie on the ground of the page, also in the dark', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ colorScheme });
+    await page.goto(`${pages.url}/join.html`);
+    const corner = () =>
+      page.evaluate(() => {
+        const canvas = document.querySelector<HTMLCanvasElement>('#floats');
+        return String(canvas?.getContext('2d')?.getImageData(0, 0, 1, 1).data);
+      });
+    await expect.poll(corner, FOR_LONG).toBe(colorScheme === 'light' ? '255,255,255,255' : '29,33,37,255');
+    await page.close();
+  }
 });
 
 it('an authority with another key, or that does not answer, is reported', async () => {
@@ -208,6 +253,7 @@ describe('the page Sees', () => {
   it('shows noise for each upload and an exact sum without a click, and all attacks succeed against the paper’s protocol', async () => {
     const page = await open('/sees.html');
     await shows(page, '#sum-text').toMatch(/exact in every value/);
+    await shows(page, '#result').toMatch(/^No\. Every upload looks like pure noise/);
     expect(await page.locator('#uploads li').count()).toBe(10);
     expect(await page.textContent('#evenness')).toMatch(/look like pure noise/);
     await page.click('#play-attacks');
@@ -215,6 +261,7 @@ describe('the page Sees', () => {
       `All ${ATTACKS.length} attacks have run. ${ATTACKS.length} of them succeeded against the paper’s protocol.`,
     );
     expect(await page.locator('.verdict[data-learned="yes"]').count()).toBe(ATTACKS.length);
+    await shows(page, '#attack-result').toContain(`${ATTACKS.length} of ${ATTACKS.length} attacks succeed`);
     await page.close();
   });
 });

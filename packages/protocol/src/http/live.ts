@@ -127,12 +127,3 @@ export function gatheringText({ have, least, version }: Gathering): string {
   const missing = least - have;
   return missing > 0 ? `${text}; ${missing} more ${missing === 1 ? 'device' : 'devices'} needed` : text;
 }
-
-/** What an open batch on the newest version lacks; undefined if there is none, or if it has enough. */
-export function gatheringOf({ buffers, state, versions }: LiveState): Gathering | undefined {
-  const newest = versions.at(-1)?.version;
-  const open = buffers.find(({ status, version }) => status === 'filling' && version === newest);
-  if (open === undefined || newest === undefined || state !== 'running' || open.accepted >= open.minimum)
-    return undefined;
-  return { have: open.accepted, least: open.minimum, version: newest + 1 };
-}

@@ -2,6 +2,7 @@
 import {
   BasaClient,
   type Contribution,
+  gatheringText,
   type Outside,
   type RoundTrainer,
   type RunSummary,
@@ -161,6 +162,7 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('rejected', ({ reason, detail }) =>
     tell({ kind: 'rejected', sentence: refusalText(reason), ...(detail !== undefined && { detail }) }),
   );
+  client.on('waiting', (gathering) => tell({ kind: 'waiting', why: gatheringText(gathering) }));
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 

@@ -1,9 +1,10 @@
 /** The page "Join from this tab": choices on one side of a worker, the device on the other. */
 
 import { toHex } from '@basa/masking';
-import { shownScore } from '@basa/protocol/http';
+import { gatheringText, shownScore } from '@basa/protocol/http';
 import { drawBatches } from '../shared/batch-view.ts';
 import { element, make, say } from '../shared/dom.ts';
+import { gatheringOf } from '../shared/gathering.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { fragment, showLink, startPage } from '../shared/page.ts';
@@ -127,11 +128,13 @@ function show(chosen: TaskFacts): void {
   });
 }
 
-function newestText({ versions }: Watched): string {
-  const newest = versions.at(-1);
+/** The newest version, and what the next one lacks. */
+function newestText(state: Watched): string {
+  const newest = state.versions.at(-1);
   if (newest === undefined) return '';
-  const score = shownScore(newest);
-  return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
+  const [score, lacks] = [shownScore(newest), gatheringOf(state)];
+  const evaluated = score === undefined ? '' : `, ${scoreWords(score)} on the test set`;
+  return `version ${newest.version}${evaluated}${lacks === undefined ? '' : `. The server has ${gatheringText(lacks)}.`}`;
 }
 
 /** Draws the batch of this tab, or the filling batch. If no batch is filling, draws the batch that was opened or ended last. */

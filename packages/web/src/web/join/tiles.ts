@@ -17,12 +17,13 @@ export function drawTiles(canvas: HTMLCanvasElement, values: Float64Array, rows:
   const context = canvas.getContext('2d');
   if (context === null || values.length === 0) return;
   const scale = spread(values);
+  const colours = coloursOf(canvas);
   const picture = context.createImageData(canvas.width, canvas.height);
   for (let n = 0; n < Math.min(values.length, TILES * TILE); n++) {
     const [x, y] = place(Math.floor(n / TILE));
     const within = n % TILE;
     const at = 4 * ((y + Math.floor(within / SIDE)) * canvas.width + x + (within % SIDE));
-    picture.data.set(colourOf(Math.max(-1, Math.min(1, (values[n] as number) / scale))), at);
+    picture.data.set(colourOf(colours, Math.max(-1, Math.min(1, (values[n] as number) / scale))), at);
   }
   context.putImageData(picture, 0, 0);
 }
@@ -33,10 +34,27 @@ function spread(values: Float64Array): number {
   return sizes[Math.floor(0.98 * sizes.length)] || 1;
 }
 
-/** Orange below zero, blue above, paper between: legible on light and dark pages and to the colour-blind. */
-function colourOf(strength: number): readonly [number, number, number, number] {
-  const [r, g, b] = strength < 0 ? [200, 85, 10] : [15, 85, 175];
-  const mix = Math.abs(strength);
-  const of = (channel: number): number => Math.round(246 + (channel - 246) * mix);
-  return [of(r), of(g), of(b), 255];
+type Colour = readonly number[];
+
+/** Of the page, in its theme: below zero, zero, above. */
+function coloursOf(canvas: HTMLCanvasElement): readonly [Colour, Colour, Colour] {
+  const style = getComputedStyle(canvas);
+  const of = (name: string): Colour => {
+    const hex = style.getPropertyValue(name).trim();
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  };
+  return [of('--turns'), of('--card'), of('--accent')];
+}
+
+/** Orange below zero, blue above, the ground between: legible on light and dark pages and to the colour-blind. */
+function colourOf(
+  [below, zero, above]: readonly [Colour, Colour, Colour],
+  strength: number,
+): readonly [number, number, number, number] {
+  const ink = strength < 0 ? below : above;
+  const of = (channel: number): number => {
+    const ground = zero[channel] ?? 0;
+    return Math.round(ground + ((ink[channel] ?? 0) - ground) * Math.abs(strength));
+  };
+  return [of(0), of(1), of(2), 255];
 }

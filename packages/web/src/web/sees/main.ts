@@ -28,6 +28,7 @@ function send(): void {
   element('uploads').replaceChildren();
   for (const id of ['bytes-card', 'sum-card']) element(id).hidden = true;
   element<HTMLButtonElement>('run').disabled = true;
+  say(element('result'), 'The devices are uploading…');
   say(element('status'), 'Ten devices mask their pictures and upload…');
   const pictures = Array.from({ length: DEVICES }, (_, digit) => digitPicture(digit, SIDE));
   tell({ kind: 'run', pictures, side: SIDE });
@@ -87,8 +88,17 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
       : 'The sum is not the sum of the pictures.',
   );
   say(element('status'), 'The batch is closed, and its sum is open.');
+  say(element('result'), resultText(isExact));
   document.documentElement.dataset['sum'] = isExact ? 'exact' : 'wrong';
   element<HTMLButtonElement>('run').disabled = false;
+}
+
+function resultText(isExact: boolean): string {
+  const isNoise = element('evenness').dataset['learned'] === 'no';
+  if (!isNoise) return 'There is a pattern in the uploads. Please report this.';
+  return isExact
+    ? 'No. Every upload looks like pure noise, and the server can open only the sum of all ten pictures.'
+    : 'No. Every upload looks like pure noise, but the sum is wrong.';
 }
 
 function showAttack(attack: AttackNews): void {
@@ -101,6 +111,10 @@ function sumUpAttacks(): void {
   say(
     element('attack-status'),
     `All ${played} attacks have run. ${won} of them succeeded against the paper’s protocol.`,
+  );
+  say(
+    element('attack-result'),
+    `${won} of ${played} attacks succeed against the paper’s protocol. One-shot mode refuses each of them.`,
   );
   element<HTMLButtonElement>('play-attacks').disabled = false;
 }

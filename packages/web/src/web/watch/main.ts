@@ -24,6 +24,7 @@ import { watchLetIn } from './let-in.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
 import { finishSignIn, offerSignIn } from './sign-in.ts';
 import { drawStatistics, statusText } from './statistics.ts';
+import { workingText } from './working.ts';
 
 startPage();
 const facts = await serverFacts();
@@ -94,9 +95,19 @@ function chooser(known: readonly TaskFacts[], chosen: string): void {
   const select = element<HTMLSelectElement>('task');
   select.append(...known.map(({ task: name, name: text }) => make('option', { value: name }, text)));
   select.value = chosen;
+  element('all-tasks').hidden = known.length < 2;
+  element('tasks').append(
+    ...known.map(({ task: name, name: text, state, version }) =>
+      make('li', {}, make('a', { href: addressOfTask(name) }, text), stateText(state, version)),
+    ),
+  );
   select.addEventListener('change', () => {
     location.hash = addressOfTask(select.value);
   });
+}
+
+function stateText(state: string, version: number | undefined): string {
+  return `: ${state}${version === undefined ? '' : `, version ${count(version)}`}`;
 }
 
 function drawAll(state: Watched): void {
@@ -111,6 +122,9 @@ function drawAll(state: Watched): void {
   say(element('places'), `${count(used)} of ${count(places)}`);
   say(element('mean-age'), newest?.meanAge === undefined ? '–' : newest.meanAge.toFixed(1));
   say(element('mode'), `${mode} mode, ${running}${why === undefined ? '' : `: ${why}`}`);
+  const { isWorking, text } = workingText(state);
+  say(element('working'), text);
+  element('working-card').dataset['working'] = String(isWorking);
   say(element('summary'), summaryOf(name, state));
   say(element('started'), new Date(startedAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' }));
   drawCharts(state);
