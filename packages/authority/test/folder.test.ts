@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { equalBytes, toHex } from '@basa/masking';
@@ -132,45 +131,6 @@ describe('the secret of the vault', () => {
 });
 
 describe('a data folder', () => {
-  it('of a server is refused', async () => {
-    const home = freshHome();
-    openDatabase(home.dataFolder, { application: 'server', format: 20, tables: ['CREATE TABLE a (x)'] }).close();
-    await expect(start(home)).rejects.toThrow(
-      'is the data folder of a BASA server; choose another folder for the authority',
-    );
-  });
-
-  it('of an authority is refused by a server', async () => {
-    const { home } = await usedHome();
-    const open = () =>
-      openDatabase(home.dataFolder, { application: 'server', format: 20, tables: ['CREATE TABLE a (x)'] });
-    expect(open).toThrow('is the data folder of a BASA authority; choose another folder for the server');
-  });
-
-  it('of a newer format is refused', async () => {
-    const home = freshHome();
-    openDatabase(home.dataFolder, { application: 'authority', format: 21, tables: [] }).close();
-    await expect(start(home)).rejects.toThrow('has format 21, but this version knows only formats up to 20');
-  });
-
-  it('of version 0.3 is refused, and not changed', async () => {
-    const { root } = freshHome();
-    const archive = new URL('../../../test/fixtures/data-0.3.tar.gz', import.meta.url);
-    execFileSync('tar', ['-xzf', fileURLToPath(archive), '-C', root]);
-    const dataFolder = join(root, 'authority');
-    const before = readFileSync(join(dataFolder, 'basa.sqlite'));
-    await expect(start({ dataFolder, keyFile: join(root, 'authority.key') })).rejects.toThrow(
-      /has format 3: it was written by a version before 1\.0, and 1\.0 starts afresh: export its model/,
-    );
-    expect(readFileSync(join(dataFolder, 'basa.sqlite'))).toEqual(before);
-  });
-
-  it('in use is refused', async () => {
-    const home = freshHome();
-    await start(home);
-    await expect(start(home)).rejects.toMatchObject({ reason: 'inUse' });
-  });
-
   it.each([
     ['a changed master key', 'UPDATE paper_keys SET sealed = zeroblob(80)'],
     ['the master key of another task', 'UPDATE paper_keys SET task = zeroblob(32)'],
@@ -182,13 +142,6 @@ describe('a data folder', () => {
     await stop(authority);
     meddle(home.dataFolder, sql);
     await expect(start(home, { unsafePaperMode: true })).rejects.toThrow(/the master key of task .* is damaged/);
-  });
-
-  it('whose file is damaged is refused', async () => {
-    const { home, file } = await usedHome();
-    const bytes = readFileSync(file);
-    writeFileSync(file, bytes.subarray(0, bytes.length / 2));
-    await expect(start(home)).rejects.toThrow(/is damaged .* restore the newest backup/);
   });
 });
 
