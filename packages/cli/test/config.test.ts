@@ -1,14 +1,18 @@
 /** Configuration as an operator looks at it, and the doctor. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basaHere as basa, lastLine } from '@basa/testkit/programs/basa.ts';
+import { start } from '@basa/testkit/programs/basa-process.ts';
 import { startIssuer } from '@basa/testkit/services/issuer.ts';
 import { TEST_TLS } from '@basa/testkit/services/tls.ts';
 import { afterAll, describe, expect, it } from 'vitest';
+import { tlsFindings } from '../src/operate/findings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-cli-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -147,6 +151,44 @@ describe('basa doctor', () => {
     expect(await found(issuer.url)).toContain(`FAIL  sign-in: ${issuer.url} does not answer`);
     const wrong = await found('http://login.example.org');
     expect(wrong).toContain('FAIL  configuration: oidc: the issuer http://login.example.org must begin with https://');
+  });
+
+  it('looks at the certificate: its pair, its names and its dates', async () => {
+    for (const [name, text] of Object.entries(TEST_TLS)) writeFileSync(join(folder, name), text, { mode: 0o600 });
+    const pair = { tlsKeyFile: join(folder, 'key'), tlsCertFile: join(folder, 'cert') };
+    const other = join(folder, 'other.key');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const day = 86_400_000;
+    const end = Date.parse(new X509Certificate(TEST_TLS.cert).validTo);
+    const found = async (more: object, now?: number) =>
+      (await tlsFindings({ host: 'localhost', ...pair, ...more }, now)).map(({ state, says }) => `${state} ${says}`);
+    expect(await found({})).toEqual([expect.stringMatching(/^fine it ends on 2126-10-22, in \d{5} days$/)]);
+    expect(await found({}, end - 5 * day)).toEqual([expect.stringMatching(/^warning .* in 5 days$/)]);
+    expect(await found({}, end + day)).toEqual([expect.stringMatching(/^failed it ended on /)]);
+    expect(await found({}, 0)).toEqual([expect.stringMatching(/^failed it begins on /)]);
+    expect(await found({ tlsKeyFile: other })).toEqual([expect.stringContaining('is not the key of')]);
+    expect((await found({ host: '0.0.0.0', hosts: ['a.test'] }))[0]).toBe('warning it is not for a.test');
+    expect(await tlsFindings({ host: 'localhost' })).toEqual([]);
+    const config = file('pair.json', { ...server, host: 'localhost', ...pair, tlsKeyFile: other });
+    const { errors } = await basa(['config', 'check', 'server', '--config', config]);
+    expect(errors).toContain('warning: certificate: ');
+    expect((await basa(['doctor', 'server', '--config', config])).out).toContain('FAIL  certificate: ');
+  });
+
+  it('only reads: a data folder without blobs stays without', async () => {
+    const config = file('reads.json', { ...server, dataFolder: join(folder, 'reads') });
+    const running = start(['server', '--config', config]);
+    await running.said('listening at');
+    running.child.kill('SIGTERM');
+    await running.ended;
+    rmSync(join(folder, 'reads/blobs'), { recursive: true });
+    // SQLite itself keeps two files beside a database that is read.
+    const files = () => readdirSync(join(folder, 'reads')).filter((name) => !/-(?:shm|wal)$/.test(name));
+    const before = files();
+    const { out } = await basa(['doctor', 'server', '--config', config]);
+    expect(out).toContain('ok    blobs: all blobs that the records name exist');
+    expect(files()).toEqual(before);
   });
 
   it('recognises a service and an authority with a self-signed certificate', async () => {

@@ -2,6 +2,7 @@
 
 import { DEFAULT_FLOOR } from '@basa/client/node';
 import { describe, expect, it } from 'vitest';
+import { batchesFor } from '../src/demo/dev.ts';
 import { FEWEST, fittingFor, floorWarning, spoilerWarning } from '../src/flags/task.ts';
 
 describe('a fleet', () => {
@@ -14,6 +15,19 @@ describe('a fleet', () => {
   ])('of %i devices fills two batches of half of it, of at most K', (devices, fitting) => {
     expect(fittingFor(devices, 10)).toEqual(fitting);
   });
+
+  it.each([
+    [6, 10, { bufferSize: 10, minimum: 5 }],
+    [9, 32, { bufferSize: 32, minimum: 7 }],
+    [40, 10, { bufferSize: 10, minimum: 7 }],
+    [0, 10, { bufferSize: 10, minimum: 7 }],
+    [2, 3, { bufferSize: 3, minimum: 3 }],
+  ])(
+    'of %i devices in `basa dev` with K = %i has a Kmin that it reaches, or asks for more devices',
+    (devices, K, batches) => {
+      expect(batchesFor(devices, K)).toEqual(batches);
+    },
+  );
 
   it('is warned about a Kmin of more than half of it', () => {
     expect([spoilerWarning(8, undefined), spoilerWarning(4, 8), spoilerWarning(4, 9)]).toEqual([

@@ -1,10 +1,19 @@
 /** `basa init`, and what it says comes next. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@basa/service/free-port';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { start } from '@basa/testkit/programs/basa-process.ts';
+import { basa, start } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-init-'));
@@ -49,6 +58,46 @@ describe('basa init', () => {
       for (const wrong of [stolen, asOwner]) expect((await basaHere(create, wrong)).code).not.toBe(0);
       expect((await basaHere(create, asOperator)).code).toBe(0);
       expect((await basaHere(['device', 'list'], asOwner)).out).toContain('no device is enrolled');
+    } finally {
+      for (const { child } of services) child.kill('SIGTERM');
+      await Promise.all(services.map(({ ended }) => ended));
+    }
+  });
+
+  it('without a side makes both on this machine, and the printed commands lead to a task with devices', async () => {
+    const here = join(folder, 'one-machine');
+    mkdirSync(here);
+    const ports = { BASA_AUTHORITY_PORT: String(await freePort()), BASA_SERVER_PORT: String(await freePort()) };
+    const { code, out, errors } = await basa(['init'], {}, here);
+    expect([code, errors]).toEqual([0, '']);
+    expect(readdirSync(here).sort()).toEqual(['basa-authority', 'basa-server']);
+    expect(readdirSync(join(here, 'basa-server'))).not.toContain('owner.token');
+    expect(out).toContain('let independent parties run them');
+    const typed = [...out.matchAll(/`\S.*? ((?:authority|server|task|keys) .*)`/g)].map(([, words = '']) => words);
+    const wordsOf = (line: string): readonly string[] =>
+      line
+        .split(' ')
+        .flatMap((word) =>
+          word === '$(cat' ? [] : [word.endsWith(')') ? readFileSync(word.slice(0, -1), 'utf8').trim() : word],
+        );
+    const [authority = '', server = '', ...commands] = typed;
+    const services = [
+      start(wordsOf(authority), ports),
+      start([...wordsOf(server), '--set', `authorityUrl=http://127.0.0.1:${ports.BASA_AUTHORITY_PORT}`], ports),
+    ];
+    try {
+      await Promise.all(services.map(({ said }) => said('listening at')));
+      const environment = {
+        BASA_SERVER: `http://127.0.0.1:${ports.BASA_SERVER_PORT}`,
+        BASA_AUTHORITY: `http://127.0.0.1:${ports.BASA_AUTHORITY_PORT}`,
+        BASA_AUTHORITY_KEY: /BASA_AUTHORITY_KEY=(\w+)/.exec(out)?.[1] ?? '',
+        BASA_OPERATOR_TOKEN: tokenIn(join(here, 'basa-server'), 'operator'),
+      };
+      for (const command of commands) {
+        const ended = await basa(wordsOf(command), environment, here);
+        expect([command, ended.code, ended.errors]).toEqual([command, 0, expect.not.stringContaining('basa: ')]);
+      }
+      expect(commands).toHaveLength(3);
     } finally {
       for (const { child } of services) child.kill('SIGTERM');
       await Promise.all(services.map(({ ended }) => ended));

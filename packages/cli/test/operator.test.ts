@@ -86,6 +86,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'show', '--last', '1', '--json')).out).toContain('"versions":[{');
     const last = lastLine((await type('task', 'show', '--last', '1', '--json')).out);
     expect(last['versions']).toHaveLength(1);
+    expect((await type('task', 'show')).out).toMatch(/^next version +\d+ of at least 3 updates for version \d+/m);
     const file = join(folder, 'model.safetensors');
     expect((await type('task', 'export', task, '--out', file)).code).toBe(0);
     expect(decodeSafetensors(logisticRegression(), readFileSync(file)).length).toBe(7850);

@@ -178,7 +178,7 @@ async function training({ flags, signal, terminal }: Input): Promise<(services: 
 }
 
 /** Batches that the fleet fills by itself, with a K that was asked for, too. An empty fleet leaves them to other devices. */
-function batchesFor(devices: number, buffer: number | undefined): Pick<Fitting, 'bufferSize' | 'minimum'> {
+export function batchesFor(devices: number, buffer: number | undefined): Pick<Fitting, 'bufferSize' | 'minimum'> {
   const fitting = fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING);
   if (buffer === undefined) return fitting;
   return { bufferSize: buffer, minimum: fittingMinimum(devices === 0 ? buffer : Math.min(buffer, devices)) };

@@ -1,11 +1,12 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, its own data, or an update from a file. */
 
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import type { Samples, Trainer } from '@basa/learning';
 import type { MetricRange, Report } from '@basa/protocol/policy';
 import { loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
-import { PLAIN_HTTP_FLAGS, short } from '../flags/services.ts';
+import { PLAIN_HTTP_FLAGS } from '../flags/services.ts';
 import { FEWEST } from '../flags/task.ts';
 import {
   type Command,
@@ -164,6 +165,7 @@ const FLAGS = {
     'a number between 0 and 1',
     (given) => (Number(given) > 0 && Number(given) < 1 ? Number(given) : undefined),
   ),
+  'exit-on-error': yes('end if a service does not answer at the start, instead of trying again'),
   ...PLAIN_HTTP_FLAGS,
 };
 type Input = CommandInput<typeof FLAGS>;
@@ -253,7 +255,7 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('trained', ({ version, loss }) =>
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
     );
-    device.on('accepted', ({ ctx }) => terminal.line(`accepted: upload ${short(ctx)}`));
+    device.on('accepted', () => terminal.line('accepted'));
     device.on('rejected', ({ reason, detail }) =>
       terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`),
     );
@@ -321,7 +323,25 @@ async function whyEnded(ended: RunSummary['ended']): Promise<string> {
 
 const DELTA = 1e-6;
 
-async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
+/** A device that starts waits for its services like one that runs, except in scripts that ask for an end. */
+async function connect(input: Input): Promise<BasaClient> {
+  const { flags, signal, terminal } = input;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await connectOnce(input);
+    } catch (error) {
+      const { code, happened } = error as Error & { readonly code?: string; readonly happened?: string };
+      if (flags['exit-on-error'] || code !== 'unreachable' || signal.aborted) throw error;
+      terminal.line(retrySentence({ service: 'run', attempt: 0, why: happened ?? (error as Error).message, waitMs }));
+      await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+
+async function connectOnce({ flags, environment, signal }: Input): Promise<BasaClient> {
   const { BasaClient: Clients } = await import('@basa/client/node');
   const { server, authority, identity, task, predecessor, enrol: token, minimum } = flags;
   const { 'max-staleness': maxStaleness, 'max-epsilon': epsilon, delta } = flags;

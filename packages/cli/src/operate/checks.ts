@@ -1,4 +1,4 @@
-/** The result of a check: fine, worth a look, or blocking; the last two with advice. */
+/** The checks of `basa doctor`: of a service, of its machine, and of the parties that hold its tokens. */
 
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
@@ -11,37 +11,7 @@ import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
 import { ownVersion } from '../shell/process.ts';
 import type { Places, ServiceName } from './config.ts';
-
-export interface Finding {
-  readonly check: string;
-  readonly state: 'fine' | 'warning' | 'failed';
-  readonly says: string;
-  readonly todo?: string;
-}
-
-function fine(check: string, says: string): Finding {
-  return { check, state: 'fine', says };
-}
-
-function warning(check: string, says: string, todo: string): Finding {
-  return { check, state: 'warning', says, todo };
-}
-
-function failed(check: string, says: string, todo: string): Finding {
-  return { check, state: 'failed', says, todo };
-}
-
-const LATE_MS = 30_000;
-/** The largest clock difference that a service accepts from a signer. */
-const TOO_LATE_MS = 300_000;
-
-function clockFinding(check: string, aheadMs: number): Finding {
-  const says = `${check} is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine`;
-  const todo = 'set both clocks with NTP; signed requests fail if the clocks differ by more than 5 minutes';
-  if (Math.abs(aheadMs) > TOO_LATE_MS) return failed(`clock of ${check}`, says, todo);
-  if (Math.abs(aheadMs) > LATE_MS) return warning(`clock of ${check}`, says, todo);
-  return fine(`clock of ${check}`, says);
-}
+import { clockFinding, type Finding, failed, fine, tlsFindings, tried, warning } from './findings.ts';
 
 const PATIENCE_MS = 10_000;
 
@@ -51,7 +21,7 @@ export function checkService(service: ServiceName, places: Places): Promise<read
 
 async function checkServer(places: Places): Promise<readonly Finding[]> {
   const { checkServerConfig, examineServer, readServerConfig } = await import('@basa/server');
-  const { risks } = checkServerConfig(places);
+  const { risks, config } = checkServerConfig(places);
   const options = readServerConfig(places);
   const records = await tried('records', async () => {
     const { records: found } = await examineServer(options);
@@ -74,6 +44,7 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
   });
   return [
     ...configFindings(risks),
+    ...(await tlsFindings(config)),
     await checkPort(options.listen, () => isOurs(options)),
     ...(await checkFolder(options.dataFolder)),
     ...records,
@@ -84,7 +55,7 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
 
 async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   const { checkAuthorityConfig, examineAuthority, readAuthorityConfig } = await import('@basa/authority');
-  const { risks } = checkAuthorityConfig(places);
+  const { risks, config } = checkAuthorityConfig(places);
   const options = readAuthorityConfig(places);
   const { listen = { host: '127.0.0.1', port: 0 }, dataFolder } = options;
   const records = await tried('records', async () => {
@@ -94,6 +65,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   });
   return [
     ...configFindings(risks),
+    ...(await tlsFindings(config)),
     ...keyFileFindings(options.secret),
     await checkPort(listen, () => isOurs({ ...options, listen })),
     ...(await checkFolder(dataFolder)),
@@ -147,20 +119,6 @@ async function issuerFindings(signIn: { readonly issuer: string } | undefined): 
 function configFindings(risks: readonly string[]): readonly Finding[] {
   const read = fine('configuration', 'it is valid');
   return [read, ...risks.map((risk) => warning('configuration', risk, '`basa config print` explains each key'))];
-}
-
-/** Any error that would stop a service is a failed check here. */
-async function tried(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  try {
-    return await work();
-  } catch (error) {
-    const { name, message } = error as Error;
-    const isSaid = name === 'StartError';
-    const todo = isSaid
-      ? 'follow this advice: otherwise the service does not start'
-      : 'check that the database is running and can be reached';
-    return [failed(check, message.replace(`${check}: `, ''), todo)];
-  }
 }
 
 async function isOurs({ listen, tls }: { readonly listen: { host: string; port: number }; readonly tls?: unknown }) {

@@ -70,8 +70,14 @@ export const configCheck: Command = command({
       return { key, ...(shown !== undefined && { value: shown }), ...(from[key] !== undefined && { from: from[key] }) };
     });
     for (const line of settingLines(settings)) input.terminal.line(line);
-    for (const risk of risks) input.terminal.warn(`warning: ${risk}`);
-    return { json: { settings, warnings: risks } };
+    const { tlsFindings } = await import('./findings.ts');
+    const certificate = await tlsFindings(config);
+    for (const { check: what, says } of certificate.filter(({ state }) => state === 'fine'))
+      input.terminal.line(`${what}: ${says}`);
+    const troubles = certificate.filter(({ state }) => state !== 'fine');
+    const warnings = [...risks, ...troubles.map(({ check: what, says, todo }) => `${what}: ${says}; ${todo}`)];
+    for (const warning of warnings) input.terminal.warn(`warning: ${warning}`);
+    return { json: { settings, warnings } };
   },
 });
 

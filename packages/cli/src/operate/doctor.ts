@@ -2,8 +2,8 @@
 
 import { type Command, command, EXIT_CODE } from '../shell/command.ts';
 import { counted } from '../shell/terminal.ts';
-import type { Finding } from './checks.ts';
 import { CONFIG_FLAGS, placesOf, serviceOf } from './config.ts';
+import type { Finding } from './findings.ts';
 
 const MARK: Readonly<Record<Finding['state'], string>> = { fine: 'ok  ', warning: 'warn', failed: 'FAIL' };
 

@@ -3,7 +3,15 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { type Command, CommandError, type CommandInput, command, text, whole } from '../shell/command.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandResult,
+  command,
+  text,
+  whole,
+} from '../shell/command.ts';
 import { type ServiceName, serviceOf } from './config.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
@@ -31,9 +39,10 @@ const FLAGS = {
 
 export const init: Command = command({
   name: 'init',
-  summary: 'write the configuration, keys and tokens of a server or of an authority, and print the next steps',
+  summary:
+    'write the configuration, keys and tokens of a server, of an authority, or of both, and print the next steps',
   takes: {
-    'server | authority': 'the side that you run',
+    'server | authority': 'the side that you run; without it, both on this machine',
     '<folder>': 'folder for the files; it must be empty or not exist yet (default: basa-server, basa-authority)',
   },
   flags: FLAGS,
@@ -43,8 +52,9 @@ export const init: Command = command({
   opening: 'creating keys',
   async run(input) {
     const { terminal } = input;
-    const place = await placeOf(input);
-    const { said, json } = await (place.service === 'server' ? initServer(input, place) : initAuthority(place));
+    if (input.positionals.length === 0) return initBoth(input);
+    const place = await placeOf(input, serviceOf(input));
+    const { said, json } = await (place.service === 'server' ? initServer(input.flags, place) : initAuthority(place));
     for (const line of [...said, ...caLines(place)]) terminal.line(line);
     return { json: { folder: place.folder, ...json } };
   },
@@ -63,7 +73,44 @@ interface Made {
   readonly json: Readonly<Record<string, string>>;
 }
 
-async function initServer({ flags }: CommandInput<typeof FLAGS>, { folder, url, listen }: Place): Promise<Made> {
+/** Both sides on one machine, each in its own folder: to try them out, or to move one of them away later. */
+async function initBoth(input: CommandInput<typeof FLAGS>): Promise<CommandResult> {
+  const { flags, terminal } = input;
+  const { BASA_AUTHORITY: variable, BASA_AUTHORITY_KEY: key } = input.environment;
+  if (flags.port !== undefined || flags.authority !== variable || flags['authority-key'] !== key)
+    throw new CommandError(
+      '--port, --authority and --authority-key are of one side; name it: `basa init server` or `basa init authority`',
+    );
+  const [theirs, ours] = [await placeOf(input, 'authority'), await placeOf(input, 'server')];
+  for (const { folder } of [theirs, ours]) await makeFolder(folder);
+  const authority = await initAuthority(theirs);
+  const { authority: url = '', authorityKey = '' } = authority.json;
+  const server = await initServer({ authority: url, 'authority-key': authorityKey }, ours);
+  const [tasks, owner] = ['tasks', 'owner'].map((name) => join(theirs.folder, `${name}.token`));
+  for (const line of [
+    `wrote an authority into ${theirs.folder}, and a server into ${ours.folder}`,
+    '',
+    'Start each in a terminal of its own:',
+    `  \`basa authority --config ${join(theirs.folder, 'authority.json')}\``,
+    `  \`basa server --config ${join(ours.folder, 'server.json')}\``,
+    '',
+    'In another terminal, create a task, and let three devices in:',
+    `  export BASA_SERVER=${server.json['server']} BASA_AUTHORITY=${url} BASA_AUTHORITY_KEY=${authorityKey}`,
+    `  export BASA_OPERATOR_TOKEN=$(cat ${join(ours.folder, 'operator.token')})`,
+    `  \`basa task create --name first --buffer 3 --authority-token $(cat ${tasks})\``,
+    '  `basa keys make --count 3`',
+    `  \`basa keys enroll --task first --hashes enrolment --authority-token $(cat ${owner})\``,
+    '',
+    'Whoever holds both folders can read every update: with data of others, let independent parties run them.',
+    ...caLines(ours),
+  ])
+    terminal.line(line);
+  return { json: { folders: [theirs.folder, ours.folder], ...server.json } };
+}
+
+type AuthorityFlags = Pick<CommandInput<typeof FLAGS>['flags'], 'authority' | 'authority-key'>;
+
+async function initServer(flags: AuthorityFlags, { folder, url, listen }: Place): Promise<Made> {
   const { authority: authorityUrl, 'authority-key': authorityKey } = flags;
   if (authorityUrl === undefined || authorityKey === undefined)
     throw new CommandError(
@@ -132,10 +179,9 @@ async function initAuthority({ folder, url, listen }: Place): Promise<Made> {
   };
 }
 
-async function placeOf(input: CommandInput<typeof FLAGS>): Promise<Place> {
+async function placeOf(input: CommandInput<typeof FLAGS>, service: ServiceName): Promise<Place> {
   const { isLoopback } = await import('@basa/protocol/http');
   const { flags, positionals } = input;
-  const service = serviceOf(input);
   const folder = resolve(positionals[1] ?? `basa-${service}`);
   const host = flags.host.replace(/^\[(.*)\]$/, '$1');
   const [cert, key] = [flags['tls-cert'], flags['tls-key']];

@@ -45,7 +45,7 @@ export const taskList: Command = command({
       `${scores.r2 === undefined ? '' : 'R2 '}${scoreCell(scores)}`,
       String(buffers),
     ]);
-    input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open buffers'], ...rows]));
+    input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open batches'], ...rows]));
     return { json: { tasks } };
   },
 });
@@ -80,8 +80,9 @@ export const taskShow: Command = command({
     const task = await server.task(await taskArgument(input, server));
     if (await isStatistics(task)) return showWindows(input, server, task);
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    const [score, noise] = await policyWords(task);
-    input.terminal.line(table(linesOf(task, score, noise)));
+    const { score, noise, minimum } = await policyWords(task);
+    const next = task.state === 'finished' ? '-' : await gatheringWords(task, minimum);
+    input.terminal.line(table(linesOf(task, score, noise, next)));
     input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
     if (!input.flags.follow) return { json: { ...task, versions } };
     const seen = versions.at(-1)?.version ?? -1;
@@ -102,11 +103,12 @@ async function showWindows(
   const { WINDOW_HEADINGS, windowRow } = await import('./statistics.ts');
   const windows = (await server.statistics(task.task)).slice(-flags.last);
   const { task: name, state, why } = task;
-  const [, noise] = await policyWords(task);
+  const { noise, minimum } = await policyWords(task);
   const lines = [
     ['task', name],
     ['name', task.name],
     ['state', why === undefined ? state : `${state}: ${why}`],
+    ['next window', `needs ${minimum} reports`],
     ['noise', noise],
   ];
   terminal.line(table(lines));
@@ -164,12 +166,24 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
   return means.length === 0 ? '-' : means.join(', ');
 }
 
-/** Of the task's policy: the name of the score, which its loss determines, and the noise. */
-async function policyWords({ policy }: ServerTask): Promise<readonly [score: string, noise: string]> {
-  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
+/** Of the task's policy: the name of the score, which its loss determines, the noise, and the smallest number of updates in a sum. */
+async function policyWords({ policy }: ServerTask) {
   const { noiseWords } = await import('@basa/protocol/policy');
+  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
   const decoded = await policyOf(policy);
-  return [SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy', noiseWords(decoded).sentence];
+  const score = SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy';
+  return { score, noise: noiseWords(decoded).sentence, minimum: decoded.minimum };
+}
+
+/** Why there is no newer version yet, in the words of devices and pages, and how many devices may end that. */
+export async function gatheringWords(
+  { admission, version = 0 }: Pick<ServerTask, 'admission' | 'version'>,
+  minimum: number,
+): Promise<string> {
+  const { gatheringText } = await import('@basa/protocol/http');
+  const { used, underWay } = admission;
+  const text = gatheringText({ have: used - underWay, least: minimum, version: version + 1 });
+  return underWay === 0 ? text : `${text} (${counted(underWay, 'device')} at work)`;
 }
 
 async function policyOf(hex: string): Promise<TaskPolicy> {
@@ -178,7 +192,7 @@ async function policyOf(hex: string): Promise<TaskPolicy> {
   return decodePolicy(fromHex(hex) ?? new Uint8Array());
 }
 
-function linesOf(described: ServerTask, score: string, noise: string): string[][] {
+function linesOf(described: ServerTask, score: string, noise: string, next: string): string[][] {
   const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
   const { places, used, waiting, waitingBuffers } = admission;
   return [
@@ -189,7 +203,8 @@ function linesOf(described: ServerTask, score: string, noise: string): string[][
     ['version', String(version ?? '-')],
     [score, scoreCell(described)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
-    ['open buffers', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
+    ['next version', next],
+    ['open batches', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
     ['noise', noise],

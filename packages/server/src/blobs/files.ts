@@ -14,6 +14,11 @@ export function openFileBlobs(folder: string): Promise<BlobStore> {
   return openFolder(folder);
 }
 
+/** To look only: makes no folder. */
+export async function sizeOfFile(folder: string, key: string): Promise<number | undefined> {
+  return (await existing(stat(join(folder, checkedKey(key)))))?.size;
+}
+
 /** A folder that other nodes write into as well: puts are staged under a unique name. */
 export async function openSharedFileBlobs(folder: string): Promise<BlobStore> {
   const putting = join(folder, 'putting');

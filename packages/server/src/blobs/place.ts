@@ -2,9 +2,9 @@
  * The place of a server's blobs: files, its database, or an object store. Plain data, given to every thread. A thread
  * loads only the code for its place: a database loads the whole of a service.
  */
-import type { BlobStore } from './blob-store.ts';
+import { type BlobStore, isRowKey } from './blob-store.ts';
 import { openChunkedBlobs } from './chunked.ts';
-import { openFileBlobs, openSharedFileBlobs } from './files.ts';
+import { openFileBlobs, openSharedFileBlobs, sizeOfFile } from './files.ts';
 import { type BodyRows, type RowsPlace, withRows } from './rows.ts';
 import type { S3Options } from './s3.ts';
 
@@ -42,6 +42,17 @@ export async function openBodies({ blobs, rows }: BodyPlace): Promise<BlobStore>
     namesBelow: async (key) => (await inRows()).namesBelow(key),
     close: async () => (await opened)?.close(),
   });
+}
+
+/** To look only: an examination makes no folder, in which a later restore would nest its own. */
+export async function lookInBodies({ blobs, rows }: BodyPlace): Promise<Pick<BlobStore, 'size' | 'close'>> {
+  if (blobs.kind !== 'files' && blobs.kind !== 'shared-files') return openBodies({ blobs, rows });
+  const { openRows } = await import('./rows.ts');
+  const small = await openRows(rows);
+  return {
+    size: (key) => (isRowKey(key) ? small.size(key) : sizeOfFile(blobs.folder, key)),
+    close: () => small.close(),
+  };
 }
 
 export async function openBlobs(place: BlobPlace): Promise<BlobStore> {

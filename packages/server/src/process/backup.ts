@@ -15,7 +15,7 @@ import {
   restoreFolder,
   StartError,
 } from '@basa/service';
-import { type BodyPlace, openBodies } from '../blobs/place.ts';
+import { type BodyPlace, lookInBodies } from '../blobs/place.ts';
 import { KEY_FILE, openSharedStore } from '../store/open-store.ts';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from '../store/schema.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -100,7 +100,7 @@ export async function examineServer(options: ServerOptions): Promise<Examined> {
 /** Finds blobs that a server's records name but that are missing. This happens only if they were removed from outside. */
 async function missingBlobs(store: Store, place: BodyPlace): Promise<readonly string[]> {
   const missing: string[] = [];
-  const blobs = await openBodies(place);
+  const blobs = await lookInBodies(place);
   try {
     for (const key of await neededBlobs(store)) if ((await blobs.size(key)) === undefined) missing.push(key);
   } finally {

@@ -12,8 +12,13 @@ export interface Running {
   said(text: string): Promise<string>;
 }
 
-export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
+export function start(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  cwd?: string,
+): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
     env: { ...process.env, NODE_OPTIONS: '', ...environment },
   });
   let [out, errors] = ['', ''];
@@ -38,6 +43,10 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   return { child, ended, said };
 }
 
-export function basa(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Ended> {
-  return start(args, environment).ended;
+export function basa(
+  args: readonly string[],
+  environment?: Readonly<Record<string, string>>,
+  cwd?: string,
+): Promise<Ended> {
+  return start(args, environment, cwd).ended;
 }
