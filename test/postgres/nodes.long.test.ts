@@ -129,7 +129,8 @@ describe('three nodes on one database', () => {
     await nodes.setState(0, 'paused');
     expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'task-paused' });
     await nodes.setState(1, 'running');
-    expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+    // The other nodes hear of it a moment later.
+    await until(async () => (await device.contribute(oneHot(0), { trainedOn: 0 })).kind === 'accepted');
   });
 
   it('a device that was revoked gets no place at any node once one of them has looked', async () => {
@@ -145,7 +146,7 @@ describe('three nodes on one database', () => {
 
   it('with another signing key than the others, or with the serial mode of the paper, do not start', async () => {
     const nodes = await opened({ nodes: 1 });
-    await expect(nodes.startNode(1, { unsafePaperMode: true })).rejects.toThrow('leave out databaseUrl');
+    await expect(nodes.startNode(1, { unsafePaperMode: true })).rejects.toThrow('remove databaseUrl');
     const database = { url: nodes.databaseUrl, signingKey: new Uint8Array(32).fill(7) };
     await expect(nodes.startNode(1, { database })).rejects.toThrow('differs from the key of the other nodes');
   });

@@ -86,9 +86,11 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
   }
   const persist = async <Result>(work: Work<Result>, how: 'together' | 'alone'): Promise<Result> => {
     const giveUpAt = Date.now() + patienceMs;
+    let next: How = how;
     for (let tries = 0; ; tries++) {
-      const outcome = await attempt(pool, work, how, { ...options, onTrouble });
+      const outcome = await attempt(pool, work, next, { ...options, onTrouble });
       if (outcome.kind === 'done') return outcome.value;
+      if (outcome.kind === 'unreplicated') next = 'logged';
       onTrouble(outcome.error);
       if (Date.now() > giveUpAt) throw new DatabaseUnavailable(outcome.error);
       options.onRetry?.();
@@ -110,13 +112,22 @@ type Work<Result> = (session: SqlSession) => Promise<Result>;
 
 type Outcome<Result> =
   | { readonly kind: 'done'; readonly value: Result }
-  | { readonly kind: 'passing'; readonly error: unknown };
+  | { readonly kind: 'passing'; readonly error: unknown }
+  /** It was committed, but no standby has it. */
+  | { readonly kind: 'unreplicated'; readonly error: unknown };
+
+/**
+ * A COMMIT waits for the standby only if the transaction wrote something. `logged` always does: work that was committed before may find
+ * nothing left to write.
+ */
+type How = 'together' | 'alone' | 'logged';
+const LOGGED = "SELECT pg_logical_emit_message(true, 'basa', '')";
 
 /** Tries once. Throws errors of the work itself, and permanent errors of the database. */
 async function attempt<Result>(
   pool: pg.Pool,
   work: Work<Result>,
-  how: 'together' | 'alone',
+  how: How,
   { onTrouble, onCommit }: SqlWatch & { onTrouble(error: unknown): void },
 ): Promise<Outcome<Result>> {
   let client: pg.PoolClient;
@@ -155,16 +166,17 @@ async function attempt<Result>(
     now: async () => Number((await ask(NOW))[0]?.['now']),
   };
   try {
-    if (how === 'together') await ask('BEGIN');
+    if (how !== 'alone') await ask('BEGIN');
     const value = await work(session);
     const start = performance.now();
-    if (how === 'together') await ask('COMMIT');
+    if (how === 'logged') await ask(LOGGED);
+    if (how !== 'alone') await ask('COMMIT');
     // The retry waits for the standby again, so nothing is acknowledged that a fail-over may lose.
-    if (unreplicated !== undefined) return { kind: 'passing', error: unreplicated };
-    if (how === 'together' && hasWritten) onCommit?.((performance.now() - start) / 1000);
+    if (unreplicated !== undefined) return { kind: 'unreplicated', error: unreplicated };
+    if (how !== 'alone' && hasWritten) onCommit?.((performance.now() - start) / 1000);
     return { kind: 'done', value };
   } catch (error) {
-    if (how === 'together')
+    if (how !== 'alone')
       await ask('ROLLBACK').catch((failed: unknown) => {
         lost ??= failed;
       });
