@@ -188,7 +188,7 @@ class Device:
                     raise
                 wait_s = min(_LONGEST_PLACE_WAIT_S, max(own_s, problem.wait_s))
                 own_s = min(_LONGEST_OWN_WAIT_S, 2 * own_s)
-                self._progress.tell("place", wait_s=wait_s, detail=problem.detail)
+                self._progress.tell("place", wait_s=wait_s, detail=problem.gathering or problem.detail)
                 self._progress.sleep(wait_s)
 
     def _check_trains(self) -> None:

@@ -132,6 +132,8 @@ class Problem(BasaError):
         self.status = status
         wait = document.get("retryAfterMs")
         self.wait_s = _seconds(wait, 1000) if wait is not None else _seconds(headers.get("retry-after"), 1)
+        #: With `no-place` while too few devices take part: how many updates there are and how many are needed.
+        self.gathering = _gathering_text(document.get("gathering"))
         offset = headers.get("upload-offset", "")
         self.upload_offset = int(offset) if re.fullmatch("[0-9]{1,16}", offset) else None
 
@@ -149,6 +151,17 @@ class Problem(BasaError):
     def is_undecided(self) -> bool:
         """It is not about the update: the session waits for a later run."""
         return self.code == "unknown-problem" or self.is_passing
+
+
+def _gathering_text(said: object) -> str:
+    """`7 of at least 8 updates for version 12; 1 more device needed`, or nothing."""
+    numbers = [said.get(name) for name in ("have", "least", "version")] if isinstance(said, dict) else []
+    if not numbers or not all(type(number) is int and 0 <= number < 2**53 for number in numbers):
+        return ""
+    have, least, version = numbers
+    missing = least - have
+    more = f"; {missing} more {'device' if missing == 1 else 'devices'} needed" if missing > 0 else ""
+    return f"{have} of at least {least} updates for version {version}{more}"
 
 
 def _seconds(said: object, scale: int) -> float:

@@ -204,7 +204,8 @@ class Events(Table):
         """The listener hears of each request for a place, the log of the first and of their number."""
         heard: List[Event] = []
         why = "7 of at least 8 updates for version 12; 1 more device needed"
-        said: Any = [no("no-place", detail=why)] * 5 + [no("no-place", detail="every place is taken"), None]
+        few = no("no-place", detail="every place is taken", gathering={"have": 7, "least": 8, "version": 12})
+        said: Any = [few] * 5 + [no("no-place", detail="every place is taken"), None]
         progress = Progress(heard.append)
         device: Any = Message(_progress=progress, _member=mock.Mock(ask_place=mock.Mock(side_effect=said)))
         with mock.patch.object(progress, "sleep") as sleep, self.assertLogs("basa", logging.INFO) as logged:
@@ -216,6 +217,16 @@ class Events(Table):
         self.assertEqual(told, [
             f"waiting for a place, in 0.2 s: {why}", "waiting for a place, in 5.0 s: every place is taken",
             "waiting for a place: 4 more times", "trained on version 12",
+        ])
+
+    def test_numbers_of_updates_that_are_none_are_not_shown(self) -> None:
+        def check(said: Any, told: str) -> None:
+            self.assertEqual(no("no-place", gathering=said).gathering, told)
+
+        self.every(check, [
+            {"said": {"have": 2, "least": 8, "version": 1}, "told": "2 of at least 8 updates for version 1; 6 more devices needed"},
+            {"said": {"have": 8, "least": 8, "version": 1}, "told": "8 of at least 8 updates for version 1"},
+            *({"said": said, "told": ""} for said in (None, 7, [1, 2, 3], {"have": 1}, {"have": "1", "least": 2, "version": 3}, {"have": -1, "least": 2, "version": 3})),
         ])
 
     def test_an_update_that_is_shortened_by_more_than_half_is_an_event(self) -> None:
