@@ -1,11 +1,9 @@
-/** Listens at an address, and ends the connections that nobody uses. */
+/** Listens at an address, with a sentence if that fails, and ends the connections that nobody uses. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../process/start-error.ts';
-
-// Listens at an address. If that fails, a sentence says why.
 
 export interface Address {
   readonly host: string;

@@ -11,8 +11,6 @@ import type { RateLimit } from './limits.ts';
 import type { Operator } from './operators.ts';
 import type { SignInOptions } from './sign-in.ts';
 
-// The options of a service, and their defaults.
-
 export const METRICS_ACCESS = ['off', 'token', 'open'] as const;
 type MetricsAccess = (typeof METRICS_ACCESS)[number];
 
