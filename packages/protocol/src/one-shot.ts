@@ -105,9 +105,6 @@ export {
   wrongVerdicts,
 } from './one-shot/server.ts';
 export {
-  decodeBufferRecord,
-  encodeBufferRecord,
-  evolveSum,
   isGranted,
   judgeCoordinates,
   judgeSum,
@@ -120,7 +117,6 @@ export {
   recordOpened,
   recordQuarantine,
   type ShotBatch,
-  type SumFact,
   type SumState,
   type SumStep,
   type SumVerdict,

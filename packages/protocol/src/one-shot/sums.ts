@@ -9,9 +9,8 @@
  */
 
 import { firstOutOfRange, toSigned, type VectorKernel } from '@basa/masking';
-import { type Codec, message, recordUnion } from '../wire/codec.ts';
-import { type Endorsement, endorsementsField } from '../wire/council.ts';
-import { type Ctx, KIND, list, MAX_SLOTS, MAX_SUMS, type TaskId, text, type UserId, u16, u53 } from '../wire/fields.ts';
+import type { Endorsement } from '../wire/council.ts';
+import { type Ctx, MAX_SUMS, type TaskId, type UserId } from '../wire/fields.ts';
 import { judgeBehind, judgePrefix, type PrefixVerdict, type SumRules, sumRules, updateWords } from '../wire/input.ts';
 import { LEAST_TRIMMED, ONE_SHOT_DEFAULTS, type OneShotPolicy } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
@@ -34,7 +33,7 @@ export interface SumState {
 }
 
 /** The facts that decide about a frozen sum. */
-export type SumFact =
+type SumFact =
   /** With the votes for its close: authorities without a part in it are shown them. */
   | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
   /** Its mean, or the reason why it is spoilt, is stored separately. */
@@ -47,7 +46,7 @@ export type SumFact =
 export type SumStep<Sum, Answer> = Transition<Sum, SumFact, Answer>;
 
 /** The sum after one of its facts. */
-export function evolveSum<Sum extends SumState>(sum: Sum, entry: SumFact): Sum {
+function evolveSum<Sum extends SumState>(sum: Sum, entry: SumFact): Sum {
   if (entry.kind === 'granted') return { ...sum, status: 'granted', votes: entry.votes };
   return { ...sum, status: entry.kind, ...(entry.kind === 'included' && { includedIn: entry.version }) };
 }
@@ -148,21 +147,6 @@ export function loseBatch(
     ? decided(batch, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }])
     : decided(batch, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx }]);
 }
-
-const MAX_WORDS = 200;
-
-const codec: Codec<SumFact> = recordUnion('buffer record', {
-  granted: message(KIND.bufferGranted, 'granted', { votes: endorsementsField }),
-  opened: message(KIND.bufferOpened, 'opened', {}),
-  included: message(KIND.bufferIncluded, 'included', { version: u53 }),
-  quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text(MAX_WORDS), slots: list(MAX_SLOTS, u16) }),
-  aborted: message(KIND.abortRecorded, 'aborted', {}),
-  unknown: message(KIND.unknownRecorded, 'unknown', {}),
-});
-
-export const encodeBufferRecord = codec.encode;
-/** Throws `DecodeError` for anything that is not a record. */
-export const decodeBufferRecord = codec.decode;
 
 type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
 

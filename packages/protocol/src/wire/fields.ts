@@ -266,12 +266,6 @@ export const KIND = {
   sessionAcknowledged: 115,
   sessionShot: 118,
   ledgerGiven: 121,
-  bufferGranted: 133,
-  bufferOpened: 139,
-  bufferIncluded: 134,
-  bufferQuarantined: 135,
-  abortRecorded: 136,
-  unknownRecorded: 137,
 } as const;
 
 /** The largest number of positions in a buffer. */

@@ -1,8 +1,5 @@
 /** A batch is decided once: what each decision may follow, and what it changes. */
 import {
-  decodeBufferRecord,
-  encodeBufferRecord,
-  evolveSum,
   loseBatch,
   openShotBatch,
   recordGrant,
@@ -63,12 +60,4 @@ it.each(table)('a decision on a batch that is %s is recorded, repeated or refuse
   expect(states[status].status).toBe(status);
   const found = Object.entries(steps).map(([name, step]) => [name, wordFor(step(states[status]))]);
   expect(Object.fromEntries(found)).toEqual(expected);
-});
-
-it('a decision is the same after its facts were read back', () => {
-  for (const step of Object.values(steps)) {
-    const { state, records } = step(grant);
-    const read = records.map((fact) => decodeBufferRecord(encodeBufferRecord(fact)));
-    expect(read.reduce<ShotBatch>(evolveSum, grant)).toEqual(state);
-  }
 });

@@ -1,9 +1,8 @@
 /** One real message of every kind, from a run of both modes, as input for fuzzing decoders. */
 import { granted } from '@basa/protocol';
-import { decodeBufferRecord, encodeBufferRecord, type SumFact } from '@basa/protocol/one-shot';
 import { paperMessages, paperTicketCodec } from '@basa/protocol/paper';
 import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
-import { type Codec, certificateCodec, deviceExportCodec, revocationsCodec, voteCodec } from '@basa/protocol/wire';
+import { certificateCodec, deviceExportCodec, revocationsCodec, voteCodec } from '@basa/protocol/wire';
 import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';
 import { shotSamples } from './one-shot/sample-shots.ts';
@@ -32,7 +31,6 @@ export function sampleMessages(): readonly SampleMessage[] {
     }),
     ...shotSamples(),
     ...paperSamples(),
-    ...sumSamples(),
   ];
 }
 
@@ -48,26 +46,4 @@ function paperSamples(): readonly SampleMessage[] {
     sample(messages.connectAnswer, { ticket: connection.ticket, inbox: sealed, version: 7 }),
     sample(messages.upload, upload),
   ];
-}
-
-/** One fact of every kind a server keeps of a sum. */
-function sumSamples(): readonly SampleMessage[] {
-  const codec: Codec<SumFact> = { name: 'buffer record', encode: encodeBufferRecord, decode: decodeBufferRecord };
-  const facts: readonly SumFact[] = [
-    { kind: 'opened' },
-    { kind: 'granted', votes: [{ authority: 0, signature: new Uint8Array(64).fill(2) }] },
-    { kind: 'included', version: 3 },
-    { kind: 'quarantined', why: 'guards', slots: [0, 2] },
-    { kind: 'aborted' },
-    { kind: 'unknown' },
-  ];
-  return facts.map((fact) => recordSample(codec, fact));
-}
-
-function recordSample<T extends { readonly kind: string }>(codec: Codec<T>, entry: T): SampleMessage {
-  return {
-    name: `${codec.name} ${entry.kind}`,
-    codec: codec as unknown as Codec<object>,
-    bytes: codec.encode(entry),
-  };
 }
