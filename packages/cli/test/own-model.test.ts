@@ -66,6 +66,10 @@ describe('`basa new`', () => {
     expect((await git('check-ignore', '--', ...secret)).stdout.trim().split('\n')).toEqual(secret);
   });
 
+  it.each(TEMPLATES)('has a device that tells why it waits: %s', (template) => {
+    expect(read(template, 'device.ts')).toMatch(/client\.on\('waiting', .*gatheringText\(gathering\)/);
+  });
+
   it('writes over nothing', async () => {
     const before = readdirSync(inProject('node'));
     const { code, errors } = await basaHere(['new', inProject('node')]);

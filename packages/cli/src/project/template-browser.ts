@@ -44,7 +44,7 @@ function draw(seed: number, count: number): Dataset {
 `;
 
 const DEVICE = `/** The device, in a worker: masking and training take a while on a phone and must not block the page. */
-import { BasaClient } from '@basa/client/web';
+import { BasaClient, gatheringText } from '@basa/client/web';
 import { createKernelBackend, createReferenceBackend, createTrainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
 import { data, model } from './model.ts';
@@ -66,6 +66,7 @@ addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<J
     const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB
     client.on('trained', ({ version, loss }) => postMessage(\`trained on version \${version}, loss \${loss.toFixed(3)}\`));
     client.on('accepted', () => postMessage('accepted'));
+    client.on('waiting', (gathering) => postMessage(gatheringText(gathering)));
     await client.run(trainer, await data({ device: Number(device), devices: 3 }), { rounds: 1 });
     await client.close();
     postMessage('done');

@@ -58,6 +58,7 @@ const client = await BasaClient.connect({ ...pins, token: tokens[device], identi
 });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
 client.on('accepted', () => console.log(\`device \${device}: accepted\`));
+client.on('waiting', (gathering) => console.log(\`device \${device}: \${gatheringText(gathering)}\`));
 client.on('rejected', ({ reason, detail }) => console.error(\`device \${device}: \${refusalText(reason, detail)}\`));
 const { accepted } = await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
 await client.close();
@@ -116,7 +117,7 @@ export const nodeTemplate: Template = {
       model: MODEL,
       device: {
         about: 'it downloads the model, trains on its own examples, and contributes a masked update.',
-        client: 'BasaClient, refusalText, trainerFor',
+        client: 'BasaClient, gatheringText, refusalText, trainerFor',
         model: 'data, model',
         trainer: 'await trainerFor(model)',
       },

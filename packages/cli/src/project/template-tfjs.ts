@@ -49,7 +49,7 @@ export const tfjsTemplate: Template = {
       model: MODEL,
       device: {
         about: 'it downloads the model, trains it with TensorFlow.js, and contributes a masked update.',
-        client: 'BasaClient, refusalText',
+        client: 'BasaClient, gatheringText, refusalText',
         model: 'data, trainer',
         trainer: 'trainer()',
       },
