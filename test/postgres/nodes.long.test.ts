@@ -54,7 +54,7 @@ describe('three nodes on one database', () => {
     expect([await status(count / 3 - 1), await status(count / 3)]).toEqual([200, 200]);
   });
 
-  it('a node that was stopped past its lease in the midst of a release is refused by the fence, and another ends the batch', async () => {
+  it('a node that was stopped past its lease in the midst of a vote is refused by the fence, and another ends the batch', async () => {
     const included: number[] = [];
     let stopped: number | undefined;
     let resume = (): void => {};
@@ -64,10 +64,10 @@ describe('three nodes on one database', () => {
     const nodes = await opened({
       onNode: (n) => ({
         onEvent: ({ kind }) => void (kind === 'buffer-included' && included.push(n)),
-        // The first node that asks for masks hears nothing of the answer until another has taken its lease.
+        // The first node that asks for votes hears nothing of the answer until another has taken its lease.
         fetch: async (...asked) => {
           const answer = await fetch(...asked);
-          if (stopped === undefined && String(asked[0]).endsWith('/releases')) stopped = n;
+          if (stopped === undefined && String(asked[0]).endsWith('/batch-votes')) stopped = n;
           if (stopped === n) await isResumed;
           return answer;
         },

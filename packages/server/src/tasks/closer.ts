@@ -14,7 +14,7 @@ import { endShots, type ShotContext } from '../shots/inspector.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { isEnded } from '../store/batches.ts';
 import type { StoredModel } from '../store/models.ts';
-import type { Fence } from '../store/sql.ts';
+import { type Fence, LeaseLost } from '../store/sql.ts';
 
 /** Makes versions, or results of windows, of the sums that wait for them. */
 export interface Versions {
@@ -66,6 +66,7 @@ export class Closer {
       granted(await batches.step<{ readonly kind: 'opened' }>(ctx, recordOpened, { opened, fence }));
       return true;
     } catch (error) {
+      if (error instanceof LeaseLost) throw error; // another node ends it
       // The authority's decision prevails: it gave the sum up, or lost its memory of it.
       if (error instanceof AuthorityRefusal) await this.#gatherer.lost(await this.#found(ctx), fence);
       if (isEnded((await this.#found(ctx)).status)) return false;
