@@ -16,18 +16,12 @@ import { reportHtml } from '../report/html.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { claimsOf } from '../report/summary.ts';
 import { type Cell, modelOf } from '../tasks/tasks.ts';
-import type { GridProgress } from '../training/train-queue.ts';
 import { TrainedStore } from '../training/trained-store.ts';
-import { needsOfCells, type Profile, type Study } from './context.ts';
+import { needsOfCells, type Profile, type Study, type TrainingRun } from './context.ts';
 import { Grid } from './grid.ts';
 
-export interface RunOptions {
+export interface RunOptions extends TrainingRun {
   readonly profile: Profile;
-  readonly folder: string;
-  readonly workers: number;
-  /** Run only these datasets and only the first seeds. A later run can do the rest. */
-  readonly datasets?: readonly string[] | undefined;
-  readonly seeds?: number | undefined;
   /** Changes to the usual grids. */
   readonly changes?: Changes;
   /** Choose rates and train. A later run reports the finished trainings. */
@@ -37,8 +31,6 @@ export interface RunOptions {
    * trainings are written.
    */
   readonly ordersFolder?: string | undefined;
-  /** Report the trainings that earlier runs finished, and train nothing. */
-  readonly onlyFinished?: boolean;
   /** Use the costs of another run or machine instead of measuring them. */
   readonly costsFile?: string | undefined;
   /** No further training begins after this number of minutes. */
@@ -47,9 +39,7 @@ export interface RunOptions {
   readonly date: string;
   /** The command line that the page shows. */
   readonly command?: string | undefined;
-  readonly signal: AbortSignal;
   onMeasure(what: string): void;
-  onProgress(progress: GridProgress): void;
 }
 
 /** All studies share one queue of trainings, the most important first. Then each study is reported from the finished trainings. */
@@ -83,7 +73,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
     if (isTrainingOnly && !stage.some(isChoosing)) continue;
     for (const study of stage) {
       const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
-      const outcome = await study.run({ profile, costs, results });
+      const outcome = await study.run({ profile, costs, results, own: options });
       writeRates(folder, outcome);
       outcomes.push(outcome);
     }

@@ -3,14 +3,14 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } fro
 import { dirname } from 'node:path';
 import type { Trained } from '@basa/simulator/virtual-time';
 
-interface Line {
+interface Line<Result> {
   readonly name: string;
-  readonly trained: Trained;
+  readonly trained: Result;
 }
 
-export class TrainedStore {
+export class TrainedStore<Result = Trained> {
   readonly #file: string;
-  readonly #kept = new Map<string, Trained>();
+  readonly #kept = new Map<string, Result>();
 
   /** A last line without its end was cut off while it was written: it is dropped. */
   constructor(file: string) {
@@ -22,17 +22,17 @@ export class TrainedStore {
     if (whole < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, whole)));
     for (const line of text.slice(0, whole).split('\n')) {
       if (line === '') continue;
-      const { name, trained } = JSON.parse(line) as Line;
+      const { name, trained } = JSON.parse(line) as Line<Result>;
       this.#kept.set(name, trained);
     }
   }
 
-  get(name: string): Trained | undefined {
+  get(name: string): Result | undefined {
     return this.#kept.get(name);
   }
 
-  put(name: string, trained: Trained): void {
-    appendFileSync(this.#file, `${JSON.stringify({ name, trained } satisfies Line)}\n`);
+  put(name: string, trained: Result): void {
+    appendFileSync(this.#file, `${JSON.stringify({ name, trained } satisfies Line<Result>)}\n`);
     this.#kept.set(name, trained);
   }
 }
