@@ -1,12 +1,14 @@
-/** Both services as real processes: a batch that outlives a killed server, clean stops, and starts that fail in one line. */
+/** Both services as real processes: a batch that outlives a killed server and a killed authority, clean stops, and starts that fail in one line. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BasaClient } from '@basa/client/node';
+import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import { encodePolicy } from '@basa/protocol/policy';
+import { inspectAnswerCodec } from '@basa/protocol/wire';
 import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, newToken, oneHot, READER, testPolicy, until } from '@basa/testkit/services/test-services.ts';
@@ -76,27 +78,39 @@ afterAll(async () => {
   await authority.kill();
 });
 
-it('a server killed in the middle of uploads goes on with them, and counts every update once', async () => {
-  const policy = encodePolicy(testPolicy({ serverKey: keys.server, authorityKeys: [keys.authority] }));
+/** A new task of a server, and its first three devices. */
+async function threeDevices(at: ServiceProcess, serverKey: Uint8Array) {
+  const url = await at.url();
+  const policy = encodePolicy(testPolicy({ serverKey, authorityKeys: [keys.authority] }));
   const { task } = await ask<{ task: string }>(urls.authority, AUTHORITY_PATH.tasks, policy);
-  await ask(urls.server, SERVER_PATH.tasks, { policy: toHex(policy) });
-  const at = { url: urls.authority, publicKey: keys.authority };
-  const tokens = await Promise.all([0, 1, 2].map(() => newToken(at, task)));
-  const port = Number(new URL(urls.server).port);
+  await ask(url, SERVER_PATH.tasks, { policy: toHex(policy) });
+  const authorityAt = { url: urls.authority, publicKey: keys.authority };
+  const tokens = await Promise.all([0, 1, 2].map(() => newToken(authorityAt, task)));
   const clients = await Promise.all(
     tokens.map((token, n) =>
       BasaClient.connect({
-        ...urls,
+        server: url,
+        authority: urls.authority,
         task,
         token,
         authorityKey: toHex(keys.authority),
-        identity: join(folder, `device-${n}`),
+        identity: join(folder, `device-${task.slice(0, 8)}-${n}`),
         pieceBytes: 20,
         floor: { minimum: 2, noNoise: true },
         retry: { attempts: 1, timeoutMs: 60_000 },
       }),
     ),
   );
+  return { task, clients };
+}
+
+async function reached(url: string, task: string, version: number): Promise<void> {
+  await until(async () => (await ask<{ version?: number }>(url, SERVER_PATH.task(task))).version === version);
+}
+
+it('a server killed in the middle of uploads goes on with them, and counts every update once', async () => {
+  const { task, clients } = await threeDevices(server, keys.server);
+  const port = Number(new URL(urls.server).port);
   try {
     const [a, b, c] = clients as [BasaClient, BasaClient, BasaClient];
     expect(await a.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
@@ -115,13 +129,47 @@ it('a server killed in the middle of uploads goes on with them, and counts every
       await server.url();
       expect(await client.resume()).toMatchObject({ kind: 'accepted' });
     }
-    await until(async () => (await ask<{ version?: number }>(urls.server, SERVER_PATH.task(task))).version === 1);
+    await reached(urls.server, task, 1);
     const model = await (
       await fetch(new URL(SERVER_PATH.model(task, 1), urls.server), { headers: READER })
     ).arrayBuffer();
     expect(countsOf(new Float32Array(model), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
   } finally {
     for (const client of clients) await client.close();
+  }
+});
+
+it('an authority killed right after its vote knows the batch of each upload again, and votes for it again', async () => {
+  const proxy = await ServiceProxy.before(() => urls.authority);
+  const behind = new ServiceProcess(
+    'server',
+    serverConfig({ dataFolder: join(folder, 'behind'), authorityUrl: proxy.url }),
+  );
+  const url = await behind.url();
+  const { task, clients } = await threeDevices(behind, await keyAt(url, SERVER_PATH.about));
+  let killed: Promise<void> | undefined;
+  proxy.onAnswer = ({ path }, answer) => {
+    if (path !== AUTHORITY_PATH.batchVotes(task)) return answer;
+    killed ??= authority.kill();
+    return 'cut';
+  };
+  try {
+    for (const [n, client] of clients.entries())
+      expect(await client.contribute(oneHot(n), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+    await until(() => killed !== undefined);
+    await killed;
+    proxy.behave();
+    const { port } = new URL(urls.authority);
+    authority = new ServiceProcess('authority', authorityConfig({ port: Number(port) }), PASSPHRASE);
+    await authority.url();
+    await reached(url, task, 1);
+    const inspected = proxy.passed.filter(({ asked }) => asked.path === AUTHORITY_PATH.inspections(task));
+    const { verdicts } = inspectAnswerCodec.decode(inspected.at(-1)?.answer.body as Uint8Array);
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['used', 'used', 'used']);
+  } finally {
+    for (const client of clients) await client.close();
+    await behind.kill();
+    await proxy.close();
   }
 });
 

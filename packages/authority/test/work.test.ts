@@ -5,7 +5,7 @@ import type { Ctx, JoinTag, TaskId, UserId } from '@basa/protocol';
 import type { ExaminedUpload } from '@basa/protocol/one-shot';
 import type { FastifyReply, FastifyRequest } from '@basa/service';
 import { describe, expect, it } from 'vitest';
-import { ExaminedUploads, Turns } from '../src/masks/mask-threads.ts';
+import { ExaminedUploads, MaskThreads, Turns } from '../src/masks/mask-threads.ts';
 import { BytesUnderWay } from '../src/routes/shot-limits.ts';
 
 it('work of a task waits for its turn, not for all work of another task, also if some of it fails', async () => {
@@ -34,6 +34,17 @@ it('work of a task waits for its turn, not for all work of another task, also if
     1,
   ]);
   expect(await take('a', 5)).toBe(5);
+});
+
+it('sums of a task wait for their turn, however many of another task were asked for before', async () => {
+  const threads = new MaskThreads(0);
+  const none = { request: new Uint8Array(), policy: new Uint8Array(), authority: 0, secrets: [], count: 0 };
+  const order: string[] = [];
+  const asked = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) =>
+    threads.sum(new Uint8Array(32).fill(name.charCodeAt(0)) as TaskId, none, []).then(() => order.push(name)),
+  );
+  await Promise.all(asked);
+  expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
 });
 
 describe('the memory of good uploads', () => {

@@ -107,10 +107,7 @@ export class MaskThreads {
 const IN_THIS_THREAD: WorkerPool<MaskTask, MaskResult> = {
   size: 0,
   async run(task) {
-    const [{ workOn }, { maskTools }] = await Promise.all([
-      import('./work/mask-work.ts'),
-      import('./work/mask-work.ts'),
-    ]);
+    const { workOn, maskTools } = await import('./work/mask-work.ts');
     return workOn(task, maskTools);
   },
   close: async () => {},
