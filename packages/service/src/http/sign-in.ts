@@ -3,7 +3,7 @@
  * its keys with the first token, when a key is new, and every ten minutes.
  */
 import { isLoopback } from '@basa/protocol/http';
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Type } from 'typebox';
 import { wrongConfiguration } from '../process/start-error.ts';
 import { closed } from './messages.ts';
@@ -99,25 +99,46 @@ export function signIn(options: SignInOptions, clock: () => number): SignIn {
 /** Discovery (OpenID Connect Discovery 1.0, section 4), once it has succeeded; the set fetches unknown keys again (RFC 7517). */
 function keysOf(issuer: string, clock: () => number): () => Promise<JWTVerifyGetKey> {
   let found: Promise<JWTVerifyGetKey> | undefined;
-  let failedAt = Number.NEGATIVE_INFINITY;
+  const rested = resting(clock);
   return () => {
-    if (found === undefined && clock() - failedAt < REST_MS) return Promise.reject(new Error('asked a moment ago'));
-    found ??= discover(issuer).catch((error: unknown) => {
+    found ??= rested(() => discover(issuer, clock)).catch((error: unknown) => {
       found = undefined;
-      failedAt = clock();
       throw error;
     });
     return found;
   };
 }
 
-async function discover(issuer: string): Promise<JWTVerifyGetKey> {
+/** Runs what is asked, but fails at once for a while after it has failed. */
+function resting(clock: () => number): <Answer>(ask: () => Promise<Answer>) => Promise<Answer> {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  return async (ask) => {
+    if (clock() - failedAt < REST_MS) throw new Error('asked a moment ago');
+    try {
+      return await ask();
+    } catch (error) {
+      failedAt = clock();
+      throw error;
+    }
+  };
+}
+
+async function discover(issuer: string, clock: () => number): Promise<JWTVerifyGetKey> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'error' });
   const told = (await answer.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
   if (!answer.ok || told.issuer !== issuer || typeof told.jwks_uri !== 'string' || !isSafe(told.jwks_uri))
     throw new Error(`${url} does not describe ${issuer}`);
-  return createRemoteJWKSet(new URL(told.jwks_uri), { timeoutDuration: PATIENCE_MS });
+  const rested = resting(clock);
+  const keys = async (...asked: Parameters<typeof fetch>): Promise<Response> => {
+    const given = await fetch(...asked);
+    if (given.ok) return given;
+    throw new Error(`the keys of ${issuer} were answered with ${given.status}`);
+  };
+  return createRemoteJWKSet(new URL(told.jwks_uri), {
+    timeoutDuration: PATIENCE_MS,
+    [customFetch]: (...asked) => rested(() => keys(...asked)),
+  });
 }
 
 /** Nothing that a stranger wrote into a token is repeated. Undefined if the keys could not be fetched. */

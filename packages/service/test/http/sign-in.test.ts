@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { checkIssuer } from '../../src/http/sign-in.ts';
 import { codeOf, NOW, serviceWith, token } from './test-service.ts';
 
+const DISCOVERY = '/.well-known/openid-configuration';
 const AUDIENCE = 'https://basa.example.org';
 let now = NOW;
 let issuer: Issuer;
@@ -57,7 +58,7 @@ it('a token of the issuer has the roles of its groups, beside tokens of the conf
   expect(await ask(token)).toEqual({});
   expect(lines.join('')).toContain('"operator":"ada"');
   expect(lines.join('')).not.toContain(issuer.token(operator).slice(0, 40));
-  expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/keys']);
+  expect(issuer.asked).toEqual([DISCOVERY, '/keys']);
 });
 
 it('reads roles at a path of the claims, as Keycloak writes them', async () => {
@@ -139,6 +140,37 @@ it('without an answer of the issuer says so, asks it again only later, and still
   now += 5000;
   expect(await ask(issuer.token(operator))).toEqual(cannot);
   expect(issuer.asked).toHaveLength(2);
+});
+
+it('asks for keys that it cannot get again only later, and takes tokens of those that it has meanwhile', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  const { ask } = await askWith();
+  const cannot = ['operator-token-missing', expect.stringContaining('cannot be fetched now')];
+  issuer.instead.set('/keys', { error: 'down' });
+  for (let n = 0; n < 5; n++) expect(await ask(issuer.token(operator))).toEqual(cannot);
+  expect(issuer.asked).toEqual([DISCOVERY, '/keys']);
+  issuer.instead.clear();
+  now += 5000;
+  expect(await ask(issuer.token(operator))).toEqual({});
+  issuer.instead.set('/keys', { error: 'down' });
+  vi.setSystemTime(NOW + 31_000);
+  for (let n = 0; n < 5; n++) expect(await ask(issuer.token(operator, { kid: 'made up' }))).toEqual(cannot);
+  expect(await ask(issuer.token(operator))).toEqual({});
+  expect(issuer.asked).toEqual([DISCOVERY, '/keys', '/keys', '/keys']);
+});
+
+it.each([
+  ['describes another issuer', () => ({ issuer: 'https://evil.example', jwks_uri: `${issuer.url}/keys` })],
+  ['has its keys where others can change them', () => ({ issuer: issuer.url, jwks_uri: 'http://keys.example.org' })],
+  ['has no keys', () => ({ issuer: issuer.url })],
+])('an issuer that %s is not believed', async (_, described) => {
+  issuer.instead.set(DISCOVERY, described());
+  const { ask } = await askWith();
+  expect(await ask(issuer.token(operator))).toEqual([
+    'operator-token-missing',
+    expect.stringContaining('cannot be fetched now'),
+  ]);
+  expect(issuer.asked).toEqual([DISCOVERY]);
 });
 
 it('a service without an issuer refuses every signed token', async () => {

@@ -15,6 +15,8 @@ export interface Issuer {
   rotate(): void;
   /** Errors (RFC 8628) that a device gets before its token. */
   readonly deviceErrors: string[];
+  /** Answers in place of its own, by path. */
+  readonly instead: Map<string, object>;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export async function startIssuer(claims: Claims, clock: () => number = Date.now
   let key = newKey();
   const asked: string[] = [];
   const deviceErrors: string[] = [];
+  const instead = new Map<string, object>();
   /** PKCE challenges, by authorization code. */
   const codes = new Map<string, string>();
 
@@ -85,7 +88,8 @@ export async function startIssuer(claims: Claims, clock: () => number = Date.now
       reply.writeHead(302, { location: back.href }).end();
       return;
     }
-    const answer = answers[pathname]?.(new URLSearchParams(await textOf(request)));
+    const given = new URLSearchParams(await textOf(request));
+    const answer = instead.get(pathname) ?? answers[pathname]?.(given);
     reply.writeHead(answer === undefined ? 404 : 'error' in answer ? 400 : 200, { 'content-type': 'application/json' });
     reply.end(JSON.stringify(answer ?? {}));
   });
@@ -96,6 +100,7 @@ export async function startIssuer(claims: Claims, clock: () => number = Date.now
     asked,
     token,
     deviceErrors,
+    instead,
     rotate: () => {
       key = newKey();
     },
