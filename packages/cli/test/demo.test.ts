@@ -9,6 +9,12 @@ import { describe, expect, it } from 'vitest';
 // Four of nine make a sum. Two drop-outs in one batch would hold it up until their places are over.
 const SMALL = ['--devices', '9', '--buffer', '5', '--drop', '4'];
 type Result = Readonly<Record<string, number>>;
+interface Told {
+  readonly devices: number;
+  readonly windows: number;
+  readonly fields: readonly string[];
+  readonly coverage: number;
+}
 
 describe('the demo', () => {
   it("trains with the paper's protocol and with one-shot as well as without security, and compares them", async () => {
@@ -38,7 +44,20 @@ describe('the demo', () => {
     expect(readdirSync(join(folder, 'devices'))).toEqual(['one-shot', 'paper']);
   });
 
-  it('of statistics runs in `basa dev`, which says how to take part and shows results', async () => {
+  it('of statistics ends with results of three windows, whose error bars contain the true values', async () => {
+    const { code, out, errors } = await basa(['demo', '--statistics', '--devices', '8', '--json']);
+    expect(code).toBe(0);
+    const { statistics } = lastLine(out) as { readonly statistics: Told };
+    expect(statistics).toMatchObject({ devices: 8, fields: ['battery', 'latencyMs', 'network'] });
+    expect(statistics.windows).toBeGreaterThanOrEqual(3);
+    // Thirty values or more, of which one in twenty lies outside.
+    expect(statistics.coverage).toBeGreaterThan(0.7);
+    expect(errors.match(/^window \d+: \d devices; battery .* ± /gm)?.length).toBeGreaterThanOrEqual(3);
+    expect(errors).toMatch(/^battery: mean of the devices in each window$/m);
+    expect(errors).toMatch(/^wifi +-?[\d.]+ +± [\d.]+ +\d\.0.* [█▒·]{32}$/m);
+  });
+
+  it('of statistics goes on in `basa dev`, which says how to take part and shows results', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
     const ports = ['--server-port', '0', '--authority-port', '0'];
     const dev = start(['dev', '--statistics', '--devices', '4', '--folder', folder, ...ports]);

@@ -109,12 +109,9 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('gathers statistics: a task of fields, reports of devices, and the results of a window', async () => {
     const [file, reported] = [join(folder, 'fields.json'), join(folder, 'report.json')];
-    writeFileSync(
-      file,
-      JSON.stringify({ screenMs: { low: 0, high: 1000, step: 10 }, country: { choices: ['at', 'de'] } }),
-    );
+    writeFileSync(file, JSON.stringify({ screenMs: { low: 0, high: 1000, step: 10 } }));
     writeFileSync(reported, JSON.stringify({ screenMs: 2000, country: 'at' }));
-    const fields = ['--statistics', file];
+    const fields = ['--statistics', file, '--field', 'country:choices:at,de'];
     const numbers = ['--window', '2', '--buffer', '2', '--minimum', '2', '--unsafe-exact'];
     const created = await type('task', 'create', '--name', 'usage', ...fields, ...numbers, '--json');
     const { task } = lastLine(created.out) as { task: string };
@@ -141,7 +138,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const shown = await type('task', 'show', task);
     expect(shown.out).toMatch(/screenMs 1000 ± 0; country at 2, de 0, other 0 \(± 0\)|no batch of at least 2 reports/);
     expect((await type('task', 'create', ...fields, '--target', '9')).errors).toContain('--target is for tasks with');
-    expect((await type('task', 'create', '--unsafe-exact')).errors).toContain('--unsafe-exact needs --statistics');
+    expect((await type('task', 'create', '--unsafe-exact')).errors).toContain('--unsafe-exact needs --statistics or');
   });
 
   it('lists devices, revokes one by its first digits, and learns how to find the digits', async () => {

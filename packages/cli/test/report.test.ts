@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { comparisonOf, jsonOf, summaryOf } from '../src/demo/report.ts';
 import type { DemoResult } from '../src/demo/run-demo.ts';
+import { errorBar, statusText, windowLine } from '../src/demo/statistics-demo.ts';
 
 const COST = { ms: 4, sent: 100, received: 20 };
 /** Two contributions with two requests each. */
@@ -40,4 +41,23 @@ it('the line of --json has an object for each protocol that ran', () => {
   const line = jsonOf([resultOf('paper', 1), resultOf('one-shot', 2)]);
   expect(line).toMatchObject({ paper: { buffers: 1, dropped: 1 }, oneShot: { buffers: 2, msPerContribution: 8 } });
   expect(Object.keys(jsonOf([resultOf('one-shot', 2)]))).toEqual(['oneShot']);
+});
+
+it.each([
+  [5, 2, '███▒▒▒▒···'],
+  [-4, 2, '··········'],
+  [0, 3, '▒▒▒·······'],
+  [9, 3, '██████▒▒▒▒'],
+])('a bar of %i with an error of %i ends in its error bar, and stays on the scale', (value, error, bar) => {
+  expect(errorBar(value, error, 10, 10)).toBe(bar);
+});
+
+it('tells why a window has no result, and what is awaited', () => {
+  const window = { window: 7, from: 0, to: 6000, isOver: true, devices: 0, lost: 3, fields: [], truths: {} };
+  expect(windowLine({ ...window, why: 'no batch of at least 24 reports was opened' }, 1)).toBe(
+    'window 1: 0 devices, 3 reports left out; no result: no batch of at least 24 reports was opened. The demo waits for the next window.',
+  );
+  expect(statusText({ done: 1, accepted: 31, leftMs: 1500 }, { devices: 48, windows: 3 })).toBe(
+    'window 2 of 3: 31 of 48 devices have reported, 2 s left',
+  );
 });

@@ -1,9 +1,11 @@
-/** `basa plan` and `basa simulate` of a statistics task. */
+/** The fields of a statistics task, and its `basa plan` and `basa simulate`. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterAll, describe, expect, it } from 'vitest';
+import { fieldDefinitions } from '../src/flags/task.ts';
+import { taskCreate } from '../src/tasks/task-create.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-statistics-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,6 +26,43 @@ interface Planned {
   readonly participations?: number;
   readonly sizes: readonly { readonly bufferSize: number; readonly level: number; readonly errors: object }[];
 }
+
+describe('--field', () => {
+  it.each([
+    ['a:number:0:10:0.5', { low: 0, high: 10, step: 0.5 }],
+    ['a:number:-5:5:1', { low: -5, high: 5, step: 1 }],
+    ['a:histogram:0,1e3,2000', { edges: [0, 1000, 2000] }],
+    ['a:choices:at,de', { choices: ['at', 'de'] }],
+  ])('reads %s', async (typed, a) => {
+    expect(await fieldDefinitions({ statistics: undefined, field: [typed] })).toEqual({ a });
+  });
+
+  it('adds to the fields of a file', async () => {
+    const [, statistics = ''] = fieldsFile('one.json', { a: { edges: [0, 1] } });
+    const fields = await fieldDefinitions({ statistics, field: ['b:choices:x'] });
+    expect(fields).toEqual({ a: { edges: [0, 1] }, b: { choices: ['x'] } });
+    expect(await fieldDefinitions({ statistics: undefined, field: [] })).toBeUndefined();
+  });
+
+  it.each([
+    'a',
+    'a:number:1',
+    'a:number:0:10:',
+    'a:number:0:10:x',
+    'a:number:0:10:1:1',
+    'a:histogram:0,,1',
+    'a:histogram:0:1',
+    'a:choices:x:y',
+    'a:mean:0:10:1',
+  ])('refuses %s', async (typed) => {
+    const { code, errors } = await basaHere(['plan', '--field', typed], {});
+    expect([code, errors]).toEqual([2, expect.stringContaining(`name:choices:word,word,..., got "${typed}"`)]);
+  });
+});
+
+it('task create has at most 30 flags', () => {
+  expect(Object.keys(taskCreate.flags).length).toBeLessThanOrEqual(30);
+});
 
 describe('basa plan', () => {
   it('tells the errors by K, and epsilon over the planned windows', async () => {

@@ -21,11 +21,18 @@ import {
 import { comparisonOf, jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
 
 const FLAGS = {
+  statistics: yes(
+    'gather statistics instead of training a model: devices report numbers and choices, the results have error bars',
+  ),
   mode: choice(MODES, {
     help: "run only one of the two: paper, the paper's own protocol, or one-shot",
     without: 'both',
   }),
-  devices: whole({ help: 'number of devices in each fleet', max: 10_000, without: '24, or twice --buffer' }),
+  devices: whole({
+    help: 'number of devices in each fleet',
+    max: 10_000,
+    without: '24, or twice --buffer; 48 with --statistics',
+  }),
   buffer: whole({ ...bufferFlag, min: FEWEST, default: 10 }),
   target: whole({ value: 'percent', help: 'accuracy to reach', min: 1, max: 100, default: 88 }),
   further: whole({ help: 'number of buffers to run after the target is reached', max: 1000, default: 5 }),
@@ -56,11 +63,14 @@ export const demo: Command = command({
     "The paper's protocol is UNSAFE and runs only for comparison: its server can learn single updates (docs/threat-model.md).",
   ],
   opening: 'Loading',
-  run: inFolder,
+  run: (input) => inFolder(input, input.flags.statistics ? statistics : training),
 });
 
 /** In a folder without an earlier run. A temporary one is removed at the end. */
-async function inFolder(input: Input): Promise<CommandResult> {
+async function inFolder(
+  input: Input,
+  run: (input: Input, folder: string) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const { flags, terminal } = input;
   const { folder: given } = flags;
   if (given !== undefined && existsSync(join(given, 'secrets.json')))
@@ -70,12 +80,29 @@ async function inFolder(input: Input): Promise<CommandResult> {
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
   const isKept = given !== undefined || flags.keep;
   try {
-    const result = await training(input, folder);
+    const result = await run(input, folder);
     if (isKept) terminal.line(`logs and data: ${folder}`);
     return result;
   } finally {
     if (!isKept) await rm(folder, { recursive: true, force: true });
   }
+}
+
+const WINDOWS = 3;
+const REPORTERS = 48;
+
+async function statistics({ flags, terminal, signal }: Input, folder: string): Promise<CommandResult> {
+  if (flags.mode !== undefined) throw new CommandError('--statistics trains no model; remove --mode');
+  const { reportOf, runStatistics, statisticsJson, statusText, windowLine } = await import('./statistics-demo.ts');
+  const devices = within(flags.devices ?? REPORTERS, 'devices', { min: 4, max: 1000 });
+  const goal = { devices, windows: WINDOWS };
+  const result = await runStatistics({
+    ...{ ...goal, folder, maxSeconds: flags.seconds, seed: flags.seed, terminal, signal },
+    onProgress: (progress) => terminal.status(statusText(progress, goal)),
+    onWindow: (window, number) => terminal.line(windowLine(window, number)),
+  });
+  terminal.line(reportOf(result));
+  return { json: statisticsJson(result), exitCode: result.isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
 }
 
 async function training({ flags, terminal, signal }: Input, folder: string): Promise<CommandResult> {

@@ -31,6 +31,7 @@ const PAGE_TOKENS = 200;
 const TOKEN_MS = 24 * 3_600_000;
 const DEVICES = 9;
 const REPORTERS = 40;
+const WINDOW_MS = 10_000;
 /** The K of the paper's experiments. */
 const MOST_FITTING = 10;
 const LOOK_MS = 500;
@@ -187,10 +188,13 @@ export function batchesFor(devices: number, buffer: number | undefined): Pick<Fi
 function statistics({ flags, terminal }: Input): (services: LocalServices) => Promise<Party> {
   const { folder, threshold, devices = REPORTERS, buffer } = flags;
   return async (services) => {
-    const { createReportingTask, Reporters, WINDOW_MS } = await import('./reporters.ts');
-    const { task, policy } = await createReportingTask(services, devices, defined({ bufferSize: buffer, threshold }));
-    const reporters = new Reporters(join(folder, String(Date.now())));
-    await reporters.start(services, task, devices);
+    const { createReportingTask, Reporters } = await import('./reporters.ts');
+    const fleet = { devices, windowMs: WINDOW_MS };
+    const settings = { name: 'dev statistics', ...fleet, ...defined({ bufferSize: buffer, threshold }) };
+    const { task, policy } = await createReportingTask(services, settings);
+    const where = join(folder, String(Date.now()));
+    const reporters = new Reporters({ ...fleet, folder: where, seed: 1, remembered: 0 });
+    await reporters.start(services, task);
     terminal.line(
       `${counted(devices, 'device')} report every ${WINDOW_MS / 1000} s. A window needs ${policy.minimum} reports; the first result comes in about 20 s.`,
     );

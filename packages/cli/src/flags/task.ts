@@ -130,6 +130,10 @@ export const STATISTICS_FLAGS = {
     value: 'file',
     help: 'gather statistics instead of training a model: a JSON file of fields by name, each { low, high, step }, { edges } or { choices }',
   }),
+  field: texts({
+    value: 'field',
+    help: 'a field of statistics: name:number:low:high:step, name:histogram:edge,edge,... or name:choices:word,word,...',
+  }),
   window: whole({
     value: 'seconds',
     help: 'a device reports its statistics at most once in so much time; --participations is the number of planned windows',
@@ -156,7 +160,7 @@ export function noiseOf(
   if (isStatistics && flags['no-noise'])
     throw new CommandError('statistics without noise need --unsafe-exact instead of --no-noise');
   if (!isStatistics && flags['unsafe-exact'])
-    throw new CommandError('--unsafe-exact needs --statistics; add it, or remove --unsafe-exact');
+    throw new CommandError('--unsafe-exact needs --statistics or --field; add one, or remove --unsafe-exact');
   const { noise: noiseMultiplier, participations } = flags;
   const privacy = defined({ noiseMultiplier, participations, ...more });
   if (more.delta !== undefined && participations === undefined && (noiseMultiplier ?? 0) < 1 && !isStatistics)
@@ -168,13 +172,40 @@ export function noiseOf(
   return isStatistics ? { unsafeExact: true } : { noNoise: true };
 }
 
-/** The fields of a statistics task. */
-export async function fieldsIn(file: string): Promise<FieldDefinitions> {
+interface FieldFlags {
+  readonly statistics: string | undefined;
+  readonly field: readonly string[];
+}
+
+/** The fields of a statistics task: those of the file, then those that were typed. Undefined for a task that trains a model. */
+export async function fieldDefinitions({ statistics, field }: FieldFlags): Promise<FieldDefinitions | undefined> {
+  if (statistics === undefined && field.length === 0) return undefined;
+  const own = Object.fromEntries(field.map(fieldIn));
+  return { ...(statistics !== undefined && (await fieldsIn(statistics))), ...own };
+}
+
+async function fieldsIn(file: string): Promise<FieldDefinitions> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as FieldDefinitions;
   } catch (error) {
     throw new CommandError(`--statistics ${file}: ${(error as Error).message}`);
   }
+}
+
+function fieldIn(typed: string): readonly [string, FieldDefinitions[string]] {
+  const [name = '', kind, ...rest] = typed.split(':');
+  const words = (rest[0] ?? '').split(',');
+  if (kind === 'choices' && rest.length === 1) return [name, { choices: words }];
+  const numbers = (kind === 'histogram' && rest.length === 1 ? words : rest).map((word) =>
+    word.trim() === '' ? Number.NaN : Number(word),
+  );
+  const isRead = numbers.every(Number.isFinite);
+  if (isRead && kind === 'histogram' && rest.length === 1) return [name, { edges: numbers }];
+  const [low = 0, high = 0, step = 0] = numbers;
+  if (isRead && kind === 'number' && numbers.length === 3) return [name, { low, high, step }];
+  throw new CommandError(
+    `--field takes name:number:low:high:step, name:histogram:edge,edge,... or name:choices:word,word,..., got "${typed}"`,
+  );
 }
 
 export const metricsFlag = parsed<readonly MetricRange[]>(

@@ -6,7 +6,7 @@ import type * as Learning from '@basa/learning';
 import type { Model, OwnModel, Samples, Trainer } from '@basa/learning';
 import type { OwnRun, SimulatedVersion } from '@basa/simulator/virtual-time';
 import { checkExamples, loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
-import { fieldsIn } from '../flags/task.ts';
+import { fieldDefinitions } from '../flags/task.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { bar, counted, percent, plot, type Terminal, table } from '../shell/terminal.ts';
 import { localTrainingOf, SIMULATION_FLAGS, simulationOf } from './simulation-flags.ts';
@@ -20,10 +20,10 @@ export const simulate: Command = command({
   async run(input) {
     const { terminal, signal } = input;
     const [file] = input.positionals;
-    const { statistics } = input.flags;
-    if (statistics !== undefined) {
+    const fields = await fieldDefinitions(input.flags);
+    if (fields !== undefined) {
       const { simulateFields } = await import('./statistics-simulation.ts');
-      return simulateFields(input, await fieldsIn(statistics));
+      return simulateFields(input, fields);
     }
     if (file === undefined)
       throw new CommandError('name a model file, for example `basa simulate model.ts`; `basa new` creates one');

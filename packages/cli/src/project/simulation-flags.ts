@@ -95,6 +95,7 @@ export const SIMULATION_FLAGS = {
     without: 'measured on this machine',
   }),
   statistics: STATISTICS_FLAGS.statistics,
+  field: STATISTICS_FLAGS.field,
   'unsafe-exact': STATISTICS_FLAGS['unsafe-exact'],
   csv: text({
     value: 'file',

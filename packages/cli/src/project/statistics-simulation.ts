@@ -11,7 +11,7 @@ import {
 import type { SimulatedWindow } from '@basa/simulator/virtual-time';
 import { CommandError, type CommandInput, type CommandResult } from '../shell/command.ts';
 import { bar, percent, table } from '../shell/terminal.ts';
-import { shown } from '../tasks/statistics.ts';
+import { comparedValues, coverageOf, DEVIATIONS, type KnownFields, shown, truthsOf } from '../tasks/statistics.ts';
 import { type SIMULATION_FLAGS, simulationOf } from './simulation-flags.ts';
 
 export async function simulateFields(
@@ -111,55 +111,4 @@ function valueIn(row: Readonly<Record<string, string>>, { kind, name }: Statisti
   const value = cell.trim() === '' ? Number.NaN : Number(cell);
   if (Number.isNaN(value)) throw new RangeError(`the column ${name} of row ${n} is no number: "${cell}"`);
   return value;
-}
-
-/** 95 % of the values of a normal distribution are within this many standard deviations. */
-const DEVIATIONS = 1.96;
-
-/** The results of a window, with the true values of the devices in its sums by field: the mean of a number, the counts of buckets. */
-interface KnownFields {
-  readonly fields: readonly FieldResult[];
-  readonly truths: Readonly<Record<string, readonly number[]>>;
-}
-
-function truthsOf(fields: readonly StatisticsField[], reports: readonly Report[]): KnownFields['truths'] {
-  return Object.fromEntries(fields.map((field) => [field.name, truthOf(field, reports)]));
-}
-
-function truthOf(field: StatisticsField, reports: readonly Report[]): readonly number[] {
-  const values = reports.map((report) => report[field.name] as number | string);
-  if (field.kind === 'number') return [sum(values as readonly number[]) / values.length];
-  const words = values.map((value) => reportWords([field], { [field.name]: value }).words);
-  return [...(words[0] ?? [])].map((_, bucket) => sum(words.map((own) => own[bucket] as number)));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-interface ComparedValue {
-  /** The bucket; empty for a mean. */
-  readonly label: string;
-  readonly value: number;
-  readonly truth: number;
-  /** True if the true value is inside the 95 % error bar. */
-  readonly isInside: boolean;
-}
-
-/** Each value of a result, beside the true one. */
-function comparedValues(field: FieldResult, { truths }: Pick<KnownFields, 'truths'>): readonly ComparedValue[] {
-  const values =
-    field.kind === 'number'
-      ? [{ label: '', value: field.mean }]
-      : field.buckets.map(({ bucket, count }) => ({ label: bucket, value: count }));
-  return values.map((one, n) => {
-    const truth = truths[field.name]?.[n] ?? Number.NaN;
-    return { ...one, truth, isInside: Math.abs(one.value - truth) <= DEVIATIONS * field.error };
-  });
-}
-
-/** The share of true values inside their 95 % error bars. */
-function coverageOf(windows: readonly KnownFields[]): number {
-  const all = windows.flatMap((window) => window.fields.flatMap((field) => comparedValues(field, window)));
-  return all.filter(({ isInside }) => isInside).length / all.length;
 }

@@ -1,11 +1,11 @@
 /** `basa plan`: the costs of a task before it is created, by the number of updates in a sum, and the effects of its noise. */
-import type { TaskPolicy } from '@basa/protocol/policy';
+import type { FieldDefinitions, TaskPolicy } from '@basa/protocol/policy';
 import { chosenModel } from '../flags/models.ts';
 import {
   authoritiesFlag,
   bufferFlag,
   devicesFlag,
-  fieldsIn,
+  fieldDefinitions,
   NOISE_FLAGS,
   noiseOf,
   STATISTICS_FLAGS,
@@ -117,11 +117,12 @@ function windowWords({ privacy, statistics }: TaskPolicy): string {
 /** The policy for each K as `basa task create` would make it, or the sentence that refuses it. */
 async function policiesOf(flags: Flags): Promise<(bufferSize: number) => Promise<TaskPolicy | string>> {
   const { makePolicy, SettingsError, statisticsPolicy, TASK_DEFAULTS } = await import('@basa/client/operator');
-  const { authorities, minimum, sealing, statistics: file, threshold, window } = flags;
+  const { authorities, minimum, sealing, threshold, window } = flags;
+  const fields = await fieldDefinitions(flags);
   const key = (n: number): Uint8Array => new Uint8Array(32).fill(n);
   const keys = { serverKey: key(0), authorities: Array.from({ length: authorities }, (_, n) => key(n + 1)) };
-  const common = { name: 'plan', ...defined({ minimum, sealing, threshold }), ...noiseOf(flags, file !== undefined) };
-  const make = await (file === undefined ? ofModel() : ofFields(file));
+  const common = { name: 'plan', ...defined({ minimum, sealing, threshold }), ...noiseOf(flags, fields !== undefined) };
+  const make = fields === undefined ? await ofModel() : ofFields(fields);
   return async (bufferSize) => {
     try {
       return await make(bufferSize);
@@ -137,11 +138,11 @@ async function policiesOf(flags: Flags): Promise<(bufferSize: number) => Promise
       makePolicy({ ...TASK_DEFAULTS, ...keys, ...common, model, bufferSize, clip: flags.clip ?? clip });
   }
 
-  async function ofFields(path: string): Promise<(bufferSize: number) => Promise<TaskPolicy>> {
+  function ofFields(own: FieldDefinitions): (bufferSize: number) => Promise<TaskPolicy> {
     if (flags.dimension !== undefined || flags.model !== undefined)
-      throw new CommandError('--dimension and --model are for tasks with a model; remove them, or --statistics');
-    const fields = await fieldsIn(path);
-    return async (bufferSize) => statisticsPolicy({ ...common, fields, windowMs: 1000 * window, bufferSize }, keys);
+      throw new CommandError('--dimension and --model are for tasks with a model; remove them, or the fields');
+    return async (bufferSize) =>
+      statisticsPolicy({ ...common, fields: own, windowMs: 1000 * window, bufferSize }, keys);
   }
 }
 

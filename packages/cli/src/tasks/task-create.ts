@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { AuthorityOperator, CreatedTask, ServerOperator, TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import type { TaskPolicy } from '@basa/protocol/policy';
+import type { FieldDefinitions, TaskPolicy } from '@basa/protocol/policy';
 import { chosenModel, isModelFile, MODEL_NAMES } from '../flags/models.ts';
 import {
   AUTHORITY_FLAGS,
@@ -16,7 +16,7 @@ import {
   bufferFlag,
   bufferWithin,
   devicesFlag,
-  fieldsIn,
+  fieldDefinitions,
   fittingFor,
   floorWarning,
   MODES,
@@ -116,10 +116,10 @@ export const taskCreate: Command = command({
   opening: 'creating the task',
   async run(input) {
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
-    const { statistics: file } = input.flags;
-    const created = await (file === undefined
+    const fields = await fieldDefinitions(input.flags);
+    const created = await (fields === undefined
       ? createTraining(input, services)
-      : createStatistics(input, services, file));
+      : createStatistics(input, services, fields));
     return told(input, created);
   },
 });
@@ -170,7 +170,7 @@ async function createTraining(input: Input, services: Services): Promise<Created
 /** The flags of models that a statistics task does not have. */
 const ONLY_MODELS = ['test', 'target', 'versions', 'metrics', 'initial', 'clip', 'step-updates', 'combine'] as const;
 
-async function createStatistics({ flags }: Input, services: Services, file: string): Promise<CreatedTask> {
+async function createStatistics({ flags }: Input, services: Services, fields: FieldDefinitions): Promise<CreatedTask> {
   const other = ONLY_MODELS.find((name) => flags[name] !== undefined);
   if (other !== undefined) throw new CommandError(`--${other} is for tasks with a model; remove it`);
   if (flags.mode === 'paper') throw new CommandError('statistics need --mode one-shot; remove --mode paper');
@@ -180,7 +180,7 @@ async function createStatistics({ flags }: Input, services: Services, file: stri
   const { createStatisticsTask } = await import('@basa/client/operator');
   return createStatisticsTask(services, {
     name,
-    fields: await fieldsIn(file),
+    fields,
     windowMs: 1000 * flags.window,
     bufferSize: flags.buffer ?? fitting?.bufferSize ?? USUAL_K,
     publicModels: flags['public-models'],
