@@ -2,6 +2,7 @@
 import { isLoopback } from '@basa/protocol/http';
 import { SettingsError } from '../errors.ts';
 import { sleep } from '../outside.ts';
+import { wordsOf } from '../services/problem-answer.ts';
 
 /** What the issuer knows this client and its services as. */
 export interface SignInPlace {
@@ -40,8 +41,9 @@ export async function signInByDevice(
   const begun = await post(start, { client_id, scope, audience });
   const { device_code, user_code, verification_uri, verification_uri_complete } = begun;
   if (device_code === undefined) throw refusedBy(place, begun);
-  show({ address: verification_uri_complete ?? verification_uri ?? '', code: user_code ?? '' });
-  let waitS = Number(begun['interval'] ?? SLOWER_S);
+  show({ address: wordsOf(verification_uri_complete ?? verification_uri) ?? '', code: wordsOf(user_code) ?? '' });
+  const asked = Number(begun['interval']);
+  let waitS = Number.isFinite(asked) ? asked : SLOWER_S;
   for (;;) {
     await sleep(waitS * 1000, signal);
     const told = await post(end, { grant_type: DEVICE_GRANT, device_code, client_id });
@@ -143,7 +145,7 @@ async function fetched(address: string, how: RequestInit = {}): Promise<Told> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const answer = await fetch(address, { ...how, signal, redirect: 'error', credentials: 'omit' });
-    return (await answer.json()) as Told;
+    return Object(await answer.json()) as Told;
   } catch (error) {
     throw new SettingsError(
       `${address} cannot be asked (${(error as Error).message}); check the address of the issuer`,
@@ -159,7 +161,8 @@ function grantedBy(place: SignInPlace, told: Told): SignedIn {
   return { token, expiresInS: told['expires_in'] === undefined ? undefined : Number(told['expires_in']) };
 }
 
-function refusedBy({ issuer }: SignInPlace, { error, error_description: more }: Told): SettingsError {
+function refusedBy({ issuer }: SignInPlace, told: Told): SettingsError {
+  const [error, more] = [wordsOf(told['error']), wordsOf(told['error_description'])];
   return new SettingsError(`${issuer} refused: ${error ?? 'no token'}${more === undefined ? '' : ` (${more})`}`);
 }
 

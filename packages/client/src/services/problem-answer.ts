@@ -25,7 +25,7 @@ export function problemOf({ status, header, body }: NegativeAnswer, asked?: stri
 }
 
 /** They may be shown on a terminal, which characters of the service must not control. */
-function wordsOf(value: unknown): string | undefined {
+export function wordsOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ') : undefined;
 }
 

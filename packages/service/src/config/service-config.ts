@@ -167,6 +167,8 @@ interface CommonValues {
   readonly corsOrigins: readonly string[];
   readonly operators: readonly unknown[];
   readonly oidc?: { readonly issuer: string; readonly roles: Readonly<Record<string, readonly string[]>> };
+  readonly otlpUrl?: string;
+  readonly otlpHeaders?: string;
   readonly trustedProxies: number;
   readonly unsafePaperMode: boolean;
 }
@@ -177,6 +179,7 @@ export function commonRisks(
   more: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const { host, hosts, tlsCertFile, corsOrigins, operators, oidc, trustedProxies, unsafePaperMode } = config;
+  const { otlpUrl, otlpHeaders } = config;
   const isOpen = !isLoopback(host) && tlsCertFile === undefined;
   return [
     isOpen &&
@@ -193,6 +196,10 @@ export function commonRisks(
     oidc !== undefined &&
       Object.values(oidc.roles).some((roles) => roles.includes('enrol')) &&
       `oidc: whoever administers ${oidc.issuer} can let devices in; it must not be the owner of the server`,
+    otlpHeaders !== undefined &&
+      otlpUrl?.startsWith('http:') === true &&
+      !isLoopback(new URL(otlpUrl).hostname) &&
+      `otlpUrl is ${otlpUrl} without TLS: others on the network can read otlpHeaders; use an address with https://`,
     unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
     ...Object.entries({ ...secretFiles, ...more, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) =>
       openFile(key, path),

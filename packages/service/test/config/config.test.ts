@@ -118,6 +118,8 @@ describe('configuration', () => {
       hosts: [],
       corsOrigins: ['*'],
       operators: [],
+      otlpUrl: 'http://collector.example.org',
+      otlpHeaders: 'authorization=Bearer x',
       trustedProxies: 0,
       unsafePaperMode: true,
     };
@@ -129,14 +131,19 @@ describe('configuration', () => {
       'hosts is empty',
       'corsOrigins',
       'operators is empty',
+      'can read otlpHeaders',
       'unsafePaperMode',
       'tokenFile: ',
       `keyFile: other users can read ${open}`,
       `chmod 600 ${open}`,
     ])
       expect(risks).toContain(word);
-    const safe = { ...config, host: '127.0.0.1', corsOrigins: [], operators: [{}], unsafePaperMode: false };
-    expect(commonRisks({ config: safe, from: {}, secretFiles: {} }, {})).toEqual([]);
+    const otlpUrl = 'https://collector.example.org';
+    const safe = { ...config, host: '127.0.0.1', corsOrigins: [], operators: [{}], otlpUrl, unsafePaperMode: false };
+    const risksWith = (more: object) => commonRisks({ config: { ...safe, ...more }, from: {}, secretFiles: {} }, {});
+    expect(risksWith({ otlpUrl: 'http://localhost:4318' })).toEqual([]);
+    expect(risksWith({ oidc: { issuer: 'https://a.example', roles: { b: ['admin'] } } })).toEqual([]);
+    expect(risksWith({ oidc: { issuer: 'https://a.example', roles: { b: ['enrol'] } } })).toHaveLength(1);
     const operators = (digit: string) => JSON.stringify([{ tokenHash: digit.repeat(64), roles: ['operator'] }]);
     const tokens = (server: string, authority: string) =>
       sharedTokenRisk({
