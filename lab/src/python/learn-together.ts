@@ -46,7 +46,7 @@ export async function learnTogether({
       model,
       bufferSize: 3,
       minimum: 3,
-      clip: 8,
+      clip: 2,
       metrics: [{ name: 'loss', low: 0, high: 4 }],
       evaluationSet: clusters(0).dataset,
     });
