@@ -16,7 +16,7 @@ from basa.membership import Gathered, check_shown
 from basa.policy import Floor, check_policy
 from basa.state import DeviceState
 from basa.suite import Signer, sha256
-from basa.wire import CERTIFICATE, ENDORSEMENTS, EPOCH, MODEL_STATEMENT, ONE_SHOT_ENGINE, POLICY, Layout, Message
+from basa.wire import CERTIFICATE, ENDORSEMENTS, EPOCH, MODEL_STATEMENT, POLICY, Layout, Message
 
 Case = Dict[str, Any]
 REPOSITORY = Path(__file__).parents[3]
@@ -32,6 +32,9 @@ NEVER = threading.Event()
 def read_vectors(name: str) -> Case:
     read: Case = json.loads((REPOSITORY / "conformance" / "vectors" / f"{name}.json").read_text())
     return read
+
+
+SAMPLE = POLICY.decode(bytes.fromhex(read_vectors("policies")["accepted"][0]["policy"]))
 
 
 class Table(unittest.TestCase):
@@ -74,18 +77,14 @@ def device_state(folder: Path) -> Iterator[DeviceState]:
 
 def small_policy(count: int = 4, **changes: Any) -> Message:
     """With one authority, or with four of which three are needed and one may collude."""
-    one_shot = Message(
-        tolerated=0 if count == 1 else 1, authority_noise=0, epoch_ms=HOUR_MS, step_updates=1, step_window_ms=HOUR_MS,
-        version_minimum=None, min_interval_ms=1_000, depart_ms=0, combine=0, sealing=0,
-    )
+    one_shot = {**SAMPLE.one_shot, "tolerated": 0 if count == 1 else 1, "min_interval_ms": 1_000}
     lines: Case = {
         "name": b"small", "authorities": [one.public for one in SIGNERS[:count]], "threshold": 1 if count == 1 else 3,
-        "engine": ONE_SHOT_ENGINE, "one_shot": one_shot, "size": 3, "minimum": 2, "dimension": 4, "group": 32, "level": 8,
-        "clip": 1.0, "versions": 0, "staleness": (0,), "max_staleness": 4, "metrics": [], "privacy": None, "statistics": None,
+        "one_shot": one_shot, "size": 3, "minimum": 2, "dimension": 4, "group": 32, "level": 8, "max_staleness": 4,
         "manifest": ZEROS, "training": {"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0},
         "server": SERVER.public, "upload_lease_ms": HOUR_MS,
     }
-    return POLICY.encode(**{**lines, **changes})
+    return POLICY.encode(**{**SAMPLE, **lines, **changes})
 
 
 FOUR = small_policy()

@@ -1,7 +1,7 @@
 /** The flags of a task: its mode, its batches, its noise, its statistics, and the settings that have no flag. */
 import { readFile } from 'node:fs/promises';
 import type { PrivacyChoice, StatisticsSettings, TaskSettings } from '@basa/client/operator';
-import type { FieldDefinitions, MetricRange } from '@basa/protocol/policy';
+import type { FieldDefinitions, MetricRange, OneShotPolicy } from '@basa/protocol/policy';
 import {
   CommandError,
   choice,
@@ -226,6 +226,10 @@ export const metricsFlag = parsed<readonly MetricRange[]>(
   },
 );
 
+type Kind = 'boolean' | 'number' | 'object' | 'string';
+/** A new field of the policy has to be here, or needs a flag of its own, as these have. */
+type WithoutFlag = Exclude<keyof OneShotPolicy, 'combine' | 'epochMs' | 'sealing' | 'stepUpdates'>;
+
 /** The settings of `createTask` that have no flag of their own, with the kind of their value. */
 const SETTINGS = {
   authorityNoise: 'boolean',
@@ -244,7 +248,7 @@ const SETTINGS = {
   training: 'object',
   uploadLeaseMs: 'number',
   versionMinimum: 'number',
-} as const;
+} as const satisfies Readonly<Record<WithoutFlag, Kind> & Record<string, Kind>>;
 /** Those of a statistics task. */
 const OF_STATISTICS: readonly string[] = ['authorityNoise', 'colluders', 'delta', 'tolerated'];
 

@@ -3,7 +3,6 @@ import { type Model, manifestText } from '@basa/learning';
 import { ascii, type PlanRequest, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import {
   CLIPPED,
-  type Combination,
   type Council,
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
@@ -14,18 +13,22 @@ import {
   type MetricRange,
   mostTolerated,
   ONE_SHOT_DEFAULTS,
+  type OneShotPolicy,
   POLICY_DEFAULTS,
   PRIVATE_FROM,
   type PrivacyPolicy,
   policyProblem,
-  type Sealing,
   type Staleness,
   type TaskPolicy,
   type TaskTraining,
 } from '@basa/protocol/policy';
 import { SettingsError } from '../errors.ts';
 
-export interface PolicyChoice {
+/** The settings that the paper's protocol does not have. The length of an epoch is not a choice. */
+type OneShotChoice = Omit<OneShotPolicy, 'epochMs'>;
+
+/** Those of the one-shot mode are optional; they have the defaults of `ONE_SHOT_DEFAULTS`, except those that are described here. */
+export interface PolicyChoice extends Partial<OneShotChoice> {
   readonly name: string;
   readonly model: Model;
   readonly serverKey: Uint8Array;
@@ -43,21 +46,8 @@ export interface PolicyChoice {
   readonly authorityNoise?: boolean;
   /** One-shot: the number of updates of a step, from as many batches as that needs; K by default. Fewer are enough if no more come. */
   readonly stepUpdates?: number;
-  /** One-shot: the time after which a step takes what there is; an epoch by default. */
-  readonly stepWindowMs?: number;
-  /** One-shot: lets a batch mix versions of which each is named by this many of its uploads; by default a batch has one version. */
-  readonly versionMinimum?: number;
   /** One-shot: the time between two updates of a device; a second by default. */
   readonly minIntervalMs?: number;
-  /** One-shot: updates leave at a multiple of this after the download of their model, so that the time of a training is not seen; 0 by default. */
-  readonly departMs?: number;
-  /**
-   * One-shot: the rule that combines their means; `trimmed` withstands groups that liars spoilt, and needs five batches
-   * or more: a step of at least 5 K updates.
-   */
-  readonly combine?: Combination;
-  /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
-  readonly sealing?: Sealing;
   /** C: updates are shortened to this L2 norm. It has no default: `basa simulate` measures the median norm of first updates. In paper mode entries beyond +-clip are clipped (1). */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
@@ -171,34 +161,26 @@ type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'version
 
 function modeOf(choice: PolicyChoice, council: Council, authorityNoise: boolean): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
-  const { tolerated = mostTolerated(council) } = choice;
-  const { stepUpdates = choice.bufferSize, minIntervalMs = 1_000 } = choice;
-  const { stepWindowMs, versionMinimum, departMs, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
-  const steps = { stepUpdates, stepWindowMs, versionMinimum, minIntervalMs, departMs, combine };
+  const { tolerated = mostTolerated(council), stepUpdates = choice.bufferSize, minIntervalMs = 1_000 } = choice;
+  const given = Object.fromEntries(givenOneShot(choice).map((name) => [name, choice[name]]));
   return {
     engine: ENGINE.oneShot,
-    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, ...steps, sealing },
+    oneShot: { ...ONE_SHOT_DEFAULTS, ...given, tolerated, authorityNoise, stepUpdates, minIntervalMs },
     versions: 'one',
     staleness: { kind: 'constant' },
   };
 }
 
-/** The settings that the paper's protocol does not have. */
-const ONLY_ONE_SHOT = [
-  'authorityNoise',
-  'combine',
-  'departMs',
-  'minIntervalMs',
-  'privacy',
-  'sealing',
-  'stepUpdates',
-  'stepWindowMs',
-  'tolerated',
-  'versionMinimum',
-] as const;
+const ONE_SHOT_SETTINGS = Object.keys(ONE_SHOT_DEFAULTS).filter(
+  (name) => name !== 'epochMs',
+) as (keyof OneShotChoice)[];
+
+function givenOneShot(choice: PolicyChoice): readonly (keyof OneShotChoice)[] {
+  return ONE_SHOT_SETTINGS.filter((name) => choice[name] !== undefined);
+}
 
 function paperPolicy(choice: PolicyChoice): ModePolicy {
-  const name = ONLY_ONE_SHOT.find((key) => choice[key] !== undefined);
+  const [name = choice.privacy && 'privacy'] = givenOneShot(choice);
   if (name !== undefined) throw new SettingsError(`${name} needs one-shot mode; leave it out in paper mode`);
   if (choice.authorities.length > 1) throw new SettingsError('a task in paper mode has one authority');
   const { staleness = { kind: 'polynomial', exponent: 0.5 } } = choice;

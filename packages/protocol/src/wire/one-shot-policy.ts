@@ -47,6 +47,7 @@ export interface OneShotPolicy {
   readonly minIntervalMs: number;
   /** An update is masked and sent at a multiple of this after the download of its model, however long its training took; 0 is at once. */
   readonly departMs: number;
+  /** How the means of the batches of a step become one; `trimmed` needs at least 5 K updates in a step. */
   readonly combine: Combination;
   /** The scheme with which devices seal the seeds of their masks to the authorities. */
   readonly sealing: Sealing;
