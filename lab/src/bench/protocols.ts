@@ -8,13 +8,13 @@ import { deviceHashes } from './protocols/device-hashes.ts';
 import { lightSecAggCost } from './protocols/lightsecagg.ts';
 import { abePrices, type VectorPrices, vectorPrices } from './protocols/prices.ts';
 import { jsonOf, type Row, textOf } from './protocols/report.ts';
-import type { BenchResult } from './result.ts';
+import type { BenchOptions, BenchResult } from './result.ts';
 
 const WARM_UP = { users: 32, dropouts: 0.1 };
 /** The buffer of asynchronous LightSecAgg. */
 const BUFFER_SIZE = 10;
 
-export async function benchProtocols({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
+export async function benchProtocols({ quick }: BenchOptions): Promise<BenchResult> {
   const tools = nodeTools();
   const cpAbe = abePrices();
   const dimensions = quick ? [7850] : [7850, 100_000, 1_000_000];

@@ -1,4 +1,4 @@
-/** Bundles both services and the programs of the trials: devices, and modules that watch or measure a process from inside. */
+/** Bundles both services and the programs of the trials and of the bench of the server: devices, and modules that watch or measure a process from inside. */
 import { fileURLToPath } from 'node:url';
 import { type Bundle, bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 
@@ -9,6 +9,8 @@ const PROGRAMS = {
   senders: pathOf('large/senders.ts'),
   'durable-moments': pathOf('crash/durable-moments.ts'),
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
+  discard: pathOf('../bench/server/discard.ts'),
+  'load-process': pathOf('../bench/server/load-process.ts'),
 } as const;
 
 const WATCHERS = { sqlite: pathOf('crash/watched-sqlite.ts'), postgres: pathOf('crash/watched-postgres.ts') };

@@ -1,10 +1,10 @@
 /** One batch through a real server and a real authority, with the senders in processes of their own. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import { askProcess } from '../ask-process.ts';
 import { bundleTrial } from '../bundle.ts';
 import { askedSeconds } from './asked-seconds.ts';
 import { isMeanOf, LEVEL, type SendersWork } from './numbers.ts';
@@ -59,7 +59,7 @@ export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
     const before = { server: cpuOf('server'), authority: cpuOf('authority') };
     let took: number[] = [];
     const intakeS = await secondsOf(async () => {
-      took = (await Promise.all(senders.map((sender) => answerTo(sender, 'go')))).flat() as number[];
+      took = (await Promise.all(senders.map((sender) => askProcess(sender, 'go')))).flat() as number[];
     });
     console.log(`all uploads are acknowledged: ${intakeS.toFixed(0)} s`);
     const openS = await secondsOf(() => untilOpen(processes));
@@ -97,18 +97,9 @@ async function enrolAll(
     senders.map((sender, n) => {
       const own = tokens.slice(n * share, (n + 1) * share);
       const work: SendersWork = { services, dimension, first: n * share, tokens: own, atOnce: atOncePerSender };
-      return answerTo(sender, work);
+      return askProcess(sender, work);
     }),
   );
-}
-
-async function answerTo(sender: ChildProcess, question: SendersWork | 'go'): Promise<unknown> {
-  sender.send(question);
-  const ended = once(sender, 'exit').then(() => {
-    throw new Error('a process of senders has ended');
-  });
-  const [answer] = await Promise.race([once(sender, 'message'), ended]);
-  return answer;
 }
 
 async function untilOpen({ server, task }: TestProcesses): Promise<void> {
