@@ -215,7 +215,7 @@ it('a client that asks before sending is told to continue once the header was ju
   expect(answer).toMatch(/^HTTP\/1.1 100 Continue[\s\S]*"accepted":true/);
 });
 
-it('an upload is accepted once: the same again gets the same answer, other bytes are refused, a replay is one', async () => {
+it('an upload is accepted once: the same again gets the same answer; other bytes, other senders and replays are refused', async () => {
   const headers = headersFor(services, upload, { body: upload.body });
   const url = new URL(upload.target, services.server.url);
   const first = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
@@ -227,6 +227,8 @@ it('an upload is accepted once: the same again gets the same answer, other bytes
   expect((await send(services, upload)).answer).toEqual(said);
   expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(upload.body.length);
   expect(snapshot(services)).toEqual(before);
+  for (const signer of [other.signer, STRANGER])
+    expect(await send(services, upload, { signer })).toMatchObject({ code: 'not-yours' });
   const body = flipped(upload.body);
   expect(await send(services, upload, otherBody(services, upload, body))).toMatchObject({ code: 'upload-differs' });
   expect(snapshot(services)).toEqual(before);

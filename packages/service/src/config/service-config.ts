@@ -8,7 +8,7 @@ import type { Address } from '../http/listen.ts';
 import { closed, hexText } from '../http/messages.ts';
 import type { Role } from '../http/operators.ts';
 import { LOG_LEVELS, METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
-import { checkIssuer, signInKey } from '../http/sign-in.ts';
+import { checkIssuer, type SignInOptions, signInKey } from '../http/sign-in.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
 import {
   type ConfigSources,
@@ -166,7 +166,9 @@ interface CommonValues {
   readonly hosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly operators: readonly unknown[];
-  readonly oidc?: { readonly issuer: string; readonly roles: Readonly<Record<string, readonly string[]>> };
+  readonly oidc?: Pick<SignInOptions, 'issuer' | 'audience'> & {
+    readonly roles: Readonly<Record<string, readonly string[]>>;
+  };
   readonly otlpUrl?: string;
   readonly otlpHeaders?: string;
   readonly trustedProxies: number;
@@ -195,7 +197,7 @@ export function commonRisks(
     operators.length === 0 && oidc === undefined && 'operators is empty: nobody can create tasks or enrol devices',
     oidc !== undefined &&
       Object.values(oidc.roles).some((roles) => roles.includes('enrol')) &&
-      `oidc: whoever administers ${oidc.issuer} can let devices in; it must not be the owner of the server`,
+      `oidc: whoever administers ${oidc.issuer}, or is shown a token for ${oidc.audience}, can let devices in; the owner of the server must be neither, so the server needs another audience`,
     otlpHeaders !== undefined &&
       otlpUrl?.startsWith('http:') === true &&
       !isLoopback(new URL(otlpUrl).hostname) &&

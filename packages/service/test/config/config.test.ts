@@ -142,8 +142,11 @@ describe('configuration', () => {
     const safe = { ...config, host: '127.0.0.1', corsOrigins: [], operators: [{}], otlpUrl, unsafePaperMode: false };
     const risksWith = (more: object) => commonRisks({ config: { ...safe, ...more }, from: {}, secretFiles: {} }, {});
     expect(risksWith({ otlpUrl: 'http://localhost:4318' })).toEqual([]);
-    expect(risksWith({ oidc: { issuer: 'https://a.example', roles: { b: ['admin'] } } })).toEqual([]);
-    expect(risksWith({ oidc: { issuer: 'https://a.example', roles: { b: ['enrol'] } } })).toHaveLength(1);
+    const oidcFor = (role: string) => ({ oidc: { issuer: 'https://a.example', audience: 'b', roles: { c: [role] } } });
+    expect(risksWith(oidcFor('admin'))).toEqual([]);
+    expect(risksWith(oidcFor('enrol'))).toEqual([
+      expect.stringContaining('is shown a token for b, can let devices in'),
+    ]);
     const operators = (digit: string) => JSON.stringify([{ tokenHash: digit.repeat(64), roles: ['operator'] }]);
     const tokens = (server: string, authority: string) =>
       sharedTokenRisk({
