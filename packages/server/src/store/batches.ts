@@ -37,8 +37,11 @@ const MEMBERS = 'SELECT name, usr, version FROM shots WHERE ctx = ? ORDER BY pos
 const ROWS = `SELECT b.ctx, b.status, b.made_at, MIN(s.version) AS version, COUNT(s.name) AS updates
   FROM batches b LEFT JOIN shots s ON s.ctx = b.ctx WHERE b.task = ?`;
 const GROUPED = 'GROUP BY b.ctx, b.status, b.made_at ORDER BY b.made_at';
-/** Not those that were dissolved: their uploads are in others, or wait. */
-const LAST = `${ROWS} AND b.status NOT IN ${OPEN} AND b.status <> 'aborted' ${GROUPED} DESC, b.ctx LIMIT ?`;
+/** Not those that were dissolved: their uploads are in others, or wait. Uploads are counted for these few, however many batches ended before. */
+const LAST = `SELECT b.ctx, b.status, b.made_at, MIN(s.version) AS version, COUNT(s.name) AS updates
+  FROM (SELECT ctx, status, made_at FROM batches WHERE task = ? AND status NOT IN ${OPEN} AND status <> 'aborted'
+    ORDER BY made_at DESC, ctx LIMIT ?) b
+  LEFT JOIN shots s ON s.ctx = b.ctx ${GROUPED} DESC, b.ctx`;
 const ENDED = `SELECT ctx FROM batches WHERE task = ? AND made_at < ? AND status NOT IN ${OPEN} ORDER BY made_at LIMIT ?`;
 
 export function batchTables(database: SqlDatabase) {

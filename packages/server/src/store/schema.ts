@@ -39,7 +39,8 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task),
         status TEXT NOT NULL, votes TEXT NOT NULL, included_in ${integer}, aside ${integer} NOT NULL, made_at ${integer} NOT NULL
       )`,
-    'CREATE INDEX batches_by_status ON batches (status)',
+    // Open ones are few, and every place that is asked for counts them.
+    'CREATE INDEX batches_by_status ON batches (status, task)',
     'CREATE INDEX batches_by_age ON batches (task, made_at)',
     // Opened sums that are in no version yet, with the weight of their mean, or with the reason why they are spoilt.
     `CREATE TABLE opened (

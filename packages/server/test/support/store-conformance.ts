@@ -69,6 +69,8 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await end(ctx);
       expect([await store.openBatches(task), await store.openBatchNames()]).toEqual([[], []]);
       expect(await store.lastBatches(task, 9)).toEqual([{ ...open, ctx, status: 'unknown' }]);
+      await end(await batchIn(store, 3));
+      expect([await store.lastBatches(task, 9), await store.lastBatches(task, 1)]).toMatchObject([[{}, {}], [{}]]);
     });
 
     it('keeps a model with its scores, its serial and its name', async () => {
