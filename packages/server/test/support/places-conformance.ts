@@ -98,12 +98,19 @@ export function testPlaces(scene: NodesScene): void {
       ]);
     });
 
-    it('of a private task is given once enough devices asked lately that have not given on the version', async () => {
+    it('of a private task is given once enough devices asked lately that may be in a sum on the version', async () => {
       const version = { version: 3, least: 2 };
       await take(ann, 9, { version: 3 });
       await give(ann, 3);
+      await scene.store.decideShots(task, [nameOf(1)], { from: 'waiting', to: 'over', reason: 'version-over' });
       expect(kinds([await take(bob, 9, version), await take(cem, 9, version)])).toEqual(['few', 'place']);
       expect(kinds([await take(dan, 9, { ...version, withinMs: LAPSED })])).toEqual(['few']);
+    });
+
+    it('of a private task counts a device whose update waits for its batch', async () => {
+      await take(ann, 9, { version: 3 });
+      await give(ann, 3);
+      expect(kinds([await take(bob, 9, { version: 3, least: 2 })])).toEqual(['place']);
     });
   });
 
