@@ -17,6 +17,7 @@ await runNamed('write', {
     program: at('write-layouts.ts'),
     isPlain: true,
   },
+  routes: { about: 'the routes in docs/http.md, from the services', program: at('write-routes.ts'), isPlain: true },
   chart: {
     about: "the schema of the Helm chart's values, and deploy/kubernetes, which is what the chart renders",
     program: at('write-chart.ts'),

@@ -31,7 +31,7 @@ describe('sizes', () => {
     'scripts/s.css': 'one\n',
     'scripts/test/s.css': 'one\n',
     'README.md': 'two words\n',
-    'docs/page.md': '| three | short words |\n',
+    'docs/page.md': '| three | short words |\n<!-- written by a program -->\nnot\n<!-- end of what is written -->\n',
     [`packages/runtime/src/wasm/some-bytes.${'ts'}`]: 'generated\n',
   });
 

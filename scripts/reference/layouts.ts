@@ -1,16 +1,13 @@
 /** The layouts in docs/wire-format.md, from the tables of the codecs: the same tables that encode and decode. */
 import { LAYOUTS, type PublishedLayout } from '@basa/protocol/internal/layouts.ts';
+import { between } from './marks.ts';
 
 export const LAYOUTS_PAGE = 'docs/wire-format.md';
-const START = '<!-- written by `npm run write -- layouts` -->';
-const END = '<!-- end of what is written -->';
 
 /** The page with the layouts between its two marks. */
 export function withLayouts(page: string): string {
-  const [start, end] = [page.indexOf(START), page.indexOf(END)];
-  if (start < 0 || end < start) throw new Error(`${LAYOUTS_PAGE} has lost its marks`);
   const layouts = [...LAYOUTS].sort((a, b) => a.layout.kind - b.layout.kind).map(layoutText);
-  return `${page.slice(0, start + START.length)}\n\n\`\`\`text\n${layouts.join('\n')}\n\`\`\`\n\n${page.slice(end)}`;
+  return between(page, 'layouts', `\`\`\`text\n${layouts.join('\n')}\n\`\`\``);
 }
 
 /** On one line if it is short, else with one line for each field. */

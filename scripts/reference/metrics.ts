@@ -9,7 +9,7 @@ const PARTS = [
 
 const HEAD = `# Metrics
 
-Both services answer \`GET /metrics\` in the text format of Prometheus; [operations](../operations.md#watching-it) describes access
+Both services answer \`GET /metrics\` in the text format of Prometheus; [operations](../operations.md#monitoring) describes access
 and scraping. Counters and histograms belong to one process and start again with it; gauges are read from its memory. With several nodes
 each counts its own work, and all show the same batches: use \`sum\` for counters and \`max\` for gauges.
 

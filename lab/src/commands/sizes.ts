@@ -17,6 +17,9 @@ const CODE = /\.(?:ts|mjs|js|py|css)$/;
 /** Generated files: the wasm kernels as modules, and the results of experiments. */
 const WRITTEN = /src\/wasm\/.*-bytes\.ts$|^docs\/results\/experiments\//;
 
+/** The parts of a page that `npm run write` writes from the code. */
+const WRITTEN_IN_PAGES = /<!-- written by .*?<!-- end of what is written -->/gs;
+
 /** Rooms by the paths of their files; a package is a room of its own. */
 const ROOMS: Readonly<Record<string, RegExp>> = {
   tests: /^(?:packages\/[^/]+\/|lab\/|scripts\/)?test\//,
@@ -36,7 +39,7 @@ export const sizes: Command = command({
     write: yes(`lower the numbers in ${COMMITTED} to the sizes of today; it raises none`),
   },
   notes: [
-    'Counts the lines of every code file that git tracks, and the words of every page. A word has a letter or a digit: marks of tables, lists and code blocks are not counted. A change may lower a number freely. One that raises a number edits the file and says why in its commit.',
+    'Counts the lines of every code file that git tracks, and the words of every page. A word has a letter or a digit: marks of tables, lists and code blocks are not counted, and neither are the parts of a page that are written from the code. A change may lower a number freely. One that raises a number edits the file and says why in its commit.',
   ],
   async run({ flags, terminal }) {
     const now = sizesIn(ROOT);
@@ -105,4 +108,5 @@ function sorted(entries: readonly (readonly [string, number])[]): Sizes {
 
 const linesOf = (text: string): number => text.split('\n').length - 1;
 /** A word has a letter or a digit. Marks of a table, a list or a code block are not words. */
-const wordsOf = (text: string): number => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+const wordsOf = (text: string): number =>
+  text.replaceAll(WRITTEN_IN_PAGES, '').match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;

@@ -1,6 +1,6 @@
 /**
  * The typed face of mcl's WebAssembly module. `load` makes a private instance, because the library's own front end shares one, and a second
- * `init` there (another curve, another serialization) would silently change ours (decision 010).
+ * `init` there (another curve, another serialization) would silently change ours.
  */
 import createModule from 'mcl-wasm/dist/mcl_c.js';
 import type { Kind } from '../group.ts';

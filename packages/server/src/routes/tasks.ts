@@ -96,7 +96,7 @@ export function mountTasks(context: RouteContext, readers: Readers): void {
     closed,
   );
   const changed = {
-    summary: 'Pauses, resumes or finishes a task (operator)',
+    summary: 'Pauses or resumes a task, or finishes it for good (operator)',
     params: taskParams,
     body: wanted,
     response: answers(taskState),

@@ -20,8 +20,10 @@ const shape = Type.Object(
 
 export const taskSpecificationSchema = Type.Object(
   {
-    policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 4096 }),
-    mode: Type.Optional(Type.Union([Type.Literal('one-shot'), Type.Literal('paper')])),
+    policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 4096, description: 'the policy, in hexadecimal digits' }),
+    mode: Type.Optional(
+      Type.Union([Type.Literal('one-shot'), Type.Literal('paper')], { description: '`one-shot` (default) or `paper`' }),
+    ),
     model: Type.Optional(
       Type.Object(
         {
@@ -29,36 +31,53 @@ export const taskSpecificationSchema = Type.Object(
           input: shape,
           layers: Type.Array(Type.Object({ kind: Type.String() }), { minItems: 1, maxItems: 256 }),
         },
-        { additionalProperties: false },
+        {
+          additionalProperties: false,
+          description: 'the network, so that the server can draw first parameters and evaluate versions',
+        },
       ),
     ),
     initial: Type.Optional(
       Type.Object(
         { seed: Type.Optional(Type.Integer({ minimum: 0 })), parameters: Type.Optional(Type.String()) },
-        { additionalProperties: false },
+        {
+          additionalProperties: false,
+          description:
+            'the first parameters: drawn from `seed` if there is a `model`, else hex of raw float32 in `parameters`, or zeros',
+        },
       ),
     ),
     serverStep: Type.Optional(
-      Type.Union([
-        Type.Object({ kind: Type.Literal('fedbuff'), rate, damping }, { additionalProperties: false }),
-        Type.Object(
-          { kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }), damping },
-          { additionalProperties: false },
-        ),
-        Type.Object(
-          {
-            kind: Type.Literal('fedadam'),
-            rate,
-            beta1: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-            beta2: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-            adaptivity: Type.Optional(rate),
-            damping,
-          },
-          { additionalProperties: false },
-        ),
-      ]),
+      Type.Union(
+        [
+          Type.Object({ kind: Type.Literal('fedbuff'), rate, damping }, { additionalProperties: false }),
+          Type.Object(
+            { kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }), damping },
+            { additionalProperties: false },
+          ),
+          Type.Object(
+            {
+              kind: Type.Literal('fedadam'),
+              rate,
+              beta1: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+              beta2: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+              adaptivity: Type.Optional(rate),
+              damping,
+            },
+            { additionalProperties: false },
+          ),
+        ],
+        {
+          description:
+            '`fedbuff`, `fedavg` (`momentum`) or `fedadam` (`beta1`, `beta2`, `adaptivity`); its rate is multiplied by (1 + mean age)^-`damping`, unless that is `none`',
+        },
+      ),
     ),
-    divideBy: Type.Optional(Type.Union([Type.Literal('count'), Type.Literal('weights')])),
+    divideBy: Type.Optional(
+      Type.Union([Type.Literal('count'), Type.Literal('weights')], {
+        description: 'in paper mode: `count` (default) or `weights`',
+      }),
+    ),
     stop: Type.Optional(
       Type.Object(
         {
@@ -67,13 +86,30 @@ export const taskSpecificationSchema = Type.Object(
           version: Type.Optional(Type.Integer({ minimum: 1 })),
           afterMs: Type.Optional(Type.Integer({ minimum: 1 })),
         },
-        { additionalProperties: false },
+        {
+          additionalProperties: false,
+          description:
+            'ends the task at a score (`accuracy`, or `r2` with the loss `mse`), at a version or after a time',
+        },
       ),
     ),
-    target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
-    places: Type.Optional(Type.Integer({ minimum: 2, maximum: 1_000_000 })),
-    publicModels: Type.Optional(Type.Boolean()),
+    target: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'the score that Watch shows as the aim' }),
+    ),
+    stallMs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'time without an update after which a buffer with Kmin updates is closed',
+      }),
+    ),
+    places: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: 1_000_000,
+        description: 'devices that train at a time; three times the updates of a version by default',
+      }),
+    ),
+    publicModels: Type.Optional(Type.Boolean({ description: 'anybody may read models and results' })),
   },
   { additionalProperties: false },
 );

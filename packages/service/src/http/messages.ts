@@ -63,7 +63,7 @@ export function hexText(bytes: number, description?: string): TString {
 
 /** A body or answer in the wire format; its decoder checks it, not the schema. */
 export function wireBytes(description: string) {
-  return { description, content: { [BYTES_MEDIA_TYPE]: { schema: Type.Unsafe<unknown>({}) } } };
+  return { description, content: { [BYTES_MEDIA_TYPE]: { schema: Type.Unsafe<unknown>({ description }) } } };
 }
 
 /** Rejects keys that are not listed. */
