@@ -3,7 +3,7 @@
  * is played against the pure functions of the protocol, and over HTTP against the real service.
  */
 import { toHex } from '@basa/masking';
-import { type Ctx, isRefused, type Refused } from '@basa/protocol';
+import { type Ctx, isRefused, type Refused, type TaskId } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { encodePolicy } from '@basa/protocol/policy';
 import type {
@@ -139,6 +139,12 @@ const TABLE: readonly Row[] = [
     play: (stage) => released(stage, (votes) => ({ votes, signer: STRANGER })),
   },
   {
+    request: 'an inspection of another task',
+    says: 'task-unknown',
+    overHttp: 'malformed', // it is not what its address says
+    play: ({ inspectBy, shots }) => inspectBy(0, shots, { task: new Uint8Array(32) as TaskId }),
+  },
+  {
     request: 'an upload of a revoked device',
     says: 'good | bad: revoked | good | good',
     async play({ inspectBy, shots, revoke }) {
@@ -181,6 +187,15 @@ const TABLE: readonly Row[] = [
         0,
         shots.filter((_, n) => n % 2 === 0),
       );
+      return voteBy(0, batch());
+    },
+  },
+  {
+    request: 'a vote for an upload that it called bad',
+    says: 'not-inspected at 1',
+    async play({ inspectBy, voteBy, batch, shots, revoke }) {
+      await revoke(shots[1] as (typeof shots)[number]);
+      await inspectBy(0, shots);
       return voteBy(0, batch());
     },
   },

@@ -177,31 +177,7 @@ describe('an authority', () => {
       expect(seed.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('cannot judge an upload of an epoch that it does not have', () => {
-    const { world, shots } = inspected();
-    const [shot] = shots as [StoredShot];
-    const { server } = world;
-    const away = world.authority(3);
-    away.units.clear();
-    expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['abstain: epoch-over']);
-  });
-
-  it('answers only the server of the task', () => {
-    const { world, shots } = inspected();
-    expect(reasonOf(world.server.inspectBy(0, shots, { signer: world.signer() }))).toBe('server-unknown');
-    expect(reasonOf(world.server.inspectBy(0, shots, { task: new Uint8Array(32) as never }))).toBe('task-unknown');
-  });
-
   it.each<[string, string, (scene: ReturnType<typeof pair>) => StoredShot]>([
-    [
-      'another signer',
-      'signature-invalid',
-      ({ world, own, colluder }) => {
-        const { header } = own.upload;
-        const shot = forged(colluder, own);
-        return { ...shot, upload: { ...shot.upload, header: { ...header, signature: world.randomBytes(64) } } };
-      },
-    ],
     [
       'a certificate of another task',
       'certificate-invalid',
