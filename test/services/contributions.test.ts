@@ -23,10 +23,13 @@ it('a device may leave before its first byte: the others make their mean without
     if (step === 'upload') leaving.abort();
   });
   await expect(b?.contribute(oneHot(1), { trainedOn: 0, signal: leaving.signal })).rejects.toThrow();
-  for (const [n, device] of [a, c].entries()) await device?.contribute(oneHot(2 * n), { trainedOn: 0 });
+  const given = await a?.contribute(oneHot(0), { trainedOn: 0 });
+  if (given?.kind !== 'accepted') throw new Error(given?.reason);
+  await c?.contribute(oneHot(2), { trainedOn: 0 });
   world.elapse(60_001);
   const { parameters } = await world.reached(1);
   expect(Array.from(parameters, (value) => Math.round(value * 2))).toEqual([-1, 0, -1, 0, 0, 0, 0, 0]);
+  expect(await a?.fate(given)).toBe('included');
   // Its bytes wait on the device, and count in a later batch.
   expect(await b?.resume()).toMatchObject({ kind: 'accepted' });
 });

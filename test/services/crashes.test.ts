@@ -120,16 +120,3 @@ it('a body is stored and not recorded: the next start takes it from there, witho
     await (await services.client(name)).contribute(oneHot(n + 1), { trainedOn: 0 });
   await expectOnce();
 });
-
-it('a batch that is full while the authority is down is summed later', async () => {
-  await services.createTask();
-  const names = ['b', 'c'];
-  for (const [n, name] of names.entries())
-    await (await services.client(name)).contribute(oneHot(n + 1), { trainedOn: 0 });
-  const upload = await holdUpload(services, 0);
-  await services.authority.close();
-  expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
-  expect(await services.fate(upload.name)).toEqual({ fate: 'waiting' });
-  await services.startAuthority();
-  await expectOnce();
-});

@@ -1,6 +1,6 @@
 /** Uploads that are not what they should be: each refused with its reason, and nothing of the server changes. */
 import { join } from 'node:path';
-import type { UserId } from '@basa/protocol';
+import type { JoinTag, UserId } from '@basa/protocol';
 import { HEADER, type ProblemCode } from '@basa/protocol/http';
 import { type ShotHeader, shotUploadCodec } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -231,5 +231,7 @@ it('an upload is accepted once: the same again gets the same answer; other bytes
     expect(await send(services, upload, { signer })).toMatchObject({ code: 'not-yours' });
   const body = flipped(upload.body);
   expect(await send(services, upload, otherBody(services, upload, body))).toMatchObject({ code: 'upload-differs' });
+  const again = otherHeader(services, upload, { joinTag: STRANGE.slice(16) as JoinTag });
+  expect(await send(services, upload, again)).toMatchObject({ status: 409, code: 'version-given' });
   expect(snapshot(services)).toEqual(before);
 });

@@ -1,107 +1,43 @@
 /** Batches are made as soon as waiting has no more benefit, and hopeless uploads end. */
-import type { Ctx, JoinTag, UserId } from '@basa/protocol';
-import { ONE_SHOT_DEFAULTS, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
-import type { ShotUpload } from '@basa/protocol/wire';
+import type { Ctx, UserId } from '@basa/protocol';
+import type { OneShotPolicy, TaskPolicy } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
-import { Batcher } from '../../src/shots/batcher.ts';
-import { KnownVoters, type ShotContext } from '../../src/shots/inspector.ts';
-import type { ShotStatus } from '../../src/store/shots.ts';
+import { Batcher, isBatchDue } from '../../src/shots/batcher.ts';
+import type { ShotContext } from '../../src/shots/inspector.ts';
+import { FAR, named, numberOf, shotsScene } from '../support/shots-scene.ts';
 import { bytes, policy as sample, task } from '../support/store-samples.ts';
-import { volatileStore } from '../support/volatile-store.ts';
 
-const FAR = 10 ** 9;
-
-interface Given {
-  readonly status?: ShotStatus;
-  readonly version?: number;
-  readonly votes?: { readonly first: number; readonly last: number };
-  readonly named?: readonly number[];
-  /** The authorities that would vote for it, if it is good. */
-  readonly sure?: readonly number[];
-  /** Its device, if that has another number. */
-  readonly user?: number;
-}
-
-/** K = 4 and at least 3. Other devices keep coming, until a test says otherwise. */
-async function scene(shot: Partial<OneShotPolicy> = {}, ofTask: Partial<TaskPolicy> = {}) {
-  const now = { store: 1000, node: 0 };
-  const oneShot = { ...ONE_SHOT_DEFAULTS, ...shot };
-  const policy = { ...sample, engine: 4, maxStaleness: 1, ...ofTask, oneShot };
-  const { store } = await volatileStore(task, () => now.store, policy);
-  const [made, removed]: [number[][], string[]] = [[], []];
+/** Other devices keep coming, until a test says otherwise. */
+async function scene(oneShot: Partial<OneShotPolicy> = {}, policy: Partial<TaskPolicy> = {}) {
+  const shots = await shotsScene({ oneShot, policy });
+  const made: number[][] = [];
   const seen = { quietMs: 0, coming: undefined as number | undefined, newest: 0, repeated: -1, isRefused: false };
-  const numbers = (names: readonly Uint8Array[]): number[] => names.map((name) => name[0] as number);
-  const voters = new KnownVoters(() => now.node);
-  /** The device of each upload. */
-  const givers = new Map<number, number>();
   const living: { task: Uint8Array; status: string; users: readonly UserId[] }[] = [];
   const usersInVotes = async (of: Uint8Array) =>
     living.filter((sum) => sum.status === 'frozen' && sum.task[0] === of[0]).flatMap(({ users }) => users);
   const batcher = new Batcher({
-    ...{ task, policy, voters, stallMs: 60_000 },
-    store: { ...store, usersInVotes },
-    blobs: { removeBelow: async (...names: string[]) => void removed.push(...names) },
+    ...shots.context,
+    store: { ...shots.store, usersInVotes },
     models: {
       isRepeated: async (version: number) => seen.repeated === version,
       get newest() {
         return { version: seen.newest };
       },
     },
-    coming: {
-      quietMs: () => seen.quietMs,
-      coming: () => seen.coming,
-    },
+    coming: { quietMs: () => seen.quietMs, coming: () => seen.coming },
     batches: {
       add: async ({ uploads }: { readonly uploads: readonly Ctx[] }) => {
         if (seen.isRefused) return undefined;
-        made.push(numbers(uploads));
-        await store.decideShots(task, uploads, { from: 'good', to: 'batched' });
-        const users = numbers(uploads).map((n) => bytes(givers.get(n) ?? n) as UserId);
+        made.push(uploads.map(numberOf));
+        const given = await shots.store.shotsNamed(task, uploads);
+        await shots.store.decideShots(task, uploads, { from: 'good', to: 'batched' });
+        const users = given.map(({ upload }) => upload.header.user);
         return living[living.push({ task, status: 'frozen', users }) - 1];
       },
     },
   } as unknown as ShotContext);
-  /** As the inspector decides. */
-  const inspected = async (n: number, sure: readonly number[] = [0, 1, 2, 3]) => {
-    const name = bytes(n) as Ctx;
-    await store.decideShots(task, [name], { from: 'waiting', to: 'good' });
-    const header = { user: bytes(givers.get(n) ?? n) };
-    const hear = voters.inspect([{ name, upload: { header } as never }]);
-    hear(
-      sure.map((authority) => ({
-        upload: name,
-        authority,
-        verdict: 'good',
-        reason: undefined,
-        used: undefined,
-        guards: [],
-      })),
-    );
-  };
-  const give = async (
-    n: number,
-    { status = 'good', version = 0, votes = { first: FAR, last: FAR }, named = [0], sure, user: giver = n }: Given = {},
-  ) => {
-    const [name, user] = [bytes(n) as Ctx, bytes(giver) as UserId];
-    givers.set(n, giver);
-    const certificate = { task, deviceKey: user, endorsements: [] };
-    const epochs = named.map((authority) => ({ authority, statement: bytes(6) }));
-    const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
-    const names = { task, joinTag: name.slice(16) as Uint8Array as JoinTag, user, model: bytes(version) };
-    const header = { ...names, epochs, ...hashes };
-    const upload: ShotUpload = { certificate, header, bodyBytes: 9, bodyCrc: 7 };
-    await store.beginShot(task, { name, upload, version, votes });
-    if (status !== 'arriving') await store.acceptShot(task, name, user);
-    if (status === 'good') await inspected(n, sure);
-  };
   const look = () => batcher.look(undefined as never);
-  const decide = (n: number, from: ShotStatus, to: ShotStatus) =>
-    store.decideShots(task, [bytes(n) as Ctx], { from, to });
-  const fate = async (n: number) => {
-    const { status, reason } = (await store.shot(task, bytes(n) as Ctx)) ?? {};
-    return reason === undefined ? status : `${status} ${reason}`;
-  };
-  return { now, seen, batcher, voters, living, inspected, give, look, decide, fate, made, removed };
+  return { ...shots, seen, batcher, living, made, look };
 }
 
 describe('a batch', () => {
@@ -164,8 +100,8 @@ describe('a batch', () => {
 
   it('does not hurry for an upload that cannot be in it', async () => {
     const { give, look, made, now } = await scene({}, { authorities: [6, 7, 8].map((n) => bytes(n)), threshold: 2 });
-    await give(1, { votes: { first: 2000, last: FAR }, named: [0] });
-    for (const n of [2, 3, 4]) await give(n, { named: [0, 1, 2] });
+    await give(1, { votes: { first: 2000, last: FAR }, authorities: [0] });
+    for (const n of [2, 3, 4]) await give(n, { authorities: [0, 1, 2] });
     now.store = 1999;
     await look();
     expect(made).toEqual([]);
@@ -203,13 +139,13 @@ describe('a batch', () => {
 describe('the authorities that would vote', () => {
   const council = { authorities: [5, 6, 7, 8].map((n) => bytes(n)), threshold: 3 };
   const privacy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 2 } };
-  const named = [0, 1, 2, 3];
+  const authorities = [0, 1, 2, 3];
 
   it('are the same for all uploads of a batch', async () => {
     const { give, look, made } = await scene({ tolerated: 1 }, council);
-    await give(1, { named, sure: [1, 2, 3] });
-    await give(2, { named, sure: [0, 2, 3] });
-    for (const n of [3, 4, 5]) await give(n, { named });
+    await give(1, { authorities, sure: [1, 2, 3] });
+    await give(2, { authorities, sure: [0, 2, 3] });
+    for (const n of [3, 4, 5]) await give(n, { authorities });
     await look();
     expect(made).toEqual([[1, 3, 4, 5]]);
   });
@@ -217,7 +153,7 @@ describe('the authorities that would vote', () => {
   it('are asked again for a batch that is due, if they are not known any more', async () => {
     const { give, look, made, fate, voters, inspected, now } = await scene();
     for (const n of [1, 2, 3]) await give(n);
-    now.node = 60_000;
+    now.node += 60_000;
     voters.forgetOld();
     expect([await look(), await fate(1)]).toEqual([false, 'good']); // no batch is due
     await give(4);
@@ -244,8 +180,8 @@ describe('the authorities that would vote', () => {
   it('of a private task vote for a batch of a former leader before the next one of its devices', async () => {
     const { give, look, made, living, inspected } = await scene({}, { privacy });
     for (const n of [1, 2, 3, 4]) await give(n);
-    const users = [bytes(1) as UserId];
-    living.push({ task: bytes(9), status: 'frozen', users: [bytes(2) as UserId] }, { task, status: 'frozen', users });
+    const users = [named(1) as UserId];
+    living.push({ task: bytes(9), status: 'frozen', users: [named(2) as UserId] }, { task, status: 'frozen', users });
     await look();
     expect(made).toEqual([]);
     living.pop();
@@ -258,7 +194,7 @@ describe('the authorities that would vote', () => {
   it('of another task vote for several batches of a device', async () => {
     const { give, look, made, living } = await scene();
     for (const n of [1, 2, 3, 4]) await give(n);
-    living.push({ task, status: 'frozen', users: [bytes(1) as UserId] });
+    living.push({ task, status: 'frozen', users: [named(1) as UserId] });
     await look();
     expect(made).toEqual([[1, 2, 3, 4]]);
   });
@@ -315,4 +251,18 @@ describe('uploads without hope', () => {
     expect([await fate(1), await fate(2)]).toEqual(['refused epoch-over', 'good']);
     expect(batcher.pending?.good).toBe(1);
   });
+});
+
+const busy = { quietMs: 0, idleMs: 0, stallMs: Number.POSITIVE_INFINITY, isAwaited: false };
+const far = { pace: busy, leftMs: 10_000, marginMs: 100 };
+
+it.each([
+  ['at once if it is full', 4, far, true],
+  ['not while others come', 3, far, false],
+  ['if nobody else comes', 3, { ...far, pace: { ...busy, quietMs: 2000, idleMs: 2000 } }, true],
+  ['if none came for long', 3, { ...far, pace: { ...busy, stallMs: 50, idleMs: 60 } }, true],
+  ['if the time to vote runs out', 3, { ...far, leftMs: 100 }, true],
+  ['of fewer than Kmin never', 2, { ...far, leftMs: 0 }, false],
+] as const)('a batch is made %s', (_, uploads, scene, isDue) => {
+  expect(isBatchDue(sample, uploads, scene)).toBe(isDue);
 });

@@ -1,188 +1,118 @@
 /** Every waiting upload gets its turn: uploads that nobody can decide about do not hold up those of others. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toHex } from '@basa/masking';
-import type { BasaEvent, Ctx, JoinTag, UserId } from '@basa/protocol';
-import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
-import { MAX_INSPECTED, type ShotUpload, uploadNameOf, type Verdict } from '@basa/protocol/wire';
-import { nodeSuite } from '@basa/runtime/node';
+import type { Ctx, UserId } from '@basa/protocol';
+import { MAX_INSPECTED } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { Inspector, KnownVoters, type ShotContext, showAgain } from '../../src/shots/inspector.ts';
-import type { NamedAt, ShotStatus, StoredShot } from '../../src/store/shots.ts';
-import { bytes, policy as sample, task } from '../support/store-samples.ts';
+import { Inspector, KnownVoters, showAgain } from '../../src/shots/inspector.ts';
+import { type Answer, FAR, named, type SceneOptions, shotsScene } from '../support/shots-scene.ts';
+import { bytes, task } from '../support/store-samples.ts';
 
 /** The inspector reads this many names at a time. */
 const PAGE = 16 * MAX_INSPECTED;
 
-function uploadOf(n: number): ShotUpload {
-  const user = new Uint8Array([...bytes(2, 30), n >> 8, n & 255]);
-  const certificate = { task, deviceKey: user, endorsements: [] };
-  const named = { task, joinTag: user.slice(16) as JoinTag, user: user as UserId, model: bytes(5) };
-  const hashes = { partsHash: bytes(8), signature: bytes(3, 64) };
-  const header = { ...named, epochs: [{ authority: 0, statement: bytes(6) }], ...hashes };
-  return { certificate, header, bodyBytes: 9, bodyCrc: 7 };
-}
-
-type Answer = (
-  uploads: readonly number[],
-) => Promise<readonly (Pick<Verdict, 'verdict'> & { readonly n: number; readonly word?: number })[]>;
-
-/** No device is known to the authority, unless a test says otherwise. */
-function scene({
-  policy = {},
-  answers = [async () => []],
-}: {
-  policy?: Partial<TaskPolicy>;
-  answers?: readonly Answer[];
-} = {}) {
-  const shots: (StoredShot & { status: ShotStatus })[] = [];
-  const [asked, troubles, events]: [number[][], unknown[], BasaEvent[]] = [[], [], []];
-  const now = { ms: 1000 };
-  const numberOf = ({ header: { user } }: ShotUpload): number => 256 * (user[30] as number) + (user[31] as number);
-  const byName = (name: Ctx) => shots.find((shot) => toHex(shot.name) === toHex(name));
-  const store = {
-    namesOf: async (_: unknown, status: ShotStatus, after: NamedAt | undefined, limit: number) =>
-      shots.filter((shot) => shot.status === status && shot.at > (after?.at ?? -1)).slice(0, limit),
-    shotsNamed: async (_: unknown, names: readonly Ctx[]) => {
-      const wanted = new Set(names.map(toHex));
-      return shots.filter(({ name }) => wanted.has(toHex(name)));
-    },
-    decideShots: async (_: unknown, names: readonly Ctx[], { to, reason }: { to: ShotStatus; reason?: string }) => {
-      for (const name of names) Object.assign(byName(name) ?? {}, { status: to, reason });
-    },
-  };
-  const link = (answer: Answer) => ({
-    inspect: async ({ uploads }: { readonly uploads: readonly ShotUpload[] }) => {
-      asked.push(uploads.map(numberOf));
-      const verdicts = await answer(uploads.map(numberOf));
-      return {
-        verdicts: verdicts.map(({ n, verdict, word = 0 }) => ({
-          ...{ upload: (shots[n] as StoredShot).name, verdict },
-          ...{ reason: 'part-invalid', guards: [0, 1].map((part) => ({ part, words: [0, 0, 0, word, 0, 0, 0, 0] })) },
-        })),
-      };
-    },
-  });
-  const members = answers.map((answer, authority) => ({ authority, link: link(answer) }));
-  const read = async function* (_: string, from: number, to: number) {
-    yield new Uint8Array(to - from).fill(1, 0, 1);
-  };
-  const voters = new KnownVoters(() => now.ms);
-  const context = {
-    ...{ task, store, voters, clock: () => now.ms, onTrouble: (...trouble: unknown[]) => troubles.push(trouble) },
-    onEvent: (event: BasaEvent) => events.push(event),
-    policy: { ...sample, engine: 4, oneShot: ONE_SHOT_DEFAULTS, ...policy },
-    blobs: { read, removeBelow: async () => undefined },
-    epochs: { named: async () => new Map() },
-    authorities: members,
-  } as unknown as ShotContext;
-  const inspector = new Inspector(context);
-  /** Uploads come one after the other. */
-  const give = (count: number): void => {
-    for (let n = shots.length, end = n + count; n < end; n++) {
-      const upload = uploadOf(n);
-      const name = uploadNameOf(nodeSuite, upload.header);
-      shots.push({
-        name,
-        upload,
-        version: 0,
-        status: 'waiting',
-        reason: undefined,
-        ctx: undefined,
-        at: n,
-        votes: { first: 1e9, last: 1e9 },
-      });
-    }
-  };
+/** No upload is known to the authority, unless a test says otherwise. */
+async function scene(options: SceneOptions = {}) {
+  const shots = await shotsScene(options);
+  const inspector = new Inspector(shots.context);
   const look = () => inspector.look(undefined as never);
-  return { context, voters, shots, asked, troubles, events, now, store, members, give, look };
+  let count = 0;
+  /** As many more uploads wait. */
+  const wait = async (more: number): Promise<void> => {
+    for (const end = count + more; count < end; count++) await shots.give(count, { status: 'waiting' });
+  };
+  return { ...shots, look, wait };
 }
+
+const council = (count: number) => Array.from({ length: count }, (_, n) => bytes(10 + n));
+/** Of four authorities three are needed, and one may lie. */
+const FOUR: SceneOptions = { policy: { authorities: council(4), threshold: 3 }, oneShot: { tolerated: 1 } };
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 
 const bad = async (uploads: readonly number[]) => uploads.map((n) => ({ n, verdict: 'bad' as const }));
 
 describe('a waiting upload', () => {
   it('is inspected although thousands of older uploads stay undecided, and each of these is sent once', async () => {
-    const { shots, asked, now, give, look } = scene({
+    const { fate, asked, now, wait, look } = await scene({
       answers: [async (uploads) => (uploads.includes(PAGE) ? bad([PAGE]) : [])],
     });
-    give(PAGE + 1);
+    await wait(PAGE + 1);
     let looks = 1;
     while (await look()) looks++;
-    expect(shots.at(-1)).toMatchObject({ status: 'refused', reason: 'part-invalid' });
-    expect(asked.flat()).toEqual(Array.from(shots, (_, n) => n));
+    expect(await fate(PAGE)).toBe('refused part-invalid');
+    expect(asked.flat()).toEqual(range(0, PAGE + 1));
     expect(looks).toBe(17);
     while (await look());
     expect(asked.flat()).toHaveLength(PAGE + 1);
-    now.ms += 500;
+    now.node += 500;
     await look();
-    expect(asked.at(-1)).toEqual(Array.from({ length: MAX_INSPECTED }, (_, n) => n));
+    expect(asked.at(-1)).toEqual(range(0, MAX_INSPECTED));
   });
 
   it('that is new comes before uploads that were inspected without a result, the oldest attempt first', async () => {
-    const { asked, now, give, look } = scene();
-    give(MAX_INSPECTED);
+    const { asked, now, wait, look } = await scene();
+    await wait(MAX_INSPECTED);
     await look();
-    now.ms = 1001;
-    give(MAX_INSPECTED);
+    now.node = 1001;
+    await wait(MAX_INSPECTED);
     await look();
-    now.ms = 1501;
-    give(1);
+    now.node = 1501;
+    await wait(1);
     await look();
-    expect(asked.splice(0).at(-1)).toEqual([
-      ...Array.from({ length: MAX_INSPECTED - 1 }, (_, n) => n),
-      2 * MAX_INSPECTED,
-    ]);
+    expect(asked.splice(0).at(-1)).toEqual([...range(0, MAX_INSPECTED - 1), 2 * MAX_INSPECTED]);
     await look();
     expect(asked.flat()).toContain(MAX_INSPECTED - 1);
   });
 
   it('is due at once if it waits again after a batch without it', async () => {
-    const { shots, asked, give, look } = scene();
-    give(2);
+    const { asked, wait, look, decide } = await scene();
+    await wait(2);
     await look();
-    const [first] = shots as [(typeof shots)[number]];
-    first.status = 'batched';
+    await decide(0, 'waiting', 'batched');
     await look();
-    first.status = 'waiting';
+    await decide(0, 'batched', 'waiting');
     await look();
     expect(asked).toEqual([[0, 1], [0]]);
   });
 
   it('is good, bad or undecided by itself', async () => {
-    const { shots, give, look } = scene({
+    const { wait, look, fate } = await scene({
       answers: [async () => [{ n: 0, verdict: 'good' }, ...(await bad([1]))]],
     });
-    give(3);
+    await wait(3);
     await look();
-    expect(shots.map(({ status }) => status)).toEqual(['good', 'refused', 'waiting']);
+    expect(await Promise.all([0, 1, 2].map(fate))).toEqual(['good', 'refused part-invalid', 'waiting']);
   });
 });
 
 describe('authorities', () => {
   it('are not asked if no upload waits, or about one that does not wait any more', async () => {
-    const { asked, store, give, look } = scene();
+    const { asked, store, wait, look, decide } = await scene();
     await look();
     expect(asked).toEqual([]);
-    give(2);
-    const { shotsNamed } = store;
-    store.shotsNamed = async (...args) =>
-      (await shotsNamed(...args)).map((shot, n) => (n === 0 ? { ...shot, status: 'good' } : shot));
+    await wait(2);
+    const { namesOf } = store;
+    store.namesOf = async (...read) => {
+      const names = await namesOf(...read);
+      await decide(0, 'waiting', 'good');
+      return names;
+    };
     await look();
     expect(asked).toEqual([[1]]);
   });
 
   it('are not asked about an upload whose epochs are over', async () => {
-    const { asked, shots, now, give, look } = scene();
-    give(2);
-    now.ms = 5000;
-    Object.assign(shots[0] as StoredShot, { votes: { first: 5000, last: 5000 } });
+    const { asked, now, give, look } = await scene();
+    for (const [n, last] of [5000, FAR].entries()) await give(n, { status: 'waiting', votes: { first: last, last } });
+    now.node = 5000;
     await look();
     expect(asked).toEqual([[1]]);
   });
 
   it('are shown all uploads of a batch again, as many at a time as a request may have', async () => {
-    const { context, shots, asked, members, give } = scene({ answers: [bad] });
-    give(MAX_INSPECTED + 1);
-    const link = members[0]?.link as never;
+    const { context, asked, wait, shot } = await scene({ answers: [bad] });
+    await wait(MAX_INSPECTED + 1);
+    const shots = await Promise.all(range(0, MAX_INSPECTED + 1).map(shot));
+    const link = context.authorities[0]?.link as never;
     expect(await showAgain(context, link, shots)).toHaveLength(MAX_INSPECTED + 1);
     expect(asked.splice(0).map(({ length }) => length)).toEqual([MAX_INSPECTED, 1]);
     expect(await showAgain(context, link, shots.slice(1))).toHaveLength(MAX_INSPECTED);
@@ -194,43 +124,83 @@ describe('authorities', () => {
       (word: number): Answer =>
       async (uploads) =>
         uploads.map((n) => ({ n, verdict: 'good', word }));
-    const policy = { authorities: council(4), threshold: 3, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 } };
-    const { events, give, look } = scene({ policy, answers: [said(0), said(0), said(7), said(0)] });
-    give(3);
+    const { events, wait, look } = await scene({ ...FOUR, answers: [said(0), said(0), said(7), said(0)] });
+    await wait(3);
     await look();
     expect(events).toEqual([{ kind: 'authority-fault', task, authority: 2, subject: 'guard-words' }]);
   });
 
   it('that answer too late for a decision still say whether they would vote', async () => {
-    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 1 };
     const good: Answer = async (uploads) => uploads.map((n) => ({ n, verdict: 'good' }));
     const late: Answer = async (uploads) => {
       await sleep(700);
       return good(uploads);
     };
-    const { shots, voters, give, look } = scene({
-      policy: { authorities: council(4), threshold: 3, oneShot },
-      answers: [bad, late, good, good],
-    });
-    give(1);
+    const { voters, wait, look } = await scene({ ...FOUR, answers: [bad, late, good, good] });
+    await wait(1);
     await look();
-    const [{ name }] = shots as [StoredShot];
+    const name = named(0) as Ctx;
     expect(voters.of(name)).toEqual({ good: 0b1100, isDoubted: true });
     await sleep(400);
     expect(voters.of(name)).toMatchObject({ good: 0b1110 });
   });
 
-  const council = (count: number) => Array.from({ length: count }, (_, n) => bytes(10 + n));
-
   it('that are silent hold up nothing', async () => {
-    const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 1 };
     const silent: Answer = () => new Promise(() => undefined);
-    const { shots, troubles, give, look } = scene({
-      policy: { authorities: council(4), threshold: 3, oneShot },
-      answers: [bad, bad, bad, silent],
-    });
-    give(1);
+    const { fate, troubles, wait, look } = await scene({ ...FOUR, answers: [bad, bad, bad, silent] });
+    await wait(1);
     await look();
-    expect([shots[0]?.status, troubles]).toEqual(['refused', []]);
+    expect([await fate(0), troubles]).toEqual(['refused part-invalid', []]);
   });
+});
+
+/** Verdicts of authorities are kept for a minute, or until they may be wrong. */
+function known() {
+  const now = { ms: 0 };
+  const voters = new KnownVoters(() => now.ms);
+  const inspect = (n: number, user: number) => {
+    const hear = voters.inspect([{ name: bytes(n) as Ctx, upload: { header: { user: bytes(user) } } as never }]);
+    return (authority: number, of = n) =>
+      hear([{ upload: bytes(of) as Ctx, authority, verdict: 'good', reason: undefined, used: undefined, guards: [] }]);
+  };
+  const goodOf = (...some: readonly number[]) => some.map((n) => voters.of(bytes(n) as Ctx)?.good);
+  return { now, voters, inspect, goodOf };
+}
+
+it('voters are known as soon as they answer, until the upload is inspected again', () => {
+  const { inspect, goodOf } = known();
+  expect(goodOf(1)).toEqual([undefined]);
+  const hear = inspect(1, 1);
+  hear(0);
+  hear(1, 2); // of another upload
+  hear(2);
+  expect(goodOf(1, 2)).toEqual([0b101, undefined]);
+  const again = inspect(1, 1);
+  again(1);
+  hear(3);
+  expect(goodOf(1)).toEqual([0b010]);
+});
+
+it('voters are forgotten after a minute, and if the clock is set back by a minute', () => {
+  const { now, voters, inspect, goodOf } = known();
+  inspect(1, 1);
+  now.ms = 59_999;
+  inspect(2, 2);
+  voters.forgetOld();
+  expect(goodOf(1, 2)).toEqual([0, 0]);
+  now.ms = 60_000;
+  voters.forgetOld();
+  expect(goodOf(1, 2)).toEqual([undefined, 0]);
+  now.ms = -1;
+  voters.forgetOld();
+  expect(goodOf(2)).toEqual([undefined]);
+});
+
+it('voters are forgotten with all uploads of a device', () => {
+  const { voters, inspect, goodOf } = known();
+  inspect(1, 7);
+  inspect(2, 7);
+  inspect(3, 8);
+  voters.forgetUsers([bytes(7) as UserId]);
+  expect(goodOf(1, 2, 3)).toEqual([undefined, undefined, 0]);
 });

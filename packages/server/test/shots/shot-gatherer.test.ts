@@ -1,56 +1,35 @@
 /** The end of a batch without enough votes: its uploads wait again, are refused, or their outcome is unknown. */
 import { toHex } from '@basa/masking';
-import type { Ctx, UserId } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
 import type { ProblemCode } from '@basa/protocol/http';
-import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { openShotBatch, type ShotBatch } from '@basa/protocol/one-shot';
+import type { ShotBatch } from '@basa/protocol/one-shot';
 import type { OneShotPolicy } from '@basa/protocol/policy';
-import { type Batch, batchCtxOf, type Epoch, epochCodec, epochEnd, voteCodec } from '@basa/protocol/wire';
+import { epochEnd } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
-import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthorityRefusal } from '../../src/authority/authority-http.ts';
 import { UNOPENED } from '../../src/closing/opening.ts';
 import type { ShotContext } from '../../src/shots/inspector.ts';
 import { ShotGatherer } from '../../src/shots/shot-gatherer.ts';
-import type { ShotGroup } from '../../src/store/shots.ts';
-import { bytes } from '../support/store-samples.ts';
+import { council } from '../support/council.ts';
 
 type Answer = 'vote' | readonly [ProblemCode, ...number[]];
 
-/** Four authorities, of which three must vote and one may lie; a batch of three uploads. */
 function scene(answers: readonly Answer[], { releases = 'too-few-votes' as ProblemCode } = {}) {
-  const world = new ShotWorld();
-  const { task, policy } = world;
-  const { suite } = world.environment.tools;
-  world.contributed(1);
-  const epochs = world.shown().epochs;
-  const statementOf = (epoch: Epoch): Uint8Array => epochCodec.statementHash(suite, epoch);
-  const known = new Map(epochs.map((epoch) => [toHex(statementOf(epoch)), epoch]));
-  const named = epochs.map((epoch) => ({ authority: epoch.authority, statement: statementOf(epoch) }));
-  const names = [1, 2, 3].map((n) => bytes(n) as Ctx);
-  const batch: Batch = { task, uploads: names };
-  const users = names as readonly Uint8Array[] as readonly UserId[];
-  const ctx = batchCtxOf(suite, batch);
-  const sum = openShotBatch(policy, { ctx, batch, version: 0, users });
-  const members = answers.map((answer, authority) => ({
+  const { world, policy, epochs, known, names, shots, ctx, sum, voteOf, ...batch } = council();
+  const authorities = answers.map((answer, authority) => ({
     authority,
     link: {
       voteForBatch: async () => {
         if (answer !== 'vote') throw new AuthorityRefusal(answer[0], 'no', answer.slice(1) as number[]);
-        const { signer } = world.authority(authority).base.ports;
-        return endorse(voteCodec, policy, signer, { task, ctx });
+        return voteOf(authority);
       },
       release: async () => {
         throw new AuthorityRefusal(releases, 'no');
       },
     },
   }));
-  const seen = {
-    now: world.now as number,
-    isRefused: false,
-    kept: undefined as Uint8Array | undefined,
-  };
+  const seen = { now: world.now as number, kept: undefined as Uint8Array | undefined };
   const [steps, removed]: [[string, unknown][], string[]] = [[], []];
   const batches = {
     step: async (_: Ctx, step: (found: ShotBatch) => { readonly state: ShotBatch }, { freed }: { freed?: unknown }) => {
@@ -59,15 +38,11 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
       return { kind: state.status };
     },
   };
-  const groups: ShotGroup[] = [];
-  const header = { epochs: named, user: users[0], model: bytes(6) };
-  const options = {
-    ...{ task, policy, batches, authorities: members, ports: { suite }, stallMs: 60_000 },
+  const gatherer = new ShotGatherer({
+    ...{ ...batch, policy, batches, authorities },
     store: {
-      batchShots: async () =>
-        names.map((name) => ({ name, upload: { header }, version: 0, status: 'batched', bodyHash: seen.kept })),
+      batchShots: async () => shots.map((shot) => ({ ...shot, status: 'batched', bodyHash: seen.kept })),
       now: async () => seen.now,
-      shotGroups: async () => groups,
     },
     blobs: {
       removeBelow: async (...keys: string[]) => void removed.push(...keys),
@@ -76,34 +51,12 @@ function scene(answers: readonly Answer[], { releases = 'too-few-votes' as Probl
         yield new Uint8Array(to - from);
       },
     },
-    models: {
-      newest: { version: 0 },
-    },
     epochs: { named: async () => known },
     watch: { traces: { step: (_: string, __: object, work: () => unknown) => work() } },
-    coming: { quietMs: () => 0 },
-  };
-  const gatherer = (change: object = {}) => new ShotGatherer({ ...options, ...change } as unknown as ShotContext);
-  const open = (change: object = {}) =>
-    gatherer(change)
-      .open(sum, undefined)
-      .catch((error: Error) => error.message);
+  } as unknown as ShotContext);
+  const open = () => gatherer.open(sum, undefined).catch((error: Error) => error.message);
   const endsAt = Math.max(...epochs.map((epoch) => epochEnd(policy.oneShot as OneShotPolicy, epoch)));
-  return {
-    policy,
-    world,
-    known,
-    sum,
-    ctx,
-    seen,
-    steps,
-    removed,
-    groups,
-    names,
-    gatherer,
-    open,
-    endsAt,
-  };
+  return { known, sum, ctx, seen, steps, removed, names, gatherer, open, endsAt };
 }
 
 const NO: Answer = ['too-few'];
@@ -153,11 +106,11 @@ describe('a batch', () => {
     const { open, steps, seen, endsAt, gatherer, sum } = scene(['vote', NO, NO, NO]);
     seen.now = endsAt - 1;
     await open();
-    await gatherer().lost(sum, undefined);
+    await gatherer.lost(sum, undefined);
     expect(steps).toEqual([]);
     seen.now++;
     await open();
-    await gatherer().lost(sum, undefined);
+    await gatherer.lost(sum, undefined);
     expect(steps).toEqual([
       ['unknown', undefined],
       ['unknown', undefined],
@@ -167,25 +120,25 @@ describe('a batch', () => {
   it('that is granted is not voted for again', async () => {
     const { gatherer, sum } = scene([NO, NO, NO, NO]);
     const granted = { ...sum, status: 'granted' } as ShotBatch;
-    await expect(gatherer().open(granted, undefined)).rejects.toThrow('too few authorities sum the masks');
+    await expect(gatherer.open(granted, undefined)).rejects.toThrow('too few authorities sum the masks');
   });
 
   it('is lost in time although the server forgot one of its epochs', async () => {
     const { gatherer, sum, steps, seen, known, endsAt } = scene([]);
     known.delete([...known.keys()][0] as string);
     seen.now = endsAt - 1;
-    await gatherer().lost(sum, undefined);
+    await gatherer.lost(sum, undefined);
     expect(steps).toEqual([]);
     seen.now++;
-    await gatherer().lost(sum, undefined);
+    await gatherer.lost(sum, undefined);
     expect(steps).toHaveLength(1);
   });
 
   it('leaves the bodies of its uploads only if they wait again', async () => {
     const { gatherer, sum, ctx, removed, names } = scene([]);
-    await gatherer().ended({ ...sum, status: 'aborted' } as ShotBatch);
+    await gatherer.ended({ ...sum, status: 'aborted' } as ShotBatch);
     expect(removed.splice(0)).toEqual([keyOf(ctx)]);
-    await gatherer().ended({ ...sum, status: 'included' } as ShotBatch);
+    await gatherer.ended({ ...sum, status: 'included' } as ShotBatch);
     expect(removed).toEqual([ctx, ...names].map(keyOf));
   });
 });
