@@ -108,7 +108,7 @@ export const experiment: Command = command({
   summary: 'run an experiment of the paper, or one of ours, and write its report',
   takes: {
     '<name>':
-      'rates, table1, large-scale, scalability, concurrency, one-shot, privacy, several of them separated by commas, or all. The name costs only measures the costs that all of them use',
+      'rates, table1, large-scale, scalability, concurrency, one-shot, model-check, privacy, several of them separated by commas, or all. The name costs only measures the costs that all of them use',
   },
   flags: FLAGS,
   opening: 'preparing the experiment',

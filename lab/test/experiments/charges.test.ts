@@ -4,6 +4,13 @@ import { Charges } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { COSTS, K, LARGE, SMALL } from './declared-costs.ts';
 
+it('a whole run of SecAgg is charged each vector once: its server unpacks, adds and unmasks one of every user', () => {
+  const { user, server } = new Charges(COSTS, LARGE, 'field').totals('SecAgg', K);
+  expect(server).toBeCloseTo((K * 3) / 1000, 9);
+  // Ten masks, then packed and copied.
+  expect(user).toBeCloseTo((K + 2) / 1000, 9);
+});
+
 describe('the one-shot mode', () => {
   const charged = (dimension: number, openers: number) =>
     new Charges(COSTS, dimension).oneShot('BASA one-shot', K, openers);

@@ -34,6 +34,11 @@ function phase(name: string, user: Share, server: Share): Profile['phases'][numb
   return { name, users: each(user), server, authority: share(0) };
 }
 
+/** Ten users, who expand a mask for each other and one of their own; the server expands the ten own ones. */
+const SECAGG: Profile = {
+  phases: [phase('masked-input', share(0, K), share(0)), phase('unmasking', share(0), share(0, K))],
+};
+
 /** Ten devices of one mask each, and an authority that examines ten uploads and expands ten masks. */
 const ONE_SHOT: Profile = {
   phases: [
@@ -50,6 +55,7 @@ export const COSTS: Costs = {
   profiles: {
     [`BASA one-shot ${K} -0`]: ONE_SHOT,
     [`BASA one-shot (3 of 4) ${K} -0`]: ONE_SHOT,
+    [`SecAgg ${K} -0`]: SECAGG,
   },
   lightSecAgg: {},
   training: { 'logistic regression': ONE },

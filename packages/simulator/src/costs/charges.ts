@@ -7,7 +7,8 @@ import type { PlainCosts } from '../timed/plain-scheme.ts';
 import type { RoundCosts } from '../timed/rounds.ts';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
 import { COUNCILS, type OneShotName } from './councils.ts';
-import { type Phase, Tariff } from './tariff.ts';
+import type { ProfiledName } from './profiles.ts';
+import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 
@@ -18,11 +19,14 @@ const MIN_SHARD_ELEMENTS = 1 << 16;
 
 export class Charges {
   readonly #dimension: number;
+  readonly #modulus: ModulusKind;
   readonly #tariff: Tariff;
 
-  constructor(costs: Costs, dimension: number) {
+  /** `modulus` is that of BASA, SecAgg and SecAgg+. */
+  constructor(costs: Costs, dimension: number, modulus: ModulusKind = 'ring') {
     this.#dimension = dimension;
-    this.#tariff = new Tariff(costs, dimension);
+    this.#modulus = modulus;
+    this.#tariff = new Tariff(costs, dimension, modulus);
   }
 
   plain(): PlainCosts {
@@ -57,17 +61,20 @@ export class Charges {
       inspectSeconds: each(upload.authority) / authorities,
       releaseSeconds: (size) =>
         (size * each(close.authority) + sums * this.#tariff.vectors('pack', 'hashBody')) / authorities + durable,
-      // A ring unpacks by adding.
       openSeconds: (size) =>
         size * each(close.server) +
-        ((size + parts) * this.#tariff.vectors('unpack') + this.#tariff.vectors('judge', 'dequantise')) /
-          this.#shards(openers),
+        (this.#summing(size + parts) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
     };
   }
 
   /** The work of a device of this mode on its vector besides expanding a mask: copied, packed, hashed, framed. */
   get #framing(): number {
     return this.#tariff.words('copy', 'copy') + this.#tariff.vectors('pack', 'hashBody');
+  }
+
+  /** Reads and adds vectors. A ring unpacks by adding. */
+  #summing(vectors: number): number {
+    return vectors * this.#tariff.vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : []));
   }
 
   #shards(openers: number): number {
@@ -121,6 +128,30 @@ export class Charges {
         this.#tariff.field('add', 'dequantise'),
       answers: publishedCode(users).survivors,
       reading: SYNCHRONISATION_READINGS[reading],
+    };
+  }
+
+  /** Everything that one user and the server compute for one sum, sealing in one go: for comparison with a whole run. */
+  totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
+    const phases = Object.values(this.#tariff.phases(name, users, 0));
+    const user = phases.map((phase) => mean(phase.users.map((share) => this.#tariff.seconds(share))));
+    const server = phases.map((phase) => this.#tariff.seconds(phase.server));
+    const own = this.#wholeRun(name);
+    const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+    return { user: total(user) + own.user, server: total(server) + users * own.upload + own.sum };
+  }
+
+  /** The vectors of a whole run in one process: of a user, of the server for an upload, and for the sum. */
+  #wholeRun(name: ProfiledName): { readonly user: number; readonly upload: number; readonly sum: number } {
+    const copy = this.#tariff.words('copy');
+    if (name === 'BASA paper')
+      return { user: this.#tariff.vectors('quantise') + copy, upload: this.#tariff.vectors('add'), sum: 0 };
+    if (name === 'SecAgg' || name === 'SecAgg+')
+      return { user: this.#tariff.vectors('pack') + copy, upload: this.#tariff.vectors('unpack', 'add'), sum: 0 };
+    return {
+      user: this.#framing,
+      upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
+      sum: COUNCILS[name].parts * this.#tariff.vectors('unpack', 'add') + this.#tariff.vectors('judge', 'dequantise'),
     };
   }
 }

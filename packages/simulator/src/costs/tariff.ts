@@ -1,4 +1,4 @@
-/** The charges of single operations, from prices and profiles: seconds at one dimension. */
+/** The charges of single operations, from prices and profiles: seconds at one dimension and modulus. */
 import {
   type Costs,
   type LightSecAggPrices,
@@ -13,6 +13,9 @@ import {
 import { codeKey } from './needs.ts';
 import { type ProfiledName, profileKey } from './profiles.ts';
 import type { Sampled } from './sampling.ts';
+
+/** Every protocol sums in a ring except LightSecAgg, which divides. */
+export type ModulusKind = 'ring' | 'field';
 
 /**
  * A device masks long vectors on two threads under every protocol: the client's own numbers, in
@@ -29,10 +32,12 @@ type NamedPhases = Record<'connect' | 'upload' | 'close' | 'keys' | 'shares' | '
 export class Tariff {
   readonly #costs: Costs;
   readonly #dimension: number;
+  readonly #modulus: ModulusKind;
 
-  constructor(costs: Costs, dimension: number) {
+  constructor(costs: Costs, dimension: number, modulus: ModulusKind) {
     this.#costs = costs;
     this.#dimension = dimension;
+    this.#modulus = modulus;
   }
 
   /** The time of a record that is flushed to the disk. */
@@ -40,9 +45,12 @@ export class Tariff {
     return this.#costs.durable.ms / 1000;
   }
 
-  /** The work of the server on a body before it is accepted: in a ring every vector is valid. */
+  /**
+   * The work of the server on a body before it is accepted. In a ring every vector is valid; in the field each entry is
+   * checked.
+   */
   get receiving(): number {
-    return this.words('copy') + this.vectors('hashBody');
+    return this.words('copy') + this.vectors('hashBody', ...(this.#modulus === 'field' ? (['unpack'] as const) : []));
   }
 
   get #sealing(): SealingPrices {
@@ -53,9 +61,8 @@ export class Tariff {
     return priced(this.#costs.vectors, String(this.#dimension));
   }
 
-  /** Every protocol sums in a ring except LightSecAgg, which divides. */
   vectors(...operations: readonly ModulusOperation[]): number {
-    return seconds(operations.map((operation) => this.#prices.ring[operation]));
+    return seconds(operations.map((operation) => this.#prices[this.#modulus][operation]));
   }
 
   field(...operations: readonly ModulusOperation[]): number {
