@@ -2,7 +2,6 @@
 export { type Council, defaultThreshold, mostTolerated } from './wire/council.ts';
 export { MAX_AUTHORITIES, MAX_BATCH } from './wire/fields.ts';
 export {
-  type Combination,
   isHolder,
   isHybrid,
   MAX_PARTS,

@@ -22,7 +22,7 @@ export function sealedPartBytes(sealing: Sealing, holders: number): number {
  * cannot pull the model away.
  */
 const COMBINATIONS = ['mean', 'trimmed'] as const;
-export type Combination = (typeof COMBINATIONS)[number];
+type Combination = (typeof COMBINATIONS)[number];
 
 /** With fewer batches a trimmed mean would leave out most of their values. */
 export const LEAST_TRIMMED = 5;
