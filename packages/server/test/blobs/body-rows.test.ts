@@ -51,6 +51,11 @@ describe('small bodies', () => {
     for await (const piece of blobs.read(keyOf(1), 2, 6)) expect(piece).toEqual(bytes(3, 4));
   });
 
+  it('that are there are never replaced', async () => {
+    for (const value of [3, 9]) await stageWhole(keyOf(1), value);
+    expect(await readWhole(blobs, keyOf(1))).toEqual(bytes(3, 12));
+  });
+
   it('that come in pieces are staged as files and become rows when they are whole', async () => {
     const first = await blobs.stage(keyOf(1), 'attempt');
     await first.append(bytes(4, 5));
