@@ -17,6 +17,7 @@ const FOR_LONG = { timeout: 600_000, interval: 50 };
 const FIELDS = defineFields({ battery: { low: 0, high: 100, step: 25 }, network: { choices: ['wifi', 'mobile'] } });
 /** No window ends while the test runs. */
 const WINDOW_MS = 4_000_000_000;
+const DAY_MS = 86_400_000;
 
 const NONE = { answers: 0, ms: 0, received: 0, sent: 0 };
 /** A state without windows, as a server tells it. */
@@ -92,7 +93,7 @@ it('results appear while the page looks on: a line for a number, bars for choice
   await page.close();
 });
 
-it('error bars begin and end at the bounds of 95 %, and a window with too few reports says so', async () => {
+it('error bars begin and end at the bounds of 95 %, a window of a day shows its date, and one with too few reports says so', async () => {
   const page = await open('#');
   await page.route(`**${SERVER_PATH.events(task)}`, async (route) => {
     const buckets = ['wifi', 'mobile'].map((bucket, n) => ({ bucket, count: 10 * n }));
@@ -100,16 +101,18 @@ it('error bars begin and end at the bounds of 95 %, and a window with too few re
       { kind: 'number', name: 'battery', mean: 40, error: 1 },
       { kind: 'histogram', name: 'network', error: 5, buckets },
     ];
-    const common = { from: 0, to: 10, isOver: true };
+    const day = (window: number) => ({ window, from: window * DAY_MS, to: (window + 1) * DAY_MS, isOver: true });
     const windows = [
-      { ...common, window: 0, devices: 10, lost: 0, fields },
-      { ...common, window: 1, devices: 0, lost: 2, fields: [], why: 'no batch of at least 3 reports was opened' },
+      { ...day(20_000), devices: 10, lost: 0, fields },
+      { ...day(20_001), devices: 0, lost: 2, fields: [], why: 'no batch of at least 3 reports was opened' },
     ];
     const body = `data: ${JSON.stringify({ ...STATE, windows })}\n\n`;
     await route.fulfill({ contentType: 'text/event-stream', body });
   });
   await page.goto(`${processes.urls.server}/?again#task=${task}`);
-  await shows(page, '#window-status').toMatch(/, 10 devices\. The window of .* has no result: no batch of at least 3/);
+  await shows(page, '#window-status').toBe(
+    'Newest result: the window of 4 Oct 2024, 10 devices. The window of 5 Oct 2024 has no result: no batch of at least 3 reports was opened.',
+  );
   await shows(page, '#window-devices').toContain('0, 2 reports left out: no batch of at least 3 reports was opened');
   await shows(page, '#fields').toContain('Mean 40 ± 1.96 over 10 devices');
   const bounds = await page.evaluate(() =>
@@ -123,6 +126,14 @@ it('error bars begin and end at the bounds of 95 %, and a window with too few re
     [0, 0, wide / most],
     [(10 - wide) / most, 10 / most, 1],
   ]);
+  await page.close();
+});
+
+it('Join says that there is nothing to train, and joins nothing', async () => {
+  const page = await open(`join.html#task=${task}`);
+  await shows(page, '#no-task').toMatch(/^This task gathers statistics, so there is nothing to train here: /);
+  expect(await page.isVisible('#no-task')).toBe(true);
+  expect(await page.isDisabled('#join')).toBe(true);
   await page.close();
 });
 

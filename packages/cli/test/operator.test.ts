@@ -118,7 +118,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const again = await type('task', 'create', '--name', 'usage', ...fields, ...numbers);
     expect(again.out).toContain(`task ${task}`);
     expect(again.errors).toContain('devices demand at least 3: they take part only with `basa client --minimum 2`');
-    expect(again.out).toContain('screenMs: the mean of 2 devices has an error of 0');
+    expect(again.out).toContain('screenMs: the mean of 2 devices ± 0 (95 % error bar)');
     for (const [n, token] of [...(await enrol(task)), ...(await enrol(task))].entries()) {
       const identity = ['--identity', join(folder, `reporter-${n}`), '--enrol', token, '--no-noise', '--minimum', '2'];
       const report = await basaHere(['client', '--report', reported, ...identity, '--json'], {

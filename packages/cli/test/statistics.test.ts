@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fieldDefinitions } from '../src/flags/task.ts';
+import { windowRow } from '../src/tasks/statistics.ts';
 import { taskCreate } from '../src/tasks/task-create.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-statistics-'));
@@ -64,9 +65,28 @@ it('task create has at most 30 flags', () => {
   expect(Object.keys(taskCreate.flags).length).toBeLessThanOrEqual(30);
 });
 
+describe('a window of basa task show', () => {
+  const day = 86_400_000;
+  const fields = [
+    { kind: 'number', name: 'a', mean: 40, error: 1 },
+    { kind: 'histogram', name: 'b', error: 5, buckets: [{ bucket: 'x', count: 3 }] },
+  ] as const;
+  const common = { window: 1, isOver: true, devices: 9, lost: 0, fields };
+
+  it('has 95 % error bars', () => {
+    expect(windowRow({ ...common, from: 0, to: 1000 })[3]).toBe('a 40 ± 1.96; b x 3 (± 9.8)');
+  });
+
+  it('shows its time, or its date if it lasts a day or longer', () => {
+    expect(windowRow({ ...common, from: day, to: 2 * day - 1 })[0]).toBe('1970-01-02T00:00:00.000Z');
+    expect(windowRow({ ...common, from: day, to: 2 * day })[0]).toBe('1970-01-02');
+  });
+});
+
 describe('basa plan', () => {
   it('tells the errors by K, and epsilon over the planned windows', async () => {
     expect((await plan('--participations', '24')).out).toMatch(/K = 10 +K = 32 +K = 100 +K = 320 +K = 1000/);
+    expect((await plan('--participations', '24')).out).toMatch(/^country ± +2\.77 /m);
     const { code, out } = await plan('--participations', '24', '--json');
     expect(code).toBe(0);
     const statistics = lastLine(out) as unknown as Planned;

@@ -60,7 +60,7 @@ export const plan: Command = command({
     }
     const { noiseWords, taskCost } = await import('@basa/protocol/policy');
     const { costsOf, noiseAdvice } = await import('./policy-costs.ts');
-    const { shown } = await import('./statistics.ts');
+    const { DEVIATIONS, shown } = await import('./statistics.ts');
     const others = SIZES.filter((size) => size !== buffer && size >= (flags.minimum ?? 2));
     const policies = await Promise.all(others.map(policyOf));
     const sizes = [own, ...policies.filter((one) => typeof one !== 'string')]
@@ -83,7 +83,9 @@ export const plan: Command = command({
         row('masks to expand', (size) => size.masks),
         row('bytes of encrypted seeds', (size) => size.sealedBytes),
         row('bytes of an upload', (size) => size.bytesPerUpload),
-        ...Object.keys(sizes[0]?.errors ?? {}).map((name) => row(`error of ${name}`, (size) => size.errors[name])),
+        ...Object.keys(sizes[0]?.errors ?? {}).map((name) =>
+          row(`${name} ±`, (size) => DEVIATIONS * (size.errors[name] ?? 0)),
+        ),
       ]),
     );
     const { privacy, statistics } = own;
@@ -93,7 +95,7 @@ export const plan: Command = command({
       terminal.line(`Each participation costs ${shown(taskCost({ ...own, privacy }))} of zCDP (rho).`);
     if (statistics !== undefined)
       terminal.line(
-        `${windowWords(own)} Errors are standard deviations: 95 % of the true values lie within 1.96 of them. Fewer fields make all of them more exact.`,
+        `${windowWords(own)} ± is the 95 % error bar: 95 % of the true values lie inside. Fewer fields make all of them more exact.`,
       );
     for (const sentence of advice) terminal.line(sentence);
     const { noiseMultiplier, colluders, budget } = privacy ?? {};

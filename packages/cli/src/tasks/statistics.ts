@@ -12,7 +12,7 @@ import {
 /** 95 % of the values of a normal distribution are within this many standard deviations. */
 export const DEVIATIONS = 1.96;
 
-/** The error that the noise makes in each field of a window of K devices: in its mean, or in each of its buckets. */
+/** The standard deviation of the noise in each field of a window of K devices: in its mean, or in each of its buckets. */
 export function fieldErrors(policy: TaskPolicy): readonly Omit<FieldResult, 'mean' | 'buckets'>[] {
   const { statistics, dimension, bufferSize: devices } = policy;
   if (statistics === undefined) return [];
@@ -21,8 +21,13 @@ export function fieldErrors(policy: TaskPolicy): readonly Omit<FieldResult, 'mea
 
 export const WINDOW_HEADINGS = ['window from', 'devices', 'lost', 'results'];
 
-export function windowRow({ from, devices, lost, why, fields }: WindowResult): string[] {
-  return [new Date(from).toISOString(), String(devices), String(lost), why ?? fields.map(fieldText).join('; ')];
+const DAY_MS = 86_400_000;
+
+/** Windows of a day or longer begin at midnight UTC, and show their date. */
+export function windowRow({ from, to, devices, lost, why, fields }: WindowResult): string[] {
+  const start = new Date(from).toISOString();
+  const shownStart = to - from < DAY_MS ? start : start.slice(0, 10);
+  return [shownStart, String(devices), String(lost), why ?? fields.map(fieldText).join('; ')];
 }
 
 /** With the 95 % error bar. */

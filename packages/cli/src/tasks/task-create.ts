@@ -211,14 +211,14 @@ const SHOWN_FIELDS = 5;
 
 /** One line for each of the first fields of statistics. */
 async function errorLines(policy: TaskPolicy): Promise<readonly string[]> {
-  const { fieldErrors, shown } = await import('./statistics.ts');
+  const { DEVIATIONS, fieldErrors, shown } = await import('./statistics.ts');
   const errors = fieldErrors(policy);
   const lines = errors
     .slice(0, SHOWN_FIELDS)
     .map(({ kind, name, error }) =>
       kind === 'number'
-        ? `${name}: the mean of ${policy.bufferSize} devices has an error of ${shown(error)}`
-        : `${name}: the devices in a bucket have an error of ${shown(error)}`,
+        ? `${name}: the mean of ${policy.bufferSize} devices ± ${shown(DEVIATIONS * error)} (95 % error bar)`
+        : `${name}: the devices in a bucket ± ${shown(DEVIATIONS * error)} (95 % error bar)`,
     );
   const more = errors.length - SHOWN_FIELDS;
   return more > 0 ? [...lines, `and ${more} more: \`basa plan --statistics\` shows all of them`] : lines;

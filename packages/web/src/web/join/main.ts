@@ -12,6 +12,7 @@ import { lossOf, scoreAxis, scoreWords } from '../shared/score.ts';
 import {
   authoritiesOf,
   chosenTask,
+  isStatistics,
   noiseOf,
   type ServerFacts,
   sealingOf,
@@ -27,6 +28,8 @@ import { watchPauses } from './pauses.ts';
 import { drawExample } from './update-view.ts';
 
 const NOT_HERE = 'This server does not have the task in your link. Ask the operator of the task for another link.';
+const NOTHING_TO_TRAIN =
+  'This task gathers statistics, so there is nothing to train here: applications report their values to it, and Watch shows the results.';
 const PAPER = 'paper';
 const asked = fragment();
 const own: OwnPlace = { ctx: undefined };
@@ -48,11 +51,16 @@ const facts = await serverFacts();
 const pinned = asked.get('task');
 // A task that the link pins is used or no task at all: the server does not choose another.
 const task = pinned === null ? chosenTask(facts.tasks, null) : facts.tasks.find((one) => one.task === pinned);
-if (task === undefined) {
-  if (pinned !== null) say(element('no-task'), NOT_HERE);
+if (task === undefined) refuse(pinned === null ? undefined : NOT_HERE);
+else if (isStatistics(task)) refuse(NOTHING_TO_TRAIN);
+else offer(facts, task);
+
+/** By default, the page says that the server has no task. */
+function refuse(why: string | undefined): void {
+  if (why !== undefined) say(element('no-task'), why);
   element('no-task').hidden = false;
   element<HTMLButtonElement>('join').disabled = true;
-} else offer(facts, task);
+}
 
 function offer(server: ServerFacts, chosen: TaskFacts): void {
   say(element('task-name'), chosen.name);

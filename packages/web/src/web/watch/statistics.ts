@@ -26,7 +26,7 @@ export function drawStatistics(windows: readonly WindowResult[]): void {
     element('window-devices'),
     windows
       .slice(-MAX_WINDOWS)
-      .map((window) => ({ label: timeOf(window.from), value: window.devices, text: devicesText(window) })),
+      .map((window) => ({ label: windowName(window), value: window.devices, text: devicesText(window) })),
     'no window yet',
   );
   for (const [n, field] of (newest?.fields ?? []).entries()) {
@@ -66,11 +66,11 @@ function drawLine(plot: LinePlot | undefined, known: readonly WindowResult[], at
 export function statusText(windows: readonly WindowResult[]): string {
   const newest = windows.filter(({ fields }) => fields.length > 0).at(-1);
   const last = windows.at(-1);
-  const missing = last?.why === undefined ? '' : ` The window of ${timeOf(last.from)} has no result: ${last.why}.`;
+  const missing = last?.why === undefined ? '' : ` The window of ${windowName(last)} has no result: ${last.why}.`;
   if (newest === undefined)
     return `There is no result yet: reports are summed when enough of them have arrived, or at the end of their window.${missing}`;
   const more = newest.isOver ? '' : ' More reports of it may come.';
-  return `Newest result: the window of ${timeOf(newest.from)}, ${plural(newest.devices, 'device')}.${more}${missing}`;
+  return `Newest result: the window of ${windowName(newest)}, ${plural(newest.devices, 'device')}.${more}${missing}`;
 }
 
 function devicesText({ devices, lost, why }: WindowResult): string {
@@ -85,8 +85,13 @@ function aboutText(field: FieldResult, devices: number): string {
     : `Devices in each bucket, each ± ${wide}, of ${count(devices)}`;
 }
 
-function timeOf(at: number): string {
-  return new Date(at).toLocaleTimeString('en-GB');
+const DAY_MS = 86_400_000;
+
+/** The start of a window: its time, or its date if it lasts a day or longer. Such windows begin at midnight UTC. */
+function windowName({ from, to }: WindowResult): string {
+  const start = new Date(from);
+  if (to - from < DAY_MS) return start.toLocaleTimeString('en-GB');
+  return start.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 }
 
 function cardOf({ kind, name }: FieldResult): FieldCard {
