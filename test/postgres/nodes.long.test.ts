@@ -63,7 +63,7 @@ describe('three nodes on one database', () => {
     });
     const nodes = await opened({
       onNode: (n) => ({
-        onEvent: ({ kind }) => void (kind === 'buffer-included' && included.push(n)),
+        onEvent: ({ kind }) => void (kind === 'batch-included' && included.push(n)),
         // The first node that asks for votes hears nothing of the answer until another has taken its lease.
         fetch: async (...asked) => {
           const answer = await fetch(...asked);

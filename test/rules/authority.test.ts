@@ -299,8 +299,8 @@ const TABLE: readonly Row[] = [
 /** The answer in a few words. */
 function said(answer: Awaited<Played>): string {
   if (isRefused(answer as Refused)) {
-    const { reason, slots } = answer as Refused;
-    return slots === undefined ? reason : `${reason} at ${slots.join(', ')}`;
+    const { reason, uploads } = answer as Refused;
+    return uploads === undefined ? reason : `${reason} at ${uploads.join(', ')}`;
   }
   const { verdicts } = answer as Partial<InspectAnswer>;
   const words = verdicts?.map(({ verdict, reason }) => (reason === undefined ? verdict : `${verdict}: ${reason}`));

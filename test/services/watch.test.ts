@@ -142,17 +142,17 @@ describe('the trace of a batch', () => {
     return `${parent === undefined ? '' : `${pathOf(parent)} > `}${span.name}`;
   }
 
-  it('is task > buffer > step, of both services under one id', () => {
+  it('is task > batch > step, of both services under one id', () => {
     const paths = (party: string) =>
       ofBatch()
         .filter((span) => partyOf(span) === party)
         .map(pathOf);
     const steps = ['close', 'close', 'sum-shard', 'model-step'];
     expect(paths('server').sort()).toEqual(
-      ['task', 'task > buffer', ...steps.map((step) => `task > buffer > ${step}`)].sort(),
+      ['task', 'task > batch', ...steps.map((step) => `task > batch > ${step}`)].sort(),
     );
     // The server's requests are children of its own step.
-    expect(paths('authority').sort()).toEqual(['task > buffer > close > release', 'task > buffer > close > vote']);
+    expect(paths('authority').sort()).toEqual(['task > batch > close > release', 'task > batch > close > vote']);
   });
 
   it('is named by the lines of both logs about the batch', () => {

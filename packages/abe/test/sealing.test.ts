@@ -19,7 +19,7 @@ import { flipBit, mclTools, suite } from './tools.ts';
 const tools = await mclTools('sealing');
 const { group, randomBytes } = tools;
 const { publicKey, masterKey } = setup(tools);
-const [attribute, otherAttribute] = [suite.sha256(ascii('slot 1')), suite.sha256(ascii('slot 2'))];
+const [attribute, otherAttribute] = [suite.sha256(ascii('position 1')), suite.sha256(ascii('position 2'))];
 const context = suite.sha256(ascii('buffer'));
 const seed = randomBytes(32);
 

@@ -2,7 +2,7 @@
 import { abeSealing, createMclGroup, decodePublicKey } from '@basa/abe';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
-import type { Slot } from '@basa/protocol';
+import type { Position } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
 import { paperAttribute, paperTicketCodec } from '@basa/protocol/paper';
 import { ENGINE } from '@basa/protocol/policy';
@@ -23,10 +23,14 @@ async function positioned(policy: Partial<typeof PAPER> = PAPER) {
   const { world } = scene;
   await world.createTask(policy, { mode: 'oneShot' in policy ? 'paper' : 'one-shot' });
   const device = await enrolled();
-  const body = { ctx: nodeRandomBytes(32) as never, slot: 1 as Slot, user: userIdOf(nodeSuite, device.deviceKey) };
+  const body = {
+    ctx: nodeRandomBytes(32) as never,
+    position: 1 as Position,
+    user: userIdOf(nodeSuite, device.deviceKey),
+  };
   const signedBy = ({ sign }: { sign(message: Uint8Array): Uint8Array }): Uint8Array =>
     paperTicketCodec.encode({ ...body, signature: sign(paperTicketCodec.statement(body)) });
-  const attribute = paperAttribute(nodeSuite, body.ctx, body.slot);
+  const attribute = paperAttribute(nodeSuite, body.ctx, body.position);
   const [keys, ofTask] = [AUTHORITY_PATH.unsafePaperKeys(world.task), AUTHORITY_PATH.unsafePaperSealingKey(world.task)];
   const ticket = signedBy(world.serverSigner);
   return { device, user: body.user, ticket, signedBy, attribute, keys, ofTask };
@@ -54,7 +58,7 @@ it('the key of a position opens what is sealed to it, is the same after a restar
   const sealed = sealing.seal(seed, attribute, context);
   const { bytes: key } = await scene.askAs(device, keys, ticket);
   expect(sealing.open(sealed, key, context)).toEqual(seed);
-  const elsewhere = sealing.seal(seed, paperAttribute(nodeSuite, nodeRandomBytes(32) as never, 1 as Slot), context);
+  const elsewhere = sealing.seal(seed, paperAttribute(nodeSuite, nodeRandomBytes(32) as never, 1 as Position), context);
   expect(sealing.open(elsewhere, key, context)).toBeUndefined();
 
   const forged = signedBy(createNodeSigner(nodeRandomBytes(32)));

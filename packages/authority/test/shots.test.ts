@@ -245,6 +245,6 @@ it('epochs open a quarter before the end of the one before, and end an epoch aft
   await service.tick();
   expect(await scene.releaseBy(0, batch, { votes, wanted: VECTOR })).toMatchObject({
     reason: 'epoch-over',
-    slots: [0, 1, 2],
+    uploads: [0, 1, 2],
   });
 });

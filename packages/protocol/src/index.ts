@@ -1,5 +1,5 @@
 /** What every party says: names, refusals, and events. The entries policy, wire, one-shot, paper and http have the rest. */
-export { type Ctx, type JoinTag, type Millis, millis, type Slot, type TaskId, type UserId } from './wire/fields.ts';
+export { type Ctx, type JoinTag, type Millis, millis, type Position, type TaskId, type UserId } from './wire/fields.ts';
 export {
   type BasaEvent,
   granted,

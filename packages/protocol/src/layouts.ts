@@ -5,7 +5,7 @@ import { attributeCodec, paperMessages, paperTicketCodec, sealingContextCodec } 
 import type { Layout } from './wire/codec.ts';
 import { voteCodec } from './wire/council.ts';
 import { certificateCodec, deviceExportCodec, revocationsCodec } from './wire/devices.ts';
-import { MAX_SLOTS } from './wire/fields.ts';
+import { MAX_POSITIONS } from './wire/fields.ts';
 import {
   batchVoteRequestCodec,
   inspectAnswerCodec,
@@ -26,7 +26,7 @@ export interface PublishedLayout {
 
 /** A seed that CP-ABE sealed (packages/abe/README.md). */
 const SEALED_SEED_BYTES = 240;
-const paper = paperMessages(MAX_SLOTS, { sealedBytes: SEALED_SEED_BYTES });
+const paper = paperMessages(MAX_POSITIONS, { sealedBytes: SEALED_SEED_BYTES });
 
 export const LAYOUTS: readonly PublishedLayout[] = [
   { layout: policyCodec, signer: 'only hashed' },

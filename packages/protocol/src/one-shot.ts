@@ -19,7 +19,7 @@ export {
 } from './one-shot/authority.ts';
 export {
   pickBatch,
-  refusedSlots,
+  refusedPositions,
   type SaidBy,
   type Voters,
   type VoteWindow,

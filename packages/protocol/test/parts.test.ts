@@ -63,7 +63,7 @@ describe('the table of refusals', () => {
       const { sentence, retry, resend } = problemOf(code);
       expect(next).not.toBe(sentence);
       if (retry === undefined && resend === undefined) expect(next).not.toContain('tries again by itself');
-      expect(refusalText(code, 'slot 3')).toBe(`${sentence.slice(0, -1)} (slot 3). ${next}`);
+      expect(refusalText(code, 'position 3')).toBe(`${sentence.slice(0, -1)} (position 3). ${next}`);
     },
   );
 

@@ -77,4 +77,4 @@ export {
   type SqlWatch,
 } from './sql/sql.ts';
 export { readOnlySqlite, SQLITE, sqliteDatabase } from './sql/sqlite.ts';
-export { BufferTraces, type StepOf, traceHeaders } from './traces/buffer-traces.ts';
+export { BatchTraces, type StepOf, traceHeaders } from './traces/batch-traces.ts';

@@ -32,7 +32,7 @@ export interface Rule {
 /** The check that an upload gets no second vote: several rules need it beside their own. */
 export const UPLOAD_USED: Edit = {
   file: 'protocol/src/one-shot/authority.ts',
-  find: "if (elsewhere.length > 0) return refused('upload-used', { slots: elsewhere });",
+  find: "if (elsewhere.length > 0) return refused('upload-used', { uploads: elsewhere });",
   replace: '',
 };
 

@@ -1,7 +1,7 @@
 /** The metrics and traces of an authority for operators, updated after each event. */
 import type { BasaEvent } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { type Answer, BufferTraces, countAnswers, createMetrics } from '@basa/service';
+import { type Answer, BatchTraces, countAnswers, createMetrics } from '@basa/service';
 
 const STEPS = {
   [`GET ${AUTHORITY_PATH.epochs(':task')}`]: 'epochs',
@@ -13,7 +13,7 @@ const STEPS = {
 
 export class AuthorityWatch {
   readonly metrics = createMetrics('authority');
-  readonly traces = new BufferTraces('authority');
+  readonly traces = new BatchTraces('authority');
   readonly answered: (answer: Answer) => void = countAnswers(this.metrics, STEPS);
 
   note({ kind }: BasaEvent): void {

@@ -241,7 +241,7 @@ export const taskPause: Command = change({
   name: 'pause',
   summary: 'pause a task: devices wait until `basa task resume`',
   state: 'paused',
-  words: 'Devices are told to ask again later. Open buffers continue, and may still become a version.',
+  words: 'Devices are told to ask again later. Open batches continue, and may still become a version.',
 });
 export const taskResume: Command = change({
   name: 'resume',
@@ -253,7 +253,7 @@ export const taskFinish: Command = change({
   name: 'finish',
   summary: 'end a task permanently; its models are kept',
   state: 'finished',
-  words: 'Devices are told that the task is finished. Open buffers continue, and may still become a version.',
+  words: 'Devices are told that the task is finished. Open batches continue, and may still become a version.',
 });
 
 export const taskDelete: Command = command({
@@ -262,7 +262,7 @@ export const taskDelete: Command = command({
   takes: TAKES_NAMED_TASK,
   flags: { yes: yes('confirm the deletion; the models cannot be recovered'), ...SERVER_FLAGS },
   notes: [
-    'The task must be finished and its buffers must have ended. The command lists the deleted rows, and the server overwrites them in its data folder.',
+    'The task must be finished and its batches must have ended. The command lists the deleted rows, and the server overwrites them in its data folder.',
     'Backups and the authority still contain the task: its policy, the keys of its devices and the hashes of its uploads, but no updates.',
   ],
   async run(input) {

@@ -63,7 +63,7 @@ export interface ShotState {
 export interface VersionState extends Scores {
   readonly version: number;
   readonly at: number;
-  /** The buffers or batches in this version, and those that were left out because they were spoilt. */
+  /** The batches in this version, and those that were left out because they were spoilt. */
   readonly sums: readonly string[];
   readonly spoilt: readonly string[];
   readonly accepted: number;

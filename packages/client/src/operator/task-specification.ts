@@ -18,7 +18,7 @@ export interface TaskSpecification {
   readonly target?: number;
   /** Ends the task at a score of a version, at a version, or after a time. */
   readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
-  /** A buffer with enough updates is closed when no update came for this long. */
+  /** A batch with enough updates is closed when no update came for this long. */
   readonly stallMs?: number;
   /** Everybody may read the models and results of the task: by default only its devices and tokens of the server. */
   readonly publicModels?: boolean;

@@ -3,7 +3,7 @@
  * time-out gives the position to another (docs/threat-model.md). Only for tasks whose server runs in paper mode.
  */
 import { concatBytes, packVector, toHex } from '@basa/masking';
-import type { Slot } from '@basa/protocol';
+import type { Position } from '@basa/protocol';
 import { contributePaper, paperAttribute, paperInput, paperMessages } from '@basa/protocol/paper';
 import { frameHeader } from '@basa/protocol/wire';
 import { RefusedError } from '../errors.ts';
@@ -69,7 +69,9 @@ async function algorithmTwo(
   const built = paperInput(delta, policy, { version, trainedOn }, (words) => {
     new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(randomBytes(words.byteLength));
   });
-  const attributes = Array.from({ length: policy.bufferSize }, (_, k) => paperAttribute(suite, ticket.ctx, k as Slot));
+  const attributes = Array.from({ length: policy.bufferSize }, (_, k) =>
+    paperAttribute(suite, ticket.ctx, k as Position),
+  );
   const contribution = await step('mask', async () => {
     const ports = { suite, randomBytes, sealing: sealings.of(publicKey) };
     const connection = { ...connected, attributes };
@@ -84,6 +86,6 @@ async function algorithmTwo(
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
   const isAccepted = await step('upload', () => upload(server, task, framed, signal));
   if (!isAccepted) return rejected('lease-over', 'given');
-  const { ctx, slot: position } = ticket;
+  const { ctx, position } = ticket;
   return { kind: 'accepted', ctx: toHex(ctx), joinTag: '', position, costs: meter.costs };
 }

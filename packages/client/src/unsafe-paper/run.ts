@@ -39,7 +39,7 @@ export function runByAlgorithmTwo(
         context.events.emit('accepted', result);
         return result;
       }
-      if (result.reason === 'second-slot') return rejected('no-place', 'free', { retryAfterMs: NEXT_BUFFER_MS });
+      if (result.reason === 'second-position') return rejected('no-place', 'free', { retryAfterMs: NEXT_BUFFER_MS });
       if (result.reason !== 'lease-taken') {
         context.events.emit('rejected', result);
         return result;

@@ -170,7 +170,7 @@ export interface ProblemDocument {
   readonly title: string;
   readonly status: number;
   readonly detail?: string;
-  readonly slots?: readonly number[];
+  readonly uploads?: readonly number[];
   /** The time after which asking again makes sense. */
   readonly retryAfterMs?: number;
   /** With `no-place`, while too few devices take part. */
@@ -179,7 +179,7 @@ export interface ProblemDocument {
 
 export interface ProblemMore {
   readonly detail?: string;
-  readonly slots?: readonly number[];
+  readonly uploads?: readonly number[];
   readonly retryAfterMs?: number;
   readonly gathering?: Gathering;
 }
@@ -189,9 +189,9 @@ export function problemDocument(code: ProblemCode, more: ProblemMore = {}): Prob
   return { type: PREFIX + code, title: sentence, status, ...more };
 }
 
-export function problemOfRefusal({ reason, slots, detail }: Refused): ProblemDocument {
+export function problemOfRefusal({ reason, uploads, detail }: Refused): ProblemDocument {
   return problemDocument(reason, {
-    ...(slots === undefined ? {} : { slots }),
+    ...(uploads === undefined ? {} : { uploads }),
     ...(detail === undefined ? {} : { detail }),
   });
 }
@@ -232,7 +232,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'task-unknown': '`basa task ls` lists the tasks of the server.',
   'buffer-unknown': 'Check the task and the address of the server; `basa task show` lists the batches of each version.',
   'upload-used': 'Nothing is lost: the earlier upload counts. The device trains again on the next version.',
-  'second-slot': COPIED,
+  'second-position': COPIED,
   'upload-differs': COPIED,
   'too-few': 'The server waits for more updates.',
   'already-decided': BETWEEN_SERVICES,

@@ -125,17 +125,17 @@ export function vote(
   const foreign = requestProblem(at, batch.task, isOfServer);
   if (foreign !== undefined) return foreign;
   const found = batch.uploads.map(inspected);
-  const unseen = slotsOf(found, (header) => header === undefined);
-  if (unseen.length > 0) return refused('not-inspected', { slots: unseen });
+  const unseen = positionsOf(found, (header) => header === undefined);
+  if (unseen.length > 0) return refused('not-inspected', { uploads: unseen });
   const headers = found as readonly ShotHeader[];
   const problem = batchProblem(at.policy, headers) ?? livesProblem(at, headers);
   if (problem !== undefined) return problem;
   const ctx = batchCtxOf(at.suite, batch);
-  const elsewhere = slotsOf(headers, (header) => {
+  const elsewhere = positionsOf(headers, (header) => {
     const used = usedIn(at, nameOf(at, header));
     return used !== undefined && !equalBytes(used, ctx);
   });
-  if (elsewhere.length > 0) return refused('upload-used', { slots: elsewhere });
+  if (elsewhere.length > 0) return refused('upload-used', { uploads: elsewhere });
   const isRecorded = ({ ctxOf }: Unit, names: readonly Uint8Array[]) =>
     names.every((name) => ctxOf(name) !== undefined);
   return decided(at, 'voted', ctx, headers, isRecorded);
@@ -175,8 +175,8 @@ function isBatchOf(suite: Suite, { uploads }: Batch, headers: readonly ShotHeade
 
 /** Every upload names a unit that this authority holds. */
 function livesProblem(at: Authority, headers: readonly ShotHeader[]): Refused | undefined {
-  const over = slotsOf(headers, (header) => ownUnit(at, header) === undefined);
-  return over.length > 0 ? refused('epoch-over', { slots: over }) : undefined;
+  const over = positionsOf(headers, (header) => ownUnit(at, header) === undefined);
+  return over.length > 0 ? refused('epoch-over', { uploads: over }) : undefined;
 }
 
 function decided(
@@ -215,6 +215,6 @@ function ownUnit({ index, units }: Authority, { epochs }: ShotHeader): Unit | un
   return own && units.find(({ statement }) => equalBytes(statement, own.statement));
 }
 
-function slotsOf<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): readonly number[] {
+function positionsOf<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): readonly number[] {
   return items.flatMap((item, n) => (isMeant(item) ? [n] : []));
 }

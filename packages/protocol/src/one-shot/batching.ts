@@ -141,15 +141,16 @@ export function voteWindow({ epochs }: Pick<ShotHeader, 'epochs'>, { epochMs, ep
   return { first: Math.min(...ends), last: Math.max(...ends) };
 }
 
-/** The slots of a batch that more authorities refuse than may lie, each with the first of these refusals. */
-export function refusedSlots<Refusal extends Pick<Refused, 'slots'>>(
+/** The uploads of a batch that more authorities refuse than may lie, each with the first of these refusals. */
+export function refusedPositions<Refusal extends Pick<Refused, 'uploads'>>(
   policy: TaskPolicy,
   refusals: readonly Refusal[],
 ): ReadonlyMap<number, Refusal> {
-  const bySlot = new Map<number, Refusal[]>();
+  const byPosition = new Map<number, Refusal[]>();
   for (const refusal of refusals)
-    for (const slot of new Set(refusal.slots)) bySlot.set(slot, [...(bySlot.get(slot) ?? []), refusal]);
+    for (const position of new Set(refusal.uploads))
+      byPosition.set(position, [...(byPosition.get(position) ?? []), refusal]);
   const tolerated = policy.oneShot?.tolerated ?? 0;
-  const certain = [...bySlot].filter(([, own]) => own.length > tolerated);
-  return new Map(certain.flatMap(([slot, [first]]) => (first === undefined ? [] : [[slot, first] as const])));
+  const certain = [...byPosition].filter(([, own]) => own.length > tolerated);
+  return new Map(certain.flatMap(([position, [first]]) => (first === undefined ? [] : [[position, first] as const])));
 }

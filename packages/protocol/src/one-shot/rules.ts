@@ -39,13 +39,13 @@ export function namedByAll(headers: readonly ShotHeaderBody[]): readonly number[
 /** Returns the positions of the wrong uploads, if there are any. */
 export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBody[]): Refused | undefined {
   const { oneShot, minimum, bufferSize } = policy;
-  const invalid = (detail: string, slots: readonly number[] = []): Refused =>
-    refused('batch-invalid', { detail, slots });
+  const invalid = (detail: string, uploads: readonly number[] = []): Refused =>
+    refused('batch-invalid', { detail, uploads });
   if (oneShot === undefined) return invalid('the task is not of the one-shot mode');
   if (headers.length < minimum) return refused('too-few');
   if (headers.length > bufferSize) return invalid(`${headers.length} uploads exceed ${bufferSize}`);
   const repeated = repeats(headers.map(({ user }) => user));
-  if (repeated.length > 0) return refused('duplicate-user', { slots: repeated });
+  if (repeated.length > 0) return refused('duplicate-user', { uploads: repeated });
   const versionMinimum = leastOfVersion(policy);
   const [first = [], ...others] = byVersion(headers);
   if (others.length > 0 && versionMinimum >= minimum)

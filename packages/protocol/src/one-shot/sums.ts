@@ -39,7 +39,7 @@ type SumFact =
   /** Its mean, or the reason why it is spoilt, is stored separately. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'included'; readonly version: number }
-  | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
+  | { readonly kind: 'quarantined'; readonly why: string; readonly uploads: readonly number[] }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'unknown' };
 
@@ -76,21 +76,21 @@ export function recordIncluded<Sum extends SumState>(
   if (sum.status === 'included') return unchanged(sum, { kind: 'included' });
   if (!isGranted(sum)) return declined(sum, refused('already-decided'));
   return {
-    ...decided(sum, { kind: 'included', version }, [{ kind: 'buffer-included', ctx: sum.ctx, version }]),
+    ...decided(sum, { kind: 'included', version }, [{ kind: 'batch-included', ctx: sum.ctx, version }]),
     answer: { kind: 'included' },
   };
 }
 
-/** The sum is not a sum of honest updates, and is not applied. `slots` are the positions of the updates that are known to be spoilt. */
+/** The sum is not a sum of honest updates, and is not applied. `uploads` are the positions of the updates that are known to be spoilt. */
 export function recordQuarantine<Sum extends SumState>(
   sum: Sum,
   why: string,
-  slots: readonly number[],
+  uploads: readonly number[],
 ): SumStep<Sum, { readonly kind: 'quarantined' }> {
   if (sum.status === 'quarantined') return unchanged(sum, { kind: 'quarantined' });
   if (!isGranted(sum)) return declined(sum, refused('already-decided'));
   return {
-    ...decided(sum, { kind: 'quarantined', why, slots }, [{ kind: 'buffer-quarantined', ctx: sum.ctx, why, slots }]),
+    ...decided(sum, { kind: 'quarantined', why, uploads }, [{ kind: 'batch-quarantined', ctx: sum.ctx, why, uploads }]),
     answer: { kind: 'quarantined' },
   };
 }
@@ -144,8 +144,8 @@ export function loseBatch(
   const isOpen = status === 'frozen' || (isGranted(batch) && how === 'unknown');
   if (!isOpen) return declined(batch, refused('already-decided'));
   return how === 'aborted'
-    ? decided(batch, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }])
-    : decided(batch, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx }]);
+    ? decided(batch, { kind: 'aborted' }, [{ kind: 'batch-aborted', ctx }])
+    : decided(batch, { kind: 'unknown' }, [{ kind: 'batch-unknown', ctx }]);
 }
 
 type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;

@@ -24,5 +24,5 @@ export function issuePaperKey(
 ): { readonly kind: 'key'; readonly key: Uint8Array } | Refused {
   if (!isSigned(suite, paperTicketCodec, ticket, serverKey)) return refused('ticket-invalid');
   if (!equalBytes(ticket.user, user)) return refused('tag-not-yours');
-  return { kind: 'key', key: issuer.issue(paperAttribute(suite, ticket.ctx, ticket.slot)) };
+  return { kind: 'key', key: issuer.issue(paperAttribute(suite, ticket.ctx, ticket.position)) };
 }

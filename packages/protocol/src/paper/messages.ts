@@ -9,8 +9,8 @@ import {
   fixed,
   KIND,
   list,
+  type Position,
   positive,
-  type Slot,
   type UserId,
   u8,
   u16,
@@ -20,20 +20,20 @@ import {
 /** The server states who holds position k; the AA issues a key only against it. */
 export interface PaperTicketBody {
   readonly ctx: Ctx;
-  readonly slot: Slot;
+  readonly position: Position;
   readonly user: UserId;
 }
 export type PaperTicket = PaperTicketBody & Signature;
 
 export const paperTicketCodec: SignedCodec<PaperTicketBody> = signedMessage(KIND.paperTicket, 'paperTicket', {
   ctx: field.ctx,
-  slot: field.slot,
+  position: field.position,
   user: field.user,
 });
 
 /** y_k is sent separately, like the vector of any upload. */
 export interface PaperUpload {
-  readonly slot: Slot;
+  readonly position: Position;
   /** alpha_k in clear, as in the paper. */
   readonly alpha: number;
   /** c_kj for j = k+1 .. K-1. */
@@ -63,7 +63,11 @@ export function paperMessages(bufferSize: number, { sealedBytes }: Pick<SeedSeal
       inbox: ciphertexts,
       version: u53,
     }),
-    upload: message<PaperUpload>(KIND.paperUpload, 'paperUpload', { slot: field.slot, alpha: positive, ciphertexts }),
+    upload: message<PaperUpload>(KIND.paperUpload, 'paperUpload', {
+      position: field.position,
+      alpha: positive,
+      ciphertexts,
+    }),
   };
 }
 
@@ -76,20 +80,20 @@ const ctx = fixed<Ctx>(32);
 interface AttributeLines {
   readonly ctx: Ctx;
   readonly role: number;
-  readonly slot: Slot;
+  readonly position: Position;
   readonly registration: Uint8Array;
 }
 
 export const attributeCodec: Message<AttributeLines> = message(KIND.attribute, 'attribute', {
   ctx,
   role: u8,
-  slot: u16 as Field<Slot>,
+  position: u16 as Field<Position>,
   registration: fixed(32),
 });
 
 /** a_k. */
-export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
-  return attributeCodec.hash(suite, { ctx, role: PAPER, slot, registration: NO_REGISTRATION }) as Attribute;
+export function paperAttribute(suite: Suite, ctx: Ctx, position: Position): Attribute {
+  return attributeCodec.hash(suite, { ctx, role: PAPER, position, registration: NO_REGISTRATION }) as Attribute;
 }
 
 /** The byte that other purposes of a seed would differ in. */
@@ -101,17 +105,17 @@ interface ContextLines {
   readonly ctx: Ctx;
   readonly role: number;
   readonly name: Uint8Array;
-  readonly slot: number;
+  readonly position: number;
 }
 
 export const sealingContextCodec: Message<ContextLines> = message(KIND.sealingContext, 'sealingContext', {
   ctx,
   role: u8,
   name: fixed(32),
-  slot: u16,
+  position: u16,
 });
 
 /** The context of a seed that is sealed to a position, so that a ciphertext opens only there. */
 export function paperContext(ctx: Ctx, position: number): Uint8Array {
-  return sealingContextCodec.encode({ ctx, role: PAPER_SEED, name: NOBODY, slot: position });
+  return sealingContextCodec.encode({ ctx, role: PAPER_SEED, name: NOBODY, position });
 }

@@ -9,7 +9,7 @@
  * (attacks A1 to G1 of the threat model). It exists to reproduce the paper and to be attacked by our tests.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
-import type { Ctx, Millis, Slot, UserId } from '../wire/fields.ts';
+import type { Ctx, Millis, Position, UserId } from '../wire/fields.ts';
 import { declined, type Refused, refused, type Transition, unchanged } from '../wire/refusals.ts';
 import { type PaperConnection, type PaperUpload, paperAttribute, paperTicketCodec } from './messages.ts';
 
@@ -29,7 +29,7 @@ export interface PaperBuffer {
   /** t: the version of the model when the buffer was opened. */
   readonly version: number;
   /** k: uploads taken so far. */
-  readonly position: Slot;
+  readonly position: Position;
   /** The user that is connected, and the time at which its connection is aborted. */
   readonly lease?: { readonly user: UserId; readonly until: Millis };
   /** C_j: the ciphertexts for position j. */
@@ -54,7 +54,7 @@ type Step<Answer> = Transition<PaperBuffer, PaperRecord, Answer>;
 
 export function unsafePaperBuffer(options: PaperOptions, ctx: Ctx, version: number): PaperBuffer {
   // Line 3: k <- 0, A <- {a_k | k < K}.
-  const position = 0 as Slot;
+  const position = 0 as Position;
   // Lines 4-6: C_i is empty for i = 0 .. K-1 (printed: 0 to K).
   const inboxes = Array.from({ length: options.bufferSize }, () => []);
   return { options, ctx, version, position, inboxes, users: [], alphaSum: 0 };
@@ -84,7 +84,7 @@ export function connectPaper(
     state: evolve(buffer, leased),
     records: [...timedOut, leased],
     answer: connectionOf(ports, buffer, user),
-    events: [{ kind: 'slot-assigned', ctx: buffer.ctx, slot: buffer.position }],
+    events: [{ kind: 'position-assigned', ctx: buffer.ctx, position: buffer.position }],
   };
 }
 
@@ -92,7 +92,7 @@ export function connectPaper(
 function connectProblem({ lease, options, position, users }: PaperBuffer, user: UserId): Refused | undefined {
   if (position >= options.bufferSize) return refused('buffer-full');
   if (lease !== undefined) return refused('lease-taken');
-  return users.some((other) => equalBytes(other, user)) ? refused('second-slot') : undefined;
+  return users.some((other) => equalBytes(other, user)) ? refused('second-position') : undefined;
 }
 
 /** Line 9: send A, k and C_k to the user; and t, from which the user computes alpha_k. */
@@ -101,8 +101,8 @@ function connectionOf(
   { ctx, inboxes, options, position, version }: PaperBuffer,
   user: UserId,
 ): PaperConnection {
-  const attributes = Array.from({ length: options.bufferSize }, (_, k) => paperAttribute(suite, ctx, k as Slot));
-  const body = { ctx, slot: position, user };
+  const attributes = Array.from({ length: options.bufferSize }, (_, k) => paperAttribute(suite, ctx, k as Position));
+  const body = { ctx, position, user };
   const ticket = { ...body, signature: signer.sign(paperTicketCodec.statement(body)) };
   return { attributes, ticket, inbox: inboxes[position] ?? [], version };
 }
@@ -131,7 +131,7 @@ export function acceptPaperUpload(
   const timedOut = timeOutRecords(before, now);
   const buffer = timedOut.reduce(evolve, before);
   const { bufferSize } = buffer.options;
-  const earlier = buffer.users[upload.slot];
+  const earlier = buffer.users[upload.position];
   if (earlier !== undefined && equalBytes(earlier, user)) {
     const isFull = buffer.position === bufferSize;
     return { ...unchanged(buffer, { kind: 'accepted', isFull, isRepeat: true } as const), records: timedOut };
@@ -141,7 +141,7 @@ export function acceptPaperUpload(
     return { ...declined(buffer, refused('lease-over')), records: timedOut };
   // Lines 13-14: y_k, and c_kj for j = k+1 .. K-1.
   const expected = bufferSize - 1 - buffer.position;
-  if (upload.ciphertexts.length !== expected || upload.slot !== buffer.position)
+  if (upload.ciphertexts.length !== expected || upload.position !== buffer.position)
     return { ...declined(buffer, refused('body-mismatch')), records: timedOut };
   // Lines 15-19.
   const uploaded: PaperRecord = { kind: 'uploaded', user, alpha: upload.alpha, ciphertexts: upload.ciphertexts };
@@ -152,7 +152,7 @@ export function acceptPaperUpload(
     state,
     records: [...timedOut, uploaded],
     answer: { kind: 'accepted', isFull, isRepeat: false },
-    events: [{ kind: 'upload-accepted', ctx: buffer.ctx, slot: buffer.position, voids: 0 }],
+    events: [{ kind: 'upload-accepted', ctx: buffer.ctx }],
   };
 }
 
@@ -170,7 +170,7 @@ function evolve(buffer: PaperBuffer, entry: PaperRecord): PaperBuffer {
         // Lines 15-17: C_j <- C_j u {c_kj} for j = k+1 .. K-1 (printed: to K).
         inboxes: inboxes.map((inbox, j) => (j > k ? [...inbox, entry.ciphertexts[j - k - 1] as Uint8Array] : inbox)),
         // Line 19: k <- k + 1.
-        position: (k + 1) as Slot,
+        position: (k + 1) as Position,
         users: [...users, entry.user],
         alphaSum: alphaSum + entry.alpha,
       };

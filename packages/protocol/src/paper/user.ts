@@ -61,7 +61,7 @@ export function contributePaper(
   key: Uint8Array,
   { alpha, modulus }: { readonly alpha: number; readonly modulus: Modulus },
 ): PaperContribution | Refused {
-  const { ctx, slot: k } = ticket;
+  const { ctx, position: k } = ticket;
   // Line 2: y_k <- x_k. The terms are added to x_k by a kernel, all of them in one pass.
   const terms: MaskTerm[] = [];
   // Line 4: for i = 0 .. k-1 (printed: from 1, which would leave the masks of user 0 in the sum).
@@ -83,5 +83,5 @@ export function contributePaper(
     ciphertexts.push(sealing.seal(seed, attributes[j] as Attribute, paperContext(ctx, j)));
   }
   // Lines 13-14: send y_k and {c_kj | k < j < K}.
-  return { kind: 'contribution', plan: { modulus, salt: ctx, terms }, upload: { slot: k, alpha, ciphertexts } };
+  return { kind: 'contribution', plan: { modulus, salt: ctx, terms }, upload: { position: k, alpha, ciphertexts } };
 }

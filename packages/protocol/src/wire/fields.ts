@@ -217,7 +217,7 @@ declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
 /** A position of a buffer, 0 .. K-1. */
-export type Slot = Brand<number, 'Slot'>;
+export type Position = Brand<number, 'Position'>;
 /** Milliseconds since the epoch, by some party's clock. */
 export type Millis = Brand<number, 'Millis'>;
 /** Name of a task: SHA-256 of its policy. */
@@ -269,7 +269,7 @@ export const KIND = {
 } as const;
 
 /** The largest number of positions in a buffer. */
-export const MAX_SLOTS = 1024;
+export const MAX_POSITIONS = 1024;
 /** The largest number of sums that one version of the model is made of, and that it leaves out. */
 export const MAX_SUMS = 64;
 /** The largest number of uploads in a batch of the one-shot mode. */
@@ -288,7 +288,7 @@ export const field = {
   hash: fixed(32),
   joinTag: fixed<JoinTag>(16),
   millis: u53 as Field<Millis>,
-  slot: below<Slot>(MAX_SLOTS),
+  position: below<Position>(MAX_POSITIONS),
   task: fixed<TaskId>(32),
   user: fixed<UserId>(32),
 } as const;

@@ -6,7 +6,7 @@ import {
   fixed,
   KIND,
   MAX_BATCH,
-  MAX_SLOTS,
+  MAX_POSITIONS,
   modulusField,
   oneOf,
   positive,
@@ -135,7 +135,7 @@ export function defaultMinimum(bufferSize: number, colluders: number): number {
 export function policyProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, minimum, dimension } = policy;
   if (policy.engine !== ENGINE.unsafeTransparent && !isSealing(policy)) return `engine ${policy.engine} is not known`;
-  const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_SLOTS;
+  const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_POSITIONS;
   if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= largest)) {
     return `bufferSize must be from 2 to ${largest}, got ${bufferSize}`;
   }

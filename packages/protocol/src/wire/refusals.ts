@@ -1,5 +1,5 @@
 /** Every expected refusal, in one table: a stable code, a sentence for people, an HTTP status, and the next step of a device. */
-import { type Ctx, checked, type Field, type Slot, type TaskId, text } from './fields.ts';
+import { type Ctx, checked, type Field, type Position, type TaskId, text } from './fields.ts';
 
 export interface Reason {
   /** For people. */
@@ -62,7 +62,7 @@ export const REFUSALS = {
     status: 409,
     retry: true,
   },
-  'second-slot': { sentence: 'This user already has a position in this buffer.', status: 409 },
+  'second-position': { sentence: 'This user already has a position in this buffer.', status: 409 },
   'upload-differs': {
     sentence: 'A different upload under this name was received before; only exactly the same bytes are accepted.',
     status: 409,
@@ -137,12 +137,12 @@ export function isRefusalReason(name: string): name is RefusalReason {
 export interface Refused {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
-  /** The uploads, field or index that are meant, if there are any. */
-  readonly slots?: readonly number[];
+  /** The uploads that are meant, by their positions in the batch. */
+  readonly uploads?: readonly number[];
   readonly detail?: string;
 }
 
-export function refused(reason: RefusalReason, more: { slots?: readonly number[]; detail?: string } = {}): Refused {
+export function refused(reason: RefusalReason, more: { uploads?: readonly number[]; detail?: string } = {}): Refused {
   return { kind: 'refused', reason, ...more };
 }
 
@@ -189,14 +189,17 @@ type Party = 'user' | 'server' | 'authority';
 export type BasaEvent =
   | { readonly kind: 'device-enrolled'; readonly task: TaskId }
   | { readonly kind: 'device-revoked' }
-  | { readonly kind: 'slot-assigned'; readonly ctx: Ctx; readonly slot: Slot }
-  | { readonly kind: 'upload-accepted'; readonly ctx: Ctx; readonly slot: Slot; readonly voids: number }
-  | { readonly kind: 'buffer-frozen'; readonly ctx: Ctx; readonly accepted: number }
-  | { readonly kind: 'buffer-closed'; readonly ctx: Ctx; readonly accepted: number; readonly dropped: number }
-  | { readonly kind: 'buffer-included'; readonly ctx: Ctx; readonly version: number }
-  | { readonly kind: 'buffer-quarantined'; readonly ctx: Ctx; readonly why: string; readonly slots: readonly number[] }
-  | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
-  | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
+  /** In paper mode. */
+  | { readonly kind: 'position-assigned'; readonly ctx: Ctx; readonly position: Position }
+  /** `ctx` is the name of the upload; in paper mode, of its buffer. */
+  | { readonly kind: 'upload-accepted'; readonly ctx: Ctx }
+  | { readonly kind: 'batch-frozen'; readonly ctx: Ctx; readonly accepted: number }
+  /** At an authority. */
+  | { readonly kind: 'batch-final'; readonly ctx: Ctx; readonly accepted: number }
+  | { readonly kind: 'batch-included'; readonly ctx: Ctx; readonly version: number }
+  | { readonly kind: 'batch-quarantined'; readonly ctx: Ctx; readonly why: string; readonly uploads: readonly number[] }
+  | { readonly kind: 'batch-aborted'; readonly ctx: Ctx }
+  | { readonly kind: 'batch-unknown'; readonly ctx: Ctx }
   /** It signed another sum of masks, or gave other guard words, than those that enough others agree on. */
   | {
       readonly kind: 'authority-fault';

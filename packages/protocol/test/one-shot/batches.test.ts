@@ -31,7 +31,7 @@ describe('a batch', () => {
     const twice = [...shots.slice(0, 3), again];
     const { uploads } = server.batch(twice);
     const own = [shots[0] as StoredShot, again].map(({ name }) => uploads.findIndex((one) => equalBytes(one, name)));
-    expect(vote(twice)).toMatchObject({ reason: 'duplicate-user', slots: [Math.max(...own)] });
+    expect(vote(twice)).toMatchObject({ reason: 'duplicate-user', uploads: [Math.max(...own)] });
     expect(batchProblem({ ...policy, bufferSize: 3 }, headersOf(shots))).toMatchObject({ reason: 'batch-invalid' });
     expect(isRefused(vote(shots))).toBe(false);
   });
@@ -40,7 +40,7 @@ describe('a batch', () => {
     const { world, shots } = inspected({}, 3);
     const [first, ...rest] = headersOf(shots) as [ShotHeader];
     const rewritten = { ...first, model: new Uint8Array(32).fill(4) };
-    expect(batchProblem(world.policy, [...rest, rewritten])).toMatchObject({ reason: 'batch-invalid', slots: [2] });
+    expect(batchProblem(world.policy, [...rest, rewritten])).toMatchObject({ reason: 'batch-invalid', uploads: [2] });
     expect(batchProblem(world.policy, [first, ...rest])).toBeUndefined();
   });
 
@@ -58,8 +58,8 @@ describe('a batch', () => {
       return batchProblem({ ...world.policy, bufferSize: 40, minimum: 8, oneShot }, headers);
     };
     for (const counts of [[10], [5, 5], [3, 4, 3], Array<number>(8).fill(3)]) expect(mixed(3, counts)).toBeUndefined();
-    expect(mixed(3, [8, 2])).toMatchObject({ reason: 'batch-invalid', slots: [8, 9] });
-    expect(mixed(3, [2, 8])).toMatchObject({ reason: 'batch-invalid', slots: [0, 1] });
+    expect(mixed(3, [8, 2])).toMatchObject({ reason: 'batch-invalid', uploads: [8, 9] });
+    expect(mixed(3, [2, 8])).toMatchObject({ reason: 'batch-invalid', uploads: [0, 1] });
     expect(mixed(3, Array<number>(9).fill(3))?.detail).toContain('more than 8 versions');
     for (const one of [undefined, 8]) {
       expect(mixed(one, [10])).toBeUndefined();
@@ -88,7 +88,7 @@ describe('an authority', () => {
     const { server } = world;
     const vote = granted(server.voteBy(0, batch));
     const other = server.batch(shots.slice(1));
-    const held = { reason: 'upload-used', slots: [0, 1, 2] };
+    const held = { reason: 'upload-used', uploads: [0, 1, 2] };
     expect(server.voteBy(0, other)).toMatchObject(held);
     world.authority(0).restart();
     expect(granted(server.inspectBy(0, shots)).verdicts.map(({ verdict, used }) => [verdict, used])).toEqual(
@@ -130,8 +130,8 @@ describe('an authority', () => {
     const fresh = server.shots.slice(-2);
     server.inspect(fresh);
     const batch = server.batch([second, ...fresh]);
-    const slots = [batch.uploads.findIndex((name) => equalBytes(name, second.name))];
-    expect(server.voteBy(0, batch)).toMatchObject({ reason: 'upload-used', slots });
+    const uploads = [batch.uploads.findIndex((name) => equalBytes(name, second.name))];
+    expect(server.voteBy(0, batch)).toMatchObject({ reason: 'upload-used', uploads });
   });
 
   it('records each upload in the unit of its own epoch, and completes what a crash left out [S2]', () => {
@@ -192,7 +192,7 @@ describe('a release', () => {
     const votes = server.votes(batch, [0, 1, 2]);
     expect(isRefused(server.releaseBy(3, batch, { votes }))).toBe(false);
     const other = { ...all, uploads: all.uploads.slice(1) };
-    expect(server.voteBy(3, other)).toMatchObject({ reason: 'upload-used', slots: [0, 1] });
+    expect(server.voteBy(3, other)).toMatchObject({ reason: 'upload-used', uploads: [0, 1] });
     world.authority(3).restart();
     granted(server.inspectBy(3, server.shots));
     expect(reasonOf(server.voteBy(3, other))).toBe('upload-used');

@@ -4,7 +4,7 @@ import {
   loseBatch,
   openShotBatch,
   pickBatch,
-  refusedSlots,
+  refusedPositions,
   type ShotBatch,
   type Voters,
   voteWindow,
@@ -124,14 +124,14 @@ describe('a batch', () => {
   });
 
   it('is made again without uploads that more authorities refuse than may lie', () => {
-    const [one, two, three] = [{ slots: [0, 0, 1] }, { slots: [1, 2] }, { slots: [2] }];
-    expect(refusedSlots(policy, [one, two, three])).toEqual(
+    const [one, two, three] = [{ uploads: [0, 0, 1] }, { uploads: [1, 2] }, { uploads: [2] }];
+    expect(refusedPositions(policy, [one, two, three])).toEqual(
       new Map([
         [1, one],
         [2, two],
       ]),
     );
-    expect(refusedSlots(policy, [])).toEqual(new Map());
+    expect(refusedPositions(policy, [])).toEqual(new Map());
   });
 
   it('is lost once: with no vote its uploads are free, and after a grant it can only be unknown', () => {
@@ -141,9 +141,9 @@ describe('a batch', () => {
       const { state, records, answer, events } = loseBatch({ ...frozen, status }, how);
       return [state.status, records.length, 'reason' in answer ? answer.reason : answer.kind, events[0]?.kind];
     };
-    expect(lost('frozen', 'aborted')).toEqual(['aborted', 1, 'aborted', 'buffer-aborted']);
-    expect(lost('frozen', 'unknown')).toEqual(['unknown', 1, 'unknown', 'buffer-unknown']);
-    expect(lost('granted', 'unknown')).toEqual(['unknown', 1, 'unknown', 'buffer-unknown']);
+    expect(lost('frozen', 'aborted')).toEqual(['aborted', 1, 'aborted', 'batch-aborted']);
+    expect(lost('frozen', 'unknown')).toEqual(['unknown', 1, 'unknown', 'batch-unknown']);
+    expect(lost('granted', 'unknown')).toEqual(['unknown', 1, 'unknown', 'batch-unknown']);
     expect(lost('granted', 'aborted')).toEqual(['granted', 0, 'already-decided', undefined]);
     expect(lost('included', 'unknown')).toEqual(['included', 0, 'already-decided', undefined]);
     expect(lost('aborted', 'unknown')).toEqual(['aborted', 0, 'aborted', undefined]);

@@ -65,7 +65,7 @@ describe('a batch', () => {
     granted(server.releaseBy(0, batch, { votes }));
     world.pass(1);
     world.authority(1).tick();
-    expect(server.releaseBy(1, batch, { votes })).toMatchObject({ reason: 'epoch-over', slots: [0, 1, 2] });
+    expect(server.releaseBy(1, batch, { votes })).toMatchObject({ reason: 'epoch-over', uploads: [0, 1, 2] });
     expect(reasonOf(server.voteBy(1, batch))).toBe('epoch-over');
     granted(server.releaseBy(0, batch, { votes }));
   });

@@ -40,7 +40,7 @@ describe('the lease', () => {
     const late = world.prepare(user(1), [0, 1, 0, 0]);
     world.now = millis(100);
     const next = world.prepare(user(2), [0, 0, 1, 0]);
-    expect(next.upload.slot).toBe(late.upload.slot);
+    expect(next.upload.position).toBe(late.upload.position);
     expect(reasonOf(world.upload(user(1), late))).toBe('lease-over');
     granted(world.upload(user(2), next));
     granted(world.upload(user(3), world.prepare(user(3), [0, 0, 0, 1])));
@@ -71,7 +71,7 @@ describe('the lease', () => {
   it('is not given twice to one user of a buffer', () => {
     const world = paperWorld(3);
     granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0])));
-    expect(reasonOf(world.connect(user(0)))).toBe('second-slot');
+    expect(reasonOf(world.connect(user(0)))).toBe('second-position');
   });
 });
 
@@ -106,7 +106,7 @@ describe('a paper buffer', () => {
     expect(
       reasonOf(world.upload(user(0), { y, upload: { ...upload, ciphertexts: upload.ciphertexts.slice(1) } })),
     ).toBe('body-mismatch');
-    expect(reasonOf(world.upload(user(0), { y, upload: { ...upload, slot: 1 as never } }))).toBe('body-mismatch');
+    expect(reasonOf(world.upload(user(0), { y, upload: { ...upload, position: 1 as never } }))).toBe('body-mismatch');
     granted(world.upload(user(0), { y, upload }));
   });
 
@@ -114,7 +114,7 @@ describe('a paper buffer', () => {
     const world = paperWorld(3);
     const { ticket } = granted(world.connect(user(0)));
     const ports = { suite: nodeSuite, issuer: world.sealings.issuer, serverKey: world.signer.publicKey };
-    expect(reasonOf(issuePaperKey(ports, user(0), { ...ticket, slot: 2 as never }))).toBe('ticket-invalid');
+    expect(reasonOf(issuePaperKey(ports, user(0), { ...ticket, position: 2 as never }))).toBe('ticket-invalid');
     expect(reasonOf(issuePaperKey(ports, user(1), ticket))).toBe('tag-not-yours');
   });
 });

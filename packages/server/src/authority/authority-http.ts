@@ -10,12 +10,12 @@ import { traceHeaders } from '@basa/service';
 export class AuthorityRefusal extends Error {
   readonly code: ProblemCode | undefined;
   /** The entries of a list that it refused. */
-  readonly slots: readonly number[];
-  constructor(code: ProblemCode | undefined, words: string, slots: readonly number[] = []) {
+  readonly uploads: readonly number[];
+  constructor(code: ProblemCode | undefined, words: string, uploads: readonly number[] = []) {
     super(`the authority refused: ${words}`);
     this.name = 'AuthorityRefusal';
     this.code = code;
-    this.slots = slots;
+    this.uploads = uploads;
   }
 }
 
@@ -138,7 +138,7 @@ export class AuthorityHttp {
     const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
     if (response.status >= 500 || response.status === 429)
       throw new AuthorityUnreachable(words || `${response.status}`);
-    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`, slotsIn(problem));
+    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`, uploadsIn(problem));
   }
 }
 
@@ -157,10 +157,10 @@ async function bodyOf({ body }: Response): Promise<Uint8Array> {
   return concatBytes(...parts);
 }
 
-type Problem = { type?: unknown; title?: unknown; detail?: unknown; slots?: unknown };
+type Problem = { type?: unknown; title?: unknown; detail?: unknown; uploads?: unknown };
 
-function slotsIn({ slots }: Problem): readonly number[] {
-  return Array.isArray(slots) ? slots.filter((slot) => Number.isInteger(slot)) : [];
+function uploadsIn({ uploads }: Problem): readonly number[] {
+  return Array.isArray(uploads) ? uploads.filter((position) => Number.isInteger(position)) : [];
 }
 
 function problemIn(body: Uint8Array): Problem {

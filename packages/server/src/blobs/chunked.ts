@@ -1,7 +1,7 @@
 /**
  * Blobs in chunks, for nodes that share a database or an object store: a chunk is durable when it is written, can be
  * read before the blob is whole, and belongs to one writer. No node removes a chunk that another writer may rely on:
- * the remains of a buffer are removed when the buffer ends.
+ * what is left of a batch is removed when the batch ends.
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';

@@ -7,7 +7,7 @@ import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol/htt
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;
-/** No buffer or request reports some changes: a state that an operator set, or a score that came later. */
+/** No batch or request reports some changes: a state that an operator set, or a score that came later. */
 const LOOK_MS = 2000;
 /** Proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 15_000;

@@ -30,7 +30,7 @@ export class Batches {
     const { store, ports, onEvent } = this.#tools;
     const added = await store.addBatch(ports.suite, batch, fence);
     if (added === undefined) return undefined;
-    onEvent({ kind: 'buffer-frozen', ctx: added.ctx, accepted: added.users.length }, aboutOf(added));
+    onEvent({ kind: 'batch-frozen', ctx: added.ctx, accepted: added.users.length }, aboutOf(added));
     this.#changed(added);
     return added;
   }

@@ -1,5 +1,5 @@
 /** The one-shot mode of one task: accepts uploads, has them inspected, makes batches, and reports the status of each upload. */
-import { type Ctx, isRefused, type RefusalReason, type Refused, type Slot } from '@basa/protocol';
+import { type Ctx, isRefused, type RefusalReason, type Refused } from '@basa/protocol';
 import type { PendingShots, SmallBody, StoredShot } from '../store/shots.ts';
 import type { Fence } from '../store/sql.ts';
 import { Batcher } from './batcher.ts';
@@ -69,7 +69,7 @@ export class ShotTask {
 
   #tellAccepted({ name, version }: NewShot): void {
     const { task, onEvent } = this.context;
-    onEvent({ kind: 'upload-accepted', ctx: name, slot: 0 as Slot, voids: 0 }, { task, version });
+    onEvent({ kind: 'upload-accepted', ctx: name }, { task, version });
   }
 
   /** Undefined for an upload that is not known here. */

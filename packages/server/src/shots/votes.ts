@@ -10,7 +10,7 @@ import {
   type ClosingBatch,
   isMaskSumOf,
   type MaskSumOf,
-  refusedSlots,
+  refusedPositions,
   type ShotBatch,
   sumPlan,
 } from '@basa/protocol/one-shot';
@@ -42,7 +42,7 @@ export interface VotedBatch {
 
 interface RefusedVote {
   readonly code: ProblemCode | undefined;
-  readonly slots: readonly number[];
+  readonly uploads: readonly number[];
 }
 
 export interface Voting {
@@ -78,7 +78,7 @@ async function voteOf(context: ShotContext, { sum, shots }: VotedBatch, { link }
     return await link.voteForBatch(request);
   } catch (error) {
     if (!isForgotten(error)) throw error;
-    const unseen = error.slots.flatMap((slot) => shots[slot] ?? []);
+    const unseen = error.uploads.flatMap((position) => shots[position] ?? []);
     checkGood(sum, shots, await showAgain(context, link, unseen.length > 0 ? unseen : shots));
     return link.voteForBatch(request);
   }
@@ -90,18 +90,18 @@ function isForgotten(error: unknown): error is AuthorityRefusal {
 
 /** Throws a refusal if the authority no longer finds some uploads good; those that it used in this very batch are as good as before. */
 function checkGood({ ctx }: ShotBatch, shots: readonly StoredShot[], verdicts: readonly Verdict[]): void {
-  const slotOf = ({ upload }: Verdict): number => shots.findIndex(({ name }) => equalBytes(name, upload));
+  const positionOf = ({ upload }: Verdict): number => shots.findIndex(({ name }) => equalBytes(name, upload));
   const others = verdicts.filter(({ verdict, used }) => verdict !== 'good' && !(used && equalBytes(used, ctx)));
   const [first] = others;
   const reason = first?.verdict === 'used' ? 'upload-used' : first?.reason;
-  const same = others.filter((one) => one.verdict === first?.verdict && one.reason === first.reason).map(slotOf);
+  const same = others.filter((one) => one.verdict === first?.verdict && one.reason === first.reason).map(positionOf);
   if (same.length > 0) throw new AuthorityRefusal(reason, 'uploads of the batch are no longer valid', same);
 }
 
 /** Uploads that more authorities refuse than may lie, each with the reason. */
 export function refusedUploads({ refusals }: Voting, { closing, shots }: VotedBatch) {
-  return [...refusedSlots(closing.policy, refusals)].flatMap(([slot, { code }]) => {
-    const shot = shots[slot];
+  return [...refusedPositions(closing.policy, refusals)].flatMap(([position, { code }]) => {
+    const shot = shots[position];
     return shot === undefined ? [] : [{ name: shot.name, code }];
   });
 }

@@ -50,7 +50,7 @@ export interface SharedDatabase {
   readonly connections?: number;
   /** The time for which a request waits for a database that does not answer. */
   readonly patienceMs?: number;
-  /** The time for which a node may be silent before another one ends its buffers. */
+  /** The time for which a node may be silent before another one ends its batches. */
   readonly leaseMs?: number;
 }
 

@@ -25,7 +25,7 @@ const OF_TASKS = ['window_sums', 'model_sums', 'places', 'epochs', 'shots', 'mod
 
 export interface Removal {
   readonly isRemoved: boolean;
-  readonly openBuffers: number;
+  readonly openBatches: number;
   /** The number of deleted rows, by table. */
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -59,7 +59,7 @@ export function taskTables(database: SqlDatabase) {
     },
     /**
      * Removes a finished task whose batches have all ended, with all its data, and returns the number of removed rows of each table.
-     * Otherwise removes nothing, and returns the number of open buffers. The lease stays, so that a node that was paused never sees a lower
+     * Otherwise removes nothing, and returns the number of open batches. The lease stays, so that a node that was paused never sees a lower
      * fence.
      */
     removeTask: (task: TaskId): Promise<Removal> =>
@@ -68,7 +68,7 @@ export function taskTables(database: SqlDatabase) {
         const [found] = (await query(locked, task)).map(readTask);
         const open = await query(`SELECT ctx FROM batches WHERE task = ? AND status IN ${OPEN}`, task);
         const isRemoved = found?.state === 'finished' && open.length === 0;
-        if (!isRemoved) return { isRemoved, openBuffers: open.length, rows: {} };
+        if (!isRemoved) return { isRemoved, openBatches: open.length, rows: {} };
         const rows: Record<string, number> = {};
         const remove = async (table: string, which: string, value: TaskId | string = task): Promise<void> => {
           const [counted] = await query(`SELECT count(*) AS count FROM ${table} ${which}`, value);
@@ -79,7 +79,7 @@ export function taskTables(database: SqlDatabase) {
         await remove('pieces', 'WHERE name IN (SELECT name FROM shots WHERE task = ?)');
         await remove('meta', 'WHERE name = ?', examplesNote(task));
         for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
-        return { isRemoved, openBuffers: 0, rows };
+        return { isRemoved, openBatches: 0, rows };
       }),
   };
 }

@@ -115,7 +115,7 @@ export class TaskBook {
   }
 
   /**
-   * Removes a finished task and all its data. A task that is not finished, or has open buffers, is not changed. Returns the number of
+   * Removes a finished task and all its data. A task that is not finished, or has open batches, is not changed. Returns the number of
    * removed rows.
    */
   async remove(running: RunningTask): Promise<Removal['rows']> {
@@ -123,8 +123,8 @@ export class TaskBook {
     const { task } = running;
     await running.settle();
     const uploads = await store.shotNames(task);
-    const { isRemoved, openBuffers, rows } = await store.removeTask(task);
-    if (!isRemoved) fail('task-not-over', openBuffers === 0 ? {} : { detail: `open buffers: ${openBuffers}` });
+    const { isRemoved, openBatches, rows } = await store.removeTask(task);
+    if (!isRemoved) fail('task-not-over', openBatches === 0 ? {} : { detail: `open batches: ${openBatches}` });
     this.#tasks.delete(toHex(task));
     nodes.tell('task', task);
     await this.#removeBlobs(task);

@@ -5,7 +5,7 @@ import type { BasaEvent, TaskId } from '@basa/protocol';
 import { LIVE_STEPS, type LiveStep, type LiveStepName, SERVER_PATH } from '@basa/protocol/http';
 import type { ShotBatch } from '@basa/protocol/one-shot';
 import type { WorkerPool } from '@basa/runtime/node';
-import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
+import { type Answer, BatchTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-http.ts';
 import { isEnded } from '../store/batches.ts';
 
@@ -84,16 +84,16 @@ interface EventAbout {
 export type OnEvent = (event: BasaEvent, about?: EventAbout) => void;
 
 const ENDS: ReadonlyMap<BasaEvent['kind'], string> = new Map([
-  ['buffer-included', 'included'],
-  ['buffer-quarantined', 'quarantined'],
-  ['buffer-aborted', 'aborted'],
-  ['buffer-unknown', 'unknown'],
+  ['batch-included', 'included'],
+  ['batch-quarantined', 'quarantined'],
+  ['batch-aborted', 'aborted'],
+  ['batch-unknown', 'unknown'],
 ]);
 
 /** A server's metrics and traces for its operators, updated after each event. */
 export class ServerWatch {
   readonly metrics = createMetrics('server');
-  readonly traces = new BufferTraces('server');
+  readonly traces = new BatchTraces('server');
   readonly answered: (answer: Answer) => void = countAnswers(this.metrics, STEPS);
   /** The label of a task. */
   labelOf = (task: TaskId): string => toHex(task).slice(0, 8);
@@ -122,8 +122,8 @@ export class ServerWatch {
     const outcome = ENDS.get(event.kind);
     if (outcome !== undefined) metrics.count('basa_buffers_ended_total', { task, outcome });
     if (event.kind === 'upload-accepted') metrics.count('basa_uploads_accepted_total', { task });
-    if (event.kind === 'buffer-frozen') metrics.count('basa_buffers_frozen_total', { task });
-    if (event.kind === 'buffer-included')
+    if (event.kind === 'batch-frozen') metrics.count('basa_buffers_frozen_total', { task });
+    if (event.kind === 'batch-included')
       metrics.observe('basa_buffer_lag_versions', { task }, event.version - 1 - about.version);
   };
 

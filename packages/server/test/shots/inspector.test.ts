@@ -119,7 +119,7 @@ describe('authorities', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('are reported once for all their wrong words in a request, by their seats', async () => {
+  it('are reported once for all their wrong words in a request, by their indices', async () => {
     const said =
       (word: number): Answer =>
       async (uploads) =>

@@ -202,7 +202,7 @@ describe('the status of an upload', () => {
     const { shots, shot, events, decide, signed, named } = await withTask();
     const body = { key: 'a-row', bytes: bytes(1) };
     await shots.take(shot, body);
-    expect(events).toEqual([{ kind: 'upload-accepted', ctx: shot.name, slot: 0, voids: 0 }]);
+    expect(events).toEqual([{ kind: 'upload-accepted', ctx: shot.name }]);
     await shots.take(named(signed({ joinTag: bytes(1, 16) })), body);
     await decide('waiting', 'refused', 'body-mismatch');
     await shots.take(shot, body);

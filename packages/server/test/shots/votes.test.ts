@@ -56,9 +56,9 @@ function voting(answers: readonly ((attempt: number) => Vote)[], shown: readonly
 }
 
 const refuse =
-  (code: ProblemCode, slots: readonly number[] = []) =>
+  (code: ProblemCode, uploads: readonly number[] = []) =>
   (): never => {
-    throw new AuthorityRefusal(code, 'no', slots);
+    throw new AuthorityRefusal(code, 'no', uploads);
   };
 const authoritiesOf = ({ votes }: Voting): readonly number[] => votes.map(({ authority }) => authority);
 /** It does not answer. */
@@ -122,8 +122,8 @@ it.each([
 });
 
 describe('an authority that forgot uploads', () => {
-  const once = (slots: readonly number[], vote: () => Vote) => (attempt: number) => {
-    if (attempt === 0) throw new AuthorityRefusal('not-inspected', 'no', slots);
+  const once = (uploads: readonly number[], vote: () => Vote) => (attempt: number) => {
+    if (attempt === 0) throw new AuthorityRefusal('not-inspected', 'no', uploads);
     return vote();
   };
 
@@ -131,8 +131,8 @@ describe('an authority that forgot uploads', () => {
     [[1], [2]],
     [[], [1, 2, 3]],
     [[9], [1, 2, 3]],
-  ])('at positions %j is shown them again, and then votes', async (slots, names) => {
-    const { run, voteOf, again } = voting([once(slots, () => voteOf(0)), unreachable, unreachable, unreachable]);
+  ])('at positions %j is shown them again, and then votes', async (uploads, names) => {
+    const { run, voteOf, again } = voting([once(uploads, () => voteOf(0)), unreachable, unreachable, unreachable]);
     expect(authoritiesOf(await run())).toEqual([0]);
     expect(again).toEqual([names]);
   });
@@ -157,14 +157,14 @@ describe('an authority that forgot uploads', () => {
       [refuse('not-inspected'), unreachable, unreachable, unreachable],
       [{ verdict: 'good' }, bad, { ...late, upload: bytes(1) as Ctx }, { ...bad, upload: bytes(3) as Ctx }],
     );
-    expect((await run()).refusals).toMatchObject([{ code: 'part-invalid', slots: [1, 2] }]);
+    expect((await run()).refusals).toMatchObject([{ code: 'part-invalid', uploads: [1, 2] }]);
   });
 });
 
 it('a refusal counts if more authorities tell it than may lie', () => {
   const { voted } = voting([]);
   const of = (refusals: Voting['refusals']): Voting => ({ votes: [], refusals });
-  const late = { code: 'epoch-over', slots: [1, 7] } as const;
+  const late = { code: 'epoch-over', uploads: [1, 7] } as const;
   expect(refusedUploads(of([late]), voted)).toEqual([]);
   expect(refusedUploads(of([late, late]), voted)).toEqual([{ name: bytes(2), code: 'epoch-over' }]);
 });

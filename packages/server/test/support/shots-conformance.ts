@@ -198,7 +198,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.shotNames(task)).toEqual([]);
       await begin(nameOf(1), uploadOf(1));
       await store.setTaskState(task, 'finished');
-      expect(await store.removeTask(task)).toMatchObject({ isRemoved: true, openBuffers: 0 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: true, openBatches: 0 });
       expect(await store.shotNames(task)).toEqual([]);
     });
 

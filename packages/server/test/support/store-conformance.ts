@@ -174,15 +174,15 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await store.addModel(nodeSuite, model, ofBatch());
       await store.setNote(examplesNote(task), bytes(4));
       await store.advance(ctx, grant);
-      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBatches: 1 });
       await store.setTaskState(task, 'finished', 'enough');
-      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBatches: 1 });
       await end(ctx);
       await store.setTaskState(task, 'running');
-      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 0 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBatches: 0 });
       expect([await store.batch(ctx), await store.models(task)]).toMatchObject([{ ctx }, [{ version: 1 }]]);
       await store.setTaskState(task, 'finished');
-      expect(await store.removeTask(task)).toMatchObject({ isRemoved: true, openBuffers: 0 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: true, openBatches: 0 });
       store = await reopen();
       expect([await store.tasks(), await store.models(task), await store.note(examplesNote(task))]).toEqual([
         [],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ServerWatch } from '../../src/watch/server-watch.ts';
 import { task } from '../support/store-samples.ts';
 
-it('wrong answers of an authority are counted by its seat', async () => {
+it('wrong answers of an authority are counted by its index', async () => {
   const watch = new ServerWatch();
   for (const subject of ['mask-sum', 'guard-words', 'mask-sum'] as const)
     watch.note({ kind: 'authority-fault', task, authority: 2, subject });

@@ -74,7 +74,7 @@ const problem = Type.Object({
   title: Type.String(),
   status: Type.Integer(),
   detail: Type.Optional(Type.String()),
-  slots: Type.Optional(Type.Array(Type.Integer())),
+  uploads: Type.Optional(Type.Array(Type.Integer())),
   retryAfterMs: Type.Optional(Type.Integer()),
   gathering: Type.Optional(Type.Object({ have: Type.Integer(), least: Type.Integer(), version: Type.Integer() })),
 });

@@ -113,7 +113,7 @@ export function mountMetrics(
 
 export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): void {
   const named = Object.entries(event).map(([key, value]) => [key, value instanceof Uint8Array ? toHex(value) : value]);
-  // The trace of a buffer has the first 16 bytes of its name (traces/buffer-traces.ts).
+  // The trace of a batch has the first 16 bytes of its name (traces/batch-traces.ts).
   const trace = 'ctx' in event ? { trace_id: toHex(event.ctx).slice(0, 32) } : {};
   log[levelOf(event)]({ event: Object.fromEntries(named), ...trace }, event.kind);
 }

@@ -1,6 +1,6 @@
 /** Every metric of both services, in one table: the page of metrics on the site is written from it (`npm run write -- reference`). */
 
-// A row in the table of metrics. Labels have few values: a task, a step, a reason. None names a device, a buffer or an address.
+// A row in the table of metrics. Labels have few values: a task, a step, a reason. None names a device, a batch or an address.
 
 interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -147,7 +147,7 @@ export const METRICS = {
   basa_authority_up: server.gauge([], '1 if the authority answered the last request'),
   basa_authority_faults_total: server.counter(
     ['task', 'authority', 'subject'],
-    'Wrong answers of an authority, by its seat: mask-sum or guard-words that differ from those that enough others agree on',
+    'Wrong answers of an authority, by its index: mask-sum or guard-words that differ from those that enough others agree on',
   ),
   basa_authority_seconds: server.histogram(
     ['question'],

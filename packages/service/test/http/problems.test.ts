@@ -4,7 +4,7 @@ import { codeOf, serviceWith, signed } from './test-service.ts';
 
 describe('a no', () => {
   it.each([
-    ['refusal', 409, 'second-slot'],
+    ['refusal', 409, 'second-position'],
     ['decode', 400, 'malformed'],
     ['full', 507, 'storage-full'],
     ['sqlite-full', 507, 'storage-full'],
@@ -20,7 +20,7 @@ describe('a no', () => {
 
   it('of a decoder or of a schema names the field', async () => {
     const { app } = await serviceWith();
-    expect((await app.inject('/v1/fails/decode')).json().detail).toBe('ticket.slot: truncated');
+    expect((await app.inject('/v1/fails/decode')).json().detail).toBe('ticket.position: truncated');
     const post = (body: string) => {
       const request = signed('/v1/named', Buffer.from(body));
       return app.inject({ ...request, headers: { ...request.headers, 'content-type': 'application/json' } });

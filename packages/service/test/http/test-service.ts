@@ -56,8 +56,8 @@ export async function serviceWith(more: Partial<ServiceOptions> = {}): Promise<S
   app.post('/v1/open', async () => ({}));
   app.get('/v1/fails/:how', async (request) => {
     const { how } = request.params as { how: string };
-    if (how === 'refusal') granted(refused('second-slot', { slots: [3] }));
-    if (how === 'decode') throw new DecodeError('ticket.slot', 'truncated');
+    if (how === 'refusal') granted(refused('second-position', { uploads: [3] }));
+    if (how === 'decode') throw new DecodeError('ticket.position', 'truncated');
     if (how === 'full') throw Object.assign(new Error('x'), { code: 'ENOSPC' });
     if (how === 'sqlite-full') throw Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
     if (how === 'later') fail('task-paused', { retryAfterMs: 1500 });

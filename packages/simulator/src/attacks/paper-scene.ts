@@ -1,6 +1,6 @@
 /** `paper` mode on a scene: the real cores, and an adversary that sees everything the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
-import { granted, millis, type Slot, type UserId } from '@basa/protocol';
+import { granted, millis, type Position, type UserId } from '@basa/protocol';
 import {
   type PaperConnection,
   type PaperTicket,
@@ -70,9 +70,9 @@ export class PaperScene {
 
   /** The upload reaches the server, in part or whole; the buffer may or may not accept it. */
   arrive(connection: PaperConnection, { y, upload }: PaperPrepared, elements: number = y.length): void {
-    const { ctx, slot } = connection.ticket;
-    const own = upload.ciphertexts.map((sealed, n) => this.#see(connection, sealed, slot + 1 + n));
-    const earlier = connection.inbox.map((sealed) => this.#see(connection, sealed, slot));
+    const { ctx, position } = connection.ticket;
+    const own = upload.ciphertexts.map((sealed, n) => this.#see(connection, sealed, position + 1 + n));
+    const earlier = connection.inbox.map((sealed) => this.#see(connection, sealed, position));
     this.adversary.seeUpload({
       vector: y.slice(0, elements),
       salt: ctx,
@@ -113,17 +113,17 @@ export class PaperScene {
   }
 
   /** The server signs any statement. */
-  forgeTicket(name: string, slot: number): PaperTicket {
-    const body = { ctx: this.world.buffer.ctx, slot: slot as Slot, user: this.user(name) };
+  forgeTicket(name: string, position: number): PaperTicket {
+    const body = { ctx: this.world.buffer.ctx, position: position as Position, user: this.user(name) };
     return { ...body, signature: this.world.signer.sign(paperTicketCodec.statement(body)) };
   }
 
   /** A ciphertext for a position whose seed the server drew: public-key ciphertexts have no sender. */
-  forgeCiphertext(slot: number): Uint8Array {
+  forgeCiphertext(position: number): Uint8Array {
     const { sealings, buffer, randomBytes } = this.world;
     const seed = randomBytes(32);
-    const attribute = paperAttribute(this.world.environment.tools.suite, buffer.ctx, slot as Slot);
-    const sealed = sealings.sealing.seal(seed, attribute, paperContext(buffer.ctx, slot));
+    const attribute = paperAttribute(this.world.environment.tools.suite, buffer.ctx, position as Position);
+    const sealed = sealings.sealing.seal(seed, attribute, paperContext(buffer.ctx, position));
     this.adversary.knowSeed(toHex(sealed), seed);
     return sealed;
   }
@@ -141,9 +141,9 @@ export class PaperScene {
   }
 
   /** A seed of the paper is named by its ciphertext. */
-  #see({ ticket }: PaperConnection, sealed: Uint8Array, slot: number): string {
+  #see({ ticket }: PaperConnection, sealed: Uint8Array, position: number): string {
     const { sealing } = this.world.sealings;
-    const context = paperContext(ticket.ctx, slot);
+    const context = paperContext(ticket.ctx, position);
     const seed = toHex(sealed);
     this.adversary.seeCiphertext({ seed, sealed, open: (key) => sealing.open(sealed, key, context) });
     return seed;

@@ -7,7 +7,7 @@ import {
   type ClosingBatch,
   judgeSum,
   type MaskSumOf,
-  refusedSlots,
+  refusedPositions,
   type SumVerdict,
   sumPlan,
 } from '@basa/protocol/one-shot';
@@ -58,10 +58,10 @@ function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Re
 
 /** No authority voted for it: it ends without those uploads that enough authorities refuse, and the others may go into another batch. */
 function dissolve(server: ClosingStore, stored: StoredBatch, refusals: readonly Refused[]): void {
-  const bad = [...refusedSlots(server.world.policy, refusals)];
+  const bad = [...refusedPositions(server.world.policy, refusals)];
   if (bad.length === 0) return;
   const shots = shotsOf(server, stored.batch);
-  for (const [slot, { reason }] of bad) server.keep({ ...(shots[slot] as StoredShot), verdict: reason });
+  for (const [position, { reason }] of bad) server.keep({ ...(shots[position] as StoredShot), verdict: reason });
   server.keepBatch({ ...stored, end: 'aborted' });
 }
 

@@ -56,10 +56,8 @@ export class TestProcesses {
   readonly token = toHex(nodeRandomBytes(16));
   readonly urls: Record<Role, string> & Partial<Record<ProcessName, string>> = { authority: '', server: '' };
   readonly #processes: ServiceProcesses;
-  #secrets: Readonly<Record<string, string>>;
+  readonly #secrets: Readonly<Record<string, string>>;
   #balancer: Balancer | undefined;
-  /** Once an authority was replaced. */
-  #seats: readonly AuthorityName[] | undefined;
   #options: TestProcessesOptions;
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
@@ -99,30 +97,9 @@ export class TestProcesses {
     return opened;
   }
 
-  /** Starts another authority, which holds no seat of the task yet. */
-  async startSuccessor(name: AuthorityName): Promise<void> {
-    writeFileSync(join(this.folder, `${name}.key`), nodeRandomBytes(32), { mode: 0o600 });
-    await this.start(name);
-  }
-
-  /** From now on this process has the seat, under this policy. */
-  async replaceAuthority(seat: number, name: AuthorityName, policy: TaskPolicy): Promise<void> {
-    this.#seats = this.authorities.map((one, n) => (n === seat ? name : one));
-    this.policy = policy;
-    this.authorityKey = await this.authority.publicKey();
-  }
-
-  /** The server is started with this key instead of its own from now on, under this policy; the old key is gone. */
-  replaceServerKey(secret: Uint8Array, policy: TaskPolicy): void {
-    this.change({ server: { nextSigningKeyFile: undefined } });
-    if (this.#options.nodes === undefined) writeFileSync(join(this.folder, 'server', 'server.key'), toHex(secret));
-    else this.#secrets = { ...this.#secrets, BASA_SERVER_SIGNING_KEY: toHex(secret) };
-    this.policy = policy;
-  }
-
   /** Their processes, in the order of the policy. */
   get authorities(): readonly AuthorityName[] {
-    return this.#seats ?? (authorityNames(this.#options.authorities ?? 1) as readonly AuthorityName[]);
+    return authorityNames(this.#options.authorities ?? 1) as readonly AuthorityName[];
   }
 
   /** The addresses of all authorities, comma-separated. */

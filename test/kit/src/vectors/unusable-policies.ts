@@ -1,6 +1,6 @@
 /** Policies that decode: unusable ones, with a reason for each line of `policyProblem`, and those at the limits. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
-import { MAX_SLOTS } from '@basa/protocol/internal/wire/fields.ts';
+import { MAX_POSITIONS } from '@basa/protocol/internal/wire/fields.ts';
 import { ENGINE, ONE_SHOT_DEFAULTS, type PrivacyPolicy, type Staleness, type TaskPolicy } from '@basa/protocol/policy';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
@@ -140,7 +140,7 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
 export function paperPolicies(): Readonly<Record<'unusable' | 'usable', readonly Case[]>> {
   return {
     unusable: [
-      ...[MAX_SLOTS + 1, 65_535].map(
+      ...[MAX_POSITIONS + 1, 65_535].map(
         (size): Case => [`a buffer of ${size}`, paper({ bufferSize: size, modulus: RING_32 })],
       ),
       ['several authorities', paper(councilOf(4, 3))],
@@ -159,7 +159,7 @@ export function paperPolicies(): Readonly<Record<'unusable' | 'usable', readonly
     ],
     usable: [
       ['one version a buffer', paper()],
-      ['the largest buffer', paper({ bufferSize: MAX_SLOTS, minimum: MAX_SLOTS, modulus: RING_32 })],
+      ['the largest buffer', paper({ bufferSize: MAX_POSITIONS, minimum: MAX_POSITIONS, modulus: RING_32 })],
       ['mixed versions that all weigh alike', mixed({ staleness: { kind: 'constant' } })],
       ['weights of 1/4, a root', mixed({ maxStaleness: 15 })],
       ['weights of 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 3 })],

@@ -299,6 +299,6 @@ function told(status: number, bytes: Uint8Array): Told {
 /** A refusal over HTTP as the core says it. */
 function decoded<Answer>({ status, bytes, code, json }: Told, decode: (bytes: Uint8Array) => Answer): Answer | Refused {
   if (status === 200) return decode(bytes);
-  const { slots, detail } = json();
-  return { kind: 'refused', reason: code, slots, detail } as Refused;
+  const { uploads, detail } = json();
+  return { kind: 'refused', reason: code, uploads, detail } as Refused;
 }

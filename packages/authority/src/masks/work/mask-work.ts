@@ -95,6 +95,6 @@ function portsOf({ authority, secrets }: UploadsTask, tools: Tools): ExaminePort
   return { suite: tools.suite, authority, tools, epochSecret: (statement) => known.get(toHex(statement)) };
 }
 
-function at({ reason, detail }: Refused, slot: number): Refused {
-  return refused(reason, { slots: [slot], ...(detail !== undefined && { detail }) });
+function at({ reason, detail }: Refused, position: number): Refused {
+  return refused(reason, { uploads: [position], ...(detail !== undefined && { detail }) });
 }

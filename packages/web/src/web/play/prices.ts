@@ -1,5 +1,5 @@
 /** The cost of sealing and opening in this tab, in each mode: the fastest of a few runs, because the machine may be busy. */
-import type { Ctx, Slot } from '@basa/protocol';
+import type { Ctx, Position } from '@basa/protocol';
 import { paperAttribute } from '@basa/protocol/paper';
 import { webRandomBytes, webSuite } from '@basa/runtime/web';
 import { type PaperSealings, partTrial } from '@basa/simulator';
@@ -7,7 +7,7 @@ import { loadPaperSealings } from '../shared/simulation.ts';
 import type { PaperPrices, Prices } from './play-messages.ts';
 
 const TRIES = 8;
-const POSITION = 1 as Slot;
+const POSITION = 1 as Position;
 
 export async function measurePrices(): Promise<Prices> {
   return { paper: paperPrices((await loadPaperSealings())()), oneShot: oneShotPrices() };

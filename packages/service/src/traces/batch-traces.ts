@@ -1,9 +1,9 @@
 /**
- * Traces, one for each buffer: task > buffer > slot > step. Every party takes its trace id from the name of the buffer, so
- * that nodes and services write to one trace without telling each other. Nothing is recorded unless the process has an
- * OpenTelemetry SDK; nothing secret and no device is in a span.
+ * Traces, one for each batch: task > batch > step. Every party takes its trace id from the name of the batch, so that nodes and services
+ * write to one trace without telling each other. Nothing is recorded unless the process has an OpenTelemetry SDK; nothing secret and no
+ * device is in a span.
  *
- *     open --> steps, slots --> close     what is closed ends with the last step that is under way in it
+ *     open --> steps --> close     what is closed ends with the last step that is under way in it
  */
 
 import { toHex } from '@basa/masking';
@@ -21,16 +21,15 @@ import {
 } from '@opentelemetry/api';
 import { ServiceError } from '../http/problems.ts';
 
-/** The buffer and slot that a step belongs to. */
+/** The batch that a step belongs to. */
 export interface StepOf {
   readonly ctx: Ctx;
-  readonly slot?: number;
   readonly attributes?: Attributes;
   /** Headers of the request: a parent of the same trace is taken from them. */
   readonly carrier?: object;
 }
 
-export interface TracedBuffer {
+export interface TracedBatch {
   readonly ctx: Ctx;
   readonly task: TaskId;
   readonly version: number;
@@ -73,13 +72,12 @@ class Lasting {
 
 interface Open {
   readonly task: Lasting;
-  readonly buffer: Lasting;
-  readonly slots: Map<number, Lasting>;
+  readonly batch: Lasting;
 }
 
 const tracer = trace.getTracer('basa');
 
-export class BufferTraces {
+export class BatchTraces {
   readonly #party: string;
   readonly #open = new Map<string, Open>();
 
@@ -87,15 +85,15 @@ export class BufferTraces {
     this.#party = party;
   }
 
-  /** The buffer is open. A second call changes nothing. */
-  open({ ctx, task, version }: TracedBuffer): void {
+  /** The batch is open. A second call changes nothing. */
+  open({ ctx, task, version }: TracedBatch): void {
     const name = toHex(ctx);
     if (this.#open.has(name)) return;
     const taskSpan = new Lasting('task', { ...this.#named(), 'basa.task': toHex(task) }, rootOf(ctx));
     if (!taskSpan.isRecorded) return;
     const attributes = { ...this.#named(), 'basa.ctx': name, 'basa.version': version };
-    const buffer = new Lasting('buffer', attributes, taskSpan.context);
-    this.#open.set(name, { task: taskSpan, buffer, slots: new Map() });
+    const batch = new Lasting('batch', attributes, taskSpan.context);
+    this.#open.set(name, { task: taskSpan, batch });
   }
 
   close(ctx: Ctx): void {
@@ -103,17 +101,11 @@ export class BufferTraces {
     const open = this.#open.get(name);
     if (open === undefined) return;
     this.#open.delete(name);
-    for (const lasting of [...open.slots.values(), open.buffer, open.task]) lasting.over();
-  }
-
-  /** The slot was accepted, or dropped. */
-  closeSlot(ctx: Ctx, slot: number): void {
-    this.#open.get(toHex(ctx))?.slots.get(slot)?.over();
+    for (const lasting of [open.batch, open.task]) lasting.over();
   }
 
   closeAll(): void {
-    for (const { slots, buffer, task } of this.#open.values())
-      for (const lasting of [...slots.values(), buffer, task]) lasting.over();
+    for (const { batch, task } of this.#open.values()) for (const lasting of [batch, task]) lasting.over();
     this.#open.clear();
   }
 
@@ -133,47 +125,24 @@ export class BufferTraces {
     }
   }
 
-  /** Records a step that has ended, whose buffer was not known before. */
-  past(name: string, startedAt: number, of: StepOf): void {
-    const { parent } = this.#parentOf(of, startedAt);
-    tracer.startSpan(name, { attributes: this.#attributesOf(of), startTime: startedAt }, parent).end();
-  }
-
   #named(): Attributes {
     return { 'basa.party': this.#party };
   }
 
-  #attributesOf({ ctx, slot, attributes }: StepOf): Attributes {
-    return {
-      ...this.#named(),
-      'basa.ctx': toHex(ctx),
-      ...(slot !== undefined && { 'basa.slot': slot }),
-      ...attributes,
-    };
+  #attributesOf({ ctx, attributes }: StepOf): Attributes {
+    return { ...this.#named(), 'basa.ctx': toHex(ctx), ...attributes };
   }
 
   /**
-   * If a buffer is not open on this node, or is not sampled, it has no long-lived spans. Its steps are attached to the root of its trace.
+   * If a batch is not open on this node, or is not sampled, it has no long-lived spans. Its steps are attached to the root of its trace.
    */
-  #parentOf(
-    { ctx, slot, carrier }: StepOf,
-    startedAt?: number,
-  ): { readonly within: Lasting[]; readonly parent: Context } {
+  #parentOf({ ctx, carrier }: StepOf): { readonly within: Lasting[]; readonly parent: Context } {
     const root = rootOf(ctx);
     const remote = carrier === undefined ? undefined : propagation.extract(ROOT_CONTEXT, carrier);
     const isSame = remote !== undefined && traceIdOf(remote) === traceIdOf(root);
     const open = this.#open.get(toHex(ctx));
     if (open === undefined || isSame) return { within: [], parent: isSame ? remote : root };
-    const within = [open.task, open.buffer, ...(slot === undefined ? [] : [this.#slotOf(open, slot, startedAt)])];
-    return { within, parent: within.at(-1)?.context ?? root };
-  }
-
-  #slotOf({ buffer, slots }: Open, slot: number, startedAt?: number): Lasting {
-    const known = slots.get(slot);
-    if (known !== undefined) return known;
-    const made = new Lasting('slot', { ...this.#named(), 'basa.slot': slot }, buffer.context, startedAt);
-    slots.set(slot, made);
-    return made;
+    return { within: [open.task, open.batch], parent: open.batch.context };
   }
 }
 
@@ -184,7 +153,7 @@ export function traceHeaders(): Readonly<Record<string, string>> {
   return headers;
 }
 
-/** The parent of all spans of a buffer, which is never written: its ids are the first 24 bytes of the buffer's name. */
+/** The parent of all spans of a batch, which is never written: its ids are the first 24 bytes of the batch's name. */
 function rootOf(ctx: Ctx): Context {
   const name = toHex(ctx);
   return trace.setSpanContext(ROOT_CONTEXT, {
