@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 /** The name of the test, or the drill, by the situation as the page names it. */
 const SHOWN_BY: Readonly<Record<string, string>> = {
   'A server restarts': 'a server killed in the middle of uploads goes on with them, and counts every update once',
-  'An authority restarts': 'a batch that is full while the authority is down is summed later',
+  'An authority restarts': 'trains with all authorities and with one down, waits with two down, and continues later',
   'One of four authorities is down':
     'trains with all authorities and with one down, waits with two down, and continues later',
   'An authority is restored from a backup':
