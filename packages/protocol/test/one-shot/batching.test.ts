@@ -1,20 +1,12 @@
 /** The uploads that the server puts into a batch, the time to vote for them, and a batch that is lost. */
-import type { Ctx, UserId } from '@basa/protocol';
-import {
-  loseBatch,
-  openShotBatch,
-  pickBatch,
-  refusedPositions,
-  type ShotBatch,
-  type Voters,
-  voteWindow,
-} from '@basa/protocol/one-shot';
+import type { UserId } from '@basa/protocol';
+import { pickBatch, refusedPositions, type Voters, voteWindow } from '@basa/protocol/one-shot';
 import { oneShotOf } from '@basa/protocol/policy';
 import type { ShotHeader, ShotUpload } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
-const { policy, task } = new ShotWorld();
+const { policy } = new ShotWorld();
 const bytes = (value: number): Uint8Array => new Uint8Array(32).fill(value);
 
 const ALL = 0b1111;
@@ -132,21 +124,5 @@ describe('a batch', () => {
       ]),
     );
     expect(refusedPositions(policy, [])).toEqual(new Map());
-  });
-
-  it('is lost once: with no vote its uploads are free, and after a grant it can only be unknown', () => {
-    const batch = { task, uploads: [bytes(1) as Ctx] };
-    const frozen = openShotBatch(policy, { ctx: bytes(9) as Ctx, batch, version: 0, users: [bytes(1) as UserId] });
-    const lost = (status: ShotBatch['status'], how: 'aborted' | 'unknown') => {
-      const { state, records, answer, events } = loseBatch({ ...frozen, status }, how);
-      return [state.status, records.length, 'reason' in answer ? answer.reason : answer.kind, events[0]?.kind];
-    };
-    expect(lost('frozen', 'aborted')).toEqual(['aborted', 1, 'aborted', 'batch-aborted']);
-    expect(lost('frozen', 'unknown')).toEqual(['unknown', 1, 'unknown', 'batch-unknown']);
-    expect(lost('granted', 'unknown')).toEqual(['unknown', 1, 'unknown', 'batch-unknown']);
-    expect(lost('granted', 'aborted')).toEqual(['granted', 0, 'already-decided', undefined]);
-    expect(lost('included', 'unknown')).toEqual(['included', 0, 'already-decided', undefined]);
-    expect(lost('aborted', 'unknown')).toEqual(['aborted', 0, 'aborted', undefined]);
-    expect(lost('unknown', 'aborted')).toEqual(['unknown', 0, 'unknown', undefined]);
   });
 });

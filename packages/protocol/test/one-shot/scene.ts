@@ -1,5 +1,5 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
-import { concatBytes, crc32, equalBytes, keysAtOnce, toHex } from '@basa/masking';
+import { concatBytes, equalBytes, keysAtOnce, toHex } from '@basa/masking';
 import { isRefused, type Refused } from '@basa/protocol';
 import type { ShotName } from '@basa/protocol/internal/one-shot/parts.ts';
 import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
@@ -11,12 +11,11 @@ import {
   type Epoch,
   heldParts,
   type InspectAnswer,
-  partsHashOf,
-  shotHeaderCodec,
   shotLayout,
   uploadNameOf,
 } from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
+import { resigned } from '@basa/testkit/core/one-shot/resigned.ts';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 
 export interface Inspected {
@@ -69,18 +68,13 @@ export function forged(
   change: Partial<ShotHeaderBody> = {},
   others?: Uint8Array,
 ): StoredShot {
-  const { suite } = device.world.environment.tools;
-  const { vectorBytes } = shotLayout(device.world.policy, shot.upload.header.epochs);
-  const sealed = others ?? shot.body.subarray(vectorBytes);
-  const body = concatBytes(shot.body.subarray(0, vectorBytes), sealed);
-  const { signature: _, ...before } = shot.upload.header;
-  const parts = heldParts(device.world.policy, shot.upload.header.epochs);
-  const partsHash = partsHashOf(suite, parts, sealed) ?? new Uint8Array(32);
-  const header: ShotHeaderBody = { ...before, partsHash, ...change };
-  const signature = device.own.signer.sign(shotHeaderCodec.statement(header));
-  const { certificate } = device.own;
-  const upload = { certificate, header: { ...header, signature }, bodyBytes: body.length, bodyCrc: crc32(body) };
-  return { name: uploadNameOf(suite, header), upload, body, verdict: 'waiting', voters: undefined };
+  const { policy } = device.world;
+  const vector = shot.body.subarray(0, shotLayout(policy, shot.upload.header.epochs).vectorBytes);
+  const body = others === undefined ? shot.body : concatBytes(vector, others);
+  const { certificate, signer } = device.own;
+  const upload = { ...resigned(policy, signer, shot.upload, body, change), certificate };
+  const name = uploadNameOf(device.world.environment.tools.suite, upload.header);
+  return { name, upload, body, verdict: 'waiting', voters: undefined };
 }
 
 /** Seeds of one's own, sealed to the epochs of the upload for this name. */

@@ -11,7 +11,6 @@ import {
 } from '@basa/protocol/one-shot';
 import { taskParts } from '@basa/protocol/policy';
 import {
-  type Endorsement,
   epochCodec,
   epochNameOf,
   heldParts,
@@ -178,35 +177,6 @@ describe('an authority', () => {
   });
 
   it.each<[string, string, (scene: ReturnType<typeof pair>) => StoredShot]>([
-    [
-      'a certificate of another task',
-      'certificate-invalid',
-      ({ own, colluder }) => {
-        const certificate = { ...colluder.own.certificate, task: new Uint8Array(32) as never };
-        return { ...own, upload: { ...own.upload, certificate } };
-      },
-    ],
-    [
-      'a certificate of too few',
-      'certificate-invalid',
-      ({ own, colluder }) => {
-        const certificate = {
-          ...colluder.own.certificate,
-          endorsements: colluder.own.certificate.endorsements.slice(2),
-        };
-        return { ...own, upload: { ...own.upload, certificate } };
-      },
-    ],
-    [
-      'a certificate that counts one signature for three authorities',
-      'certificate-invalid',
-      ({ own, colluder }) => {
-        const { certificate } = colluder.own;
-        const [first] = certificate.endorsements;
-        const endorsements = [0, 1, 2].map((authority) => ({ ...(first as Endorsement), authority }));
-        return { ...own, upload: { ...own.upload, certificate: { ...certificate, endorsements } } };
-      },
-    ],
     [
       'a header of another task',
       'certificate-invalid',

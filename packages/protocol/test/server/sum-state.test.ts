@@ -61,3 +61,8 @@ it.each(table)('a decision on a batch that is %s is recorded, repeated or refuse
   const found = Object.entries(steps).map(([name, step]) => [name, wordFor(step(states[status]))]);
   expect(Object.fromEntries(found)).toEqual(expected);
 });
+
+it('a batch that is lost is reported with its end', () => {
+  const ended = (how: 'aborted' | 'unknown') => loseBatch(frozen, how).events.map(({ kind }) => kind);
+  expect([ended('aborted'), ended('unknown')]).toEqual([['batch-aborted'], ['batch-unknown']]);
+});

@@ -1,4 +1,5 @@
 import { ByteReader, DecodeError, FIELD, ring } from '@basa/masking';
+import { deviceRecordCodec } from '@basa/protocol/one-shot';
 import { frameHeader, unframeHeader } from '@basa/protocol/wire';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
@@ -84,4 +85,8 @@ describe('the frame of an upload', () => {
     frame[63] = 1;
     expect(() => unframeHeader(frame, 10)).toThrow(DecodeError);
   });
+});
+
+it('the record of a device is named if it is cut before its kind', () => {
+  expect(() => deviceRecordCodec.decode(new Uint8Array(2))).toThrow('no byte names no record');
 });

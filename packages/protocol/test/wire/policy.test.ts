@@ -59,10 +59,6 @@ describe('a policy', () => {
     expect(problemOf(change)).toContain(reason);
   });
 
-  it('may have tiny weights if it allows them by name, up to the largest parameter', () => {
-    const _staleness = { kind: 'polynomial', exponent: 1e6 } as const;
-  });
-
   it('that is not a policy throws an error and gives no reason', () => {
     expect(() => problemOf({ metrics: undefined as never })).toThrow(TypeError);
   });

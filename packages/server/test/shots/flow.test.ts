@@ -65,6 +65,13 @@ describe('an upload', () => {
     expect(await scene.reached(1)).toEqual(stepOf(good));
   });
 
+  it('with another body than the one its header names is not taken', async () => {
+    const [shot] = (await shots(1)) as [SentShot];
+    const body = shot.body.map((byte) => byte ^ 1);
+    expect(await scene.send({ ...shot, body })).toMatchObject({ status: 422, ...problem('body-mismatch') });
+    expect(await scene.standingOf(shot)).toMatchObject({ offset: '0' });
+  });
+
   it('that names another user than its sender neither ends the place of that user nor writes into its upload', async () => {
     const [victim, shot] = (await shots(2)) as [SentShot, SentShot];
     const discarded = vi.spyOn(TaskAdmission.prototype, 'discard');

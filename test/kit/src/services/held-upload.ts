@@ -4,16 +4,9 @@ import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
 import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol/http';
-import {
-  heldParts,
-  partsHashOf,
-  type ShotHeader,
-  shotHeaderCodec,
-  shotLayout,
-  shotUploadCodec,
-  uploadNameOf,
-} from '@basa/protocol/wire';
-import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type ShotHeader, shotUploadCodec, uploadNameOf } from '@basa/protocol/wire';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { resigned } from '../core/one-shot/resigned.ts';
 import { oneHot, type TestServices, until } from './test-services.ts';
 
 /** No waits: a test that cuts a connection must notice at once. */
@@ -134,24 +127,17 @@ export function sendRaw(
 }
 
 /** The header of other words, signed by the same device, with the address that it names. */
-export function otherHeader(services: TestServices, { header, signer }: HeldUpload, change: Partial<ShotHeader>) {
-  const upload = shotUploadCodec.decode(header);
-  const other = { ...upload.header, ...change };
-  const signature = signer.sign(shotHeaderCodec.statement(other));
+export function otherHeader(services: TestServices, held: HeldUpload, change: Partial<ShotHeader>, body = held.body) {
+  const upload = resigned(services.policy, held.signer, shotUploadCodec.decode(held.header), body, change);
   return {
-    header: shotUploadCodec.encode({ ...upload, header: { ...other, signature } }),
-    target: SERVER_PATH.shot(services.task, toHex(uploadNameOf(nodeSuite, other))),
+    header: shotUploadCodec.encode(upload),
+    target: SERVER_PATH.shot(services.task, toHex(uploadNameOf(nodeSuite, upload.header))),
   };
 }
 
 /** The upload with another body, signed by the same device, with the address that it names. */
 export function otherBody(services: TestServices, held: HeldUpload, body: Uint8Array) {
-  const { epochs } = shotUploadCodec.decode(held.header).header;
-  const sealed = body.subarray(shotLayout(services.policy, epochs).vectorBytes);
-  const partsHash = partsHashOf(nodeSuite, heldParts(services.policy, epochs), sealed);
-  const { header, target } = otherHeader(services, held, partsHash === undefined ? {} : { partsHash });
-  const upload = { ...shotUploadCodec.decode(header), bodyCrc: nodeCrc32(body) };
-  return { header: shotUploadCodec.encode(upload), target, body };
+  return { ...otherHeader(services, held, {}, body), body };
 }
 
 export const hashOf = (bytes: Uint8Array): Uint8Array => nodeSuite.sha256(bytes);

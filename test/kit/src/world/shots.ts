@@ -3,19 +3,10 @@ import { type SigningDevice, signingDevice } from '@basa/conformance/signing-dev
 import { applyMasksInPlace, concatBytes, toHex } from '@basa/masking';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
 import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
-import {
-  heldParts,
-  partsHashOf,
-  type ShotUpload,
-  type ShownModel,
-  shotHeaderCodec,
-  shotLayout,
-  shotUploadCodec,
-  shownModelCodec,
-  uploadNameOf,
-} from '@basa/protocol/wire';
-import { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type ShotUpload, type ShownModel, shotUploadCodec, shownModelCodec, uploadNameOf } from '@basa/protocol/wire';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/simulator/virtual-time';
+import { resigned } from '../core/one-shot/resigned.ts';
 import { lieAboutSums } from './lies.ts';
 import { asOperator } from './operator.ts';
 import { ALONE, deviceStore, THREE_OF_FOUR, World, type WorldOptions } from './world.ts';
@@ -151,14 +142,7 @@ export class ShotScene {
   ): SentShot {
     const other = body.slice();
     change(other);
-    const { policy } = this.world;
-    const { epochs } = upload.header;
-    const sealed = other.subarray(shotLayout(policy, epochs).vectorBytes);
-    const partsHash = partsHashOf(nodeSuite, heldParts(policy, epochs), sealed) as Uint8Array;
-    const { signature: _, ...header } = { ...upload.header, partsHash, ...more };
-    const signature = device.sign(shotHeaderCodec.statement(header));
-    const bodyCrc = nodeCrc32(other);
-    return { device, index, upload: { ...upload, header: { ...header, signature }, bodyCrc }, body: other };
+    return { device, index, upload: resigned(this.world.policy, device, upload, other, more), body: other };
   }
 
   nameOf({ upload }: SentShot): string {
