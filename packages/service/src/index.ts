@@ -36,9 +36,9 @@ export {
   wireBytes,
 } from './http/messages.ts';
 export { AUTHORITY_ROLES, type Operator, type Role, SERVER_ROLES } from './http/operators.ts';
-export { logEvent } from './http/probes.ts';
 export { answerRefusal, fail, granted, ServiceError } from './http/problems.ts';
-export type { LogLevel, LogOptions, ServiceApp, ServiceOptions } from './http/service-options.ts';
+export { ExpectedFault, type LogLevel, type LogOptions } from './http/service-log.ts';
+export type { ServiceApp, ServiceOptions } from './http/service-options.ts';
 export {
   type Answer,
   countAnswers,

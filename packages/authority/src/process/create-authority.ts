@@ -1,7 +1,7 @@
 /** The authority as a service: opens its database, unlocks its keys and its units, and listens. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RandomBytes } from '@basa/masking';
+import { type RandomBytes, toHex } from '@basa/masking';
 import { type BasaEvent, millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
@@ -9,7 +9,6 @@ import {
   countDatabase,
   createQueue,
   createService,
-  logEvent,
   type OnClose,
   opened,
   type RateLimit,
@@ -123,8 +122,8 @@ async function open(
     watch,
     randomBytes,
     now: () => millis(clock()),
-    onEvent(event) {
-      logEvent(app, event);
+    onEvent(event, task) {
+      service.log.event(event, task && toHex(task).slice(0, 8));
       watch.note(event);
       settings.onEvent(event);
     },
@@ -139,7 +138,7 @@ async function open(
 
   const tickFailed = (error: unknown): void => {
     metrics.count('basa_troubles_total', {});
-    app.log.error({ err: error }, 'the tick failed; it is tried again');
+    service.log.fault('the tick failed; it is tried again', error, 'error');
   };
   if (units.gone > 0)
     app.log.warn({ units: units.gone }, 'units were copied or torn, and are gone: uploads that name them are lost');

@@ -30,5 +30,5 @@ export interface AuthorityContext {
   readonly watch: AuthorityWatch;
   readonly randomBytes: RandomBytes;
   now(): Millis;
-  onEvent(event: BasaEvent): void;
+  onEvent(event: BasaEvent, task?: TaskId): void;
 }

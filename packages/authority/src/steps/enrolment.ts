@@ -51,7 +51,7 @@ export async function enrol(
     await audit.write({ kind: 'enrolled', task, user });
     return { certificate: answer, isNew: true };
   });
-  if (isNew) onEvent({ kind: 'device-enrolled', task });
+  if (isNew) onEvent({ kind: 'device-enrolled', task }, task);
   return certificate;
 }
 

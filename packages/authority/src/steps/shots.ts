@@ -241,7 +241,7 @@ function final(tools: AuthorityContext, known: KnownTask, request: ReleaseReques
     const { batch, uploads } = request;
     if (isNew) await tools.audit.write({ kind: 'final', ctx, batch, headers: uploads.map(({ header }) => header) });
     await record(tools, known, decision);
-    if (isNew) tools.onEvent({ kind: 'batch-final', ctx, accepted: users.length });
+    if (isNew) tools.onEvent({ kind: 'batch-final', ctx, accepted: users.length }, known.task);
     return decision;
   });
 }

@@ -4,10 +4,10 @@ import { millis } from '@basa/protocol';
 import { HEADER, type ProblemCode, problemCodeOf, requestStatement, signatureHeaders } from '@basa/protocol/http';
 import type { ServerPorts } from '@basa/protocol/one-shot';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { traceHeaders } from '@basa/service';
+import { ExpectedFault, traceHeaders } from '@basa/service';
 
 /** The authority refused. */
-export class AuthorityRefusal extends Error {
+export class AuthorityRefusal extends ExpectedFault {
   readonly code: ProblemCode | undefined;
   /** The entries of a list that it refused. */
   readonly uploads: readonly number[];
@@ -20,7 +20,7 @@ export class AuthorityRefusal extends Error {
 }
 
 /** The service does not answer, or its answer is not that of an authority. */
-export class AuthorityUnreachable extends Error {
+export class AuthorityUnreachable extends ExpectedFault {
   constructor(why: string, options?: ErrorOptions) {
     super(`the authority does not answer: ${why}`, options);
     this.name = 'AuthorityUnreachable';

@@ -3,7 +3,7 @@
 import { type Suite, toHex } from '@basa/masking';
 import type { ServerPorts } from '@basa/protocol/one-shot';
 import { nodeSuite } from '@basa/runtime/node';
-import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
+import { countDatabase, ExpectedFault, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Places } from '../admission/places.ts';
 import { AuthorityLink } from '../authority/authority-link.ts';
 import { openBlobs } from '../blobs/place.ts';
@@ -79,8 +79,8 @@ function openStore(settings: Settings, { watch, onTrouble }: Reports): Promise<O
     throw new StartError('configuration', 'unsafePaperMode works only on a single server; remove databaseUrl');
   return openSharedStore(database, {
     ...counted,
-    onTrouble: (error) => onTrouble('a database request is repeated', error),
-    onNotice: (words) => onTrouble('acknowledged data may be lost', new Error(words)),
+    onTrouble: (error) => onTrouble('a database request is repeated', new ExpectedFault((error as Error).message)),
+    onNotice: (words) => onTrouble('acknowledged data may be lost', new ExpectedFault(words)),
   });
 }
 

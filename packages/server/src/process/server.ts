@@ -1,13 +1,5 @@
 /** The server as one object: opens its records, resumes its tasks, serves them, and does its periodic work. */
-import {
-  createService,
-  logEvent,
-  type OnClose,
-  opened,
-  type ServiceApp,
-  startTicker,
-  type Ticker,
-} from '@basa/service';
+import { createService, type OnClose, opened, type ServiceApp, startTicker, type Ticker } from '@basa/service';
 import { TaskLimits } from '../admission/task-admission.ts';
 import { lookForRevocations, meetAuthorities } from '../authority/authorities.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
@@ -40,7 +32,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   let warn = (what: string, error: unknown): void => void early.push([what, error]);
   const onTrouble = (what: string, error: unknown): void => warn(what, error);
   const onEvent: OnEvent = (event, about) => {
-    logEvent(app, event);
+    service.log.event(event, about && watch.labelOf(about.task));
     watch.note(event, about);
     settings.onEvent(event);
   };
@@ -60,7 +52,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   const { app } = service;
   warn = (what, error) => {
     metrics.count('basa_troubles_total', {});
-    app.log.warn({ err: error }, what);
+    service.log.fault(what, error);
   };
   for (const [what, error] of early) warn(what, error);
   let clock: ServerClock | undefined;

@@ -7,7 +7,8 @@ import type { RateLimit } from '../http/limits.ts';
 import type { Address } from '../http/listen.ts';
 import { closed, hexText } from '../http/messages.ts';
 import type { Role } from '../http/operators.ts';
-import { LOG_LEVELS, METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
+import { LOG_LEVELS } from '../http/service-log.ts';
+import { METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
 import { checkIssuer, type SignInOptions, signInKey } from '../http/sign-in.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
 import {

@@ -5,7 +5,7 @@ import { HEADER, problemDocument, ROLES_PATH } from '@basa/protocol/http';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import { Type } from 'typebox';
 import type { Answer } from '../metrics/metrics.ts';
 import { startOtlp } from '../metrics/otlp.ts';
@@ -17,14 +17,16 @@ import { answers, compileAtFirstUse, readBodies } from './messages.ts';
 import { operatorRequests, type RequireRole } from './operators.ts';
 import { type Check, mountMetrics, mountProbes, PROBES } from './probes.ts';
 import { answerBrokenRequest, answerError, fail, problemSent, sendProblem } from './problems.ts';
+import { ExpectedFault, loggerOptions, ServiceLog } from './service-log.ts';
 import type { ServiceApp } from './service-options.ts';
-import { loggerOptions, type ServiceOptions, type ServiceSettings, settingsOf } from './service-options.ts';
+import { type ServiceOptions, type ServiceSettings, settingsOf } from './service-options.ts';
 import { signIn } from './sign-in.ts';
 
 type Hook = (request: FastifyRequest) => Promise<void>;
 
 export interface Service {
   readonly app: ServiceApp;
+  readonly log: ServiceLog;
   /** `onRequest` of a route that only devices may use; `deviceOf(request)` returns the device. */
   requireDevice(route?: DeviceRouteOptions): Hook;
   /** `onRequest` of a route that needs an operator token with one of these roles. */
@@ -46,7 +48,7 @@ const EXPOSED_HEADERS = [HEADER.uploadOffset, 'etag', 'content-range', 'retry-af
 export async function createService(options: ServiceOptions): Promise<Service> {
   const settings = settingsOf(options);
   const { clock, stopWithinMs } = settings;
-  const app = makeApp(settings);
+  const { app, log } = makeApp(settings);
   const endUnused = unusedConnections(app, settings.tls !== undefined);
   const checks = new Map<string, Check>();
   let isDraining = false;
@@ -54,9 +56,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   compileAtFirstUse(app);
   readBodies(app);
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+  app.setErrorHandler((error, request, reply) => answerError(log, error, request, reply));
   const otlp =
-    settings.otlp && settings.metrics && startOtlp(settings.otlp, settings.metrics, otlpSituation(app, settings));
+    settings.otlp && settings.metrics && startOtlp(settings.otlp, settings.metrics, otlpSituation(log, settings));
   tellAnswers(app, (answer) => {
     settings.onAnswer?.(answer);
     otlp?.answered(answer);
@@ -77,8 +79,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const methodsOf = allowedMethods(app);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
-    if (methods.length === 0) return sendProblem(reply, problemDocument('not-found'));
-    return sendProblem(reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
+    if (methods.length === 0) return sendProblem(log, reply, problemDocument('not-found'));
+    return sendProblem(log, reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
   });
   askBeforeBodies(app);
   const addresses = new TokenBuckets(settings.addressLimit);
@@ -118,6 +120,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   return {
     app: typed,
+    log,
     requireDevice: deviceRequests({ ...settings, limits: new TokenBuckets(settings.deviceLimit) }),
     requireRole,
     check: (name, check) => void checks.set(name, check),
@@ -138,6 +141,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       endUnused();
       await app.close();
       await otlp?.close();
+      log.end();
       overload.stop();
       clearTimeout(force);
       clearInterval(sweep);
@@ -145,16 +149,20 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function otlpSituation({ log }: FastifyInstance, { tls, metrics }: ServiceSettings) {
+function otlpSituation(log: ServiceLog, { tls, metrics }: ServiceSettings) {
   const onTrouble = (error: unknown): void => {
     metrics?.count('basa_troubles_total', {});
-    log.warn({ err: error }, 'metrics were not sent');
+    log.fault('metrics were not sent', new ExpectedFault((error as Error).message));
   };
   return { scheme: tls === undefined ? 'http' : 'https', onTrouble };
 }
 
+/** The log has method, path, status and time of each request at the level `debug`. */
 function tellAnswers(app: FastifyInstance, onAnswer: (answer: Answer) => void): void {
-  app.addHook('onResponse', async ({ headers, method, routeOptions }, reply) => {
+  app.addHook('onRequest', async (request) => request.log.debug({ req: request }, 'incoming request'));
+  app.addHook('onResponse', async (request, reply) => {
+    const { headers, method, routeOptions } = request;
+    request.log.debug({ res: reply, responseTime: reply.elapsedTime }, 'request completed');
     onAnswer({
       method,
       route: routeOptions.url,
@@ -182,8 +190,11 @@ function askBeforeBodies(app: FastifyInstance): void {
   });
 }
 
-function makeApp(settings: ServiceSettings): FastifyInstance {
+function makeApp(settings: ServiceSettings): { readonly app: FastifyInstance; readonly log: ServiceLog } {
+  let log: ServiceLog;
   const common = {
+    // Fastify logs requests at `info`; `tellAnswers` logs them at `debug`.
+    logController: new LogController({ disableRequestLogging: true }),
     logger: loggerOptions(settings.metrics?.service ?? settings.title, settings.log ?? { level: 'silent' }),
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: settings.requestTimeoutMs,
@@ -192,7 +203,8 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     return503OnClosing: false, // our own hook answers with a problem document
     forceCloseConnections: 'idle' as const,
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      answerError(log, error, request, reply),
   };
   const { tls, requestTimeoutMs } = settings;
   // Node looks for slow senders every 30 s, and limits complete requests by the longer of two time-outs. A time-out below a minute
@@ -202,7 +214,10 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     headersTimeout: Math.min(60_000, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
   };
-  return tls === undefined
-    ? fastify({ ...common, http: looking })
-    : (fastify({ ...common, https: { ...looking, ...tls } }) as unknown as FastifyInstance);
+  const app =
+    tls === undefined
+      ? fastify({ ...common, http: looking })
+      : (fastify({ ...common, https: { ...looking, ...tls } }) as unknown as FastifyInstance);
+  log = new ServiceLog(app.log);
+  return { app, log };
 }

@@ -1,7 +1,5 @@
-/** What operators and their tools look at: probes, metrics, and events in the log. */
+/** What operators and their tools look at: probes and metrics. */
 
-import { toHex } from '@basa/masking';
-import type { BasaEvent } from '@basa/protocol';
 import { Type } from 'typebox';
 import { METRICS_MEDIA_TYPE } from '../metrics/metrics.ts';
 import type { RequireRole } from './operators.ts';
@@ -107,17 +105,4 @@ export function mountMetrics(
       .header('cache-control', 'no-store')
       .send(await metrics.text()),
   );
-}
-
-// Writes events of the core to the log. They hold nothing secret.
-
-export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): void {
-  const named = Object.entries(event).map(([key, value]) => [key, value instanceof Uint8Array ? toHex(value) : value]);
-  // The trace of a batch has the first 16 bytes of its name (traces/batch-traces.ts).
-  const trace = 'ctx' in event ? { trace_id: toHex(event.ctx).slice(0, 32) } : {};
-  log[levelOf(event)]({ event: Object.fromEntries(named), ...trace }, event.kind);
-}
-
-function levelOf({ kind }: BasaEvent): 'warn' | 'info' {
-  return kind === 'authority-fault' ? 'warn' : 'info';
 }

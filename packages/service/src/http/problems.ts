@@ -15,6 +15,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isStorageFull } from '../process/start-error.ts';
 import { DatabaseUnavailable } from '../sql/postgres.ts';
+import type { ServiceLog } from './service-log.ts';
 
 // A refusal as an error to throw: the request is answered with its problem document.
 
@@ -81,14 +82,19 @@ function unknownKey(validation: NonNullable<FrameworkError['validation']>): stri
 
 // Answers every error with a problem document.
 
-/** The service puts requests off, or stops: these are not faults, and `sendProblem` logs them like other refusals. */
+/** The service puts requests off, or stops: these are not faults, and are logged like other refusals. */
 const EXPECTED: readonly (ProblemCode | undefined)[] = ['overloaded', 'stopping'];
 
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function answerError(
+  log: ServiceLog,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const document = isCutOff(error, request) ? problemDocument('interrupted') : problemOf(error);
   const isFault = document.status >= 500 && !EXPECTED.includes(problemCodeOf(document));
-  if (isFault) request.log.error({ err: error }, document.title);
-  return sendProblem(reply, document);
+  if (isFault) log.fault(document.title, error, 'error');
+  return sendProblem(log, reply, document);
 }
 
 /** The sender disconnected in the middle of the body. The answer cannot be delivered, and this is not an error of the service. */
@@ -112,10 +118,10 @@ export function problemSent(reply: FastifyReply): ProblemCode | undefined {
   return document === undefined ? undefined : problemCodeOf(document);
 }
 
-export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
+export function sendProblem(log: ServiceLog, reply: FastifyReply, document: ProblemDocument): FastifyReply {
   sent.set(reply, document);
   // Logs the code but not the detail, which may contain words of the request.
-  reply.log.info({ refused: problemCodeOf(document), statusCode: document.status }, 'request refused');
+  log.note('request refused', { refused: problemCodeOf(document), statusCode: document.status });
   if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
   return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
 }

@@ -1,14 +1,13 @@
-/** The options of a service and their defaults, its log, and its application. */
+/** The options of a service and their defaults, and its application. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hostname } from 'node:os';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { trace } from '@opentelemetry/api';
-import type { FastifyBaseLogger, FastifyInstance, FastifyLoggerOptions, RawServerDefault } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Answer, Metrics } from '../metrics/metrics.ts';
 import type { OtlpOptions } from '../metrics/otlp.ts';
 import type { RateLimit } from './limits.ts';
 import type { Operator } from './operators.ts';
+import type { LogOptions } from './service-log.ts';
 import type { SignInOptions } from './sign-in.ts';
 
 export const METRICS_ACCESS = ['off', 'token', 'open'] as const;
@@ -92,37 +91,3 @@ export type ServiceApp = FastifyInstance<
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
-
-// Request logs: method, path, status and time, and the code of a refusal. Headers, queries and bodies are never logged. Every line names
-// its service.
-
-export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export interface LogOptions {
-  readonly level: LogLevel;
-  /** The target of the lines; standard output by default. */
-  readonly stream?: { write(line: string): void };
-}
-
-export function loggerOptions(
-  service: string,
-  { level, stream }: LogOptions,
-): FastifyLoggerOptions & { readonly base: object; mixin(): object } {
-  return {
-    level,
-    base: { pid: process.pid, hostname: hostname(), service },
-    mixin: traceIds,
-    serializers: {
-      req: ({ method, url }) => ({ method, path: url.split('?')[0] }),
-      res: ({ statusCode = 0 }) => ({ statusCode }),
-    },
-    ...(stream === undefined ? {} : { stream }),
-  };
-}
-
-/** The span under way, if an OpenTelemetry SDK is registered: a line of the log belongs to its trace. */
-function traceIds(): object {
-  const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {};
-  return traceId === undefined ? {} : { trace_id: traceId, span_id: spanId };
-}

@@ -59,7 +59,10 @@ export const METRICS = {
     'Time to commit a transaction that wrote: the fsync with SQLite, the COMMIT with PostgreSQL',
   ),
   basa_database_retries_total: both.counter([], 'Transactions that PostgreSQL aborted and that were tried again'),
-  basa_troubles_total: both.counter([], 'Failed operations that are tried again later; the log has one line for each'),
+  basa_troubles_total: both.counter(
+    [],
+    'Failed operations that are tried again later; the log has a line for each kind',
+  ),
   basa_draining: both.gauge([], '1 from SIGTERM on, else 0'),
   basa_disk_free_bytes: both.gauge(
     [],

@@ -9,7 +9,7 @@ import { codeOf, serviceWith, signed, token } from './test-service.ts';
 describe('the service', () => {
   it('takes a request whose body is cut off for what it is: no failure of its own, and no stack in the log', async () => {
     const lines: string[] = [];
-    const service = await serviceWith({ log: { level: 'info', stream: { write: (line) => void lines.push(line) } } });
+    const service = await serviceWith({ log: { level: 'debug', stream: { write: (line) => void lines.push(line) } } });
     const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
     const { headers } = signed('/v1/echo', new Uint8Array(50));
     const head = Object.entries({ host: 'localhost', ...headers, 'content-length': '50' });
