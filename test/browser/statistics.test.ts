@@ -24,7 +24,7 @@ const NONE = { answers: 0, ms: 0, received: 0, sent: 0 };
 const STATE: Omit<LiveState, 'task'> = {
   ...{ at: 0, startedAt: 0, name: 'usage', mode: 'one-shot', state: 'running', stop: {}, versions: [], buffers: [] },
   ...{ steps: { model: NONE, upload: NONE }, refusals: {}, fetches: [] },
-  admission: { places: 0, used: 0, underWay: 0, waiting: 0, waitingBuffers: 0 },
+  admission: { places: 0, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 },
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));

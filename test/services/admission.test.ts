@@ -69,7 +69,7 @@ describe('a place', () => {
     expect(no).toMatchObject({ kind: 'rejected', reason: 'no-place', detail: 'every place is taken', update: 'free' });
     expect(no.kind === 'rejected' && no.retryAfterMs).toBeGreaterThan(100);
     await until(async () => (await view()).underWay === 3);
-    expect(await view()).toMatchObject({ places: 3, used: 3, waiting: 1, waitingBuffers: 0 });
+    expect(await view()).toMatchObject({ places: 3, used: 3, waiting: 1, waitingBatches: 0 });
     const metrics = await scraped(services.server.url);
     const label = `{service="server",task="test 1-${services.task.slice(0, 8)}"}`;
     expect([...metrics.keys()].filter((name) => name.startsWith('basa_places'))).toHaveLength(2);
@@ -143,11 +143,11 @@ describe('a place', () => {
     const filled = (from: number): Promise<unknown> =>
       Promise.all(clients.slice(from, from + 3).map((client) => client.contribute(oneHot(0), { trainedOn: 0 })));
     for (const from of [0, 3]) await filled(from);
-    await until(async () => (await view()).waitingBuffers === 0 && (await services.taskState()).buffers >= 2);
+    await until(async () => (await view()).waitingBatches === 0 && (await services.taskState()).buffers >= 2);
     expect(await kindOf(clients[12])).toBe('place');
     answers = 'late';
     for (const from of [6, 9]) await filled(from);
-    await until(async () => (await view()).waitingBuffers >= 2);
+    await until(async () => (await view()).waitingBatches >= 2);
     expect(await kindOf(clients[12])).toBe('place');
     answers = 'all';
     for (const go of late) go();

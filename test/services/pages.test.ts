@@ -207,7 +207,7 @@ describe('the event stream', () => {
     expect(state.buffers[0]).toMatchObject({ status: 'included', version: 0 });
     expect(state.versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0, meanAge: 0 }]);
     expect(state.stop).toEqual({ accuracy: 0.9, version: 50 });
-    expect(state.admission).toMatchObject({ places: 9, used: 0, waitingBuffers: 0 });
+    expect(state.admission).toMatchObject({ places: 9, used: 0, waitingBatches: 0 });
     expect(state.steps.upload).toMatchObject({ answers: 3 });
     expect(state.steps.upload.received).toBeGreaterThan(3 * 8 * 4);
     expect(Object.fromEntries(state.fetches)).toMatchObject({ 0: 3 });

@@ -15,7 +15,7 @@ it.each([
   [3, 2, '1 of at least 8 updates for version 12; 7 more devices needed (2 devices at work)'],
   [9, 1, '8 of at least 8 updates for version 12 (1 device at work)'],
 ])('`task show` with %i places taken, %i of them by devices at work', async (used, underWay, words) => {
-  const admission = { places: 24, used, underWay, waiting: 0, waitingBuffers: 0 };
+  const admission = { places: 24, used, underWay, waiting: 0, waitingBatches: 0 };
   expect(await gatheringWords({ admission, version: 11 }, 8)).toBe(words);
 });
 

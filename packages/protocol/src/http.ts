@@ -3,7 +3,7 @@ export {
   type Gathering,
   gatheringText,
   LIVE_STEPS,
-  type LiveBuffer,
+  type LiveBatch,
   type LiveState,
   type LiveStep,
   type LiveStepName,

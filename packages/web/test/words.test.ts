@@ -1,7 +1,7 @@
 /** The texts of pages about uploads, batches and attacks. */
 
 import { type Modulus, RING_32, ring } from '@basa/masking';
-import type { LiveBuffer } from '@basa/protocol/http';
+import type { LiveBatch } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { ATTACK_WORDS, ATTACKS, findingText, resultText } from '@basa/simulator/attacks';
 import { describe, expect, it } from 'vitest';
@@ -76,7 +76,7 @@ describe('attacks', () => {
 });
 
 describe('batches in one line', () => {
-  const batch = (status: LiveBuffer['status'], accepted: number): LiveBuffer => ({
+  const batch = (status: LiveBatch['status'], accepted: number): LiveBatch => ({
     ctx: '',
     status,
     version: 0,
@@ -97,8 +97,8 @@ describe('batches in one line', () => {
 });
 
 describe('places and batches', () => {
-  const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBuffers: 0 };
-  const buffers = [{ bufferSize: 10 } as LiveBuffer];
+  const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBatches: 0 };
+  const buffers = [{ bufferSize: 10 } as LiveBatch];
 
   it('are two limits, and the page says what each is for', () => {
     expect(totalsText({ admission, buffers })).toBe(
@@ -110,7 +110,7 @@ describe('places and batches', () => {
   it('queueing is said in words, with who waits now and how often somebody had to', () => {
     const said = queueText({ admission, refusals: { 'no-place': 124, 'too-stale': 2 } });
     expect(said).toMatch(/^3 devices are training, and none is waiting for a place\. Since .* 124 times to wait/);
-    const busy = { ...admission, waiting: 2, waitingBuffers: 1 };
+    const busy = { ...admission, waiting: 2, waitingBatches: 1 };
     expect(queueText({ admission: busy, refusals: {} })).toBe(
       '3 devices are training, and 2 are waiting for a place. 1 closed batch waits to be opened.',
     );

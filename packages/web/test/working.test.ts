@@ -1,12 +1,12 @@
 /** The first sentence of Watch: whether a task gets on, and if not, why. */
-import type { LiveBuffer } from '@basa/protocol/http';
+import type { LiveBatch } from '@basa/protocol/http';
 import { expect, it } from 'vitest';
 import { type Progress, workingText } from '../src/web/watch/working.ts';
 
-const IDLE = { places: 9, used: 0, underWay: 0, waiting: 0, waitingBuffers: 0 };
+const IDLE = { places: 9, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 };
 const versions = [{ version: 11, at: 0, accepted: 8, dropped: 0 }];
-const filling = (accepted: number, version = 11): readonly LiveBuffer[] => [
-  { ctx: '', status: 'filling', version, accepted, bufferSize: 10, minimum: 8 } as LiveBuffer,
+const filling = (accepted: number, version = 11): readonly LiveBatch[] => [
+  { ctx: '', status: 'filling', version, accepted, bufferSize: 10, minimum: 8 } as LiveBatch,
 ];
 const task = (more: Partial<Progress>): Progress =>
   ({ admission: IDLE, buffers: [], mode: 'one-shot', state: 'running', versions, ...more }) as Progress;
@@ -26,7 +26,7 @@ it.each<[Partial<Progress>, boolean, string]>([
     'Yes: 2 devices are training; 6 of at least 8 updates for version 12; 2 more devices needed.',
   ],
   [{ admission: { ...IDLE, underWay: 1 } }, true, 'Yes: 1 device is training.'],
-  [{ admission: { ...IDLE, waitingBuffers: 1 } }, true, 'Yes: 1 batch is being opened.'],
+  [{ admission: { ...IDLE, waitingBatches: 1 } }, true, 'Yes: 1 batch is being opened.'],
   [{ versions: [] }, false, 'Not yet: the task is waiting for its first model.'],
   [{ state: 'paused', buffers: filling(7) }, false, 'No: the task is paused. Its operator can resume it.'],
   [{ state: 'finished', why: 'it reached its target' }, true, 'The task is finished: it reached its target.'],

@@ -194,7 +194,7 @@ async function policyOf(hex: string): Promise<TaskPolicy> {
 
 function linesOf(described: ServerTask, score: string, noise: string, next: string): string[][] {
   const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
-  const { places, used, waiting, waitingBuffers } = admission;
+  const { places, used, waiting, waitingBatches } = admission;
   return [
     ['task', task],
     ['name', name],
@@ -204,7 +204,7 @@ function linesOf(described: ServerTask, score: string, noise: string, next: stri
     [score, scoreCell(described)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
     ['next version', next],
-    ['open batches', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
+    ['open batches', `${buffers}, ${waitingBatches} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
     ['noise', noise],

@@ -5,7 +5,7 @@ import type { SumState } from '../one-shot/sums.ts';
 import type { WindowResult } from '../wire/statistics-results.ts';
 import type { Loss } from '../wire/training.ts';
 
-export interface LiveBuffer {
+export interface LiveBatch {
   /** While a batch fills, this is a temporary name, because the final name depends on the complete list. */
   readonly ctx: string;
   readonly status: 'filling' | SumState['status'];
@@ -93,7 +93,7 @@ export interface LiveState {
   /** The last windows of a statistics task. */
   readonly windows?: readonly WindowResult[];
   /** Batches that have not ended, then the last ended ones. */
-  readonly buffers: readonly LiveBuffer[];
+  readonly buffers: readonly LiveBatch[];
   readonly admission: AdmissionView;
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;

@@ -57,5 +57,5 @@ export interface AdmissionView {
   readonly underWay: number;
   /** Devices that wait for a place. */
   readonly waiting: number;
-  readonly waitingBuffers: number;
+  readonly waitingBatches: number;
 }

@@ -154,7 +154,7 @@ export class TaskAdmission {
   get view(): AdmissionView {
     const { waitingSums, ...count } = this.#count;
     const underWay = [...this.#underWay.values()].reduce((sum, devices) => sum + devices, 0);
-    return { places: this.#context.numbers.places, underWay, ...count, waitingBuffers: waitingSums };
+    return { places: this.#context.numbers.places, underWay, ...count, waitingBatches: waitingSums };
   }
 }
 

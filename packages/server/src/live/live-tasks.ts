@@ -1,6 +1,6 @@
 /** The public view of a server's tasks, for the event stream. */
 import { toHex } from '@basa/masking';
-import { type LiveBuffer, type LiveState, type LiveVersion, scoresIn } from '@basa/protocol/http';
+import { type LiveBatch, type LiveState, type LiveVersion, scoresIn } from '@basa/protocol/http';
 import type { Answer } from '@basa/service';
 import type { BatchRow } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
@@ -81,13 +81,13 @@ export class LiveTasks {
   }
 
   /** Those that are open, then the uploads that will be in one, then those that ended lately. */
-  async #batches({ task, read }: RunningTask): Promise<readonly LiveBuffer[]> {
+  async #batches({ task, read }: RunningTask): Promise<readonly LiveBatch[]> {
     const { bufferSize, minimum } = read.policy;
-    const shown = ({ ctx, status, version, updates }: BatchRow): LiveBuffer => {
+    const shown = ({ ctx, status, version, updates }: BatchRow): LiveBatch => {
       return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: updates };
     };
     const groups = await this.#store.shotGroups(task);
-    const filling = groups.flatMap(({ version, waiting, good }): LiveBuffer[] => {
+    const filling = groups.flatMap(({ version, waiting, good }): LiveBatch[] => {
       const accepted = Math.min(waiting + good, bufferSize);
       return accepted === 0
         ? []

@@ -41,7 +41,7 @@ export function serverGauges(metrics: Metrics, tasks: () => readonly RunningTask
   metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.admission.view.used)));
   metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.admission.view.waiting)));
   metrics.gauge('basa_task_stored_bytes', () => eachTask((task) => one(task, task.stored.bytes)));
-  metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBuffers)));
+  metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBatches)));
   metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, newestOf(task)?.meanAge)));
   metrics.gauge('basa_model_version', () => eachTask((task) => one(task, newestOf(task)?.version)));
   metrics.gauge('basa_model_age_seconds', () =>

@@ -30,7 +30,7 @@ const taskState = Type.Object({
     used: Type.Integer(),
     underWay: Type.Integer(),
     waiting: Type.Integer(),
-    waitingBuffers: Type.Integer(),
+    waitingBatches: Type.Integer(),
   }),
   meanAge: Type.Optional(Type.Number()),
   metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),

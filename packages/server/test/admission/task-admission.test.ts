@@ -45,7 +45,7 @@ describe('a place', () => {
     await admission.ask(ann);
     expect(await admission.ask(bob)).toEqual({ ...later('every place is taken'), retryAfterMs: 500 });
     await admission.look();
-    expect(admission.view).toEqual({ places: 1, used: 1, underWay: 1, waiting: 1, waitingBuffers: 0 });
+    expect(admission.view).toEqual({ places: 1, used: 1, underWay: 1, waiting: 1, waitingBatches: 0 });
     await admission.discard(ann);
     expect(await admission.ask(bob)).toMatchObject({ kind: 'place' });
   });
@@ -64,7 +64,7 @@ it('a sum that waits to be opened is backlog until its authorities do not answer
   const { admission, store } = await scene();
   const waiting = async () => {
     await admission.look();
-    return admission.view.waitingBuffers;
+    return admission.view.waitingBatches;
   };
   const [first, second] = [await batchIn(store, 1), await batchIn(store, 2)];
   await store.advance(second, (batch) => recordGrant(batch, { votes: [] }));

@@ -1,9 +1,9 @@
 /** Shows each batch with its status and a bar of its uploads. */
-import type { LiveBuffer } from '@basa/protocol/http';
+import type { LiveBatch } from '@basa/protocol/http';
 import { make, say } from './dom.ts';
 import { short } from './format.ts';
 
-const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
+const STATUS_TEXT: Readonly<Record<LiveBatch['status'], string>> = {
   filling: 'filling',
   frozen: 'closing: waiting for the authority',
   granted: 'masks released: opening the sum',
@@ -15,7 +15,7 @@ const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
 };
 
 /** Draws batches into a list, and changes only the elements that differ. */
-export function drawBatches(list: HTMLElement, batches: readonly LiveBuffer[]): void {
+export function drawBatches(list: HTMLElement, batches: readonly LiveBatch[]): void {
   const known = new Map([...list.children].map((item) => [(item as HTMLElement).dataset['ctx'], item as HTMLElement]));
   const items = batches.map((batch) => {
     const item = known.get(batch.ctx) ?? newItem(batch);
@@ -26,13 +26,13 @@ export function drawBatches(list: HTMLElement, batches: readonly LiveBuffer[]): 
     list.replaceChildren(...items);
 }
 
-function newItem({ ctx, status, bufferSize }: LiveBuffer): HTMLElement {
+function newItem({ ctx, status, bufferSize }: LiveBatch): HTMLElement {
   const head = make('p', { class: 'batch-head' }, make('span', { class: 'name' }), make('span', { class: 'status' }));
   const bar = make('progress', { max: String(bufferSize), 'aria-label': `uploads of the ${nameOf(ctx, status)}` });
   return make('li', { class: 'batch', 'data-ctx': ctx }, head, bar);
 }
 
-function updateItem(item: HTMLElement, { accepted, ctx, status, bufferSize, minimum, version }: LiveBuffer): void {
+function updateItem(item: HTMLElement, { accepted, ctx, status, bufferSize, minimum, version }: LiveBatch): void {
   item.dataset['status'] = status;
   say(item.querySelector('.name') as HTMLElement, `${nameOf(ctx, status)} · for updates on version ${version}`);
   const needed = status === 'filling' ? `, ${minimum} needed` : '';
@@ -42,6 +42,6 @@ function updateItem(item: HTMLElement, { accepted, ctx, status, bufferSize, mini
 }
 
 /** A batch has no name before its list is fixed. */
-function nameOf(ctx: string, status: LiveBuffer['status']): string {
+function nameOf(ctx: string, status: LiveBatch['status']): string {
   return status === 'filling' ? 'next batch' : `batch ${short(ctx)}`;
 }

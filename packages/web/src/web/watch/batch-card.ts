@@ -1,5 +1,5 @@
 /** The batches of a task in one line, and each of them when the line is opened. */
-import type { LiveBuffer } from '@basa/protocol/http';
+import type { LiveBatch } from '@basa/protocol/http';
 import { drawBatches } from '../shared/batch-view.ts';
 import { element, say } from '../shared/dom.ts';
 import { count, plural } from '../shared/format.ts';
@@ -25,7 +25,7 @@ export function drawBatchCard(state: Watched): void {
 }
 
 /** The server lists them from the oldest on. */
-export function batchLine(living: readonly LiveBuffer[]): string {
+export function batchLine(living: readonly LiveBatch[]): string {
   const open = living.filter(({ status }) => status === 'filling');
   const closed = living.length - open.length;
   const [oldest] = open;
@@ -38,9 +38,9 @@ export function batchLine(living: readonly LiveBuffer[]): string {
 
 /** Devices that train, devices that wait, and sums that are late. */
 export function queueText({ admission, refusals }: Pick<Watched, 'admission' | 'refusals'>): string {
-  const { underWay, waiting, waitingBuffers } = admission;
+  const { underWay, waiting, waitingBatches } = admission;
   const backlog =
-    waitingBuffers === 0 ? '' : ` ${plural(waitingBuffers, 'closed batch waits', 'closed batches wait')} to be opened.`;
+    waitingBatches === 0 ? '' : ` ${plural(waitingBatches, 'closed batch waits', 'closed batches wait')} to be opened.`;
   const turns = refusals[QUEUED] ?? 0;
   const queued =
     turns === 0
@@ -58,6 +58,6 @@ export function totalsText({ admission, buffers }: Pick<Watched, 'admission' | '
   return size === undefined ? train : `${train} A batch collects finished updates, up to ${count(size)} for one sum.`;
 }
 
-function isLiving({ status }: LiveBuffer): boolean {
+function isLiving({ status }: LiveBatch): boolean {
   return ['filling', 'frozen', 'granted', 'opened'].includes(status);
 }

@@ -15,9 +15,9 @@ export function workingText(task: Progress): { readonly isWorking: boolean; read
   // Positions and reports need no places.
   if (windows !== undefined || mode === 'paper') return { isWorking: true, text: 'Yes: the task is running.' };
   if (newest === undefined) return { isWorking: false, text: 'Not yet: the task is waiting for its first model.' };
-  const { underWay, waitingBuffers } = admission;
-  if (waitingBuffers > 0)
-    return { isWorking: true, text: `Yes: ${plural(waitingBuffers, 'batch is', 'batches are')} being opened.` };
+  const { underWay, waitingBatches } = admission;
+  if (waitingBatches > 0)
+    return { isWorking: true, text: `Yes: ${plural(waitingBatches, 'batch is', 'batches are')} being opened.` };
   const gathering = gatheringOf(task);
   const lacks = gathering === undefined ? '' : gatheringText(gathering);
   const training = plural(underWay, 'device is training', 'devices are training');
