@@ -111,10 +111,14 @@ it.each([
     [0, 'none', 'none', 'slow'],
     [0, 3],
   ],
+  [
+    ['other batch', 1, 2, 'slow'],
+    [1, 2, 3],
+  ],
 ] as const)('slow votes are awaited until enough authorities voted: %j', async (kinds, voters) => {
   const answers = kinds.map((kind, n) => (): Vote => {
     if (kind === 'none') return unreachable();
-    const vote = voteOf(n);
+    const vote = voteOf(n, kind === 'other batch' ? { ctx: bytes(9) as Ctx } : {});
     return kind === 'slow' ? (sleep(700, vote) as never) : vote;
   });
   const { run, voteOf } = voting(answers);
