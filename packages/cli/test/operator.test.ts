@@ -46,6 +46,12 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(lastLine(out)).toMatchObject({ accepted: 2, rejected: 0, ended: 'rounds' });
   });
 
+  it('is told that an update is accepted, without the names of batches', async () => {
+    const { out } = await typeElsewhere('client', '--identity', join(folder, 'mine'), '--rounds', '1');
+    expect(out).toMatch(/^accepted$/m);
+    expect(out).not.toMatch(/[0-9a-f]{16}/);
+  });
+
   it('learns that another process has the identity', async () => {
     const held = await openFolderStore(join(folder, 'held'));
     const { code, errors } = await typeElsewhere('client', '--identity', join(folder, 'held'));
@@ -187,6 +193,34 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(advice.length).toBeGreaterThan(0);
     const { errors } = await type('task', 'create', '--name', 'noisy', ...noisy);
     for (const sentence of advice) expect(errors).toContain(`warning: ${sentence}`);
+  });
+
+  it('greets a first try calmly, in at most ten lines', async () => {
+    const { out, errors } = await type('task', 'create', '--name', 'first try', '--buffer', '3');
+    expect(errors).toMatch(
+      /^note: K = 3 with noise [\d.]+ is fine for a first try\. With data of people, use a --buffer/m,
+    );
+    expect(errors).not.toContain('warning');
+    expect(`${errors}${out}`.trim().split('\n').length).toBeLessThanOrEqual(10);
+    const fields = Array.from({ length: 20 }, (_, n) => ['--field', `f${n}:number:0:9:1`]).flat();
+    const statistics = await type('task', 'create', '--name', 'many', ...fields, '--unsafe-exact');
+    expect(statistics.out).toContain('and 15 more');
+    expect(`${statistics.errors}${statistics.out}`.trim().split('\n').length).toBeLessThanOrEqual(10);
+  });
+
+  it('takes the training and the clip of a net.json', async () => {
+    const file = join(folder, 'net.json');
+    const tensors = [{ name: 'parameters', shape: [5] }];
+    const input = { height: 1, width: 1, channels: 1 };
+    const net = { name: 'five', input, architecture: [], tensors, clip: 0.5 };
+    writeFileSync(file, JSON.stringify({ ...net, training: { epochs: 3, batchSize: 7, loss: 'own' } }));
+    const created = await type('task', 'create', '--model', file, '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
+    expect(decodePolicy(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
+      ...{ clip: 0.5, dimension: 5 },
+      training: { epochs: 3, batchSize: 7, learningRate: 0.1, loss: 'own' },
+    });
   });
 
   it('follows a task until it is finished, and deletes it only with --yes', async () => {

@@ -65,7 +65,7 @@ export function noiseAdvice(policy: TaskPolicy): readonly string[] {
   const least = Math.max(100 * BLURS_FROM, Math.ceil(BLURS_FROM * Math.sqrt(dimension)));
   if (z < BLURS_FROM)
     advice.push(
-      `noise ${z} is too little to hide single examples from a server that chooses the model: use a --buffer of at least ${least}, or --noise ${BLURS_FROM} if the accuracy allows it`,
+      `K = ${bufferSize} with noise ${z} is fine for a first try. With data of people, use a --buffer of at least ${least}, or --noise ${BLURS_FROM} if the accuracy allows it: with less, a server that chooses the model can find single examples in its sums`,
     );
   const over = noiseOverSignal(z, { bufferSize, dimension });
   if (over > CHEAP)

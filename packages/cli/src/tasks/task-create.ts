@@ -196,7 +196,9 @@ async function told({ terminal }: Input, { task, policy }: CreatedTask): Promise
   const { noiseAdvice } = await import('./policy-costs.ts');
   const warning = floorWarning(policy.oneShot?.versionMinimum ?? policy.minimum);
   if (warning !== undefined) terminal.warn(warning);
-  for (const sentence of noiseAdvice(policy)) terminal.warn(`warning: ${sentence}`);
+  // A task without a budget promises nothing that its noise could break.
+  const kind = policy.privacy?.budget === undefined ? 'note' : 'warning';
+  for (const sentence of noiseAdvice(policy)) terminal.warn(`${kind}: ${sentence}`);
   terminal.line(`task ${task}`);
   terminal.line(noiseWords(policy).sentence);
   for (const line of await errorLines(policy)) terminal.line(line);

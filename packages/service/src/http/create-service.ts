@@ -1,4 +1,5 @@
 /** The common parts of both services: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
+import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HEADER, problemDocument, ROLES_PATH } from '@basa/protocol/http';
@@ -116,6 +117,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
   mountProbes(typed, checks, () => isDraining);
   mountMetrics(typed, settings, requireRole);
+  settings.metrics?.gauge('basa_tls_days_left', () => [[{}, tlsDaysLeft(settings)]]);
   settings.metrics?.gauge('basa_draining', () => [[{}, Number(isDraining)]]);
 
   return {
@@ -147,6 +149,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       clearInterval(sweep);
     },
   };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Not a number without TLS: no alert compares with it. */
+function tlsDaysLeft({ tls, clock }: ServiceSettings): number {
+  return tls === undefined ? Number.NaN : (Date.parse(new X509Certificate(tls.cert).validTo) - clock()) / DAY_MS;
 }
 
 function otlpSituation(log: ServiceLog, { tls, metrics }: ServiceSettings) {

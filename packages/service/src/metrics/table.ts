@@ -63,6 +63,7 @@ export const METRICS = {
     [],
     'Failed operations that are tried again later; the log has a line for each kind',
   ),
+  basa_tls_days_left: both.gauge([], 'Days until the TLS certificate of the service ends; NaN without TLS'),
   basa_draining: both.gauge([], '1 from SIGTERM on, else 0'),
   basa_disk_free_bytes: both.gauge(
     [],

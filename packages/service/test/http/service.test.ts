@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { TEST_TLS } from '@basa/testkit/services/tls.ts';
 import { describe, expect, it } from 'vitest';
-import { codeOf, serviceWith, signed, token } from './test-service.ts';
+import { createMetrics } from '../../src/index.ts';
+import { codeOf, NOW, serviceWith, signed, token } from './test-service.ts';
 
 describe('the service', () => {
   it('takes a request whose body is cut off for what it is: no failure of its own, and no stack in the log', async () => {
@@ -137,13 +138,22 @@ describe('the service', () => {
   });
 
   it('speaks TLS where it is given a certificate', async () => {
-    const service = await serviceWith({ tls: TEST_TLS });
+    const metrics = createMetrics('server');
+    const service = await serviceWith({ tls: TEST_TLS, metrics });
     const url = await service.listen({ host: '127.0.0.1', port: 0 });
     expect(url).toMatch(/^https:/);
     const status = await new Promise((resolve, reject) => {
       get(`${url}/v1/health`, { ca: TEST_TLS.cert }, ({ statusCode }) => resolve(statusCode)).on('error', reject);
     });
     expect(status).toBe(200);
+    const days = (Date.parse('2126-10-22T06:49:30Z') - NOW) / 86_400_000;
+    expect(await metrics.text()).toContain(`basa_tls_days_left ${days}\n`);
+  });
+
+  it('has no days of a certificate without TLS', async () => {
+    const metrics = createMetrics('server');
+    await serviceWith({ metrics });
+    expect(await metrics.text()).toMatch(/^basa_tls_days_left Nan$/im);
   });
 
   it('answers what is no HTTP with a problem document', async () => {
