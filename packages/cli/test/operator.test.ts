@@ -52,6 +52,26 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(out).not.toMatch(/[0-9a-f]{16}/);
   });
 
+  it('enrols with the line of its number in a file of tokens', async () => {
+    const created = await type('task', 'create', '--name', 'by file', '--buffer', '3', '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const file = join(folder, 'tokens.txt');
+    const [token = ''] = await enrol(task);
+    writeFileSync(file, `${'f'.repeat(64)}\n${token}\nno token\n`);
+    const update = join(folder, 'by-file.f32');
+    writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
+    const words = ['client', '--task', task, '--identity', join(folder, 'by-file'), '--update', update];
+    const wrong = await type(...words, '--enrol', file, '--user', '2');
+    expect([wrong.code, wrong.errors]).toEqual([
+      2,
+      expect.stringContaining('line 3 of the file of --enrol is no token'),
+    ]);
+    expect((await type(...words, '--enrol', 'FF')).errors).toContain(
+      '--enrol takes 64 lower-case hexadecimal digits, or',
+    );
+    expect((await type(...words, '--enrol', file, '--user', '1')).out).toMatch(/^accepted$/m);
+  });
+
   it('learns that another process has the identity', async () => {
     const held = await openFolderStore(join(folder, 'held'));
     const { code, errors } = await typeElsewhere('client', '--identity', join(folder, 'held'));

@@ -21,7 +21,6 @@ import {
   pinned,
   pinnedList,
   positive,
-  secretHex,
   text,
   texts,
   whole,
@@ -136,9 +135,9 @@ const FLAGS = {
     help: 'folder for the key and the state of the device',
     variable: 'BASA_IDENTITY',
   }),
-  enrol: secretHex({
+  enrol: text({
     value: 'token',
-    help: 'one-time token, needed only the first time; no service sees it',
+    help: 'one-time token, needed only the first time, or the file of tokens of `basa keys make`: the device takes the line of its --user; no service sees it',
     variable: 'BASA_ENROLMENT_TOKEN',
   }),
   ...DATA_FLAGS,
@@ -338,12 +337,26 @@ async function connect(input: Input): Promise<BasaClient> {
   }
 }
 
+const TOKEN = /^[0-9a-f]{64}$/;
+
+/** A message does not repeat what may be a secret. */
+async function tokenOf({ enrol, user }: Pick<Input['flags'], 'enrol' | 'user'>): Promise<string | undefined> {
+  if (enrol === undefined || TOKEN.test(enrol)) return enrol;
+  const lines = await readFile(enrol, 'utf8').catch(() => {
+    throw new CommandError('--enrol takes 64 lower-case hexadecimal digits, or a file with a token in each line');
+  });
+  const token = lines.split('\n')[user]?.trim() ?? '';
+  if (TOKEN.test(token)) return token;
+  throw new CommandError(`line ${user + 1} of the file of --enrol is no token; choose another --user`);
+}
+
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 
 async function connectOnce({ flags, environment, signal }: Input): Promise<BasaClient> {
   const { BasaClient: Clients } = await import('@basa/client/node');
-  const { server, authority, identity, task, predecessor, enrol: token, minimum } = flags;
+  const { server, authority, identity, task, predecessor, minimum } = flags;
+  const token = await tokenOf(flags);
   const { 'max-staleness': maxStaleness, 'max-epsilon': epsilon, delta } = flags;
   if (delta !== undefined && epsilon === undefined)
     throw new CommandError('--delta needs --max-epsilon; add it, or remove --delta');

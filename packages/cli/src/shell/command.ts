@@ -148,14 +148,6 @@ export function parsed<T>(told: Told<T>, takes: string, read: (given: string) =>
 
 const PINNED = /^[0-9a-f]{64}$/;
 
-/** 64 hexadecimal digits that are a secret: a message does not repeat them. */
-export function secretHex(told: Told<string>): Flag<string | undefined> {
-  return flagOf(told, (given, name) => {
-    if (PINNED.test(given)) return given;
-    throw new CommandError(`--${name} takes 64 lower-case hexadecimal digits`);
-  });
-}
-
 /** 64 hexadecimal digits, complete: a pinned name must not be shortened. */
 export function pinned(told: Told<string> & { readonly variable: string }): Flag<string> {
   return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
