@@ -153,7 +153,11 @@ export class RunningTask {
   #gather(): Promise<void> {
     const { shots } = this.mode;
     return this.#tried('uploads could not be gathered', async () => {
-      if (shots !== undefined) await this.#under((fence) => shots.look(fence));
+      if (shots === undefined) return;
+      await this.#under((fence) => shots.look(fence));
+      // What people are shown must not wait for a batch that is being opened.
+      await this.admission.look();
+      this.open = await this.#tools.store.openBatches(this.task);
     });
   }
 
