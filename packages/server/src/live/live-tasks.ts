@@ -46,6 +46,8 @@ export class LiveTasks {
     const name = toHex(task.task);
     const { stop, target } = task.read.specification;
     const { statistics } = task.mode;
+    // Nobody is told when only the places have changed, so they must be those of now.
+    await task.admission.look();
     return {
       at: this.#clock(),
       startedAt: this.#startedAt,
