@@ -7,7 +7,7 @@ import { openDatabase } from '@basa/service';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import type { SceneOptions } from '@basa/testkit/world/shots.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { backupAuthority, restoreAuthority, rotateVault } from '../src/index.ts';
+import { AUDIT_FILE, backupAuthority, restoreAuthority, rotateVault } from '../src/index.ts';
 import { AUTHORITY_DATABASE } from '../src/store/store.ts';
 import { UnitFile } from '../src/units/unit-file.ts';
 
@@ -154,11 +154,13 @@ describe('the secret of an epoch', () => {
   it('is in no backup: a restored authority is silent about its epochs, and opens new ones', async () => {
     const { world, party, places } = await used();
     const backup = join(world.folder, 'backup');
+    const audit = readFileSync(join(party.dataFolder, AUDIT_FILE), 'utf8');
     await backupAuthority(places, backup);
     await party.restart(async () => {
       expect([holds(party.dataFolder, sealedIn(party)), holds(backup, sealedIn(party))]).toEqual([true, false]);
       rmSync(party.dataFolder, { recursive: true });
       await restoreAuthority(places, backup);
+      expect(readFileSync(join(party.dataFolder, AUDIT_FILE), 'utf8')).toBe(audit);
     });
     await expectGone();
   });

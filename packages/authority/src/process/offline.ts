@@ -18,15 +18,18 @@ import {
 } from '@basa/service';
 import { paperKeyName } from '../keys/paper-keys.ts';
 import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
+import { AUDIT_FILE } from '../steps/audit.ts';
 import { AUTHORITY_DATABASE, type AuthorityStore, AuthorityTables, openStore } from '../store/store.ts';
 import { freshParameters, olderVault, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
 import { readAuthorityConfig } from './config.ts';
 import type { AuthorityOptions } from './create-authority.ts';
 
-// Backs up an authority: its database, but no unit. A restored authority is silent about earlier epochs, and opens a new one.
+// Backs up an authority: its database and its audit file, but no unit. A restored authority is silent about earlier epochs, and opens a new one.
 
 export function backupAuthority(places: ConfigPlaces, to: string): Promise<Manifest> {
-  return backupFolder({ dataFolder: folderOf(places), to, database: AUTHORITY_DATABASE });
+  const dataFolder = folderOf(places);
+  const files = existsSync(join(dataFolder, AUDIT_FILE)) ? [AUDIT_FILE] : []; // the first enrolment makes it
+  return backupFolder({ dataFolder, to, database: AUTHORITY_DATABASE, files });
 }
 
 export function restoreAuthority(places: ConfigPlaces, from: string): Promise<Manifest> {
