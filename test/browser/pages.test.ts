@@ -3,7 +3,7 @@
 import { ATTACKS } from '@basa/simulator/attacks';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
-import { type Issuer, startIssuer } from '@basa/testkit/services/issuer.ts';
+import { elsewhere, type Issuer, startIssuer } from '@basa/testkit/services/issuer.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -18,7 +18,13 @@ let conduct: Conduct;
 
 beforeAll(async () => {
   issuer = await startIssuer({ aud: 'basa', groups: ['operators'] });
-  const oidc = { issuer: issuer.url, audience: 'basa', clientId: 'page', rolesClaim: 'groups' };
+  const oidc = {
+    issuer: issuer.url,
+    audience: 'basa',
+    clientId: 'page',
+    rolesClaim: 'groups',
+    origins: [elsewhere(issuer.url)],
+  };
   [pages, browser] = await Promise.all([
     TestPages.open({ oidc: { ...oidc, roles: { operators: ['operator'] } } }),
     launchChromium(),

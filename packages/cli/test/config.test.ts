@@ -150,7 +150,7 @@ describe('basa doctor', () => {
     await issuer.close();
     expect(await found(issuer.url)).toContain(`FAIL  sign-in: ${issuer.url} does not answer`);
     const wrong = await found('http://login.example.org');
-    expect(wrong).toContain('FAIL  configuration: oidc: the issuer http://login.example.org must begin with https://');
+    expect(wrong).toContain('FAIL  configuration: oidc: the address http://login.example.org must begin with https://');
   });
 
   it('looks at the certificate: its pair, its names and its dates', async () => {

@@ -74,8 +74,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   const taskLimits = taskLimit && new TaskLimits(taskLimit);
   const routes = { ...tools, service, tasks, bodies, live, taskLimits, unsafePaperMode };
   mountRoutes(routes);
-  if (pages !== undefined)
-    mountShow(routes, { ...pages, ...(settings.signIn && { signIn: signInOf(settings.signIn) }) });
+  if (pages !== undefined) mountShow(routes, { ...pages, ...(settings.signIn && signInOf(settings.signIn)) });
   checkReadiness(service, tools, blobPlaceOf(settings), () =>
     tasks.all.filter(({ state }) => state !== 'finished').map(({ read }) => read.policy),
   );
@@ -122,6 +121,6 @@ function startClock(settings: Settings, { tools, tasks }: Core): ServerClock {
 }
 
 /** What a page may know: not the roles of groups. */
-function signInOf({ issuer, clientId, audience, scope }: NonNullable<Settings['signIn']>) {
-  return { issuer, clientId, audience, scope };
+function signInOf({ issuer, clientId, audience, scope, origins }: NonNullable<Settings['signIn']>) {
+  return { signIn: { issuer, clientId, audience, scope }, signInOrigins: origins };
 }

@@ -19,6 +19,8 @@ export interface PageOptions {
   readonly tokensFolder?: string;
   /** The provider at which operators sign in from the page. */
   readonly signIn?: PageSettings['signIn'];
+  /** Those of its endpoints that pages may ask, besides that of the issuer. */
+  readonly signInOrigins?: readonly string[];
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -39,8 +41,9 @@ const schema = { hide: true, response: {} };
 export function mountPages(context: RouteContext, pages: PageOptions): void {
   const { app, requireRole } = context.service;
   const authorities = (pages.authorityUrls ?? context.links.map(({ url }) => url)).map((url) => new URL(url).origin);
-  const { signIn } = pages;
-  const headers = securityHeaders([...authorities, ...(signIn === undefined ? [] : [new URL(signIn.issuer).origin])]);
+  const { signIn, signInOrigins = [] } = pages;
+  const providers = signIn === undefined ? [] : [signIn.issuer, ...signInOrigins];
+  const headers = securityHeaders([...authorities, ...providers.map((url) => new URL(url).origin)]);
   const own = filesBelow(pages.folder, '/');
   const shared = pages.sharesFolder === undefined ? [] : filesBelow(pages.sharesFolder, SHARES);
   const settings: PageSettings = {

@@ -27,6 +27,8 @@ const ALGORITHMS = [
 const PATIENCE_MS = 5000;
 /** After an issuer that did not answer: requests with made-up tokens cause no more requests than this. */
 const REST_MS = 5000;
+/** An issuer may move its keys to another address. */
+const DISCOVERED_MS = 3_600_000;
 const SKEW_S = 30;
 /** An older token is refused even if its issuer lets it live longer. */
 const OLDEST_S = 86_400;
@@ -42,11 +44,12 @@ export function signInKey(roles: readonly Role[]) {
       clientId: text,
       rolesClaim: Type.String({ minLength: 1, default: 'roles' }),
       scope: Type.String({ minLength: 1, default: 'openid' }),
+      origins: Type.Array(Type.String({ pattern: '^https?://[^/]+$' }), { default: [] }),
       roles: Type.Record(Type.String(), Type.Array(role)),
     },
     {
       ...closed,
-      description: `sign-in of operators by OpenID Connect, in addition to \`operators\`: \`issuer\`, \`audience\` and \`clientId\` as the issuer knows them, \`rolesClaim\` (default: roles), \`scope\` (default: openid), and \`roles\`: for each value of that claim the roles here (${roles.map((one) => `\`${one}\``).join(', ')}); default: only tokens`,
+      description: `sign-in of operators by OpenID Connect, in addition to \`operators\`: \`issuer\`, \`audience\` and \`clientId\` as the issuer knows them, \`rolesClaim\` (default: roles), \`scope\` (default: openid), \`origins\` (those of its endpoints, if they are not that of \`issuer\`), and \`roles\`: for each value of that claim the roles here (${roles.map((one) => `\`${one}\``).join(', ')}); default: only tokens`,
     },
   );
 }
@@ -59,12 +62,15 @@ export interface SignInOptions {
   /** The name of a claim, or a path such as `realm_access.roles`. */
   readonly rolesClaim: string;
   readonly scope: string;
+  /** The browser flow may ask these, besides that of the issuer. */
+  readonly origins: readonly string[];
   readonly roles: Readonly<Record<string, readonly Role[]>>;
 }
 
 /** Its address decides who an operator is, so it must not be read or changed on the way. */
-export function checkIssuer({ issuer }: Pick<SignInOptions, 'issuer'>): void {
-  if (!isSafe(issuer)) throw wrongConfiguration(`oidc: the issuer ${issuer} must begin with https://`);
+export function checkIssuer({ issuer, origins }: Pick<SignInOptions, 'issuer' | 'origins'>): void {
+  for (const address of [issuer, ...origins])
+    if (!isSafe(address)) throw wrongConfiguration(`oidc: the address ${address} must begin with https://`);
 }
 
 function isSafe(address: string): boolean {
@@ -96,11 +102,13 @@ export function signIn(options: SignInOptions, clock: () => number): SignIn {
   }
 }
 
-/** Discovery (OpenID Connect Discovery 1.0, section 4), once it has succeeded; the set fetches unknown keys again (RFC 7517). */
+/** Discovery (OpenID Connect Discovery 1.0, section 4), again after an hour; the set fetches unknown keys again (RFC 7517). */
 function keysOf(issuer: string, clock: () => number): () => Promise<JWTVerifyGetKey> {
   let found: Promise<JWTVerifyGetKey> | undefined;
+  let foundAt = 0;
   const rested = resting(clock);
   return () => {
+    if (clock() - foundAt >= DISCOVERED_MS) [found, foundAt] = [undefined, clock()];
     found ??= rested(() => discover(issuer, clock)).catch((error: unknown) => {
       found = undefined;
       throw error;

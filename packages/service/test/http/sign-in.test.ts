@@ -21,7 +21,14 @@ afterEach(async () => {
 
 async function askWith(more: object = {}) {
   const roles = { 'basa-operators': ['operator' as const], 'basa-auditors': ['auditor' as const] };
-  const known = { issuer: issuer.url, audience: AUDIENCE, clientId: 'basa', scope: 'openid', rolesClaim: 'groups' };
+  const known = {
+    issuer: issuer.url,
+    audience: AUDIENCE,
+    clientId: 'basa',
+    scope: 'openid',
+    rolesClaim: 'groups',
+    origins: [],
+  };
   const lines: string[] = [];
   const { app } = await serviceWith({
     clock: () => now,
@@ -127,9 +134,21 @@ it('forgets a key that the issuer removed within ten minutes, even without a tok
 it.each(['http://login.example.org', 'https://', 'http://localhost.example.org'])(
   'an issuer at %s is refused',
   (address) => {
-    expect(() => checkIssuer({ issuer: address })).toThrow('must begin with https://');
+    expect(() => checkIssuer({ issuer: address, origins: [] })).toThrow('must begin with https://');
+    expect(() => checkIssuer({ issuer: issuer.url, origins: [address] })).toThrow('must begin with https://');
   },
 );
+
+it('follows an issuer whose keys have moved within the hour', async () => {
+  const { ask } = await askWith();
+  expect(await ask(issuer.token(operator))).toEqual({});
+  const moved = { issuer: issuer.url, jwks_uri: `${issuer.url}/moved` };
+  issuer.instead.set(DISCOVERY, moved);
+  issuer.instead.set('/keys', { keys: [] });
+  now += 3_600_000;
+  await ask(issuer.token(operator));
+  expect(issuer.asked).toEqual([DISCOVERY, '/keys', DISCOVERY, '/moved']);
+});
 
 it('without an answer of the issuer says so, asks it again only later, and still takes tokens of the configuration', async () => {
   const { ask } = await askWith({ issuer: `${issuer.url}/elsewhere` });

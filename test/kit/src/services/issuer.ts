@@ -26,6 +26,9 @@ interface Key {
   readonly jwk: object;
 }
 
+/** Another origin of the same server: the token endpoint of many issuers is not at their own. */
+export const elsewhere = (url: string): string => url.replace('127.0.0.1', 'localhost');
+
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /** `claims`: those of the tokens that the endpoint gives. `clock`: of its tokens, in milliseconds. */
@@ -50,7 +53,7 @@ export async function startIssuer(claims: Claims, clock: () => number = Date.now
       issuer: url,
       jwks_uri: `${url}/keys`,
       authorization_endpoint: `${url}/authorize`,
-      token_endpoint: `${url}/token`,
+      token_endpoint: `${elsewhere(url)}/token`,
       device_authorization_endpoint: `${url}/device`,
     }),
     '/keys': () => ({ keys: [key.jwk] }),
