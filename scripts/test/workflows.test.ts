@@ -52,6 +52,12 @@ it('a job that may publish has no secret, and runs no code of the repository or 
   expect(workflows.filter((file) => /secrets\.|NPM_TOKEN|NODE_AUTH_TOKEN/.test(textOf(`.github/${file}`)))).toEqual([]);
 });
 
+it('actions of others are named by the hash of a commit, because their owners can move a tag', () => {
+  const used = workflows.flatMap(jobsOf).flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses ?? []));
+  expect(used.length).toBeGreaterThan(10);
+  expect(used.filter((name) => !/@[0-9a-f]{40}$/.test(name))).toEqual([]);
+});
+
 it.each(files.filter((file) => file.startsWith('ISSUE_TEMPLATE/')))('.github/%s is YAML', (file) => {
   expect(parse(textOf(`.github/${file}`))).toBeTypeOf('object');
 });
