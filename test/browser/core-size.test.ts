@@ -40,7 +40,7 @@ it('protocol, masking and client are below 60 kB compressed; cryptography and tr
   expect(bytes).toBeGreaterThan(10_000);
   expect(bytes).toBeLessThan(60_000);
   const sources = sourcesOf(core).join('\n');
-  expect(sources).toMatch(/packages\/client\/src\/basa-client\.ts/);
+  expect(sources).toMatch(/packages\/client\/src\/client\.ts/);
   expect(sources).toMatch(/packages\/masking\/src\/apply-masks\.ts/);
   expect(sources).not.toMatch(/mcl|@noble|kernel-backend|reference-backend|training-bytes/);
 });

@@ -3,22 +3,19 @@ import { equalBytes, fromHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { isHybrid, isSealing, policyProblem, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { ENROLMENT_TOKEN_BYTES } from '@basa/protocol/wire';
-import { BasaClient } from './basa-client.ts';
-import { DeviceState } from './device/device-state.ts';
-import type { DeviceStore } from './device/device-store.ts';
+import { BasaClient } from './client.ts';
 import { DEFAULT_FLOOR, type Floor, floorProblem } from './device/floor.ts';
+import { DeviceState } from './device/state.ts';
+import type { DeviceStore } from './device/store.ts';
 import { RefusedError } from './errors.ts';
 import type { Outside } from './outside.ts';
-import { askSeveral, SILENCE_MS } from './services/ask-several.ts';
-import { Authorities, type Member } from './services/authorities.ts';
-import { AuthorityClient } from './services/authority-client.ts';
-import { DEFAULT_RETRY, type RetryOptions } from './services/retry.ts';
+import { DEFAULT_RETRY, type RetryOptions } from './services/attempts.ts';
+import { Authorities, AuthorityClient, askSeveral, type Member, SILENCE_MS } from './services/authorities.ts';
+import { type LinkOptions, ServiceLink } from './services/link.ts';
 import { ServerClient } from './services/server-client.ts';
-import { type LinkOptions, ServiceLink } from './services/service-link.ts';
-import { Emitter } from './session/client-events.ts';
-import type { DeviceContext } from './session/device-context.ts';
-import { ensureEnrolled } from './session/enrol.ts';
-import { ShownModels } from './session/shown-models.ts';
+import { type DeviceContext, ensureEnrolled } from './session/context.ts';
+import { ShownModels } from './session/models.ts';
+import { Emitter } from './session/results.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */

@@ -139,7 +139,7 @@ const OWN_REFUSALS = {
   ],
 } as const satisfies Readonly<Record<string, readonly [happened: string, advice: string]>>;
 
-export type OwnRefusal = keyof typeof OWN_REFUSALS;
+type OwnRefusal = keyof typeof OWN_REFUSALS;
 
 /** The client itself rejects an answer. */
 export class RefusedError extends Error {

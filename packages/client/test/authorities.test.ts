@@ -4,9 +4,7 @@ import { type Certificate, certificateCodec, hasGoodEndorsements } from '@basa/p
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/errors.ts';
-import { askSeveral } from '../src/services/ask-several.ts';
-import { Authorities } from '../src/services/authorities.ts';
-import type { AuthorityClient } from '../src/services/authority-client.ts';
+import { Authorities, type AuthorityClient, askSeveral } from '../src/services/authorities.ts';
 
 const signers = [1, 2, 3, 4].map((n) => createNodeSigner(new Uint8Array(32).fill(n)));
 const council = { authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };

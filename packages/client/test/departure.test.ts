@@ -2,7 +2,7 @@
 import type { TaskId } from '@basa/protocol';
 import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
-import { ShownModels } from '../src/session/shown-models.ts';
+import { ShownModels } from '../src/session/models.ts';
 import { deltaOf } from './support/connect.ts';
 import { startClient, startServices } from './support/setup.ts';
 

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asBundle } from '@basa/testkit/root.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { lockDevice } from '../src/node/device-lock.ts';
+import { lockDevice, placeOf } from '../src/node/device-lock.ts';
 import { type DeviceStore, openFolderStore, StoreError } from '../src/node/index.ts';
-import { placeOf } from '../src/node/lock-place.ts';
 import { connectTo } from './support/connect.ts';
 import { startClient, startServices, temporaryFolder } from './support/setup.ts';
 

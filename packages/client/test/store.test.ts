@@ -7,7 +7,7 @@ import { KIND } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it, vi } from 'vitest';
-import { readEntries } from '../src/device/kept.ts';
+import { readEntries } from '../src/device/state.ts';
 import { openFolderStore } from '../src/node/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';

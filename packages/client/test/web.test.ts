@@ -9,9 +9,9 @@ import { gzipSync } from 'node:zlib';
 import { toHex } from '@basa/masking';
 import { build } from 'esbuild';
 import { describe, expect, it, vi } from 'vitest';
-import { createIdentity, signerOf } from '../src/web/identity.ts';
+import { createIdentity, signerOf } from '../src/web/browser-store.ts';
 import { BasaClient, inMemoryStoreForTests } from '../src/web/index.ts';
-import { createWebTransport } from '../src/web/transport.ts';
+import { createWebTransport } from '../src/web/outside.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
 

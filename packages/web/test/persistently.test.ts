@@ -2,8 +2,7 @@
 import { AnswerError, ProblemError, UnreachableError } from '@basa/client/web';
 import { describe, expect, it } from 'vitest';
 import type { FromDevice } from '../src/web/join/device-messages.ts';
-import { Gate } from '../src/web/join/gate.ts';
-import { persistently } from '../src/web/join/persistently.ts';
+import { Gate, persistently } from '../src/web/join/gate.ts';
 
 const busy = new ProblemError({ code: 'overloaded', status: 503, title: 'busy; ask later', retryAfterMs: 60_000 });
 

@@ -5,12 +5,11 @@ import type { LiveBatch } from '@basa/protocol/http';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { ATTACK_WORDS, ATTACKS, findingText, resultText } from '@basa/simulator/attacks';
 import { describe, expect, it } from 'vitest';
-import { byteEvenness } from '../src/web/join/uniformity.ts';
+import { byteEvenness } from '../src/web/join/device.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
 import { chance, digits, isEven } from '../src/web/shared/format.ts';
-import { scoreWords } from '../src/web/shared/score.ts';
-import { batchLine, queueText, totalsText } from '../src/web/watch/batch-card.ts';
-import { goalText } from '../src/web/watch/goal.ts';
+import { scoreWords } from '../src/web/shared/state.ts';
+import { batchLine, goalText, queueText, totalsText } from '../src/web/watch/figures.ts';
 
 const WORDS = 8000;
 

@@ -1,7 +1,7 @@
 /** The first sentence of Watch: whether a task gets on, and if not, why. */
 import type { LiveBatch } from '@basa/protocol/http';
 import { expect, it } from 'vitest';
-import { type Progress, workingText } from '../src/web/watch/working.ts';
+import { type Progress, workingText } from '../src/web/watch/figures.ts';
 
 const IDLE = { places: 9, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 };
 const versions = [{ version: 11, at: 0, accepted: 8, dropped: 0 }];

@@ -1,17 +1,14 @@
 /** The client SDK on Node. */
-import type { BasaClient as Client } from '../basa-client.ts';
+import type { BasaClient as Client } from '../client.ts';
 import { type ConnectOptions, connect } from '../connect.ts';
-import type { DeviceStore } from '../device/device-store.ts';
+import type { DeviceStore } from '../device/store.ts';
 import { ProblemError, RefusedError } from '../errors.ts';
 import { firstMissing, openFolderStore, removeUnusedStore } from './folder-store.ts';
-import { nodeOutside } from './outside.ts';
-import type { TlsOptions } from './transport.ts';
+import { nodeOutside, type TlsOptions } from './outside.ts';
 
 export * from '../everywhere.ts';
 export { openFolderStore } from './folder-store.ts';
-export { nodeOutside } from './outside.ts';
-export { type TrainerOptions, trainerFor } from './trainer.ts';
-export type { TlsOptions } from './transport.ts';
+export { nodeOutside, type TlsOptions, type TrainerOptions, trainerFor } from './outside.ts';
 
 export type NodeConnectOptions = ConnectOptions & {
   /** The folder of the device: its key, certificate and unfinished session. Or a store of your own. */

@@ -1,7 +1,7 @@
 /** The thread that masks pieces of long vectors. */
 import { applyMasksInPlace, type MaskTerm, plainVectorKernel, SEED_BYTES, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite, serveWorker } from '@basa/runtime/node';
-import type { MaskTask } from './mask-task.ts';
+import type { MaskTask } from './masks.ts';
 
 const tools = {
   suite: nodeSuite,

@@ -5,7 +5,15 @@
 import { availableParallelism } from 'node:os';
 import { applyMasksInPlace, type Keystream, type MaskPlan, type MaskTools, SEED_BYTES } from '@basa/masking';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
-import type { MaskTask } from './mask-task.ts';
+
+export interface MaskTask extends Omit<MaskPlan, 'terms'> {
+  readonly piece: Uint32Array<ArrayBuffer>;
+  readonly signs: readonly (1 | -1)[];
+  /** The salt of each term that has its own. */
+  readonly salts: readonly (Uint8Array | undefined)[];
+  /** One after the other, in the order of the signs; wiped by the thread. */
+  readonly seeds: Uint8Array<ArrayBuffer>;
+}
 
 /** The number of elements from which the masks of a vector take longer than a request may wait. */
 const LONG = 2 ** 18;

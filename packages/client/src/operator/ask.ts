@@ -6,8 +6,8 @@ import { concatBytes } from '@basa/masking';
 import { networkAdvice, networkReason } from '@basa/protocol/http';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
-import { problemOf } from '../services/problem-answer.ts';
-import { watchdog } from '../services/watchdog.ts';
+import { problemOf } from '../services/answers.ts';
+import { watchdog } from '../services/attempts.ts';
 
 export interface OperatorOptions {
   readonly url: string;
@@ -43,7 +43,7 @@ export async function ask(
 }
 
 /** An answer, read to its end. */
-export interface Told {
+interface Told {
   readonly bytes: Uint8Array;
   json<Answer>(): Answer;
 }

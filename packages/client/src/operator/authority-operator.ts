@@ -1,21 +1,39 @@
-/** An operator's requests to one authority or to several, with tokens: tasks, enrolment, revocations, logs. */
+/** An operator's requests to one authority or to several, with tokens: tasks, enrolment, revocations, exports. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ROLES_PATH } from '@basa/protocol/http';
 import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { ENROLMENT_TOKEN_BYTES, enrolmentHash } from '@basa/protocol/wire';
+import { webSuite } from '@basa/runtime/web';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
-import { refusePlainHttp } from '../services/plain-http.ts';
+import { refusePlainHttp } from '../services/attempts.ts';
 import { ask, type OperatorOptions } from './ask.ts';
-import { enrolmentHashes, newEnrolmentTokens } from './enrolment.ts';
+
+/** One for each device, which alone keeps it. */
+export function newEnrolmentTokens(count: number): readonly string[] {
+  return Array.from({ length: count }, () => toHex(crypto.getRandomValues(new Uint8Array(ENROLMENT_TOKEN_BYTES))));
+}
+
+/** The hashes that the owner of the authority with this key registers: of no use to anybody else, and not enough to enrol. */
+export function enrolmentHashes(tokens: readonly string[], authorityKey: string): readonly string[] {
+  const key = bytesOf(authorityKey, 'authorityKey');
+  return tokens.map((token) => toHex(enrolmentHash(webSuite, bytesOf(token, 'an enrolment token'), key)));
+}
+
+function bytesOf(hex: string, name: string): Uint8Array {
+  const bytes = fromHex(hex);
+  if (bytes?.length !== 32) throw new RangeError(`${name} must be 64 lower-case hexadecimal digits`);
+  return bytes;
+}
 
 /** A task as the authority lists it. */
-export interface AuthorityTask {
+interface AuthorityTask {
   readonly task: string;
   readonly name: string;
   readonly version?: number;
   readonly devices: number;
 }
 
-export interface EnrolledDevice {
+interface EnrolledDevice {
   /** SHA-256 of its key. */
   readonly user: string;
   readonly deviceKey: string;
@@ -24,7 +42,7 @@ export interface EnrolledDevice {
 }
 
 /** The export of one authority for a successor. */
-export interface ExportedDevices {
+interface ExportedDevices {
   /** The public key of the authority. */
   readonly authority: string;
   /** Of the task that it exports, and pages of its devices; in hexadecimal. */
@@ -32,13 +50,13 @@ export interface ExportedDevices {
   readonly pages: readonly string[];
 }
 
-export interface ImportedDevices {
+interface ImportedDevices {
   readonly enrolled: number;
   readonly revoked: number;
   readonly unknown: number;
 }
 
-export interface AuthorityOperatorOptions extends OperatorOptions {
+interface AuthorityOperatorOptions extends OperatorOptions {
   /**
    * Called if one of several authorities could not be reached or refused: the others know, and it must be told again
    * later. Without this callback it is an error, raised after the others were told.

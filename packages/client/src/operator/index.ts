@@ -2,22 +2,31 @@
 
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 export type { OperatorOptions } from './ask.ts';
-export { AuthorityOperator, hashOfToken, tokenForAll } from './authority-operator.ts';
+export {
+  AuthorityOperator,
+  enrolmentHashes,
+  hashOfToken,
+  newEnrolmentTokens,
+  tokenForAll,
+} from './authority-operator.ts';
 export {
   type CreatedTask,
   type CreateTaskOptions,
+  createStatisticsTask,
   createTask,
   createTaskAt,
+  type StatisticsSettings,
+  statisticsPolicy,
   TASK_DEFAULTS,
   type TaskSettings,
 } from './create-task.ts';
-export { enrolmentHashes, newEnrolmentTokens } from './enrolment.ts';
 export { type ModeName, makePolicy, type PolicyChoice, type PrivacyChoice } from './policy.ts';
 export {
   ServerOperator,
   type ServerTask,
   type ShotState,
   type TaskPrivacy,
+  type TaskSpecification,
   type VersionState,
 } from './server-operator.ts';
 export {
@@ -29,5 +38,3 @@ export {
   type SignInPlace,
   signInByDevice,
 } from './sign-in.ts';
-export { createStatisticsTask, type StatisticsSettings, statisticsPolicy } from './statistics-task.ts';
-export type { TaskSpecification } from './task-specification.ts';

@@ -1,10 +1,34 @@
 /** An operator's requests to the server, with a token: tasks, batches, versions. */
+import type { ModelJson, ServerStepOptions } from '@basa/learning';
 import { ROLES_PATH, type Scores, SERVER_PATH } from '@basa/protocol/http';
 import type { AdmissionView } from '@basa/protocol/one-shot';
 import type { WindowResult } from '@basa/protocol/policy';
-import { refusePlainHttp } from '../services/plain-http.ts';
+import { refusePlainHttp } from '../services/attempts.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
-import type { TaskSpecification } from './task-specification.ts';
+
+export interface TaskSpecification {
+  /** In hexadecimal, as the authorities know it. */
+  readonly policy: string;
+  /** `paper` is the paper's protocol, which hides less; both services must allow it. */
+  readonly mode?: 'one-shot' | 'paper';
+  /** A server evaluates only networks that it can build. */
+  readonly model?: ModelJson;
+  /** The first parameters: drawn with a seed, or given in hexadecimal. */
+  readonly initial?: { readonly seed?: number; readonly parameters?: string };
+  readonly serverStep?: ServerStepOptions;
+  /** The divisor of a sum of updates. */
+  readonly divideBy?: 'count' | 'weights';
+  /** A target score that pages show; it does not end the task. */
+  readonly target?: number;
+  /** Ends the task at a score of a version, at a version, or after a time. */
+  readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
+  /** A batch with enough updates is closed when no update came for this long. */
+  readonly stallMs?: number;
+  /** Everybody may read the models and results of the task: by default only its devices and tokens of the server. */
+  readonly publicModels?: boolean;
+  /** The number of devices that train at a time, or gave an update that is in no version yet; three times the updates of a step by default. */
+  readonly places?: number;
+}
 
 /** A task as a server describes it (docs/http.md). */
 export interface ServerTask extends Scores {
@@ -40,7 +64,7 @@ export interface TaskPrivacy {
   readonly epsilon?: number;
 }
 
-export interface BatchState {
+interface BatchState {
   readonly ctx: string;
   readonly task: string;
   readonly status: string;

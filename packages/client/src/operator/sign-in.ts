@@ -2,7 +2,7 @@
 import { isLoopback } from '@basa/protocol/http';
 import { SettingsError } from '../errors.ts';
 import { sleep } from '../outside.ts';
-import { wordsOf } from '../services/problem-answer.ts';
+import { wordsOf } from '../services/answers.ts';
 
 /** What the issuer knows this client and its services as. */
 export interface SignInPlace {

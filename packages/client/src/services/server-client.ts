@@ -3,9 +3,9 @@ import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
 import { type Certificate, certificateCodec, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
-import { decoded, hexOf, jsonOf } from '../answers.ts';
 import { AnswerError } from '../errors.ts';
-import type { Answered, Call, ServiceLink } from './service-link.ts';
+import { decoded, hexOf, jsonOf } from './answers.ts';
+import type { Answered, Call, ServiceLink } from './link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
 
@@ -107,14 +107,14 @@ export function asMember(certificate: Certificate): Required<Pick<Call, 'signed'
 }
 
 /** A place to train in. */
-export interface GivenPlace {
+interface GivenPlace {
   /** The time for which it lasts. */
   readonly endsInMs: number;
   /** The newest model; missing in paper mode, and if too few authorities have answered the server recently. */
   readonly model?: ShownModel;
 }
 
-export interface Received {
+interface Received {
   readonly received: number;
   readonly accepted: boolean;
 }

@@ -1,15 +1,69 @@
 /** Offers an update: finishes an interrupted session first, and gives one update for each version. */
-import { intervalProblem, restMs, versionProblem } from '@basa/protocol/one-shot';
+import { isRefused } from '@basa/protocol';
+import {
+  type BuiltInput,
+  budgetProblem,
+  buildInput,
+  intervalProblem,
+  type PrivacySpent,
+  privacySpent,
+  restMs,
+  versionProblem,
+} from '@basa/protocol/one-shot';
 import { CLIPPED } from '@basa/protocol/policy';
+import { type SumRules, sumRules } from '@basa/protocol/wire';
 import { RefusedError, SettingsError } from '../errors.ts';
-import type { Contribution, Rejection } from './contribution.ts';
-import type { DeviceContext } from './device-context.ts';
-import { finishSession } from './finish.ts';
-import { Meter } from './meter.ts';
-import { budgetRejection, tellSpent } from './private-budget.ts';
-import type { Update } from './quantised.ts';
-import { rejected } from './rejections.ts';
-import { shoot } from './shoot.ts';
+import { type DeviceContext, withCertificate } from './context.ts';
+import { type Contribution, Meter, type Rejection, rejected } from './results.ts';
+import { finishSession, type NewShot } from './send.ts';
+
+/** An update to offer. */
+export interface Update {
+  readonly delta: Float32Array;
+  /** The version of the model it was trained on. */
+  readonly trainedOn: number;
+  /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a task with noise. */
+  readonly exampleWeight?: number;
+  /** A number for each metric that the task names; it is clipped to its range, and only the mean is learned. */
+  readonly metrics?: Readonly<Record<string, number>>;
+}
+
+/** The advice for an update on a version that this process was not shown. */
+function notSeen(version: number): string {
+  return `this device has not fetched version ${version} recently; fetch the newest version with model() and train on it`;
+}
+
+/** Clipped, weighted and rounded by the rules of the sum, with the device's noise; reports the norm that it had. */
+function quantised(context: DeviceContext, rules: SumRules, update: Update): BuiltInput {
+  const randomWords = (words: Uint32Array): void => fillWords(context, words);
+  const built = buildInput(rules, { ...update, randomWords });
+  if (built.kind === 'refused') return built;
+  context.events.emit('quantized', { norm: built.norm, clip: rules.clip });
+  return built;
+}
+
+export function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
+  const bytes = outside.randomBytes(words.byteLength);
+  new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
+  bytes.fill(0);
+}
+
+/** Undefined if the task is not private. */
+export function spentBy({ policy, state }: DeviceContext): PrivacySpent | undefined {
+  return privacySpent(state.ledger, policy);
+}
+
+/** Before a device trains: returns the reason why it must not, or undefined. */
+function budgetRejection({ policy, state }: DeviceContext): Rejection | undefined {
+  const problem = budgetProblem(state.ledger, policy);
+  return problem && rejected(problem.reason, 'free', problem);
+}
+
+/** Reports a charge: the budget spent before, and now. */
+function tellSpent(context: DeviceContext): void {
+  const spent = spentBy(context);
+  if (spent !== undefined) context.events.emit('privacy', spent);
+}
 
 export async function contribute(
   context: DeviceContext,
@@ -117,4 +171,46 @@ function told<Result extends Contribution | Rejection>(context: DeviceContext, r
   else events.emit('rejected', result);
   tellSpent(context);
   return result;
+}
+
+async function shoot(
+  context: DeviceContext,
+  update: Update,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection> {
+  const { models, outside } = context;
+  // Before any other request: the time of a training depends on its data.
+  const waitMs = models.waitMs(update.trainedOn);
+  if (waitMs > 0) await outside.sleep(waitMs, signal);
+  return give(context, meter, signal, () => prepare(context, update, signal));
+}
+
+/** Prepares a shot, and sends it unless that was not possible. */
+export async function give(
+  context: DeviceContext,
+  meter: Meter,
+  signal: AbortSignal,
+  prepared: () => Promise<NewShot | Rejection>,
+): Promise<Contribution | Rejection> {
+  context.events.emit('progress', { step: 'mask' });
+  const shot = await meter.measure('mask', prepared);
+  return 'given' in shot ? await finishSession(context, meter, signal, shot) : shot;
+}
+
+/** Nothing is given away yet: any problem leaves the update free. */
+function prepare(context: DeviceContext, update: Update, signal: AbortSignal): Promise<NewShot | Rejection> {
+  const { models, outside, policy } = context;
+  const { trainedOn } = update;
+  return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
+    const gathered = await models.fresh(signal);
+    if (isRefused(gathered)) return rejected(gathered.reason, 'free', gathered);
+    if (gathered.statement.version - trainedOn > policy.maxStaleness) return rejected('version-over', 'free');
+    const statement = models.statementOf(trainedOn);
+    if (statement === undefined) return rejected('model-unknown', 'free', { detail: notSeen(trainedOn) });
+    const built = quantised(context, sumRules(policy, statement.version), update);
+    if (built.kind === 'refused') return rejected(built.reason, 'free', built);
+    const given = { policy, certificate, statement, epochs: gathered.epochs, now: outside.now() };
+    return { given, input: built.vector };
+  });
 }

@@ -11,14 +11,10 @@ import {
 } from '@basa/protocol/policy';
 import { sumRules } from '@basa/protocol/wire';
 import { SettingsError } from '../errors.ts';
-import { offer, trainingRejection } from './contribute.ts';
-import type { Contribution, Rejection } from './contribution.ts';
-import type { DeviceContext } from './device-context.ts';
-import { withCertificate } from './enrol.ts';
-import type { NewShot } from './finish.ts';
-import { fillWords } from './quantised.ts';
-import { rejected } from './rejections.ts';
-import { give } from './shoot.ts';
+import { type DeviceContext, withCertificate } from './context.ts';
+import { fillWords, give, offer, trainingRejection } from './contribute.ts';
+import { type Contribution, type Rejection, rejected } from './results.ts';
+import type { NewShot } from './send.ts';
 
 /** A value that is out of range is told to the application and to nobody else: no request depends on a value. */
 export async function sendReport(

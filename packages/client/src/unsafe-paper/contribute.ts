@@ -2,18 +2,108 @@
  * Algorithm 2 of the paper over the network. UNSAFE: nothing is made durable, a server that lies learns updates, and a
  * time-out gives the position to another (docs/threat-model.md). Only for tasks whose server runs in paper mode.
  */
-import { concatBytes, packVector, toHex } from '@basa/masking';
-import type { Position } from '@basa/protocol';
-import { contributePaper, paperAttribute, paperInput, paperMessages } from '@basa/protocol/paper';
-import { frameHeader } from '@basa/protocol/wire';
+import { abeSealing, type CachedSealing, createMclGroup, decodePublicKey, type Group, warmUpPairing } from '@basa/abe';
+import { concatBytes, equalBytes, packVector, type SeedSealing, toHex } from '@basa/masking';
+import type { Position, TaskId } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import {
+  contributePaper,
+  type PaperConnection,
+  type PaperTicket,
+  paperAttribute,
+  paperInput,
+  paperMessages,
+  paperTicketCodec,
+} from '@basa/protocol/paper';
+import { type Certificate, certificateCodec, frameHeader } from '@basa/protocol/wire';
 import { RefusedError } from '../errors.ts';
-import type { Contribution, Rejection, Step } from '../session/contribution.ts';
-import type { DeviceContext } from '../session/device-context.ts';
-import { Meter } from '../session/meter.ts';
-import type { Update } from '../session/quantised.ts';
-import { rejected, rejectionOf } from '../session/rejections.ts';
-import { connect, isPaperTask, keyOf, sealingKeyOf, upload } from './requests.ts';
-import { loadPaperSealings } from './sealing.ts';
+import type { Outside } from '../outside.ts';
+import { decoded, jsonOf } from '../services/answers.ts';
+import type { AuthorityClient } from '../services/authorities.ts';
+import type { ServerClient } from '../services/server-client.ts';
+import type { DeviceContext } from '../session/context.ts';
+import type { Update } from '../session/contribute.ts';
+import { type Contribution, Meter, type Rejection, rejected, rejectionOf, type Step } from '../session/results.ts';
+
+const MAX_JSON_BYTES = 1 << 20;
+const MAX_STATEMENT_BYTES = 16_384;
+/** Everything of a ciphertext in the answer besides the sealed seed. */
+const INBOX_ENTRY_BYTES = 512;
+
+/** True if the server runs the task in paper mode. */
+async function isPaperTask({ link }: ServerClient, task: TaskId, signal: AbortSignal): Promise<boolean> {
+  const target = SERVER_PATH.task(task);
+  const { body } = await link.call({ method: 'GET', target, maxBytes: MAX_JSON_BYTES, signal });
+  return jsonOf('server', body)['mode'] === 'paper';
+}
+
+async function connect(
+  { link }: ServerClient,
+  asked: { readonly task: TaskId; readonly certificate: Certificate },
+  { bufferSize, sealing }: { readonly bufferSize: number; readonly sealing: SeedSealing },
+  signal: AbortSignal,
+): Promise<Omit<PaperConnection, 'attributes'>> {
+  const { connectAnswer } = paperMessages(bufferSize, sealing);
+  const maxBytes = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+  const target = SERVER_PATH.unsafePaperConnect(asked.task);
+  const body = certificateCodec.encode(asked.certificate);
+  const answer = await link.call({ method: 'POST', target, body, signed: true, maxBytes, signal });
+  return decoded('server', connectAnswer, answer.body);
+}
+
+/** Returns true if the position was still this device's. */
+async function upload({ link }: ServerClient, task: TaskId, framed: Uint8Array, signal: AbortSignal): Promise<boolean> {
+  const target = SERVER_PATH.unsafePaperUpload(task);
+  const maxBytes = MAX_JSON_BYTES;
+  const { body } = await link.call({ method: 'POST', target, body: framed, signed: true, maxBytes, signal });
+  return jsonOf('server', body)['accepted'] === true;
+}
+
+async function sealingKeyOf(authority: AuthorityClient, task: TaskId, signal: AbortSignal): Promise<Uint8Array> {
+  return (await authority.get(AUTHORITY_PATH.unsafePaperSealingKey(task), signal)).body;
+}
+
+async function keyOf(
+  authority: AuthorityClient,
+  task: TaskId,
+  ticket: PaperTicket,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const asked = { body: paperTicketCodec.encode(ticket) };
+  return (await authority.post(AUTHORITY_PATH.unsafePaperKeys(task), asked, signal)).body;
+}
+
+/** One instance of mcl per thread is enough. */
+let loading: Promise<Group> | undefined;
+let current: { readonly publicKey: Uint8Array; readonly sealing: CachedSealing } | undefined;
+
+async function load(): Promise<Group> {
+  const group = await createMclGroup();
+  warmUpPairing(group); // a cold process is several times slower
+  return group;
+}
+
+interface PaperSealings {
+  /** Throws a `DecodeError` for an invalid key. */
+  of(publicKey: Uint8Array): SeedSealing;
+  /** Drops the key of the position, which has opened everything it will. */
+  forget(): void;
+}
+
+async function loadPaperSealings({ suite, randomBytes }: Outside): Promise<PaperSealings> {
+  loading ??= load();
+  const group = await loading;
+  return {
+    of(publicKey) {
+      if (current !== undefined && equalBytes(current.publicKey, publicKey)) return current.sealing;
+      const sealing = abeSealing({ publicKey: decodePublicKey(publicKey, group), group, suite, randomBytes });
+      current?.sealing.forget();
+      current = { publicKey, sealing };
+      return sealing;
+    },
+    forget: () => current?.sealing.forget(),
+  };
+}
 
 export async function contributeByAlgorithmTwo(
   context: DeviceContext,

@@ -1,7 +1,7 @@
 /** The client SDK in browsers. */
-import type { BasaClient as Client } from '../basa-client.ts';
+import type { BasaClient as Client } from '../client.ts';
 import { type ConnectOptions, connect } from '../connect.ts';
-import type { DeviceStore } from '../device/device-store.ts';
+import type { DeviceStore } from '../device/store.ts';
 import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';
 import { webOutside } from './outside.ts';

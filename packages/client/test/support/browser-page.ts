@@ -1,6 +1,6 @@
 /** A page with the browser client: a second client, an abort, a resume; reports to the test that opened it. */
 
-import { look, openDatabase, ROOM } from '../../src/web/database.ts';
+import { look, openDatabase, ROOM } from '../../src/web/browser-store.ts';
 import { BasaClient, type DeviceStore, openBrowserStore } from '../../src/web/index.ts';
 
 interface Settings {

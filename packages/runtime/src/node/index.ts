@@ -2,11 +2,13 @@
 export { createWasmCombinationKernel, type WasmCombinationKernel } from '../combination-kernel.ts';
 export { createTrainingKernel, type TrainingKernelOptions, type WasmTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
-export { nodeCrc32 } from './crc32.ts';
-export { giveBack } from './give-back.ts';
-export { createNodeKeystream } from './keystream.ts';
-export { nodeRandomBytes } from './random.ts';
-export { createNodeSigner } from './signer.ts';
-export { nodeSuite } from './suite.ts';
-export { type WorkerModule, workerModule } from './worker-module.ts';
-export { createWorkerPool, serveWorker, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts';
+export { createNodeKeystream, giveBack } from './keystream.ts';
+export { createNodeSigner, nodeCrc32, nodeRandomBytes, nodeSuite } from './suite.ts';
+export {
+  createWorkerPool,
+  serveWorker,
+  type WorkerModule,
+  type WorkerPool,
+  type WorkerPoolOptions,
+  workerModule,
+} from './worker-pool.ts';

@@ -1,5 +1,6 @@
 /** AES-128-CTR keystream from WebCrypto, whose threads work on several requests at the same time. */
-import type { AsyncKeystream } from '@basa/masking';
+import type { AsyncKeystream, Keystream } from '@basa/masking';
+import { ctr } from '@noble/ciphers/aes.js';
 import { Zeros } from '../zeros.ts';
 
 export function createWebKeystream(): AsyncKeystream {
@@ -17,4 +18,9 @@ export function createWebKeystream(): AsyncKeystream {
 
 function importKey(key: Uint8Array): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', Uint8Array.from(key), 'AES-CTR', false, ['encrypt']);
+}
+
+export function createPlainKeystream(): Keystream {
+  const zeros = new Zeros();
+  return { read: ({ stream, counter, bytes }) => ctr(stream.key, counter).encrypt(zeros.take(bytes)) };
 }

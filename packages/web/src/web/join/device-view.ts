@@ -1,8 +1,7 @@
 /** The page's view of its device: its step, its progress and its costs. */
 import type { Costs } from '@basa/client/web';
-import { drawBars } from '../shared/bars.ts';
-import { element, make, say } from '../shared/dom.ts';
 import { bytes, count, milliseconds, short } from '../shared/format.ts';
+import { drawBars, element, make, say } from '../shared/page.ts';
 import type { FromDevice } from './device-messages.ts';
 import { drawUpdate } from './update-view.ts';
 

@@ -1,30 +1,27 @@
 /** The page "Join from this tab": choices on one side of a worker, the device on the other. */
-
 import { toHex } from '@basa/masking';
 import { gatheringText, shownScore } from '@basa/protocol/http';
-import { drawBatches } from '../shared/batch-view.ts';
-import { element, make, say } from '../shared/dom.ts';
-import { gatheringOf } from '../shared/gathering.ts';
 import { LinePlot } from '../shared/line-plot.ts';
-import { type Watched, watchTask } from '../shared/live.ts';
-import { fragment, showLink, startPage } from '../shared/page.ts';
-import { lossOf, scoreAxis, scoreWords } from '../shared/score.ts';
+import { drawBatches, element, fragment, make, SEALING_WORDS, say, showLink, startPage } from '../shared/page.ts';
 import {
   authoritiesOf,
   chosenTask,
+  gatheringOf,
   isStatistics,
+  lossOf,
   noiseOf,
   type ServerFacts,
+  scoreAxis,
+  scoreWords,
   sealingOf,
   serverFacts,
   type TaskFacts,
-} from '../shared/server-facts.ts';
-import { SEALING_WORDS } from '../shared/words.ts';
+  type Watched,
+  watchTask,
+} from '../shared/state.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
 import { clearError, type OwnPlace, showCosts, showError, showNews, status } from './device-view.ts';
-import { Enrolment } from './enrolment.ts';
-import { addPictures, NO_PICTURES, type OwnPictures } from './own-pictures.ts';
-import { watchPauses } from './pauses.ts';
+import { addPictures, Enrolment, NO_PICTURES, type OwnPictures, watchPauses } from './owner.ts';
 import { drawExample } from './update-view.ts';
 
 const NOT_HERE = 'This server does not have the task in your link. Ask the operator of the task for another link.';

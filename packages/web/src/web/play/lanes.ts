@@ -1,5 +1,17 @@
-/** Both modes over the same fleet in virtual time, with the prices of this machine. */
-import { agedWeight } from '@basa/learning';
+/** Both modes over the same fleet in virtual time, with the prices of this machine, and the model that each really trains. */
+import {
+  agedWeight,
+  createServerStep,
+  type Dataset,
+  defineModel,
+  dense,
+  flatten,
+  randomStream,
+  type Samples,
+  type ServerStep,
+  type Trainer,
+  WeightedMean,
+} from '@basa/learning';
 import { defaultMinimum } from '@basa/protocol/policy';
 import {
   type Fleet,
@@ -12,17 +24,141 @@ import {
   Timeline,
   tripSeconds,
 } from '@basa/simulator';
-import type { Learner } from './learner.ts';
+import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { LaneState, PaperPrices, PlaySettings, Prices } from './play-messages.ts';
+
+const SIDE = 14;
+const CLASSES = 10;
+const TRAINED = 2000;
+const HELD_OUT = 400;
+const PER_DEVICE = 20;
+/** The number of kinds of digits of a device, so that its own update pulls the model in its own direction. */
+const KINDS = 3;
+const NOISE = 30;
+const DATA_SEED = 11;
+const FONTS = ['sans-serif', 'serif', 'monospace'] as const;
+
+interface DrawnDigits {
+  readonly test: Samples;
+  samplesOf(device: number): Samples;
+}
+
+export function drawDigits(): DrawnDigits {
+  const dataset = drawn(TRAINED + HELD_OUT);
+  const byClass = Array.from({ length: CLASSES }, (_, digit) =>
+    Uint32Array.from({ length: TRAINED }, (_, n) => n).filter((n) => dataset.labels[n] === digit),
+  );
+  return {
+    test: { dataset, indices: Uint32Array.from({ length: HELD_OUT }, (_, n) => TRAINED + n) },
+    samplesOf(device) {
+      const chance = randomStream(DATA_SEED, 'device', device);
+      const kinds = Array.from({ length: KINDS }, () => chance.below(CLASSES));
+      const indices = Uint32Array.from({ length: PER_DEVICE }, (_, n) => {
+        const known = byClass[kinds[n % KINDS] as number] as Uint32Array;
+        return known[chance.below(known.length)] as number;
+      });
+      return { dataset, indices };
+    },
+  };
+}
+
+function drawn(examples: number): Dataset {
+  const canvas = new OffscreenCanvas(SIDE, SIDE);
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (context === null) throw new Error('this browser cannot draw');
+  const chance = randomStream(DATA_SEED, 'digits');
+  const around = (size: number): number => size * (2 * chance.unit() - 1);
+  const inputs = new Uint8Array(examples * SIDE * SIDE);
+  const labels = Uint8Array.from({ length: examples }, () => chance.below(CLASSES));
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.fillStyle = 'white';
+  for (const [n, label] of labels.entries()) {
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, SIDE, SIDE);
+    context.translate(SIDE / 2 + around(1), SIDE / 2 + 1 + around(1));
+    context.rotate(around(0.2));
+    context.font = `${Math.round(12 + around(1))}px ${FONTS[chance.below(FONTS.length)]}`;
+    context.fillText(String(label), 0, 0);
+    const { data } = context.getImageData(0, 0, SIDE, SIDE);
+    for (let k = 0; k < SIDE * SIDE; k++)
+      inputs[n * SIDE * SIDE + k] = Math.max(0, Math.min(255, (data[4 * k + 3] as number) + around(NOISE)));
+  }
+  return { name: 'drawn digits', shape: { height: SIDE, width: SIDE, channels: 1 }, classes: CLASSES, inputs, labels };
+}
+
+const TRAINING = { epochs: 1, batchSize: 10, learningRate: 0.2 } as const;
+const MODEL_SEED = 3;
+
+/** Logistic regression on drawn digits: small enough to be trained many times a second. */
+export function playTrainer(): Trainer {
+  const input = { height: SIDE, width: SIDE, channels: 1 };
+  return createPageTrainer(defineModel('drawn digits', input, [flatten, dense(CLASSES, { name: 'linear' })]));
+}
+
+export class Learner {
+  readonly #trainer: Trainer;
+  readonly #digits: DrawnDigits;
+  readonly #step: ServerStep = createServerStep({ kind: 'fedbuff', rate: 1 });
+  readonly #samples = new Map<number, Samples>();
+  /** The model with which each trip under way began. */
+  readonly #starts = new Map<number, Float32Array>();
+  #parameters: Float32Array;
+  #accuracy: number | undefined;
+
+  constructor(trainer: Trainer, digits: DrawnDigits) {
+    this.#trainer = trainer;
+    this.#digits = digits;
+    this.#parameters = trainer.init(MODEL_SEED);
+  }
+
+  /** The accuracy of the newest version, evaluated on demand. */
+  get accuracy(): number {
+    this.#accuracy ??= this.#trainer.evaluate(this.#parameters, this.#digits.test).accuracy ?? Number.NaN;
+    return this.#accuracy;
+  }
+
+  hear(event: TimedEvent): void {
+    if (event.kind === 'departed') this.#starts.set(event.trip.number, this.#parameters);
+    else if (event.kind === 'ended') {
+      if (event.fate !== 'taken') this.#starts.delete(event.trip.number);
+    } else this.#learn(event);
+  }
+
+  /** Applies the mean of the updates, damped by its mean age like the default step of a server: undamped it oscillates. */
+  #learn({ included, meanAge }: Extract<TimedEvent, { readonly kind: 'version' }>): void {
+    const mean = new WeightedMean(this.#parameters.length);
+    for (const { trip } of included) {
+      const start = this.#starts.get(trip.number) ?? this.#parameters;
+      this.#starts.delete(trip.number);
+      const { delta } = this.#trainer.train({
+        ...TRAINING,
+        start,
+        samples: this.#samplesOf(trip.user),
+        seed: trip.number,
+      });
+      mean.add(delta);
+    }
+    this.#parameters = this.#parameters.slice();
+    this.#step.applyInPlace(this.#parameters, mean.take('count'), meanAge);
+    this.#accuracy = undefined;
+  }
+
+  #samplesOf(device: number): Samples {
+    const known = this.#samples.get(device) ?? this.#digits.samplesOf(device);
+    this.#samples.set(device, known);
+    return known;
+  }
+}
 
 const COMPUTE_SECONDS = 1;
 const USERS = 1000;
-const SEED = 7;
+const FLEET_SEED = 7;
 /** Masks, checks and a durable write take little time compared with the delays. */
 const SMALL_SECONDS = 0.002;
 const MAX_STALENESS = 24;
 
-export class PlayedLane {
+class PlayedLane {
   readonly #events: Iterator<TimedEvent, undefined>;
   readonly #fleet: Fleet;
   readonly #learner: Learner;
@@ -96,7 +232,7 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
     dropouts,
     weightOf: agedWeight,
     bufferSize,
-    seed: SEED,
+    seed: FLEET_SEED,
   };
 }
 

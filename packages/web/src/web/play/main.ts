@@ -1,9 +1,7 @@
 /** The page "Play the paper": sliders, two lanes, their effect on the model, and the conclusion. */
-import { drawBars } from '../shared/bars.ts';
-import { element, make, say } from '../shared/dom.ts';
 import { count, milliseconds, percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
-import { startPage } from '../shared/page.ts';
+import { drawBars, element, make, say, startPage } from '../shared/page.ts';
 import { conclusionOf, type PlayedPoint } from './conclusion.ts';
 import type { FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
 

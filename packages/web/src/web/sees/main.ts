@@ -1,10 +1,54 @@
 /** The page "What the server sees": ten digits go in, ten pictures of noise arrive, one sum comes out. */
-import { element, make, say } from '../shared/dom.ts';
+import { ATTACK_WORDS, resultText } from '@basa/simulator/attacks';
 import { chance, count, isEven } from '../shared/format.ts';
-import { startPage } from '../shared/page.ts';
+import { element, make, say, startPage } from '../shared/page.ts';
 import { digitPicture, drawGrey, drawHistogram } from '../shared/pictures.ts';
-import { attackView } from './attack-view.ts';
 import type { AttackNews, FromSees, ToSees } from './sees-messages.ts';
+
+function attackView(attack: AttackNews): HTMLElement {
+  const { title, story } = ATTACK_WORDS[attack.id] ?? { title: attack.id, story: '' };
+  const { findings, isSumWrong } = attack.onPaper;
+  const isBroken = findings.length > 0 || isSumWrong;
+  const result = resultText({ findings, isSumWrong, hasSum: true });
+  return make(
+    'article',
+    { class: 'attack', 'data-id': attack.id },
+    make('h4', {}, title),
+    make('p', {}, story),
+    make(
+      'div',
+      { class: 'verdicts' },
+      make(
+        'p',
+        { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
+        make('b', {}, 'The paper’s protocol'),
+        `: ${result}.`,
+      ),
+    ),
+    detailsOf(attack),
+  );
+}
+
+/** The schedules, and the checks that refuse something in one-shot mode. */
+function detailsOf({ id, schedule, inOneShot, checks }: AttackNews): HTMLElement {
+  const refused = checks.map(({ by, reason, sentence }) =>
+    make('li', {}, make('code', {}, reason), ` (the ${by}): ${sentence}`),
+  );
+  return make(
+    'details',
+    {},
+    make('summary', {}, `Details of attack ${id}`),
+    steps(schedule),
+    make('p', { class: 'hint' }, 'In one-shot mode:'),
+    steps(inOneShot),
+    make('p', { class: 'hint' }, 'The checks that stop it there, as the project’s tests show:'),
+    make('ul', {}, ...refused),
+  );
+}
+
+function steps(schedule: string): HTMLElement {
+  return make('ol', {}, ...schedule.split('; ').map((step) => make('li', {}, step)));
+}
 
 const SIDE = 48;
 const DEVICES = 10;
@@ -88,12 +132,12 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
       : 'The sum is not the sum of the pictures.',
   );
   say(element('status'), 'The batch is closed, and its sum is open.');
-  say(element('result'), resultText(isExact));
+  say(element('result'), seenText(isExact));
   document.documentElement.dataset['sum'] = isExact ? 'exact' : 'wrong';
   element<HTMLButtonElement>('run').disabled = false;
 }
 
-function resultText(isExact: boolean): string {
+function seenText(isExact: boolean): string {
   const isNoise = element('evenness').dataset['learned'] === 'no';
   if (!isNoise) return 'There is a pattern in the uploads. Please report this.';
   return isExact

@@ -13,7 +13,7 @@ interface LineSeries {
   readonly isBound?: boolean;
 }
 
-export interface LinePlotOptions {
+interface LinePlotOptions {
   readonly x: string;
   readonly y: string;
   readonly series: readonly LineSeries[];

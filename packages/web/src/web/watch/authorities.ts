@@ -1,8 +1,9 @@
-/** Whether the authorities of the task answer, asked directly by this page. */
+/** The authorities of the task, asked directly by this page: whether they answer, and how many devices each let in. No owner can hide behind the server. */
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { element, make, say } from '../shared/dom.ts';
-import type { AuthorityPlace } from '../shared/server-facts.ts';
+import { count } from '../shared/format.ts';
+import { element, make, say } from '../shared/page.ts';
+import type { AuthorityPlace } from '../shared/state.ts';
 
 const LOOK_MS = 3000;
 
@@ -34,5 +35,24 @@ async function problemOf({ url, key }: AuthorityPlace): Promise<string | undefin
     return publicKey === toHex(key) ? undefined : 'has another key than the task names';
   } catch {
     return 'does not answer';
+  }
+}
+
+export function watchLetIn(task: string, places: readonly AuthorityPlace[]): void {
+  const look = async (): Promise<void> => {
+    const told = await Promise.all(places.map(async ({ url }) => `${await letIn(url, task)} at ${new URL(url).host}`));
+    say(element('let-in'), `Devices let in: ${told.join(', ')}`);
+  };
+  setInterval(() => void look(), LOOK_MS);
+  void look();
+}
+
+async function letIn(url: string, task: string): Promise<string> {
+  try {
+    const answer = await fetch(url + AUTHORITY_PATH.deviceCount(task), { credentials: 'omit', cache: 'no-store' });
+    const { devices } = (await answer.json()) as { readonly devices?: unknown };
+    return typeof devices === 'number' ? count(devices) : 'unknown';
+  } catch {
+    return 'unknown';
   }
 }

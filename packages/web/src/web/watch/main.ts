@@ -1,30 +1,24 @@
 /** The page "Watch": a task as its server reports it, live. */
 import { shownScore } from '@basa/protocol/http';
-import { element, make, say } from '../shared/dom.ts';
 import { count } from '../shared/format.ts';
-import { type Watched, watchTask } from '../shared/live.ts';
-import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
-import { scoreAxis, scoreWords } from '../shared/score.ts';
+import { addressOfTask, element, fragment, make, SEALING_WORDS, say, showLink, startPage } from '../shared/page.ts';
 import {
   authoritiesOf,
   chosenTask,
   isStatistics,
   noiseOf,
+  scoreAxis,
+  scoreWords,
   sealingOf,
   serverFacts,
   type TaskFacts,
-} from '../shared/server-facts.ts';
-import { SEALING_WORDS } from '../shared/words.ts';
-import { watchAuthorities } from './authorities.ts';
-import { drawBatchCard } from './batch-card.ts';
-import { drawCharts } from './charts.ts';
-import { drawDeviceMetrics } from './device-metrics.ts';
-import { drawGoal, ScorePlot } from './goal.ts';
-import { watchLetIn } from './let-in.ts';
-import { type OperatorControls, operatorControls } from './operator.ts';
-import { finishSignIn, offerSignIn } from './sign-in.ts';
+  type Watched,
+  watchTask,
+} from '../shared/state.ts';
+import { watchAuthorities, watchLetIn } from './authorities.ts';
+import { drawBatchCard, drawCharts, drawDeviceMetrics, drawGoal, ScorePlot, workingText } from './figures.ts';
+import { finishSignIn, type OperatorControls, offerSignIn, operatorControls } from './operator.ts';
 import { drawStatistics, statusText } from './statistics.ts';
-import { workingText } from './working.ts';
 
 startPage();
 const facts = await serverFacts();

@@ -1,9 +1,8 @@
 /** The results of a statistics task: numbers as lines over windows, histograms of the newest window, all with error bars. */
 import type { FieldResult, WindowResult } from '@basa/protocol/policy';
-import { drawBars } from '../shared/bars.ts';
-import { element, make, say } from '../shared/dom.ts';
 import { count, digits, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
+import { drawBars, element, make, say } from '../shared/page.ts';
 
 /** 95 % of the values of a normal distribution are within this many standard deviations. */
 const DEVIATIONS = 1.96;

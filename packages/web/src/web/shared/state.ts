@@ -1,0 +1,195 @@
+/** What a page knows of its server and of a task: the authorities, the tasks, and the live state of one. */
+import { equalBytes, fromHex } from '@basa/masking';
+import {
+  type Gathering,
+  type LiveState,
+  type LiveVersion,
+  type PageSettings,
+  SCORE_OF_LOSS,
+  type Scores,
+  SERVER_PATH,
+  type shownScore,
+} from '@basa/protocol/http';
+import { decodePolicy, type Loss, type NoiseWords, noiseWords, type Sealing } from '@basa/protocol/policy';
+import { percent } from './format.ts';
+
+/** A task as the server describes it (docs/http.md). */
+export interface TaskFacts {
+  readonly task: string;
+  readonly name: string;
+  /** In hex. */
+  readonly policy: string;
+  readonly mode: string;
+  readonly state: string;
+  /** False if the server shows models and results only to devices and operators. */
+  readonly publicModels: boolean;
+  readonly version?: number;
+  readonly accuracy?: number;
+  readonly model?: unknown;
+}
+
+/** The address of an authority, and the key that the server claims it has. */
+export interface AuthorityPlace {
+  readonly url: string;
+  readonly key: Uint8Array;
+}
+
+export interface ServerFacts {
+  readonly settings: PageSettings;
+  /** All authorities that the server knows. */
+  readonly authorities: readonly AuthorityPlace[];
+  readonly tasks: readonly TaskFacts[];
+}
+
+export async function serverFacts(): Promise<ServerFacts> {
+  const [settings, about, listed] = await Promise.all([
+    ask<PageSettings>(SERVER_PATH.page),
+    ask<{ authorityKeys: readonly string[] }>(SERVER_PATH.about),
+    ask<{ tasks: readonly TaskFacts[] }>(SERVER_PATH.tasks),
+  ]);
+  const urls = settings.authority.split(',');
+  const authorities = about.authorityKeys.map((key, n) => ({ url: urls[n] ?? '', key: bytesOf(key) }));
+  return { settings, authorities, tasks: listed.tasks };
+}
+
+/** Returns the authorities of a task, in the order of its policy, and the number of them that are needed. */
+export function authoritiesOf(
+  { authorities }: ServerFacts,
+  { policy }: TaskFacts,
+): { readonly places: readonly AuthorityPlace[]; readonly needed: number } {
+  const { authorities: keys, threshold } = decodePolicy(bytesOf(policy));
+  const places = keys.flatMap((key) => authorities.filter((place) => equalBytes(place.key, key)));
+  return { places, needed: threshold };
+}
+
+/** The noise of a task, in words. */
+export function noiseOf({ policy }: TaskFacts): NoiseWords {
+  return noiseWords(decodePolicy(bytesOf(policy)));
+}
+
+/** The sealing of a one-shot task; undefined in the other modes. */
+export function sealingOf({ policy }: TaskFacts): Sealing | undefined {
+  return decodePolicy(bytesOf(policy)).oneShot?.sealing;
+}
+
+/** True if devices report numbers instead of training a model. */
+export function isStatistics({ policy }: TaskFacts): boolean {
+  return decodePolicy(bytesOf(policy)).statistics !== undefined;
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return fromHex(hex) ?? new Uint8Array();
+}
+
+/** The task in the address, or the last running task. */
+export function chosenTask(tasks: readonly TaskFacts[], wanted: string | null): TaskFacts | undefined {
+  return (
+    tasks.find(({ task }) => task === wanted) ?? tasks.filter(({ state }) => state === 'running').at(-1) ?? tasks.at(-1)
+  );
+}
+
+async function ask<Answer>(path: string): Promise<Answer> {
+  const answer = await fetch(path, { credentials: 'omit', cache: 'no-store' });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return (await answer.json()) as Answer;
+}
+
+const LABELS: Readonly<Record<keyof Scores, string>> = { accuracy: 'accuracy', r2: 'R2' };
+
+export function lossOf({ policy }: Pick<TaskFacts, 'policy'>): Loss {
+  return decodePolicy(fromHex(policy) ?? new Uint8Array()).training.loss;
+}
+
+/** The axis of a plot. */
+export interface ScoreAxis {
+  readonly y: string;
+  readonly range?: readonly [number, number];
+  formatY(value: number): string;
+}
+
+/** R2 may lie far below 0 at first. */
+export function scoreAxis(task: Pick<TaskFacts, 'policy'>): ScoreAxis {
+  const name = SCORE_OF_LOSS[lossOf(task)];
+  if (name !== 'accuracy') return { y: LABELS[name], formatY: (value) => value.toFixed(2) };
+  return { y: LABELS[name], range: [0, 1], formatY: (value) => `${Math.round(100 * value)} %` };
+}
+
+/** `87.5 %`, or `0.875` for an R2. A dash if there is no score. */
+export function scoreValue(score: ReturnType<typeof shownScore>): string {
+  if (score === undefined) return '–';
+  return score.name === 'accuracy' ? percent(score.value) : score.value.toFixed(3);
+}
+
+/** `an accuracy of 87.5 %`, or `an R2 of 0.875`. */
+export function scoreWords(score: NonNullable<ReturnType<typeof shownScore>>): string {
+  return `an ${LABELS[score.name]} of ${scoreValue(score)}`;
+}
+
+export interface Watched extends LiveState {
+  /** The server's clock minus ours. */
+  readonly aheadMs: number;
+}
+
+interface LiveListener {
+  onState(state: Watched): void;
+  /** Tells whether the server can be reached; if not, the reason, if it gave one. */
+  onLink(isThere: boolean, why?: string): void;
+  /** The server shows this only to operators, and not to this one. */
+  onRefused(): void;
+}
+
+const RETRY_MS = 1000;
+/** After a server that has no room for another listener. */
+const FULL_RETRY_MS = 10_000;
+
+/** Reconnects automatically while the page is open. An EventSource would do this too, but it cannot send an operator's token. */
+export async function watchTask(task: string, listener: LiveListener, operatorToken?: string): Promise<void> {
+  const headers = operatorToken === undefined ? {} : { authorization: `Bearer ${operatorToken}` };
+  for (;;) {
+    let why: string | undefined;
+    try {
+      const answer = await fetch(SERVER_PATH.events(task), { headers, credentials: 'omit', cache: 'no-store' });
+      if (answer.status === 401 || answer.status === 403) return listener.onRefused();
+      if (answer.ok && answer.body !== null) await hear(answer.body, listener);
+      else if (answer.status === 429) why = ((await answer.json()) as { readonly detail?: string }).detail;
+    } catch {
+      // After any failure the stream is tried again.
+    }
+    listener.onLink(false, why);
+    await new Promise((resolve) => setTimeout(resolve, why === undefined ? RETRY_MS : FULL_RETRY_MS));
+  }
+}
+
+async function hear(body: ReadableStream<Uint8Array>, { onState, onLink }: LiveListener): Promise<void> {
+  const versions = new Map<number, LiveVersion>();
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  onLink(true);
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const messages = (text + value).split('\n\n');
+    text = messages.pop() ?? '';
+    for (const message of messages) {
+      const data = /^data: (.*)$/m.exec(message)?.[1];
+      if (data === undefined) continue; // a sign of life
+      const state = JSON.parse(data) as LiveState;
+      for (const version of state.versions) versions.set(version.version, version);
+      const sorted = [...versions.values()].sort((a, b) => a.version - b.version);
+      onState({ ...state, versions: sorted, aheadMs: state.at - Date.now() });
+    }
+  }
+}
+
+/** What the open batch on the newest version lacks; undefined if there is none, or if it has enough. */
+export function gatheringOf({
+  buffers,
+  state,
+  versions,
+}: Pick<LiveState, 'buffers' | 'state' | 'versions'>): Gathering | undefined {
+  const newest = versions.at(-1)?.version;
+  const open = buffers.find(({ status, version }) => status === 'filling' && version === newest);
+  const isShort = open !== undefined && open.accepted < open.minimum;
+  if (!isShort || newest === undefined || state !== 'running') return undefined;
+  return { have: open.accepted, least: open.minimum, version: newest + 1 };
+}
