@@ -27,7 +27,7 @@ const masks = { suite: nodeSuite, kernel: plainVectorKernel(), keystream: create
 export function baselineVectors(): object {
   return {
     about:
-      'Written by `npm run write -- vectors`; checked by the tests and, independently, by conformance/vectors/check_baselines.py.',
+      'Written by `npm run write -- vectors`; checked by the tests and, independently, by conformance/vectors/check.py.',
     secagg: [secAggVector()],
     lightsecagg: [lightSecAggVector()],
   };

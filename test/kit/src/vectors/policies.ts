@@ -92,7 +92,7 @@ export function policyVectors(): PolicyVectors {
   const paper = paperPolicies();
   return {
     about:
-      'Policies in hex. Every client refuses `refused` and accepts `accepted`; `paper` is for clients that have paper mode; a device holds `floors` to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and clients/python.',
+      'Policies in hex. Every client refuses `refused` and accepts `accepted`; `paper` is for clients that have paper mode; a device holds `floors` to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and conformance/vectors/check.py.',
     refused: [
       ...malformedPolicies(GOOD_POLICY, GOOD_PRIVACY).map(([why, policy]) => ({
         why,

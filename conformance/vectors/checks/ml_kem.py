@@ -2,6 +2,10 @@
 import functools
 import hashlib
 
+from basa.suite import x25519_public, x25519_shared
+
+from .agreement import agree, hexed
+
 Q, K, DU, DV = 3329, 3, 10, 4
 KEY_BYTES, CIPHERTEXT_BYTES = 1184, 1088
 LABEL = b"\\.//^\\"
@@ -155,3 +159,39 @@ def decapsulate(dk, c):
 
 def combine(k, shared, r, key):
     return H(k + shared + r + key + LABEL)
+
+
+def raw(v, names):
+    return [hexed(v, name) for name in names.split()]
+
+
+def check_key_pair(v):
+    d, z, ek, dk = raw(v, "d z ek dk")
+    agree("the key pair", key_pair(d, z), (ek, dk))
+
+
+def check_encapsulation(v):
+    ek, m, c, k = raw(v, "ek m c k")
+    agree("the key and the encapsulation", (is_key(ek), encapsulate(ek, m)), (True, (k, c)))
+
+
+def check_decapsulation(v):
+    dk, c, k = raw(v, "dk c k")
+    agree("the decapsulation", decapsulate(dk, c), k)
+
+
+def check_x_wing(v):
+    seed, eseed, pk, ct, ss = raw(v, "seed eseed pk ct ss")
+    expanded = hashlib.shake_256(seed).digest(96)
+    ek, dk = key_pair(expanded[:32], expanded[32:64])
+    key, r = x25519_public(expanded[64:]), x25519_public(eseed[32:])
+    k, c = encapsulate(ek, eseed[:32])
+    agree("keys and ciphertext", (ek + key, c + r, len(ek), len(c)), (pk, ct, KEY_BYTES, CIPHERTEXT_BYTES))
+    agree("the secret", (decapsulate(dk, c), combine(k, x25519_shared(expanded[64:], r), r, key)), (k, ss))
+
+
+#: What NIST and the draft of X-Wing publish.
+ML_KEM = {
+    "keyGen": check_key_pair, "encapsulation": check_encapsulation, "decapsulation": check_decapsulation,
+    "keyCheck": lambda v: agree("the check of the key", is_key(hexed(v, "ek")), v["isGood"]), "xWing": check_x_wing,
+}
