@@ -23,8 +23,7 @@ const K = 3;
 
 export function protocolVectors(): object {
   return {
-    about:
-      'Written by `npm run write -- vectors`; checked by conformance/vectors/check.py.',
+    about: 'Written by `npm run write -- vectors`; checked by conformance/vectors/check.py.',
     paper: [paperVector()],
     oneShot: [
       oneShotVector('one authority', 1),
