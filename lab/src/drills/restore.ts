@@ -9,16 +9,7 @@ import { backupAuthority, restoreAuthority } from '@basa/authority';
 import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import { toHex } from '@basa/masking';
 import { backupServer, restoreServer } from '@basa/server';
-import type { TrialInput } from '../trials/program.ts';
-import { type BothVerdicts, bothVerdicts, Drill } from './drill.ts';
-
-/** The counts are those of both parts together. */
-export interface RestoreReport extends BothVerdicts {
-  /** The move: from the stop of both services until a version was made at the new place. */
-  readonly awayMs: number;
-  /** The loss: updates that were acknowledged after the backup. */
-  readonly forgotten: number;
-}
+import { Drill } from './drill.ts';
 
 /**
  * The authority is restored first. A server that knows less than the authority continues. A server that knows a newer model does not.
@@ -29,13 +20,21 @@ const SERVICES = {
 } as const;
 const ROLES: readonly Role[] = ['authority', 'server'];
 
-export async function runRestore(input: TrialInput): Promise<RestoreReport> {
-  input.onLine('a move');
-  const moved = await Drill.run(input, move);
-  input.onLine('a loss');
-  const lost = await Drill.run(input, lose);
-  const { problems, ...counts } = bothVerdicts(moved, lost);
-  return { awayMs: moved.awayMs, forgotten: lost.forgotten, ...counts, problems: [...problems, ...lost.wrong] };
+/**
+ * The counts are those of both parts together. `awayMs`: from the stop of both services until a version was made at the new place.
+ * `forgotten`: updates that were acknowledged after the backup.
+ */
+export async function runRestore(say: (line: string) => void) {
+  say('a move');
+  const moved = await Drill.run(say, move);
+  say('a loss');
+  const lost = await Drill.run(say, lose);
+  const counts = (['acknowledged', 'included', 'lost', 'doubled', 'stuck'] as const).map((name) => [
+    name,
+    moved[name] + lost[name],
+  ]);
+  const problems = [...moved.problems, ...lost.problems, ...lost.wrong];
+  return { awayMs: moved.awayMs, forgotten: lost.forgotten, ...Object.fromEntries(counts), problems };
 }
 
 async function move(drill: Drill): Promise<{ readonly awayMs: number }> {

@@ -1,34 +1,42 @@
 /** Keys that change under load: the certificates of both services, the secret that seals the authority's vault, and the keys of epochs. */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { rotateVault } from '@basa/authority';
-import type { Verdict } from '../trials/crash/verdict.ts';
-import type { TrialInput } from '../trials/program.ts';
-import { fingerprintOf, issueCertificate } from './certificates.ts';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { Drill } from './drill.ts';
-
-export interface RotationReport extends Verdict {
-  readonly certificates: number;
-  /** The number of keys that were sealed again with the vault. */
-  readonly resealed: number;
-  /** Epochs that the authority opened. */
-  readonly epochs: number;
-}
 
 const EPOCHS = 3;
 const LOOK_MS = 200;
 const ROTATED = ['server', 'authority'] as const;
+/** A process trusts a private certificate authority only if it is started with it, so this process starts itself again. */
+const FOLDER = 'BASA_DRILL_FOLDER';
 
-/** `folder` has the certificate authority that this process and its child processes trust. */
-export function runRotation({ folder, ...input }: TrialInput & { readonly folder: string }): Promise<RotationReport> {
+/** Counts the new certificates, the keys that were sealed again with the vault, and the epochs that the authority opened. */
+export async function runRotation(say: (line: string) => void) {
+  const folder = process.env[FOLDER];
+  if (folder === undefined) return startedAgain();
   const [server, tls] = ROTATED.map((name) => issueCertificate(folder, name));
-  return Drill.run({ ...input, server: { ...server }, authority: { ...tls } }, async (drill) => ({
+  const work = async (drill: Drill) => ({
     certificates: await rotateCertificates(drill, folder),
     resealed: await rotateSecret(drill),
     epochs: await followEpochs(drill),
-  }));
+  });
+  return Drill.run(say, work, { server: { ...server }, authority: { ...tls } });
+}
+
+/** Ends this process with the result of the other. */
+function startedAgain(): never {
+  const made = makeCertificateAuthority();
+  const environment = { ...process.env, [FOLDER]: made, NODE_EXTRA_CA_CERTS: join(made, 'ca.crt') };
+  const words = [...process.execArgv, ...process.argv.slice(1, 2), 'rotation', ...process.argv.slice(2)];
+  const { status } = spawnSync(process.execPath, words, { env: environment, stdio: 'inherit' });
+  rmSync(made, { recursive: true, force: true });
+  process.exit(status ?? 1);
 }
 
 async function rotateCertificates(drill: Drill, folder: string): Promise<number> {
@@ -71,4 +79,53 @@ async function followEpochs(drill: Drill): Promise<number> {
   }
   drill.say(`${EPOCHS} key epochs have been used`);
   return seen.size;
+}
+
+const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+function openssl(folder: string, ...words: readonly string[]): void {
+  try {
+    execFileSync('openssl', words, { cwd: folder, stdio: 'ignore' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new MissingError(
+      'openssl is not there, and this drill makes certificates with it; install the package openssl',
+    );
+  }
+}
+
+/** A new folder with a certificate authority in `ca.crt`. */
+function makeCertificateAuthority(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-drill-'));
+  openssl(folder, 'req', '-x509', ...KEY, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=drill');
+  return folder;
+}
+
+interface TlsFiles {
+  readonly tlsKeyFile: string;
+  readonly tlsCertFile: string;
+}
+
+/** The first time and every time after: a new key and a certificate for it, in the same files. */
+function issueCertificate(folder: string, name: string): TlsFiles {
+  const extensions = ['subjectAltName=IP:127.0.0.1,DNS:localhost', 'basicConstraints=critical,CA:FALSE'];
+  const subject = ['-subj', `/CN=${name}`, ...extensions.flatMap((extension) => ['-addext', extension])];
+  const signed = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-days', '1'];
+  openssl(folder, 'req', '-x509', ...KEY, ...signed, '-keyout', 'new.key', '-out', 'new.crt', ...subject);
+  const [tlsKeyFile, tlsCertFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
+  copyFileSync(join(folder, 'new.key'), tlsKeyFile);
+  copyFileSync(join(folder, 'new.crt'), tlsCertFile);
+  return { tlsKeyFile, tlsCertFile };
+}
+
+/** The SHA-256 of the certificate that a service shows. */
+function fingerprintOf(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
 }

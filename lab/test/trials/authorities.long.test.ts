@@ -1,6 +1,6 @@
 /** The short version of `npm run lab -- trial authorities`. */
 import { expect, it } from 'vitest';
-import { runAuthorities } from '../../src/trials/authorities/run.ts';
+import { runAuthorities } from '../../src/trials/authorities.ts';
 
 it('four authorities, killed one at a time, one down and two down, lose no acknowledged update and count none twice', async () => {
   const report = await runAuthorities({ kills: 4, seed: 1 });

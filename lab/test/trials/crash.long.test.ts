@@ -1,6 +1,6 @@
 /** The short version of `npm run lab -- trial crash`. */
 import { describe, expect, it } from 'vitest';
-import { runCrashes } from '../../src/trials/crash/run.ts';
+import { runCrashes } from '../../src/trials/crash.ts';
 
 describe('kill -9 of server, authority and devices under load', () => {
   it.each([

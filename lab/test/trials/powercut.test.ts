@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { PowerCuts } from '../../src/trials/powercut/shim.ts';
+import { PowerCuts } from '../../src/trials/powercut.ts';
 
 const hasCompiler = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
 const folders: string[] = [];

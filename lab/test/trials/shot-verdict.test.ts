@@ -1,7 +1,7 @@
 /** The problems that the verdict of a crash run in the one-shot mode reports. */
 import type { AuditedBatch } from '@basa/testkit/processes/audits.ts';
 import { expect, it } from 'vitest';
-import { batchProblems } from '../../src/trials/crash/shot-verdict.ts';
+import { batchProblems } from '../../src/trials/verdict.ts';
 
 /** Uploads are written as "user tag". */
 function batch(ctx: string, model: string, uploads: readonly string[]): AuditedBatch {

@@ -1,8 +1,8 @@
 /** `npm run lab -- trial s3 [--json]`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
 import { spawnSync } from 'node:child_process';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
-import { runVitest } from '../tests/run-vitest.ts';
 import { missingCeph, startRadosgw } from './radosgw.ts';
+import { runVitest } from './vitest.ts';
 
 const install = missingCeph();
 if (install !== undefined && process.getuid?.() === 0) {

@@ -1,12 +1,12 @@
 /** A device of the soak test. It is honest, drops out, repeats messages, or lies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '@basa/client/internal/connect.ts';
-import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import { type BasaClient, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { userIdOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import { sdkDevice } from './sdk-device.ts';
 
 /** The update that a device offered. The authorities say whether it is in a batch. */
 export interface Offered {
@@ -88,12 +88,8 @@ export class SoakDevice {
       const place = this.#work.chance.unit() < 0.5 ? 1 : vector.length >> 1;
       if (this.#isLying) vector[place] = ((vector[place] ?? 0) + 2 ** 31) >>> 0;
     };
-    return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
-      ...processes.services,
-      token,
-      retry: RETRY,
-      floor: { minimum: 2, noNoise: true },
-    });
+    const outside = this.#isLiar ? { ...real, mask: lie } : real;
+    return sdkDevice(processes.services, token, { outside, signer: this.#signer, retry: RETRY });
   }
 
   async #contribute(client: BasaClient): Promise<void> {

@@ -1,7 +1,7 @@
 /** `npm run lab -- trial tests [filter ...] [--json]`: the tests that `npm test` leaves out because they take long. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import { runVitest } from './run-vitest.ts';
+import { runVitest } from './vitest.ts';
 
 const { values, positionals } = parseArgs({ options: SWITCHES, allowPositionals: true });
 if (values.help) {

@@ -1,7 +1,7 @@
 /** A process with some devices of the SDK. Each offers the one-hot updates that it gets, until the process is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BasaClient, BasaClient as Clients, ProblemError, UnreachableError } from '@basa/client/node';
-import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
+import type { DevicesWork, FromDevices, ToDevices } from '../fleet.ts';
 
 const PIECE_BYTES = 16_384;
 const PAUSE_MS = 100;
@@ -55,7 +55,7 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
     tell({ kind: 'acknowledged', device, place, ctx, joinTag });
   } else {
     const { reason, update } = result;
-    tell({ kind: 'rejected', device, place, reason, update });
+    tell({ kind: 'rejected', device, reason, update });
     await sleep(PAUSE_MS);
   }
 }

@@ -1,8 +1,7 @@
 /** A process with many devices of the SDK: all enrol, then each fetches the model and gives one update. */
-import { connect } from '@basa/client/internal/connect.ts';
-import { type BasaClient, inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
-import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import { numberOf, type SendersWork } from './numbers.ts';
+import { type BasaClient, nodeOutside } from '@basa/client/node';
+import type { SendersWork } from '../large.ts';
+import { numberOf, sdkDevice } from '../sdk-device.ts';
 
 const RETRY = { attempts: 20, firstWaitMs: 100, longestWaitMs: 2000, timeoutMs: 120_000 };
 
@@ -44,13 +43,7 @@ const transport: typeof outside.transport = {
 };
 
 async function enrol([n, token]: [number, string]): Promise<void> {
-  const store = inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));
-  clients[n] = await connect({ ...outside, transport }, store, {
-    ...work.services,
-    token,
-    retry: RETRY,
-    floor: { minimum: 2, noNoise: true },
-  });
+  clients[n] = await sdkDevice(work.services, token, { outside: { ...outside, transport }, retry: RETRY });
 }
 
 async function contribute([n, client]: [number, BasaClient]): Promise<void> {

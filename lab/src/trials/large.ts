@@ -1,16 +1,13 @@
 /** One batch through a real server and a real authority, with the senders in processes of their own. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
-import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import { askProcess } from '../ask-process.ts';
-import { bundleTrial } from '../bundle.ts';
-import { askedSeconds } from './asked-seconds.ts';
-import { isMeanOf, LEVEL, type SendersWork } from './numbers.ts';
-import { cpuSeconds } from './processor.ts';
+import { type DeviceServices, TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import { bundleTrial } from './fleet.ts';
+import { askedSeconds, askProcess, cpuSeconds, memoryMiB } from './measured.ts';
+import { LEVEL, numberOf } from './sdk-device.ts';
 
-export interface BatchSize {
+interface BatchSize {
   readonly dimension: number;
   readonly users: number;
   readonly workers: number;
@@ -35,14 +32,34 @@ export interface OneBatch extends BatchSize {
   readonly authorityCpuS: number;
   readonly serverMiB: number;
   readonly authorityMiB: number;
-  readonly exact: boolean;
+  /** Empty if the sum is exact. */
+  readonly problems: readonly string[];
+}
+
+/** The input of a process that sends updates. */
+export interface SendersWork {
+  readonly services: DeviceServices;
+  readonly dimension: number;
+  /** The number of the first user; each has a token. */
+  readonly first: number;
+  readonly tokens: readonly string[];
+  readonly atOnce: number;
 }
 
 const SENDERS = 2;
 const TOKENS_AT_ONCE = 1000;
 const DAY_MS = 86_400_000;
 
-export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
+/** Version 0 is zeros: version 1 is minus the mean, in the server's own arithmetic. */
+function isMeanOf(users: number, parameters: Float32Array): boolean {
+  return parameters.every((value, place) => {
+    let sum = 0;
+    for (let user = 0; user < users; user++) sum += numberOf(user, place) * LEVEL;
+    return value === Math.fround(0 - Math.fround(sum * (1 / (LEVEL * users))));
+  });
+}
+
+export async function runOneBatch(size: BatchSize, tell: (line: string) => void): Promise<OneBatch> {
   const bundle = await bundleTrial();
   const { dimension, users, workers } = size;
   const policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'> = {
@@ -53,7 +70,7 @@ export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
   const senders = Array.from({ length: SENDERS }, () => fork(bundle.file('senders'), [], { stdio: 'inherit' }));
   try {
     const enrolS = await secondsOf(() => enrolAll(processes, senders, size));
-    console.log(`${users} devices are enrolled: ${enrolS.toFixed(0)} s`);
+    tell(`${users} devices are enrolled: ${enrolS.toFixed(0)} s`);
     const pidOf = (name: 'server' | 'authority'): number => processes.children.get(name)?.pid ?? 0;
     const cpuOf = (name: 'server' | 'authority'): number => cpuSeconds(pidOf(name));
     const before = { server: cpuOf('server'), authority: cpuOf('authority') };
@@ -61,9 +78,10 @@ export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
     const intakeS = await secondsOf(async () => {
       took = (await Promise.all(senders.map((sender) => askProcess(sender, 'go')))).flat() as number[];
     });
-    console.log(`all uploads are acknowledged: ${intakeS.toFixed(0)} s`);
+    tell(`all uploads are acknowledged: ${intakeS.toFixed(0)} s`);
     const openS = await secondsOf(() => untilOpen(processes));
     const asked = await askedSeconds(processes);
+    const isExact = isMeanOf(users, await processes.server.parameters(processes.task, 1));
     return {
       ...{ ...size, enrolS, intakeS, openS },
       deviceMs: took.sort((a, b) => a - b)[took.length >> 1] ?? Number.NaN,
@@ -73,9 +91,9 @@ export async function runOneBatch(size: BatchSize): Promise<OneBatch> {
       releaseS: asked('release', 'sum'),
       serverCpuS: cpuOf('server') - before.server,
       authorityCpuS: cpuOf('authority') - before.authority,
-      serverMiB: peakMiB(pidOf('server')),
-      authorityMiB: peakMiB(pidOf('authority')),
-      exact: isMeanOf(users, await processes.server.parameters(processes.task, 1)),
+      serverMiB: Math.round(memoryMiB(pidOf('server'), 'VmHWM')),
+      authorityMiB: Math.round(memoryMiB(pidOf('authority'), 'VmHWM')),
+      problems: isExact ? [] : ['the sum is not exact'],
     };
   } finally {
     for (const sender of senders) sender.disconnect();
@@ -110,10 +128,4 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
   const began = performance.now();
   await work();
   return (performance.now() - began) / 1000;
-}
-
-/** The peak memory of the process with all its threads. */
-function peakMiB(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
 }
