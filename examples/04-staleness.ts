@@ -7,7 +7,7 @@
  */
 
 import type { UserId } from '@basa/protocol';
-import { stalenessWeight } from '@basa/protocol/policy';
+import { Training } from '@basa/protocol/policy';
 import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';
 
@@ -28,7 +28,9 @@ const trained = [
 ];
 for (const [n, { on, delta }] of trained.entries()) {
   const age = VERSION - on;
-  console.log(`trained on version ${on}: staleness ${age}, weight ${stalenessWeight(staleness, age).toFixed(3)}`);
+  console.log(
+    `trained on version ${on}: staleness ${age}, weight ${Training.stalenessWeight(staleness, age).toFixed(3)}`,
+  );
   const user = new Uint8Array(32).fill(n + 1) as UserId;
   world.upload(user, world.prepare(user, delta, on));
 }

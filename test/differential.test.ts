@@ -16,9 +16,9 @@ import {
   toHex,
 } from '@basa/masking';
 import type { JoinTag, TaskId, UserId } from '@basa/protocol';
-import { partTerm } from '@basa/protocol/internal/one-shot/parts.ts';
-import { partBinding, sealParts } from '@basa/protocol/one-shot';
-import { ONE_SHOT_DEFAULTS, taskParts } from '@basa/protocol/policy';
+import { partBinding, partTerm, sealParts } from '@basa/protocol/internal/one-shot/parts.ts';
+import { taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { type Codec, type Epoch, heldParts } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { seededWords } from '@basa/simulator/node';

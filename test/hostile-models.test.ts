@@ -3,7 +3,7 @@ import type { Outside } from '@basa/client/node';
 import { allSamples, createReferenceBackend, createTrainer, type Dataset, defineModel, dense } from '@basa/learning';
 import { applyMasksInPlace, toHex } from '@basa/masking';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
-import { modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
+import { ModelStatement, ShownModel } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/simulator/virtual-time';
 import { World } from '@basa/testkit/world/world.ts';
@@ -64,12 +64,12 @@ function showing(models: readonly Uint8Array[]): () => void {
   readers.push(({ path }, { status, headers, body }) => {
     if (path !== SERVER_PATH.admissions(world.task) || status !== 200) return undefined;
     const place = JSON.parse(Buffer.from(body).toString()) as { readonly model: string };
-    const { statement, epochs } = shownModelCodec.decode(Buffer.from(place.model, 'hex'));
+    const { statement, epochs } = ShownModel.decode(Buffer.from(place.model, 'hex'));
     const { serial } = statement;
     const modelHash = nodeSuite.sha256(models[taken] as Uint8Array);
     const other = { ...statement, version: taken + 1, serial: serial + taken, modelHash };
-    const signature = world.serverSigner.sign(modelStatementCodec.statement(other));
-    const shown = toHex(shownModelCodec.encode({ statement: { ...other, signature }, epochs }));
+    const signature = world.serverSigner.sign(ModelStatement.statement(other));
+    const shown = toHex(ShownModel.encode({ statement: { ...other, signature }, epochs }));
     return { status, headers, body: Buffer.from(JSON.stringify({ ...place, model: shown })) };
   });
   return () => void [faults.pop(), readers.pop()];

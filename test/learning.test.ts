@@ -11,7 +11,7 @@ import {
   partitionByDirichlet,
   runPlainFedBuff,
 } from '@basa/learning';
-import { SCORE_OF_LOSS } from '@basa/protocol/http';
+import { SCORE_OF_LOSS } from '@basa/protocol/internal/http/live.ts';
 import { TASK_LOSSES } from '@basa/protocol/internal/wire/training.ts';
 import { wasmBackend } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';

@@ -3,16 +3,9 @@ import { readFileSync } from 'node:fs';
 import { floorProblem } from '@basa/client/internal/device/floor.ts';
 import { DecodeError, toHex } from '@basa/masking';
 import { millis } from '@basa/protocol';
-import {
-  decodePolicy,
-  epsilonAfter,
-  isSealing,
-  policyProblem,
-  reportWords,
-  taskIdOf,
-  windowAt,
-  windowStatement,
-} from '@basa/protocol/policy';
+import { epsilonAfter } from '@basa/protocol/internal/wire/privacy.ts';
+import { reportWords, windowAt, windowStatement } from '@basa/protocol/internal/wire/statistics.ts';
+import { isSealing, policyProblem, TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { modelNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
@@ -38,7 +31,7 @@ it('a policy of paper mode can be used exactly if the vectors say so', () => {
 
 it('a policy is below a floor exactly if the vectors say so', () => {
   const isBelow = vectors.floors.map(
-    ({ floor, policy }) => floorProblem(floor, decodePolicy(bytes(policy))) !== undefined,
+    ({ floor, policy }) => floorProblem(floor, TaskPolicy.decode(bytes(policy))) !== undefined,
   );
   expect(isBelow).toEqual(vectors.floors.map((one) => one.isBelow));
 });
@@ -53,7 +46,7 @@ it('every budget is the epsilon of the vectors', () => {
 it('every report has the words and the window of the vectors', () => {
   expect(vectors.reports.length).toBeGreaterThan(10);
   for (const { policy, report, now, ...expected } of vectors.reports) {
-    const decoded = decodePolicy(bytes(policy));
+    const decoded = TaskPolicy.decode(bytes(policy));
     const { statistics = expect.fail() } = decoded;
     const { words, outside } = reportWords(statistics.fields, report);
     const window = windowAt(statistics, millis(now));
@@ -65,7 +58,7 @@ it('every report has the words and the window of the vectors', () => {
 /** As a device judges it, in the order of `connect`. */
 function verdict(hex: string): PolicyRefusal | undefined {
   try {
-    const policy = decodePolicy(bytes(hex));
+    const policy = TaskPolicy.decode(bytes(hex));
     if (policyProblem(policy) !== undefined) return 'unusable-policy';
     return isSealing(policy) ? undefined : 'unsafe-engine';
   } catch (error) {

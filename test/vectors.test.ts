@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { millis, type TaskId } from '@basa/protocol';
 import { WIRE_VERSION } from '@basa/protocol/internal/wire/codec.ts';
 import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
-import { epochCodec, isEpochOf } from '@basa/protocol/wire';
+import { Epoch, isEpochOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import type { RefusedKey } from '@basa/testkit/vectors/epoch-keys.ts';
@@ -67,7 +67,7 @@ it('an epoch with a key that must be refused does not count, though its authorit
   const counts = (key: Uint8Array): boolean => {
     const times = { opens: millis(0), closes: millis(ONE_SHOT_DEFAULTS.epochMs) };
     const body = { task: new Uint8Array(32) as TaskId, authority: 0, key, kemKey: undefined, ...times };
-    return isEpochOf(nodeSuite, rules, { ...body, signature: signer.sign(epochCodec.statement(body)) });
+    return isEpochOf(nodeSuite, rules, { ...body, signature: signer.sign(Epoch.statement(body)) });
   };
   expect(counts(nodeSuite.x25519(new Uint8Array(32).fill(2)).publicKey)).toBe(true);
   const whole = refusedKeys.map(({ key }) => Buffer.from(key, 'hex')).filter(({ length }) => length === 32);

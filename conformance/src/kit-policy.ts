@@ -1,14 +1,8 @@
 /** The policies of tests: small batches, and a body that takes several pieces to send. */
 import { ascii, RING_32, toHex } from '@basa/masking';
-import {
-  DEFAULT_MAX_STALENESS,
-  defaultThreshold,
-  ENGINE,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  POLICY_DEFAULTS,
-  type TaskPolicy,
-} from '@basa/protocol/policy';
+import { defaultThreshold } from '@basa/protocol/internal/wire/council.ts';
+import { DEFAULT_MAX_STALENESS } from '@basa/protocol/internal/wire/training.ts';
+import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 const BATCH_SIZE = 3;

@@ -4,18 +4,9 @@
  * test/services/conformance.test.ts tells each to the client for Node and to the client in Python.
  */
 import { type Signer, toHex } from '@basa/masking';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol/http';
-import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import {
-  type Certificate,
-  certificateCodec,
-  type Endorsement,
-  type Epoch,
-  epochCodec,
-  modelStatementCodec,
-  type ShownModel,
-  shownModelCodec,
-} from '@basa/protocol/wire';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol/internal/http/problems.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, type Endorsement, Epoch, ModelStatement, ShownModel } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { isUpload, Scene } from './scene.ts';
 import type { Answer, Asked, ServiceProxy } from './service-proxy.ts';
@@ -60,7 +51,7 @@ export const LIES: readonly Lie[] = [
     name: 'a policy that does not hash to the task',
     refusal: 'wrong-policy',
     tell: ({ authorities: [authority] }) =>
-      changing(authority, /\/policy$/, (body) => encodePolicy({ ...decodePolicy(body), minimum: 3 })),
+      changing(authority, /\/policy$/, (body) => TaskPolicy.encode({ ...TaskPolicy.decode(body), minimum: 3 })),
   },
   {
     name: 'a certificate that the authority did not sign',
@@ -80,7 +71,7 @@ export const LIES: readonly Lie[] = [
     refusal: 'epochs-missing',
     tell: aboutEach((epoch) => {
       const own = { ...epoch, key: nodeSuite.x25519(nodeRandomBytes(32)).publicKey };
-      return { ...own, signature: STRANGER.sign(epochCodec.statement(own)) };
+      return { ...own, signature: STRANGER.sign(Epoch.statement(own)) };
     }),
   },
   {
@@ -106,7 +97,7 @@ export const LIES: readonly Lie[] = [
     tell: (scene) =>
       showing(scene, ({ statement, ...shown }) => {
         const forged = { ...statement, modelHash: nodeRandomBytes(32) };
-        return { ...shown, statement: { ...forged, signature: STRANGER.sign(modelStatementCodec.statement(forged)) } };
+        return { ...shown, statement: { ...forged, signature: STRANGER.sign(ModelStatement.statement(forged)) } };
       }),
   },
   {
@@ -169,7 +160,7 @@ export function problemAnswer(code: 'epoch-invalid' | 'stopping', retryAfterMs?:
 
 /** Shows another model or other epochs, by themselves and with a place. */
 export function showing({ server }: Scene, change: (shown: ShownModel) => ShownModel): void {
-  const changed = (body: Uint8Array): Uint8Array => shownModelCodec.encode(change(shownModelCodec.decode(body)));
+  const changed = (body: Uint8Array): Uint8Array => ShownModel.encode(change(ShownModel.decode(body)));
   changing(server, /\/(models\/newest|admissions)$/, (body, { path }) => {
     if (path.endsWith('/newest')) return changed(body);
     const { model } = JSON.parse(new TextDecoder().decode(body)) as { readonly model?: string };
@@ -194,13 +185,13 @@ function changing(
 
 function forgingCertificates(proxy: ServiceProxy | undefined, authority = 0): void {
   changing(proxy, /\/enrolments$/, (body) => {
-    const certificate = certificateCodec.decode(body);
-    return certificateCodec.encode({ ...certificate, endorsements: signedBy(STRANGER, certificate, authority) });
+    const certificate = Certificate.decode(body);
+    return Certificate.encode({ ...certificate, endorsements: signedBy(STRANGER, certificate, authority) });
   });
 }
 
 function signedBy(signer: Signer, certificate: Certificate, authority: number): readonly Endorsement[] {
-  return [{ authority, signature: signer.sign(certificateCodec.statement(certificate)) }];
+  return [{ authority, signature: signer.sign(Certificate.statement(certificate)) }];
 }
 
 async function contributed(scene: Scene): Promise<void> {

@@ -5,8 +5,8 @@ import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { AuthorityOperator, type ServerOperator, tokenForAll } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
-import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { type ShotHeader, type ShownModel, shotUploadCodec, shownModelCodec } from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { type ShotHeader, ShotUpload, ShownModel } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { ClientEnd, RunningClient, StartClient } from './client-under-test.ts';
 import { firstDifference, updateOf } from './exact-updates.ts';
@@ -84,7 +84,7 @@ export class Scene {
     const signal = new AbortController().signal;
     const operator = new AuthorityOperator({ url, token: tokenForAll(url, stage.operatorToken), signal });
     const task = await operator.createTask(policy);
-    await stage.server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
+    await stage.server.createTask({ policy: toHex(TaskPolicy.encode(policy)), serverStep: WHOLE_STEP });
     const server = await ServiceProxy.before(() => stage.serverUrl);
     const authorities = await Promise.all(council.map((each) => ServiceProxy.before(() => each.url)));
     const scene = new Scene({ stage, start, policy, task, server, authorities, operator });
@@ -137,7 +137,7 @@ export class Scene {
   /** The signed headers that it sent, each once: as many as it made uploads. */
   get uploads(): readonly ShotHeader[] {
     const headers = new Set(this.pieces.map(({ headers: { [HEADER.upload]: hex } }) => String(hex)));
-    return [...headers].map((hex) => shotUploadCodec.decode(fromHex(hex) ?? new Uint8Array()).header);
+    return [...headers].map((hex) => ShotUpload.decode(fromHex(hex) ?? new Uint8Array()).header);
   }
 
   /** The model that the server shows at this moment. */
@@ -145,7 +145,7 @@ export class Scene {
     const headers = { authorization: `Bearer ${this.stage.operatorToken}` };
     const response = await fetch(new URL(SERVER_PATH.newestModel(this.task), this.stage.serverUrl), { headers });
     if (!response.ok) throw new Error(`the server shows no model: ${response.status}`);
-    return shownModelCodec.decode(new Uint8Array(await response.arrayBuffer()));
+    return ShownModel.decode(new Uint8Array(await response.arrayBuffer()));
   }
 
   /** A real device contributes its update past the proxies. */

@@ -10,7 +10,7 @@ import { enrolmentHashes, newEnrolmentTokens } from '@basa/client/operator';
 import { logisticRegression, manifestText } from '@basa/learning';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { ENGINE, encodePolicy, ONE_SHOT_DEFAULTS, POLICY_DEFAULTS } from '@basa/protocol/policy';
+import { ENGINE, ONE_SHOT_DEFAULTS, POLICY_DEFAULTS, TaskPolicy } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { startServer } from '@basa/server';
 import { pagesFolder } from '@basa/web';
@@ -46,7 +46,7 @@ const ask = async (base, path, body) => {
 };
 /** Creates it at the authority first, then at the server; with tokens for this many devices. */
 const createTask = async (name, choice, { devices, ...specification }) => {
-  const policy = encodePolicy({
+  const policy = TaskPolicy.encode({
     name: new TextEncoder().encode(name),
     engine: ENGINE.oneShot,
     bufferSize: 3,

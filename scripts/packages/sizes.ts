@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { KEM_KEY_BYTES, KEM_SECRET_BYTES } from '@basa/masking';
-import { isHybrid, SEALINGS, type Sealing, sealedPartBytes } from '@basa/protocol/policy';
+import { OneShotRules, type Sealing } from '@basa/protocol/policy';
 import { FOR_BROWSERS } from '@basa/testkit/browser/bundle-pages.ts';
 import { loadedAtOnce } from '@basa/testkit/browser/loaded-at-once.ts';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -67,15 +67,20 @@ export function sizesPage(tarballs: readonly Tarball[], sizes: readonly BrowserS
     'In bytes. The statement of an authority carries its public keys, an upload carries sealed seeds. `npm run lab -- bench sealing` measures the time that they take.',
     markdownTable(
       ['sealing', 'public keys', 'expanded secrets', 'sealed seeds, one authority', 'sealed seeds, 3 of 4'],
-      SEALINGS.map((sealing) => [`\`${sealing}\``, ...sealedSizes(sealing).map(String)]),
+      OneShotRules.SEALINGS.map((sealing) => [`\`${sealing}\``, ...sealedSizes(sealing).map(String)]),
     ),
   );
 }
 
 /** Of the keys of one authority, of one part with one holder, and of four parts with three holders each. */
 function sealedSizes(sealing: Sealing): readonly number[] {
-  const [key, secret] = isHybrid(sealing) ? [KEM_KEY_BYTES, KEM_SECRET_BYTES] : [0, 0];
-  return [32 + key, 32 + secret, sealedPartBytes(sealing, 1), 4 * sealedPartBytes(sealing, 3)];
+  const [key, secret] = OneShotRules.isHybrid(sealing) ? [KEM_KEY_BYTES, KEM_SECRET_BYTES] : [0, 0];
+  return [
+    32 + key,
+    32 + secret,
+    OneShotRules.sealedPartBytes(sealing, 1),
+    4 * OneShotRules.sealedPartBytes(sealing, 3),
+  ];
 }
 
 const kB = (bytes: number): number => Math.round(bytes / 100) / 10;

@@ -1,7 +1,7 @@
 /** Every expected no of core and services, from the tables they answer with. */
 import { REFUSALS } from '@basa/protocol';
-import { nextStepOf, type ProblemCode, problemOf } from '@basa/protocol/http';
-import { SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
+import type { ProblemCode } from '@basa/protocol/http';
+import { nextStepOf, problemOf, SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
 import { markdownPage, markdownTable } from './markdown.ts';
 
 export function refusalsPage(): string {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { joinLink } from '@basa/cli/internal/local/pages.ts';
 import { toHex } from '@basa/masking';
-import { encodePolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
 import { TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';
@@ -182,7 +182,7 @@ it('a tab takes no part in a task that leaves the network to the server', async 
   const { authority, authorityKey, policy, server, task: known } = web.processes;
   const openPolicy = { ...policy, manifestHash: new Uint8Array(32) };
   const task = await authority.createTask(openPolicy);
-  await server.createTask({ policy: toHex(encodePolicy(openPolicy)) });
+  await server.createTask({ policy: toHex(TaskPolicy.encode(openPolicy)) });
   const [token = ''] = await authority.tokens(task, 1, Date.now() + 3_600_000);
   const { model } = await server.task(known);
   const page = await context.newPage();

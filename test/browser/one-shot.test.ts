@@ -1,5 +1,5 @@
 /** A tab of a real Chromium contributes in the one-shot mode to real services, and the pages show batches. */
-import { isHybrid, SEALINGS } from '@basa/protocol/policy';
+import { isHybrid, SEALINGS } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
 import { BUFFER_SIZE, TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';

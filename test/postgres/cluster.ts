@@ -7,7 +7,7 @@ import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from 
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { createServerTables, type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
@@ -213,7 +213,7 @@ export class Cluster {
       ...testPolicy({ serverKey: (first as RunningServer).publicKey, authorityKeys: [this.authority.publicKey] }),
       ...this.#options.policy,
     };
-    const bytes = encodePolicy(this.policy);
+    const bytes = TaskPolicy.encode(this.policy);
     const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     this.task = task;
     const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.#options.specification };

@@ -5,7 +5,7 @@
 import { toHex } from '@basa/masking';
 import { type Ctx, isRefused, type Refused, type TaskId } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { encodePolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import type {
   Batch,
   BatchVoteRequest,
@@ -337,7 +337,7 @@ describe('over HTTP only: requests that are not what their address says', () => 
   });
   afterAll(() => scene.close());
   const create = (body: Uint8Array) => scene.operate('POST', AUTHORITY_PATH.tasks, body);
-  const policyWith = (change: object): Uint8Array => encodePolicy({ ...scene.world.policy, ...change });
+  const policyWith = (change: object): Uint8Array => TaskPolicy.encode({ ...scene.world.policy, ...change });
 
   it.each<[string, string, () => Promise<{ readonly code: string | undefined }>]>([
     ['a policy that does not decode', 'malformed', () => create(new Uint8Array(10))],

@@ -3,7 +3,7 @@ import type { BasaClient } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import type { TaskId } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol/http';
-import type { AdmissionView } from '@basa/protocol/one-shot';
+import type { AdmissionView } from '@basa/protocol/internal/one-shot/admission.ts';
 import {
   countsOf,
   oneHot,

@@ -3,8 +3,8 @@ import type { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, createTask, ProblemError, tokenForAll } from '@basa/client/operator';
 import { type Answer, type Asked, ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
-import { problemDocument } from '@basa/protocol/http';
-import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
+import { problemDocument } from '@basa/protocol/internal/http/problems.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -95,9 +95,9 @@ it('devices continue if the first authority shows another policy and a time ten 
   };
   liar.onAnswer = ({ path }, answer) => {
     if (path.endsWith('/policy')) {
-      const policy = decodePolicy(answer.body);
+      const policy = TaskPolicy.decode(answer.body);
       setTimeout(isTold, 100);
-      return { ...answer, body: encodePolicy({ ...policy, uploadLeaseMs: policy.uploadLeaseMs + 1 }) };
+      return { ...answer, body: TaskPolicy.encode({ ...policy, uploadLeaseMs: policy.uploadLeaseMs + 1 }) };
     }
     if (!path.endsWith('/authority')) return answer;
     const about = JSON.parse(Buffer.from(answer.body).toString()) as object;

@@ -1,7 +1,7 @@
 /** Versions of a model: immutable, named by their hash, and given in any piece. */
 import { fromHex, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { isEpochOf, isSigned, modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
+import { isEpochOf, isSigned, ModelStatement, ShownModel } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { oneHot, READER, TestServices } from '@basa/testkit/services/test-services.ts';
@@ -27,8 +27,8 @@ it('a version is named by its hash, and may be kept for ever', async () => {
   expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   expect(response.headers.get('etag')).toBe(etag);
   expect(response.headers.get('cache-control')).toContain('immutable');
-  const { statement } = shownModelCodec.decode(new Uint8Array(await (await get('newest')).arrayBuffer()));
-  expect(isSigned(nodeSuite, modelStatementCodec, statement, services.server.publicKey)).toBe(true);
+  const { statement } = ShownModel.decode(new Uint8Array(await (await get('newest')).arrayBuffer()));
+  expect(isSigned(nodeSuite, ModelStatement, statement, services.server.publicKey)).toBe(true);
   expect(`"${toHex(statement.modelHash)}"`).toBe(etag);
 });
 
@@ -78,9 +78,9 @@ it('a version never changes, and a missing version is not found', async () => {
 it('the newest one is shown with the open epochs of the authorities, by itself and with a place', async () => {
   const { policy, task } = services;
   const isGood = (body: Uint8Array): boolean => {
-    const { statement, epochs } = shownModelCodec.decode(body);
+    const { statement, epochs } = ShownModel.decode(body);
     return (
-      isSigned(nodeSuite, modelStatementCodec, statement, policy.serverKey) &&
+      isSigned(nodeSuite, ModelStatement, statement, policy.serverKey) &&
       epochs.length >= policy.threshold &&
       epochs.every((epoch) => toHex(epoch.task) === task && isEpochOf(nodeSuite, policy, epoch))
     );

@@ -2,7 +2,7 @@
 import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { encodePolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { oneHot, PAPER, scraped, TestServices, testPolicy } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -67,7 +67,7 @@ it('the means of named metrics are shown by version, with the task, and as a gau
 
 it('paper mode takes no private task: it has no noise and no budget', async () => {
   const policy = { ...testPolicy(services.keys), ...PRIVATE, ...PAPER.policy };
-  const body = JSON.stringify({ policy: toHex(encodePolicy(policy)), mode: 'paper' });
+  const body = JSON.stringify({ policy: toHex(TaskPolicy.encode(policy)), mode: 'paper' });
   const answer = await fetch(new URL(SERVER_PATH.tasks, services.server.url), {
     method: 'POST',
     headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },

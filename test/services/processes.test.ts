@@ -7,8 +7,8 @@ import { BasaClient } from '@basa/client/node';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { encodePolicy } from '@basa/protocol/policy';
-import { inspectAnswerCodec } from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { InspectAnswer } from '@basa/protocol/wire';
 import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
 import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, newToken, oneHot, READER, testPolicy, until } from '@basa/testkit/services/test-services.ts';
@@ -81,7 +81,7 @@ afterAll(async () => {
 /** A new task of a server, and its first three devices. */
 async function threeDevices(at: ServiceProcess, serverKey: Uint8Array) {
   const url = await at.url();
-  const policy = encodePolicy(testPolicy({ serverKey, authorityKeys: [keys.authority] }));
+  const policy = TaskPolicy.encode(testPolicy({ serverKey, authorityKeys: [keys.authority] }));
   const { task } = await ask<{ task: string }>(urls.authority, AUTHORITY_PATH.tasks, policy);
   await ask(url, SERVER_PATH.tasks, { policy: toHex(policy) });
   const authorityAt = { url: urls.authority, publicKey: keys.authority };
@@ -164,7 +164,7 @@ it('an authority killed right after its vote knows the batch of each upload agai
     await authority.url();
     await reached(url, task, 1);
     const inspected = proxy.passed.filter(({ asked }) => asked.path === AUTHORITY_PATH.inspections(task));
-    const { verdicts } = inspectAnswerCodec.decode(inspected.at(-1)?.answer.body as Uint8Array);
+    const { verdicts } = InspectAnswer.decode(inspected.at(-1)?.answer.body as Uint8Array);
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['used', 'used', 'used']);
   } finally {
     for (const client of clients) await client.close();

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { JoinTag, UserId } from '@basa/protocol';
 import { HEADER, type ProblemCode } from '@basa/protocol/http';
-import { type ShotHeader, shotUploadCodec } from '@basa/protocol/wire';
+import { type ShotHeader, ShotUpload } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import {
   type HeldUpload,
@@ -117,8 +117,8 @@ const TABLE: readonly (readonly [what: string, status: number, code: ProblemCode
     403,
     'certificate-invalid',
     () => {
-      const { certificate, ...rest } = shotUploadCodec.decode(other.header);
-      const header = shotUploadCodec.encode({ ...rest, certificate: { ...certificate, endorsements: [] } });
+      const { certificate, ...rest } = ShotUpload.decode(other.header);
+      const header = ShotUpload.encode({ ...rest, certificate: { ...certificate, endorsements: [] } });
       return { header, target: other.target, signer: other.signer };
     },
   ],

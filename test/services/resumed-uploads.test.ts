@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';
-import { shotLayout, shotUploadCodec } from '@basa/protocol/wire';
+import { ShotUpload, shotLayout } from '@basa/protocol/wire';
 import { holdUpload, otherBody, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
 import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
@@ -139,7 +139,7 @@ describe('a vector', () => {
       await services.createTask(policy);
       const upload = await holdUpload(services, 0);
       const before = snapshot(services);
-      const { header } = shotUploadCodec.decode(upload.header);
+      const { header } = ShotUpload.decode(upload.header);
       const body = new Uint8Array(spoil(upload.body, shotLayout(services.policy, header.epochs).vectorBytes));
       expect(await send(services, upload, otherBody(services, upload, body))).toMatchObject({
         status: 422,

@@ -1,6 +1,6 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { certificateCodec } from '@basa/protocol/wire';
+import { Certificate } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { PAPER, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
@@ -29,10 +29,10 @@ async function asking({ device, certificate }: Enrolled, target: string): Promis
 
 /** The words of a certificate, signed by somebody who is no authority of the task. */
 function forged(certificate: Uint8Array): Uint8Array {
-  const real = certificateCodec.decode(certificate);
+  const real = Certificate.decode(certificate);
   const stranger = createNodeSigner(nodeRandomBytes(32));
-  const signature = stranger.sign(certificateCodec.statement(real));
-  return certificateCodec.encode({ ...real, endorsements: real.endorsements.map((one) => ({ ...one, signature })) });
+  const signature = stranger.sign(Certificate.statement(real));
+  return Certificate.encode({ ...real, endorsements: real.endorsements.map((one) => ({ ...one, signature })) });
 }
 
 describe.each([

@@ -1,7 +1,7 @@
 /** A task that has used up its share of the storage begins nothing new; what has begun is finished, and other tasks continue. */
 import type { BasaClient } from '@basa/client/node';
 import { packedLength } from '@basa/masking';
-import { inputElements } from '@basa/protocol/wire';
+import { inputElements } from '@basa/protocol/internal/wire/input.ts';
 import { type HeldUpload, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';

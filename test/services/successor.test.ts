@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { type DeviceExport, deviceExportCodec } from '@basa/protocol/wire';
+import { DeviceExport } from '@basa/protocol/internal/wire/devices.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { asOperator, OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
@@ -62,10 +62,10 @@ async function succession() {
   const exported = async (index: number, of = predecessor, to = successor): Promise<DeviceExport> => {
     const answer = await asOperator(here.wire.fetch, 'GET', url(index, AUTHORITY_PATH.deviceExport(of, to)));
     const { page } = (await answer.json()) as { page: string };
-    return deviceExportCodec.decode(fromHex(page) as Uint8Array);
+    return DeviceExport.decode(fromHex(page) as Uint8Array);
   };
   const imported = async (index: number, pages: readonly DeviceExport[], of: TaskPolicy = policy) => {
-    const body = { policy: toHex(encodePolicy(of)), pages: pages.map((page) => toHex(deviceExportCodec.encode(page))) };
+    const body = { policy: toHex(TaskPolicy.encode(of)), pages: pages.map((page) => toHex(DeviceExport.encode(page))) };
     return (await asOperator(here.wire.fetch, 'POST', url(index, AUTHORITY_PATH.deviceImport(successor)), body)).json();
   };
   const revoke = async (index: number, user: Uint8Array): Promise<unknown> =>

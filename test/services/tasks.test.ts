@@ -5,7 +5,7 @@ import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { encodePolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { countsOf, oneHot, READER, TestServices, testPolicy, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
@@ -168,7 +168,7 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
 });
 
 describe('a task is refused', () => {
-  const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(services.keys), ...change }));
+  const policy = (change: object) => toHex(TaskPolicy.encode({ ...testPolicy(services.keys), ...change }));
   it.each([
     ['with an invalid policy', () => ({ policy: 'abcd' }), 400, ''],
     [
@@ -215,7 +215,7 @@ describe('a task is refused', () => {
 
   it('with other settings than before; with the same ones it is the same', async () => {
     await services.createTask();
-    const same = { policy: toHex(encodePolicy(services.policy)), serverStep: WHOLE_STEP };
+    const same = { policy: toHex(TaskPolicy.encode(services.policy)), serverStep: WHOLE_STEP };
     expect((await asOperator(SERVER_PATH.tasks, same)).status).toBe(200);
     expect((await asOperator(SERVER_PATH.tasks, { ...same, stallMs: 5 })).text).toContain('task-exists');
   });

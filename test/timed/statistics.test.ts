@@ -1,6 +1,7 @@
 /** Simulated statistics: sums are exact without noise, and error bars hold what they promise. */
 import { statisticsPolicy } from '@basa/client/operator';
-import { defineFields, type StatisticsPolicy } from '@basa/protocol/policy';
+import type { StatisticsPolicy } from '@basa/protocol/internal/wire/statistics.ts';
+import { defineFields } from '@basa/protocol/policy';
 import { type SimulatedWindow, type StatisticsOptions, simulateStatistics } from '@basa/simulator/virtual-time';
 import { describe, expect, it } from 'vitest';
 

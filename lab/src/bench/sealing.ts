@@ -1,5 +1,6 @@
 /** Processor time to seal and open the parts of one upload, with each sealing. */
-import { SEALINGS, type Sealing } from '@basa/protocol/policy';
+import { SEALINGS } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import type { Sealing } from '@basa/protocol/policy';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type PartTrial, partTrial } from '@basa/simulator';

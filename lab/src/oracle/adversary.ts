@@ -5,37 +5,35 @@
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { concatBytes, keysAtOnce, SEED_BYTES, toHex, unpackVector } from '@basa/masking';
 import { type Ctx, REFUSALS, type RefusalReason } from '@basa/protocol';
-import { AUTHORITY_PATH, HEADER, problemCodeOf } from '@basa/protocol/http';
-import { partTerm } from '@basa/protocol/internal/one-shot/parts.ts';
-import { endorse } from '@basa/protocol/internal/wire/council.ts';
+import { AUTHORITY_PATH, HEADER } from '@basa/protocol/http';
+import { problemCodeOf } from '@basa/protocol/internal/http/problems.ts';
+import { partBinding, partTerm, sealParts } from '@basa/protocol/internal/one-shot/parts.ts';
+import { endorse, joined } from '@basa/protocol/internal/wire/council.ts';
+import { isHolder, oneShotOf, taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
-import { partBinding, sealParts } from '@basa/protocol/one-shot';
-import { isHolder, oneShotOf, type TaskPolicy, taskParts } from '@basa/protocol/policy';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import {
   type Batch,
+  BatchVoteRequest,
   batchCtxOf,
   batchOf,
-  batchVoteRequestCodec,
   type Endorsement,
   type Epoch,
   epochNameOf,
   heldParts,
-  type InspectAnswer,
-  inspectAnswerCodec,
-  inspectRequestCodec,
-  joined,
-  liveEpochsCodec,
+  InspectAnswer,
+  InspectRequest,
+  LiveEpochs,
   partsHashOf,
-  releaseAnswerCodec,
-  releaseRequestCodec,
-  type ShotUpload,
+  ReleaseAnswer,
+  ReleaseRequest,
+  ShotHeader,
+  ShotUpload,
   type ShownUpload,
-  shotHeaderCodec,
   shotLayout,
-  shotUploadCodec,
   unframeHeader,
   uploadNameOf,
-  voteCodec,
+  Vote,
 } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -151,7 +149,7 @@ export class Adversary {
       if (status !== 200) return undefined;
       if (asked.host === 'server' && asked.path.endsWith('/models/newest')) this.kept.push(body);
       if (asked.path === AUTHORITY_PATH.epochs(this.#task))
-        for (const epoch of liveEpochsCodec.decode(body).epochs) this.#note(epoch);
+        for (const epoch of LiveEpochs.decode(body).epochs) this.#note(epoch);
       return undefined;
     });
   }
@@ -183,7 +181,7 @@ export class Adversary {
   #taken({ headers, body = new Uint8Array() }: Asked) {
     const giving = this.#giving;
     if (giving === undefined) throw new Error('nobody is giving');
-    const upload = shotUploadCodec.decode(Buffer.from(headers[HEADER.upload] ?? '', 'hex'));
+    const upload = ShotUpload.decode(Buffer.from(headers[HEADER.upload] ?? '', 'hex'));
     giving.name = this.#keep(upload, body, giving.device);
     if (this.#isHonest) return undefined;
     if (giving.crashes) return 'answer-lost' as const;
@@ -225,7 +223,7 @@ export class Adversary {
   async forge(device: OracleDevice, header: ShotHeaderBody, { sealed, seeds }: Parts): Promise<Ctx> {
     const partsHash = partsHashOf(suite, heldParts(this.policy, header.epochs), sealed) ?? new Uint8Array(32);
     const body = { ...header, user: device.user, partsHash };
-    const signature = await device.store.signer.sign(shotHeaderCodec.statement(body));
+    const signature = await device.store.signer.sign(ShotHeader.statement(body));
     const name = uploadNameOf(suite, body);
     const { certificate } = device;
     if (certificate === undefined) throw new Error('a device that forges has given before');
@@ -283,14 +281,10 @@ export class Adversary {
     const uploads = names.map((name) => this.#shown(name, lie));
     const epochs = this.#epochsOf(uploads.map(({ header }) => header));
     const body = { task: this.#task, epochs, uploads };
-    const signed = { ...body, signature: this.world.serverSigner.sign(inspectRequestCodec.statement(body)) };
-    const { bytes } = await this.#ask(
-      party,
-      AUTHORITY_PATH.inspections(this.#task),
-      inspectRequestCodec.encode(signed),
-    );
+    const signed = { ...body, signature: this.world.serverSigner.sign(InspectRequest.statement(body)) };
+    const { bytes } = await this.#ask(party, AUTHORITY_PATH.inspections(this.#task), InspectRequest.encode(signed));
     if (bytes === undefined) return undefined;
-    const answer = inspectAnswerCodec.decode(bytes);
+    const answer = InspectAnswer.decode(bytes);
     for (const { reason } of answer.verdicts) if (reason !== undefined) this.trace.refused('authority', reason);
     return answer;
   }
@@ -299,10 +293,10 @@ export class Adversary {
   async vote(party: AuthorityParty, names: readonly Ctx[], lie: Lie = {}): Promise<boolean> {
     await this.inspect(party, names);
     const body = { batch: this.#batch(names, lie) };
-    const signed = { ...body, signature: this.world.serverSigner.sign(batchVoteRequestCodec.statement(body)) };
-    const request = batchVoteRequestCodec.encode(signed);
+    const signed = { ...body, signature: this.world.serverSigner.sign(BatchVoteRequest.statement(body)) };
+    const request = BatchVoteRequest.encode(signed);
     const { bytes } = await this.#ask(party, AUTHORITY_PATH.batchVotes(this.#task), request);
-    const vote = bytes && voteCodec.decode(bytes);
+    const vote = bytes && Vote.decode(bytes);
     if (vote === undefined) return false;
     const ctx = toHex(batchCtxOf(suite, body.batch));
     this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...vote.endorsements]));
@@ -313,7 +307,7 @@ export class Adversary {
   votesFor(names: readonly Ctx[], lie: Lie = {}): readonly Endorsement[] {
     const ctx = batchCtxOf(suite, this.#batch(names, lie));
     const body = { task: this.#task, ctx };
-    const bought = this.colluding.flatMap(({ signer }) => endorse(voteCodec, this.policy, signer, body).endorsements);
+    const bought = this.colluding.flatMap(({ signer }) => endorse(Vote, this.policy, signer, body).endorsements);
     return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
   }
 
@@ -334,8 +328,8 @@ export class Adversary {
       uploads,
       wanted: parts.map((part) => ({ part, vector: true })),
     };
-    const signed = { ...body, signature: this.world.serverSigner.sign(releaseRequestCodec.statement(body)) };
-    const { bytes } = await this.#ask(party, AUTHORITY_PATH.releases(this.#task), releaseRequestCodec.encode(signed));
+    const signed = { ...body, signature: this.world.serverSigner.sign(ReleaseRequest.statement(body)) };
+    const { bytes } = await this.#ask(party, AUTHORITY_PATH.releases(this.#task), ReleaseRequest.encode(signed));
     if (bytes === undefined) return undefined;
     const sums = this.#sumsOf(bytes, parts.length);
     this.#released(batch.uploads);
@@ -346,7 +340,7 @@ export class Adversary {
 
   #sumsOf(bytes: Uint8Array, count: number): readonly Uint32Array[] {
     const { header, bodyStart } = unframeHeader(bytes, 65_536);
-    releaseAnswerCodec.decode(header);
+    ReleaseAnswer.decode(header);
     const { elements, vectorBytes } = shotLayout(this.policy, []);
     return Array.from({ length: count }, (_, n) => {
       const at = bodyStart + n * vectorBytes;

@@ -2,7 +2,8 @@
 import type { BasaClient, Outside } from '@basa/client/node';
 import { applyMasksInPlace, type MaskPlan, Secret } from '@basa/masking';
 import type { RefusalReason, UserId } from '@basa/protocol';
-import { type Certificate, userIdOf } from '@basa/protocol/wire';
+import { userIdOf } from '@basa/protocol/internal/wire/devices.ts';
+import type { Certificate } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/simulator/virtual-time';
 import { type DeviceOptions, deviceStore, type World } from '@basa/testkit/world/world.ts';

@@ -5,9 +5,16 @@
 
 import { equalBytes, toHex } from '@basa/masking';
 import { isRefused } from '@basa/protocol';
-import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { type Authority, type Decision, release, type Unit, type UnitWrite, vote } from '@basa/protocol/one-shot';
-import { isHolder, oneShotOf, taskParts } from '@basa/protocol/policy';
+import {
+  type Authority,
+  type Decision,
+  release,
+  type Unit,
+  type UnitWrite,
+  vote,
+} from '@basa/protocol/internal/one-shot/authority.ts';
+import { endorse, joined } from '@basa/protocol/internal/wire/council.ts';
+import { isHolder, oneShotOf, taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import {
   type Batch,
   type BatchVoteRequest,
@@ -16,10 +23,9 @@ import {
   type Epoch,
   epochEnd,
   epochNameOf,
-  joined,
   type ReleaseRequest,
   type ShotHeader,
-  voteCodec,
+  Vote,
 } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { NO_SCHEDULES, type Tally } from './schedules.ts';
@@ -91,7 +97,7 @@ export class Exhaustive {
     this.#endorsements = this.#batches.map((batch) => {
       const body = { task, ctx: batchCtxOf(environment.tools.suite, batch) };
       return this.#world.indices.flatMap(
-        (one) => endorse(voteCodec, policy, this.#world.authority(one).base.ports.signer, body).endorsements,
+        (one) => endorse(Vote, policy, this.#world.authority(one).base.ports.signer, body).endorsements,
       );
     });
   }

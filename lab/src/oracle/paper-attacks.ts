@@ -1,8 +1,8 @@
 /** The adversaries of the attacks on the paper's protocol, in the one-shot mode: three devices in a batch, one of which may collude. */
 import { ring } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import { epochKeysOf } from '@basa/protocol/one-shot';
-import { oneShotOf } from '@basa/protocol/policy';
+import { epochKeysOf } from '@basa/protocol/internal/one-shot/epochs.ts';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { AttackResult } from '@basa/simulator/attacks';

@@ -2,17 +2,17 @@
 
 import type { Signer } from '@basa/masking';
 import type { EpochBody } from '@basa/protocol/internal/wire/model.ts';
-import { type Epoch, epochCodec, modelStatementCodec, shownModelCodec } from '@basa/protocol/wire';
+import { Epoch, ModelStatement, ShownModel } from '@basa/protocol/wire';
 
 /** The same parameters as the next model, signed by anybody. */
 export async function otherModel(
   shown: Uint8Array,
   signer: { sign(statement: Uint8Array): Uint8Array | Promise<Uint8Array> },
 ): Promise<Uint8Array> {
-  const { statement, epochs } = shownModelCodec.decode(shown);
+  const { statement, epochs } = ShownModel.decode(shown);
   const body = { ...statement, serial: statement.serial + 1 };
-  const signature = await signer.sign(modelStatementCodec.statement(body));
-  return shownModelCodec.encode({ statement: { ...body, signature }, epochs });
+  const signature = await signer.sign(ModelStatement.statement(body));
+  return ShownModel.encode({ statement: { ...body, signature }, epochs });
 }
 
 /** The same model, with other epochs of some authorities, signed again by `signerOf` them. */
@@ -21,12 +21,12 @@ export function withEpochs(
   change: (epoch: Epoch) => Partial<EpochBody>,
   signerOf: (authority: number) => Signer | undefined,
 ): Uint8Array {
-  const { statement, epochs } = shownModelCodec.decode(shown);
+  const { statement, epochs } = ShownModel.decode(shown);
   const changed = epochs.map((epoch) => {
     const signer = signerOf(epoch.authority);
     if (signer === undefined) return epoch;
     const body = { ...epoch, ...change(epoch) };
-    return { ...body, signature: signer.sign(epochCodec.statement(body)) };
+    return { ...body, signature: signer.sign(Epoch.statement(body)) };
   });
-  return shownModelCodec.encode({ statement, epochs: changed });
+  return ShownModel.encode({ statement, epochs: changed });
 }

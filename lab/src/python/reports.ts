@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { until } from '@basa/conformance/until.ts';
 import { RING_32, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { fieldsOf, statisticsNorm, statisticsWords, type WindowResult } from '@basa/protocol/policy';
+import { fieldsOf, statisticsNorm, statisticsWords } from '@basa/protocol/internal/wire/statistics.ts';
+import type { WindowResult } from '@basa/protocol/policy';
 import { READER, TestServices } from '@basa/testkit/services/test-services.ts';
 import { runPython } from './python.ts';
 

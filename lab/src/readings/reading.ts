@@ -2,7 +2,7 @@
  * An attack on what sums say: stock clients and services, every check passes, and the adversary chooses the model, the task or the devices.
  * It returns what it read; a referee that knows the truth counts what is right.
  */
-import { defaultNoise } from '@basa/protocol/policy';
+import { defaultNoise } from '@basa/protocol/internal/wire/privacy.ts';
 import type { Edit } from '../oracle/rules/rule.ts';
 
 /** No noise; the default z at a small K; z = 1. */

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { certificateCodec, enrolmentProof } from '@basa/protocol/wire';
+import { enrolmentProof } from '@basa/protocol/internal/wire/devices.ts';
+import { Certificate } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
@@ -31,7 +32,7 @@ export async function enrolled(processes: TestProcesses): Promise<Flooder> {
   });
   if (!answer.ok) throw new Error(`a device could not be enrolled: ${answer.status} ${await answer.text()}`);
   const certificate = new Uint8Array(await answer.arrayBuffer());
-  certificateCodec.decode(certificate);
+  Certificate.decode(certificate);
   return { device, certificate };
 }
 

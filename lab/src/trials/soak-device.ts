@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BasaClient, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { userIdOf } from '@basa/protocol/wire';
+import { userIdOf } from '@basa/protocol/internal/wire/devices.ts';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { sdkDevice } from './sdk-device.ts';

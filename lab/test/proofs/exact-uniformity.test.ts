@@ -1,5 +1,5 @@
 import { granted, type UserId } from '@basa/protocol';
-import { isHolder, taskParts } from '@basa/protocol/policy';
+import { isHolder, taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { OneShotFederation, type OneShotOptions, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';
 import { describe, expect, it } from 'vitest';

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { encodePolicy } from '@basa/protocol/policy';
-import { certificateCodec, hasGoodEndorsements, isSigned, revocationsCodec, userIdOf } from '@basa/protocol/wire';
+import { hasGoodEndorsements } from '@basa/protocol/internal/wire/council.ts';
+import { Revocations, userIdOf } from '@basa/protocol/internal/wire/devices.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, isSigned } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -39,9 +41,9 @@ describe('an enrolment token', () => {
     const { world, tokens } = await withTokens(2);
     const [device, other] = [signingDevice(), signingDevice()];
     const first = await enrol(device, tokens[0]);
-    const certificate = certificateCodec.decode(first.bytes);
+    const certificate = Certificate.decode(first.bytes);
     expect([toHex(certificate.task), certificate.deviceKey]).toEqual([world.task, device.deviceKey]);
-    expect(hasGoodEndorsements(nodeSuite, certificateCodec, world.policy, certificate)).toBe(true);
+    expect(hasGoodEndorsements(nodeSuite, Certificate, world.policy, certificate)).toBe(true);
     expect((await enrol(other, tokens[0])).code).toBe('enrolment-token-invalid');
     for (const token of [tokens[0], tokens[1], undefined])
       expect((await enrol(device, token)).bytes).toEqual(first.bytes);
@@ -125,14 +127,14 @@ it('anybody may read the signed list of revoked devices, which may be devices th
   await enrol(device, tokens[0]);
   for (const one of [device, unknown, device]) expect((await revoke(userOf(one))).json()).toEqual({ revoked: true });
   await party().restart();
-  const told = revocationsCodec.decode((await scene.ask(AUTHORITY_PATH.revocations)).bytes);
+  const told = Revocations.decode((await scene.ask(AUTHORITY_PATH.revocations)).bytes);
   expect(told.users.map(toHex)).toEqual([userOf(unknown), userOf(device)]);
-  expect(isSigned(nodeSuite, revocationsCodec, told, party().publicKey)).toBe(true);
+  expect(isSigned(nodeSuite, Revocations, told, party().publicKey)).toBe(true);
 });
 
 it('anybody may read the policy byte for byte, and the key and time of the authority', async () => {
   const { world } = await withTokens(0);
-  const bytes = encodePolicy(world.policy);
+  const bytes = TaskPolicy.encode(world.policy);
   expect((await scene.ask(AUTHORITY_PATH.policy(world.task))).bytes).toEqual(bytes);
   const { publicKey, time } = (await scene.ask(AUTHORITY_PATH.about)).json();
   expect([publicKey, time]).toEqual([toHex(party().publicKey), world.now]);
@@ -149,7 +151,7 @@ describe('a device', () => {
     expect(certificate.status).toBe(200);
     const [proof] = await scene.register();
     const second = await enrol(device, proof, other);
-    expect(toHex(certificateCodec.decode(second.bytes).task)).toBe(other);
+    expect(toHex(Certificate.decode(second.bytes).task)).toBe(other);
     expect((await enrol(device, undefined, first)).bytes).toEqual(certificate.bytes);
   });
 
@@ -180,7 +182,7 @@ describe('a disk that fails', () => {
   it('changes nothing: the request is refused, and served when there is space again', async () => {
     const { world } = await withTokens(0);
     const policy = { ...world.policy, name: new TextEncoder().encode('another') };
-    const create = () => scene.operate('POST', AUTHORITY_PATH.tasks, encodePolicy(policy));
+    const create = () => scene.operate('POST', AUTHORITY_PATH.tasks, TaskPolicy.encode(policy));
     const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
     vi.spyOn(AuthorityTables.prototype, 'addTask').mockRejectedValue(full);
     for (let n = 0; n < 2; n++) expect((await create()).code).toBe('storage-full');

@@ -7,8 +7,8 @@ import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { equalBytes, toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { agreementKeyOf } from '@basa/protocol/one-shot';
-import { ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { agreementKeyOf } from '@basa/protocol/internal/one-shot/epochs.ts';
+import { ENGINE, TaskPolicy } from '@basa/protocol/policy';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
@@ -74,7 +74,7 @@ async function createTask({ url, publicKey }: Authority, change: Partial<TaskPol
     { serverKey: createNodeSigner(nodeRandomBytes(32)).publicKey, authorityKeys: [publicKey] },
     change,
   );
-  const answer = await operate(fetch, 'POST', new URL(AUTHORITY_PATH.tasks, url), encodePolicy(policy));
+  const answer = await operate(fetch, 'POST', new URL(AUTHORITY_PATH.tasks, url), TaskPolicy.encode(policy));
   return (JSON.parse(new TextDecoder().decode(answer)) as { task: string }).task;
 }
 

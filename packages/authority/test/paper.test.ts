@@ -4,9 +4,9 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
 import type { Position } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { paperAttribute, paperTicketCodec } from '@basa/protocol/paper';
+import { userIdOf } from '@basa/protocol/internal/wire/devices.ts';
+import { PaperTicket, paperAttribute } from '@basa/protocol/paper';
 import { ENGINE } from '@basa/protocol/policy';
-import { userIdOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import { afterEach, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ async function positioned(policy: Partial<typeof PAPER> = PAPER) {
     user: userIdOf(nodeSuite, device.deviceKey),
   };
   const signedBy = ({ sign }: { sign(message: Uint8Array): Uint8Array }): Uint8Array =>
-    paperTicketCodec.encode({ ...body, signature: sign(paperTicketCodec.statement(body)) });
+    PaperTicket.encode({ ...body, signature: sign(PaperTicket.statement(body)) });
   const attribute = paperAttribute(nodeSuite, body.ctx, body.position);
   const [keys, ofTask] = [AUTHORITY_PATH.unsafePaperKeys(world.task), AUTHORITY_PATH.unsafePaperSealingKey(world.task)];
   const ticket = signedBy(world.serverSigner);

@@ -5,9 +5,12 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toSigned } from '@basa/masking';
 import { granted } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { guardVerdict } from '@basa/protocol/one-shot';
-import { encodePolicy, taskNoise } from '@basa/protocol/policy';
-import { type Batch, certificateCodec, type Endorsement, guardWordsOf, hasGoodEndorsements } from '@basa/protocol/wire';
+import { guardVerdict } from '@basa/protocol/internal/one-shot/server.ts';
+import { hasGoodEndorsements } from '@basa/protocol/internal/wire/council.ts';
+import { guardWordsOf } from '@basa/protocol/internal/wire/input.ts';
+import { taskNoise } from '@basa/protocol/internal/wire/privacy.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { type Batch, Certificate, type Endorsement } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import type { SceneOptions } from '@basa/testkit/world/shots.ts';
@@ -42,11 +45,11 @@ describe('a batch', () => {
       });
     expect(verdicts.map(({ guards }) => guards.map(({ words }) => words.length))).toEqual(shots.map(() => [8]));
     for (const { upload } of shots)
-      expect(hasGoodEndorsements(nodeSuite, certificateCodec, world.policy, upload.certificate)).toBe(true);
+      expect(hasGoodEndorsements(nodeSuite, Certificate, world.policy, upload.certificate)).toBe(true);
     const batch = scene.batch();
     const votes = await scene.votes(batch);
     expect([...(await scene.opened(batch, votes))]).toEqual([5, 0, 0, 0, 5 * UNIT, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
-    const policy = encodePolicy(world.policy);
+    const policy = TaskPolicy.encode(world.policy);
     for (const again of [
       () => scene.operate('POST', AUTHORITY_PATH.tasks, policy),
       () => scene.asServer(AUTHORITY_PATH.batchVotes(world.task), scene.voteRequest(batch)),

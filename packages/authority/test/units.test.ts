@@ -2,7 +2,7 @@
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { granted } from '@basa/protocol';
-import { SEALINGS } from '@basa/protocol/policy';
+import { SEALINGS } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { openDatabase } from '@basa/service';
 import { AuthorityScene } from '@basa/testkit/world/authority-scene.ts';
 import type { SceneOptions } from '@basa/testkit/world/shots.ts';

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Ctx, JoinTag, TaskId, UserId } from '@basa/protocol';
-import type { ExaminedUpload } from '@basa/protocol/one-shot';
+import type { ExaminedUpload } from '@basa/protocol/internal/one-shot/parts.ts';
 import type { FastifyReply, FastifyRequest } from '@basa/service';
 import { describe, expect, it } from 'vitest';
 import { ExaminedUploads, MaskThreads, Turns } from '../src/masks/mask-threads.ts';

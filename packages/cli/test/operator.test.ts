@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { CLIPPED, decodePolicy, ENGINE } from '@basa/protocol/policy';
+import { CLIPPED } from '@basa/protocol/internal/wire/training.ts';
+import { ENGINE, TaskPolicy } from '@basa/protocol/policy';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
@@ -237,7 +238,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const created = await type('task', 'create', '--model', file, '--json');
     const { task } = lastLine(created.out) as { task: string };
     const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-    expect(decodePolicy(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
+    expect(TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
       ...{ clip: 0.5, dimension: 5 },
       training: { epochs: 3, batchSize: 7, learningRate: 0.1, loss: 'own' },
     });
@@ -268,7 +269,7 @@ describe('with `basa dev` in one terminal, another', () => {
       const created = await type('task', 'create', '--name', `with ${flags.length} words`, ...flags, '--json');
       const { task } = lastLine(created.out) as { task: string };
       const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-      return decodePolicy(new Uint8Array(await answer.arrayBuffer()));
+      return TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()));
     };
     const said = ['--set', 'training={"epochs":2,"batchSize":5,"learningRate":0.25}', '--set', 'maxStaleness=3'];
     expect(await policyOf(...said)).toMatchObject({
@@ -315,7 +316,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const asked = ['task', 'create', '--name', 'shots'];
     const created = lastLine((await type(...asked, '--buffer', '2000', '--json')).out) as { task: string };
     const answer = await fetch(new URL(AUTHORITY_PATH.policy(created.task), environment['BASA_AUTHORITY']));
-    expect(decodePolicy(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
+    expect(TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
       engine: ENGINE.oneShot,
       oneShot: { tolerated: 0 },
       bufferSize: 2000,

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { decodePolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { type Running, start } from '@basa/testkit/programs/basa-process.ts';
@@ -340,7 +340,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task } = lastLine(created.out) as { task: string };
     const tokens = await enrolHere(environment, { task, count: 3, folder: join(folder, 'tokens-of-three') });
     const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-    expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
+    expect(TaskPolicy.decode(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
       dimension: 131,
       training: { epochs: 1, batchSize: 20, learningRate: 0.1 },
     });
@@ -378,7 +378,7 @@ describe('with `basa dev` in one terminal, another', () => {
     );
     const { task } = lastLine(created.out) as { task: string };
     const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-    expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
+    expect(TaskPolicy.decode(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
       training: { epochs: 2, batchSize: 8, learningRate: 0.1 },
     });
     const accuracy = async () => lastLine((await type('task', 'show', task, '--json')).out)['accuracy'];

@@ -2,15 +2,8 @@
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import type { PrivacySpent } from '@basa/protocol/one-shot';
-import {
-  type FieldDefinitions,
-  type NoiseWords,
-  noiseWords,
-  type Report,
-  type ReportOf,
-  type TaskPolicy,
-} from '@basa/protocol/policy';
+import type { Ledger } from '@basa/protocol/one-shot';
+import { type FieldDefinitions, Privacy, type ReportOf, type Statistics, type TaskPolicy } from '@basa/protocol/policy';
 import { SettingsError } from './errors.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run.ts';
 import type { UploadFate } from './services/server-client.ts';
@@ -65,8 +58,8 @@ export class BasaClient {
   }
 
   /** The noise of the task, who adds it and what it hides; in a private task also the part of its budget that this device has spent. */
-  get privacy(): NoiseWords & { readonly spent: PrivacySpent | undefined } {
-    return { ...noiseWords(this.policy), spent: spentBy(this.#context) };
+  get privacy(): Privacy.NoiseWords & { readonly spent: Ledger.PrivacySpent | undefined } {
+    return { ...Privacy.noiseWords(this.policy), spent: spentBy(this.#context) };
   }
 
   /** True if a session was interrupted and waits for `resume`. */
@@ -123,7 +116,7 @@ export class BasaClient {
     values: ReportOf<Definitions>,
     { fields, signal }: ReportOptions<Definitions> = {},
   ): Promise<Contribution | Rejection> {
-    return this.#exclusively(signal, (both) => sendReport(this.#context, values as Report, fields, both));
+    return this.#exclusively(signal, (both) => sendReport(this.#context, values as Statistics.Report, fields, both));
   }
 
   /** Continues a session that was interrupted by a crash, an abort or a lost network. Undefined if there is no such session. */

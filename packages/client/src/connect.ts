@@ -1,8 +1,8 @@
 /** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
-import { isHybrid, isSealing, policyProblem, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
-import { ENROLMENT_TOKEN_BYTES } from '@basa/protocol/wire';
+import { isSealing, OneShotRules, policyProblem, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
+import { Devices } from '@basa/protocol/wire';
 import { BasaClient } from './client.ts';
 import { DEFAULT_FLOOR, type Floor, floorProblem } from './device/floor.ts';
 import { DeviceState } from './device/state.ts';
@@ -128,7 +128,7 @@ function membersOf({ authorities }: TaskPolicy, known: readonly KnownAuthority[]
 
 /** Only tasks that seal with ML-KEM load it. */
 async function equipped(outside: Outside, { oneShot }: TaskPolicy): Promise<Outside> {
-  const isNeeded = oneShot !== undefined && isHybrid(oneShot.sealing) && outside.suite.kem === undefined;
+  const isNeeded = oneShot !== undefined && OneShotRules.isHybrid(oneShot.sealing) && outside.suite.kem === undefined;
   if (!isNeeded || outside.suiteWithKem === undefined) return outside;
   return { ...outside, suite: await outside.suiteWithKem() };
 }
@@ -181,7 +181,7 @@ function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
 /** Its digits are in no message. */
 function enrolmentToken(hex: string | undefined): Uint8Array | undefined {
   const bytes = hex === undefined ? undefined : fromHex(hex);
-  if (hex === undefined || bytes?.length === ENROLMENT_TOKEN_BYTES) return bytes;
+  if (hex === undefined || bytes?.length === Devices.ENROLMENT_TOKEN_BYTES) return bytes;
   throw new RangeError('token must be 64 lower-case hexadecimal digits; `basa keys make` makes tokens');
 }
 

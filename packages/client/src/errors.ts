@@ -1,6 +1,6 @@
 /** The errors between a client and its services. Each says what to do next; none holds a secret. */
 import { isRefusalReason, REFUSALS, type RefusalReason } from '@basa/protocol';
-import { type Gathering, nextStepOf, type ProblemCode, problemOf, withDetail } from '@basa/protocol/http';
+import { type Gathering, type ProblemCode, Problems } from '@basa/protocol/http';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -27,7 +27,7 @@ export class ProblemError extends Error {
     readonly gathering?: Gathering | undefined;
     readonly uploadOffset?: number | undefined;
   }) {
-    super(withDetail(said.title, said.detail));
+    super(Problems.withDetail(said.title, said.detail));
     this.code = said.code;
     this.status = said.status;
     this.detail = said.detail;
@@ -38,13 +38,15 @@ export class ProblemError extends Error {
 
   /** The next step, in a sentence. */
   get next(): string {
-    if (this.code !== 'unknown-problem') return nextStepOf(this.code);
+    if (this.code !== 'unknown-problem') return Problems.nextStepOf(this.code);
     return 'Check that the address belongs to a BASA service of the same version, and not to a proxy or another program.';
   }
 
   /** True if the same request may succeed later. */
   get isPassing(): boolean {
-    return this.code === 'unknown-problem' ? PASSING_STATUS.has(this.status) : problemOf(this.code).resend === true;
+    return this.code === 'unknown-problem'
+      ? PASSING_STATUS.has(this.status)
+      : Problems.problemOf(this.code).resend === true;
   }
 }
 
@@ -155,10 +157,10 @@ export class RefusedError extends Error {
 
   constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
     const [said, advice] = isRefusalReason(reason) ? [REFUSALS[reason].sentence] : OWN_REFUSALS[reason];
-    const happened = withDetail(said, detail);
+    const happened = Problems.withDetail(said, detail);
     super(advice === undefined ? happened : `${happened}; ${advice}.`);
     this.happened = happened;
-    this.next = isRefusalReason(reason) ? nextStepOf(reason) : undefined;
+    this.next = isRefusalReason(reason) ? Problems.nextStepOf(reason) : undefined;
     this.detail = detail;
     this.reason = reason;
     this.code = reason;

@@ -1,7 +1,7 @@
 /** The environment as arguments. The shared code does not access a clock, randomness, a network or a kernel directly. */
 import type { Crc32, MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
-import type { AsyncX25519 } from '@basa/protocol/one-shot';
+import type { DeviceRole } from '@basa/protocol/one-shot';
 
 interface HttpRequest {
   readonly method: string;
@@ -37,7 +37,7 @@ export interface Outside {
   /** Rejects with the signal's reason. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** The platform's asynchronous X25519, if it has one; otherwise the suite's is used. */
-  readonly x25519?: AsyncX25519;
+  readonly x25519?: DeviceRole.AsyncX25519;
   /** Of the runtime; without it, a loop in TypeScript. */
   readonly crc32?: Crc32;
   /** Packs uploads; without it, a loop in TypeScript does. */

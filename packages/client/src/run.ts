@@ -2,8 +2,8 @@
 import type { Evaluation, Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
 import { isRefusalReason, type RefusalReason } from '@basa/protocol';
-import { type Gathering, gatheringText, type ProblemCode, problemOf } from '@basa/protocol/http';
-import { CLIPPED, DEFAULT_TRAINING } from '@basa/protocol/policy';
+import { type Gathering, gatheringText, type ProblemCode, Problems } from '@basa/protocol/http';
+import { Training as TrainingRules } from '@basa/protocol/policy';
 import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from './errors.ts';
 import { uniform } from './outside.ts';
 import type { DeviceContext, Place } from './session/context.ts';
@@ -20,7 +20,7 @@ type OwnMetrics = (result: TrainResult) => Readonly<Record<string, number>>;
 /** For metrics that are scores, such as `accuracy` or `r2`. */
 type Evaluate = (parameters: Float32Array, samples: Samples) => Evaluation | Promise<Evaluation>;
 
-const KNOWN: ReadonlySet<string> = new Set([CLIPPED.name, 'loss', 'examples']);
+const KNOWN: ReadonlySet<string> = new Set([TrainingRules.CLIPPED.name, 'loss', 'examples']);
 
 interface Round {
   readonly parameters: Float32Array;
@@ -50,7 +50,7 @@ async function metricsOf(
   { parameters, data, result, own }: Round,
 ): Promise<Readonly<Record<string, number>>> {
   const names = new Set(policy.metrics.map(({ name }) => name));
-  names.delete(CLIPPED.name);
+  names.delete(TrainingRules.CLIPPED.name);
   if (names.size === 0) return {};
   const told = own?.(result) ?? {};
   const known: Record<string, number> = { loss: result.loss, examples: result.samples, ...told };
@@ -98,14 +98,14 @@ export interface RunSummary {
 /** Faults of a service or of the network after all attempts of one request: they are no verdict on the update. */
 function isFault(error: unknown): error is Error {
   if (error instanceof ProblemError) {
-    return error.isPassing || error.code === 'unknown-problem' || problemOf(error.code).about === 'service';
+    return error.isPassing || error.code === 'unknown-problem' || Problems.problemOf(error.code).about === 'service';
   }
   return error instanceof UnreachableError || error instanceof AnswerError;
 }
 
 /** True if another round may succeed after this client's own refusal. */
 function isPassing(reason: string): reason is RefusalReason {
-  return isRefusalReason(reason) && problemOf(reason).retry === true;
+  return isRefusalReason(reason) && Problems.problemOf(reason).retry === true;
 }
 
 /** The wait that a service asks for. */
@@ -165,8 +165,8 @@ export async function run(
         continue;
       }
       if (!WAITING.has(result.reason)) refusals++;
-      if (problemOf(result.reason).retry !== true) return endedBy(result.reason);
-      if (result.update === 'given' || problemOf(result.reason).freshUpdate === true) update = undefined;
+      if (Problems.problemOf(result.reason).retry !== true) return endedBy(result.reason);
+      if (result.update === 'given' || Problems.problemOf(result.reason).freshUpdate === true) update = undefined;
       tellOfWait(result.gathering);
       if (result.reason === 'no-place' || result.reason === 'given-lately')
         await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
@@ -242,7 +242,7 @@ function trainingOf(
 
 /** The policy names loss and architecture; if it does not, they are the application's own. */
 async function checkTrainer({ outside, policy }: DeviceContext, trainer: RoundTrainer): Promise<void> {
-  const { model, loss = DEFAULT_TRAINING.loss } = trainer;
+  const { model, loss = TrainingRules.DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted)
     throw new SettingsError(

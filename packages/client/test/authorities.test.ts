@@ -1,6 +1,6 @@
 import { refused, type TaskId } from '@basa/protocol';
-import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { type Certificate, certificateCodec, hasGoodEndorsements } from '@basa/protocol/wire';
+import { endorse, hasGoodEndorsements } from '@basa/protocol/internal/wire/council.ts';
+import { Certificate } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/errors.ts';
@@ -12,7 +12,7 @@ const task = new Uint8Array(32) as TaskId;
 const never = new AbortController().signal;
 const problem = (code: ProblemError['code']) => new ProblemError({ code, status: 403, title: code });
 const down = () => Promise.reject(new UnreachableError('an authority', new Error('down')));
-const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, certificateCodec, council, one);
+const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, Certificate, council, one);
 
 type Part = Partial<Record<'enrol', (...asked: never[]) => Promise<unknown>>>;
 
@@ -27,7 +27,7 @@ function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
 
 function certificate(authority: number, signer = signers[authority] as (typeof signers)[0]) {
   const signed = { authorities: council.authorities.map((key, n) => (n === authority ? signer.publicKey : key)) };
-  return endorse(certificateCodec, signed, signer, { task, deviceKey: task });
+  return endorse(Certificate, signed, signer, { task, deviceKey: task });
 }
 
 const signedBy = ({ endorsements }: Certificate) => endorsements.map(({ authority }) => authority);

@@ -1,6 +1,8 @@
 /** Hints of a service beside its answers: waits, offsets and times. Out of range, none of them throws or spins. */
 import { allSamples } from '@basa/learning';
-import { HEADER, isLoopback, problemDocument } from '@basa/protocol/http';
+import { HEADER } from '@basa/protocol/http';
+import { isLoopback } from '@basa/protocol/internal/http/network.ts';
+import { problemDocument } from '@basa/protocol/internal/http/problems.ts';
 import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BasaClient as NodeClients } from '../src/node/index.ts';

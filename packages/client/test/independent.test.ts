@@ -5,7 +5,7 @@
 import { fromHex } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { HEADER } from '@basa/protocol/http';
-import { certificateCodec, shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
+import { Certificate, ShotHeader, ShotUpload, shotLayout } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it, vi } from 'vitest';
 import { connect } from '../src/connect.ts';
@@ -52,14 +52,10 @@ async function run(services: Services, told: Map<string, Answered>, now: number,
   }
   const asked = services.asked.filter(({ host }) => host === 'authority');
   const put = services.asked.find(({ path, method }) => path.includes('/shots/') && method === 'PUT');
-  const upload = shotUploadCodec.decode(fromHex(String(put?.headers[HEADER.upload])) ?? new Uint8Array());
+  const upload = ShotUpload.decode(fromHex(String(put?.headers[HEADER.upload])) ?? new Uint8Array());
   const { vectorBytes } = shotLayout(policy, upload.header.epochs);
   const body = put?.body ?? new Uint8Array();
-  const shown = [
-    certificateCodec.encode(upload.certificate),
-    shotHeaderCodec.encode(upload.header),
-    body.slice(vectorBytes),
-  ];
+  const shown = [Certificate.encode(upload.certificate), ShotHeader.encode(upload.header), body.slice(vectorBytes)];
   const toAuthority = asked.map(({ method, path, headers, body: sent }) => {
     const own = Object.entries(headers).filter(([name]) => name.startsWith('basa-') || name === HEADER.digest);
     return { method, path, headers: Object.fromEntries(own), sent };

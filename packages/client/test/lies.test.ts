@@ -2,15 +2,8 @@
 import { type Signer, toHex } from '@basa/masking';
 import { millis, type TaskId } from '@basa/protocol';
 import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { encodePolicy } from '@basa/protocol/policy';
-import {
-  certificateCodec,
-  epochCodec,
-  type ModelStatement,
-  modelStatementCodec,
-  type ShownModel,
-  shownModelCodec,
-} from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, Epoch, ModelStatement, ShownModel } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStoreForTests } from '../src/node/index.ts';
@@ -40,7 +33,7 @@ describe('connecting', () => {
 
   it('with a policy that does not hash to the pinned task is refused', async () => {
     const services = await startServices();
-    forge(services, '/policy', () => encodePolicy({ ...services.policy, minimum: 3 }));
+    forge(services, '/policy', () => TaskPolicy.encode({ ...services.policy, minimum: 3 }));
     await expect(connectTo(services)).rejects.toMatchObject({ reason: 'wrong-policy' });
   });
 
@@ -70,9 +63,9 @@ describe('connecting', () => {
     const { taskId: task, policy, authority } = services.world;
     const body = { task, deviceKey: device.publicKey, ...change };
     const signed = isForged
-      ? endorse(certificateCodec, { authorities: [stranger.publicKey] }, stranger, body)
-      : endorse(certificateCodec, policy, authority.signer, body);
-    forge(services, '/enrolments', () => certificateCodec.encode(signed));
+      ? endorse(Certificate, { authorities: [stranger.publicKey] }, stranger, body)
+      : endorse(Certificate, policy, authority.signer, body);
+    forge(services, '/enrolments', () => Certificate.encode(signed));
     await expect(connectTo(services, { identity: store })).rejects.toMatchObject({ reason: 'wrong-certificate' });
     expect(await store.entries()).toEqual([]);
   });
@@ -114,7 +107,7 @@ describe('a model and epochs that the server shows are refused, and nothing of a
       'a stranger signed the epoch',
       'epochs-missing',
       ({ epochs }) => ({
-        epochs: epochs.map((epoch) => ({ ...epoch, signature: stranger.sign(epochCodec.statement(epoch)) })),
+        epochs: epochs.map((epoch) => ({ ...epoch, signature: stranger.sign(Epoch.statement(epoch)) })),
       }),
     ],
     [
@@ -126,8 +119,8 @@ describe('a model and epochs that the server shows are refused, and nothing of a
     const services = await startServices();
     const client = await startClient(services);
     forge(services, '/models/newest', (body) => {
-      const shown = shownModelCodec.decode(body);
-      return shownModelCodec.encode({ ...shown, ...lie(shown, services.world.serverSigner) });
+      const shown = ShownModel.decode(body);
+      return ShownModel.encode({ ...shown, ...lie(shown, services.world.serverSigner) });
     });
     await expect(client.model()).rejects.toMatchObject({ reason });
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason, update: 'free' });
@@ -139,5 +132,5 @@ describe('a model and epochs that the server shows are refused, and nothing of a
 });
 
 function modelOf(signer: Signer, statement: ModelStatement): ModelStatement {
-  return { ...statement, signature: signer.sign(modelStatementCodec.statement(statement)) };
+  return { ...statement, signature: signer.sign(ModelStatement.statement(statement)) };
 }

@@ -1,6 +1,7 @@
 /** The policy of a one-shot task: the largest number of colluding authorities that keeps sums checked, or the reason why there is none. */
 
-import { ENGINE, MAX_BATCH, POLICY_DEFAULTS, partsOf } from '@basa/protocol/policy';
+import { partsOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { ENGINE, MAX_BATCH, POLICY_DEFAULTS } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
 import { makePolicy, type PolicyChoice } from '../src/operator/policy.ts';
 import { tinyModel } from './support/tiny.ts';

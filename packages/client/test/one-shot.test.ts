@@ -3,7 +3,7 @@ import { allSamples, createReferenceBackend, createTrainer } from '@basa/learnin
 import { fromHex, toHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol/http';
 import { ONE_SHOT_DEFAULTS, type OneShotPolicy } from '@basa/protocol/policy';
-import { shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
+import { ShotHeader, ShotUpload, shotLayout } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
@@ -17,8 +17,8 @@ function whatLeft(services: Services): Map<string, Set<string>> {
   const note = (name: string, value: string): void => void left.set(name, (left.get(name) ?? new Set()).add(value));
   for (const { path, method, headers, body } of services.asked) {
     if (method !== 'PUT' || !path.includes('/shots/')) continue;
-    const { header } = shotUploadCodec.decode(fromHex(String(headers[HEADER.upload])) ?? new Uint8Array());
-    note('header', toHex(shotHeaderCodec.statement(header)));
+    const { header } = ShotUpload.decode(fromHex(String(headers[HEADER.upload])) ?? new Uint8Array());
+    note('header', toHex(ShotHeader.statement(header)));
     if (body !== undefined) note(String(headers[HEADER.uploadOffset]), toHex(body));
   }
   return left;

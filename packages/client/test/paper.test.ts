@@ -1,7 +1,7 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
 import { allSamples } from '@basa/learning';
-import { shownModelCodec } from '@basa/protocol/wire';
+import { ShownModel } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { unsafePaperContribute, unsafePaperRun } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
@@ -46,7 +46,7 @@ it('in paper mode, a device trains on the newest model that the server signed', 
   const { version, parameters } = await client.model();
   expect([version, parameters]).toEqual([1, next]);
   const { statement } = await services.shown();
-  const forged = shownModelCodec.encode({ statement: { ...statement, version: 2 }, epochs: [] });
+  const forged = ShownModel.encode({ statement: { ...statement, version: 2 }, epochs: [] });
   services.mischief = { before: ({ path }) => (path.endsWith('/models/newest') ? bytes(forged) : undefined) };
   await expect(client.model()).rejects.toMatchObject({ reason: 'model-invalid' });
 });

@@ -16,7 +16,7 @@ import { ascii } from '@basa/masking';
 import { REFUSALS } from '@basa/protocol';
 import type { ProblemCode } from '@basa/protocol/http';
 import { SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
-import { encodePolicy, ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
+import { ONE_SHOT_DEFAULTS, TaskPolicy } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { gatheringText, nodeOutside, type RoundTrainer } from '../src/node/index.ts';
@@ -217,7 +217,7 @@ describe('the training of a device', () => {
 
   it('is part of the task’s name: a policy with another rate is another task', async () => {
     const services = await startServices({ policy: { training } });
-    const other = encodePolicy({ ...services.policy, training: { ...training, learningRate: 1e-9 } });
+    const other = TaskPolicy.encode({ ...services.policy, training: { ...training, learningRate: 1e-9 } });
     services.mischief = { before: ({ path }) => (path.endsWith('/policy') ? bytes(other) : undefined) };
     await expect(startClient(services)).rejects.toMatchObject({ reason: 'wrong-policy' });
   });

@@ -1,6 +1,6 @@
 /** The models and epochs in the one-shot mode: the server chooses what it shows, and the device what it believes. */
 import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
-import { type Epoch, shownModelCodec } from '@basa/protocol/wire';
+import { type Epoch, ShownModel } from '@basa/protocol/wire';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import { bytes } from './support/services.ts';
@@ -25,7 +25,7 @@ describe('epochs that the server shows', () => {
   it('are refused once they are closed by the clock of the device, and the sentence names both causes', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const shown = bytes(shownModelCodec.encode(await services.shown()));
+    const shown = bytes(ShownModel.encode(await services.shown()));
     services.mischief = { before: ({ path }) => (isModel(path) ? shown : undefined) };
     await later(epochMs + 1000, async () => {
       const late = await client.contribute(deltaOf(1), { trainedOn: 0 });
@@ -52,7 +52,7 @@ describe('epochs that the server shows', () => {
 describe('a model on which the device gave', () => {
   it('or an older one, is given on no more, also after a restart and if the server shows it again', async () => {
     const services = await startServices({ policy: { bufferSize: 2 } });
-    const old = bytes(shownModelCodec.encode(await services.shown()));
+    const old = bytes(ShownModel.encode(await services.shown()));
     await othersGive(services);
     const store = memoryStore();
     const client = await connectTo(services, { identity: store });
@@ -71,7 +71,7 @@ it('an epoch that was opened for another task is not used', async () => {
   const [services, other] = [await startServices(), await startServices()];
   const client = await startClient(services);
   const [foreign] = (await other.shown()).epochs as [Epoch];
-  const shown = shownModelCodec.encode({ ...(await services.shown()), epochs: [foreign] });
+  const shown = ShownModel.encode({ ...(await services.shown()), epochs: [foreign] });
   services.mischief = { before: ({ path }) => (isModel(path) ? bytes(shown) : undefined) };
   await expect(client.model()).rejects.toMatchObject({ reason: 'epochs-missing' });
 });

@@ -1,6 +1,7 @@
 /** The policy of a statistics task from a few settings. */
 import { type StatisticsSettings, statisticsPolicy } from '@basa/client/operator';
-import { type FieldDefinitions, policyProblem, type TaskPolicy, taskNoise } from '@basa/protocol/policy';
+import { taskNoise } from '@basa/protocol/internal/wire/privacy.ts';
+import { type FieldDefinitions, policyProblem, type TaskPolicy } from '@basa/protocol/policy';
 import { expect, it } from 'vitest';
 
 const FIELDS: FieldDefinitions = { screenMs: { low: 0, high: 60_000, step: 100 }, country: { choices: ['at', 'de'] } };

@@ -1,44 +1,15 @@
 /** The protocol over HTTP: addresses, signed requests, problem documents, and the stream of a running task. */
-export {
-  type Gathering,
-  gatheringText,
-  LIVE_STEPS,
-  type LiveBatch,
-  type LiveState,
-  type LiveStep,
-  type LiveStepName,
-  type LiveVersion,
-  type PageSettings,
-  SCORE_OF_LOSS,
-  SCORES,
-  type Scores,
-  scoresIn,
-  shownScore,
-} from './http/live.ts';
-export {
-  nextStepOf,
-  PROBLEM_MEDIA_TYPE,
-  type ProblemCode,
-  type ProblemDocument,
-  type ProblemMore,
-  problemCodeOf,
-  problemDocument,
-  problemOf,
-  problemOfRefusal,
-  refusalText,
-  withDetail,
-} from './http/problems.ts';
+export * as Live from './http/live.ts';
+export { type Gathering, gatheringText } from './http/live.ts';
+export * as Network from './http/network.ts';
+export * as Problems from './http/problems.ts';
+export { type ProblemCode, refusalText } from './http/problems.ts';
 export {
   AUTHORITY_PATH,
   HEADER,
-  isCertificateReason,
-  isLoopback,
-  networkAdvice,
-  networkReason,
   pieceStatement,
   ROLES_PATH,
   requestStatement,
   SERVER_PATH,
   signatureHeaders,
-  timeLeftMs,
 } from './http/requests.ts';

@@ -2,19 +2,11 @@
 export { issuePaperKey } from './paper/authority.ts';
 export {
   type PaperConnection,
-  type PaperTicket,
+  PaperTicket,
   type PaperUpload,
   paperAttribute,
   paperContext,
   paperMessages,
-  paperTicketCodec,
 } from './paper/messages.ts';
-export {
-  acceptPaperUpload,
-  connectPaper,
-  type PaperBuffer,
-  type PaperRecord,
-  tickPaper,
-  unsafePaperBuffer,
-} from './paper/server.ts';
+export * as PaperServer from './paper/server.ts';
 export { contributePaper, paperInput } from './paper/user.ts';

@@ -1,6 +1,5 @@
 /** Who gets a place, and when a device that got none asks again. */
-import { WAITING_SUMS } from '@basa/protocol/internal/one-shot/admission.ts';
-import { admit, defaultPlaces, retryAfterMs } from '@basa/protocol/one-shot';
+import { admit, defaultPlaces, retryAfterMs, WAITING_SUMS } from '@basa/protocol/internal/one-shot/admission.ts';
 import { describe, expect, it } from 'vitest';
 
 const asked = { hasGiven: false, waitingSums: 0, fresh: 0, least: 0, used: 0, places: 3 };

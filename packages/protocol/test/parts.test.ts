@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isRefused, REFUSALS, refused } from '@basa/protocol';
-import { nextStepOf, type ProblemCode, problemOf, refusalText } from '@basa/protocol/http';
-import { SERVICE_PROBLEMS, type ServiceProblem } from '@basa/protocol/internal/http/problems.ts';
-import { defaultMinimum, stalenessWeight } from '@basa/protocol/policy';
+import { type ProblemCode, refusalText } from '@basa/protocol/http';
+import { nextStepOf, problemOf, SERVICE_PROBLEMS, type ServiceProblem } from '@basa/protocol/internal/http/problems.ts';
+import { stalenessWeight } from '@basa/protocol/internal/wire/training.ts';
+import { defaultMinimum } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
 import type { Reason } from '../src/wire/refusals.ts';
 

@@ -1,4 +1,4 @@
-import { timeLeftMs } from '@basa/protocol/http';
+import { timeLeftMs } from '@basa/protocol/internal/http/network.ts';
 import { expect, it } from 'vitest';
 
 const TIMEOUT = { timeoutMs: 30_000 };

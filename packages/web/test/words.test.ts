@@ -1,7 +1,7 @@
 /** The texts of pages about uploads, batches and attacks. */
 
 import { type Modulus, RING_32, ring } from '@basa/masking';
-import type { LiveBatch } from '@basa/protocol/http';
+import type { LiveBatch } from '@basa/protocol/internal/http/live.ts';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { ATTACK_WORDS, ATTACKS, findingText, resultText } from '@basa/simulator/attacks';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** The first sentence of Watch: whether a task gets on, and if not, why. */
-import type { LiveBatch } from '@basa/protocol/http';
+import type { LiveBatch } from '@basa/protocol/internal/http/live.ts';
 import { expect, it } from 'vitest';
 import { type Progress, workingText } from '../src/web/watch/figures.ts';
 

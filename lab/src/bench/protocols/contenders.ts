@@ -1,6 +1,6 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
 import { type AggregationProtocol, type AggregationTools, plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
-import { partsOf } from '@basa/protocol/policy';
+import { partsOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { basaOneShot, type Environment, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';
 import { paperAbeSealings } from '@basa/simulator/real-sealings';

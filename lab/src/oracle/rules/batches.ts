@@ -1,7 +1,7 @@
 /** Rules for batches: the form of a batch, votes that sign its members, and enough of them. */
 import type { Ctx } from '@basa/protocol';
 import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { certificateCodec } from '@basa/protocol/wire';
+import { Certificate } from '@basa/protocol/wire';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import type { Adversary, Colluder } from '../adversary.ts';
 import { OracleDevice } from '../device.ts';
@@ -37,8 +37,8 @@ export const BATCH_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'protocol/src/wire/upload.ts',
-        find: 'return batchCodec.hash(suite, batch) as Ctx;',
-        replace: 'return batchCodec.hash(suite, { ...batch, uploads: [] }) as Ctx;',
+        find: 'return Batch.hash(suite, batch) as Ctx;',
+        replace: 'return Batch.hash(suite, { ...batch, uploads: [] }) as Ctx;',
       },
     ],
   },
@@ -167,7 +167,7 @@ async function pairs(adversary: Adversary): Promise<readonly (readonly Ctx[])[]>
 async function inventedUpload(adversary: Adversary, { signer }: AuthorityParty, like: Ctx): Promise<Ctx> {
   const device = OracleDevice.invented(adversary.world);
   const body = { task: adversary.world.taskId, deviceKey: device.store.signer.publicKey };
-  device.certificate = endorse(certificateCodec, adversary.policy, signer, body);
+  device.certificate = endorse(Certificate, adversary.policy, signer, body);
   const header = { ...adversary.upload(like).header, user: device.user };
   return adversary.forge(device, header, adversary.ownParts(header));
 }

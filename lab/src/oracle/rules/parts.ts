@@ -1,7 +1,7 @@
 /** Rules for the sealed parts of an upload: copied, replaced, dealt apart, opened by an authority, or told by an inspection. */
 import { toHex } from '@basa/masking';
-import { isHolder, taskParts } from '@basa/protocol/policy';
-import { guardWordsOf } from '@basa/protocol/wire';
+import { guardWordsOf } from '@basa/protocol/internal/wire/input.ts';
+import { isHolder, taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { type Adversary, type Colluder, withOtherTag } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';
 

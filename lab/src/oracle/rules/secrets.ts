@@ -2,9 +2,10 @@
 import { applyMasksInPlace, type HolderSecret, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import { HEADER } from '@basa/protocol/http';
+import { epochSecretOf } from '@basa/protocol/internal/one-shot/epochs.ts';
+import { openPart, partBinding } from '@basa/protocol/internal/one-shot/parts.ts';
 import type { HeldPart } from '@basa/protocol/internal/wire/upload.ts';
-import { epochSecretOf, openPart, partBinding } from '@basa/protocol/one-shot';
-import { heldParts, shotHeaderCodec, shotLayout, shotUploadCodec } from '@basa/protocol/wire';
+import { heldParts, ShotHeader, ShotUpload, shotLayout } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/simulator/virtual-time';
@@ -102,9 +103,9 @@ async function givenBy(
     if (host !== 'server') shown += JSON.stringify([host, method, path, headers, toHex(body)]);
     const upload = headers[HEADER.upload];
     if (method !== 'PUT' || upload === undefined) return undefined;
-    const { header } = shotUploadCodec.decode(Buffer.from(upload, 'hex'));
+    const { header } = ShotUpload.decode(Buffer.from(upload, 'hex'));
     const { vectorBytes } = shotLayout(world.policy, header.epochs);
-    shown += toHex(shotHeaderCodec.encode(header)) + toHex(body.subarray(vectorBytes));
+    shown += toHex(ShotHeader.encode(header)) + toHex(body.subarray(vectorBytes));
     masked = toHex(body.subarray(0, vectorBytes));
     return 'lost';
   });

@@ -1,7 +1,7 @@
 /** Rules for what a statement of an authority or of a server must be to count. */
 import type { Ctx } from '@basa/protocol';
 import type { EpochBody } from '@basa/protocol/internal/wire/model.ts';
-import { oneShotOf } from '@basa/protocol/policy';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import type { Adversary } from '../adversary.ts';
 import { otherModel, withEpochs } from '../shown-models.ts';
 import { COUNCIL, type Rule } from './rule.ts';
@@ -51,7 +51,7 @@ export const STATEMENT_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'protocol/src/one-shot/device.ts',
-        find: 'equalBytes(statement.task, task) && isSigned(suite, modelStatementCodec, statement, serverKey);',
+        find: 'equalBytes(statement.task, task) && isSigned(suite, ModelStatement, statement, serverKey);',
         replace: 'equalBytes(statement.task, task);',
       },
     ],

@@ -1,6 +1,6 @@
 /** Rules for sums: a wrong sum of masks, words that are out of range, and noise that the server removes. */
 
-import { addAuthorityNoise } from '@basa/protocol/one-shot';
+import { addAuthorityNoise } from '@basa/protocol/internal/one-shot/parts.ts';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/simulator/virtual-time';
 import { lieAboutSums } from '@basa/testkit/world/lies.ts';

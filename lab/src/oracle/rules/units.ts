@@ -2,7 +2,7 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ctx } from '@basa/protocol';
-import { shownModelCodec } from '@basa/protocol/wire';
+import { ShownModel } from '@basa/protocol/wire';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import { type Adversary, type Colluder, withOtherTag } from '../adversary.ts';
 import { COUNCIL, type Rule } from './rule.ts';
@@ -77,9 +77,9 @@ export const UNIT_RULES: readonly Rule[] = [
     async play(adversary) {
       const unnamed = adversary.honest.at(-1) as AuthorityParty;
       await adversary.give(await adversary.device(true));
-      const { statement, epochs } = shownModelCodec.decode(adversary.kept.at(-1) as Uint8Array);
+      const { statement, epochs } = ShownModel.decode(adversary.kept.at(-1) as Uint8Array);
       const named = epochs.filter(({ authority }) => authority !== unnamed.index);
-      adversary.shown = shownModelCodec.encode({ statement, epochs: named });
+      adversary.shown = ShownModel.encode({ statement, epochs: named });
       const [a, b, c] = (await adversary.honestUploads(3)) as [Ctx, Ctx, Ctx];
       const [first, second] = adversary.honest as [AuthorityParty, AuthorityParty, AuthorityParty];
       for (const party of [first, unnamed]) await adversary.vote(party, [a, b]);

@@ -1,7 +1,7 @@
 /** The server's store for one full buffer or batch, for tests that look for a pattern in it: both modes, three groups. */
 import { FIELD, type Modulus, quantize, RING_32, ring } from '@basa/masking';
 import { granted, type UserId } from '@basa/protocol';
-import { inputElements, updateWords } from '@basa/protocol/wire';
+import { inputElements, updateWords } from '@basa/protocol/internal/wire/input.ts';
 import { type Environment, OneShotFederation, PaperFederation } from '@basa/simulator';
 import { nodeEnvironment, seededWords } from '@basa/simulator/node';
 

@@ -1,9 +1,9 @@
 /** The threads of the one-shot mode, the turns that tasks take at them, and the uploads that they have examined. */
 import { toHex } from '@basa/masking';
 import type { Ctx, Refused, TaskId } from '@basa/protocol';
-import type { ExaminedUpload } from '@basa/protocol/one-shot';
+import type { Parts } from '@basa/protocol/one-shot';
 import type { Part } from '@basa/protocol/policy';
-import { shotHeaderCodec } from '@basa/protocol/wire';
+import { ShotHeader } from '@basa/protocol/wire';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import {
   type Examination,
@@ -149,15 +149,15 @@ export class Turns {
 // Uploads that were called good or used since the start, by their names, so that a vote carries only names. Within each task the oldest
 // make room for new ones: no server of another task can push them out.
 
-type Kept = Map<string, ExaminedUpload>;
+type Kept = Map<string, Parts.ExaminedUpload>;
 
 export class ExaminedUploads {
   readonly #kept = new Map<string, Kept>();
 
   /** Remembers at most `most` of the task. */
-  add(upload: ExaminedUpload, most: number): void {
+  add(upload: Parts.ExaminedUpload, most: number): void {
     // A copy, because the decoded header would keep the memory of its whole request alive.
-    const header = shotHeaderCodec.decode(shotHeaderCodec.encode(upload.header));
+    const header = ShotHeader.decode(ShotHeader.encode(upload.header));
     const name = toHex(upload.name);
     const kept = this.#of(header.task);
     kept.delete(name);
@@ -168,7 +168,7 @@ export class ExaminedUploads {
     }
   }
 
-  get(task: TaskId, name: Ctx): ExaminedUpload | undefined {
+  get(task: TaskId, name: Ctx): Parts.ExaminedUpload | undefined {
     return this.#kept.get(toHex(task))?.get(toHex(name));
   }
 

@@ -1,6 +1,6 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
-import { isLoopback } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import {
   AUTHORITY_ROLES,
   type CheckedConfig,
@@ -88,7 +88,7 @@ export function checkAuthorityConfig(places: ConfigPlaces): CheckedConfig<Config
 /** Whoever can change the answers on their way lets devices in. */
 function safeUrl(url: string): string {
   const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || isLoopback(hostname)) return url;
+  if (protocol === 'https:' || Network.isLoopback(hostname)) return url;
   throw wrongConfiguration('enrolmentUrl is plain http to another machine, which could let anybody in; use https');
 }
 

@@ -2,15 +2,8 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { TaskId, UserId } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { decodePolicy } from '@basa/protocol/policy';
-import {
-  certificateCodec,
-  deviceExportCodec,
-  MAX_EXPORTED,
-  MAX_REVOCATIONS,
-  revocationsCodec,
-  signRevocations,
-} from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, Devices } from '@basa/protocol/wire';
 import { answers, closed, deviceOf, fail, hexText, rememberRequest, sendBytes, Type, wireBytes } from '@basa/service';
 import type { AuthorityContext } from '../steps/context.ts';
 import { enrol, exportDevices, importDevices, revoke } from '../steps/enrolment.ts';
@@ -98,7 +91,7 @@ export function deviceRoutes(context: AuthorityContext): void {
     async (request, reply) => {
       const certificate = await enrol(context, taskOf(tasks, request.params), deviceOf(request), request.body.proof);
       rememberRequest(request);
-      return sendBytes(reply, certificateCodec.encode(certificate));
+      return sendBytes(reply, Certificate.encode(certificate));
     },
   );
 
@@ -179,8 +172,8 @@ export function deviceRoutes(context: AuthorityContext): void {
     AUTHORITY_PATH.revocations,
     { schema: { summary: 'All devices that were revoked', response: answers(wireBytes('revocations')) } },
     async (_, reply) => {
-      const users = await store.transaction((tables) => tables.revoked(MAX_REVOCATIONS));
-      return sendBytes(reply, revocationsCodec.encode(signRevocations(context, users)));
+      const users = await store.transaction((tables) => tables.revoked(Devices.MAX_REVOCATIONS));
+      return sendBytes(reply, Devices.Revocations.encode(Devices.signRevocations(context, users)));
     },
   );
 }
@@ -215,9 +208,9 @@ export function successorRoutes(context: AuthorityContext): void {
     async ({ params, query: { from = '' } }) => {
       const successor = fromHex(params.successor) as TaskId;
       const first = fromHex(from.padEnd(64, '0')) as Uint8Array;
-      const range = { from: first, most: MAX_EXPORTED };
+      const range = { from: first, most: Devices.MAX_EXPORTED };
       const { page, next } = await exportDevices(context, taskOf(tasks, params), successor, range);
-      return { page: toHex(deviceExportCodec.encode(page)), ...(next !== undefined && { next: toHex(next) }) };
+      return { page: toHex(Devices.DeviceExport.encode(page)), ...(next !== undefined && { next: toHex(next) }) };
     },
   );
 
@@ -225,7 +218,7 @@ export function successorRoutes(context: AuthorityContext): void {
     AUTHORITY_PATH.deviceImport(':task'),
     {
       onRequest: requireRole(...ROLES.importDevices),
-      bodyLimit: MAX_PAGES * 100 * MAX_EXPORTED,
+      bodyLimit: MAX_PAGES * 100 * Devices.MAX_EXPORTED,
       schema: {
         summary: `Takes the devices that the authorities of the task before this one export ${rolesIn(ROLES.importDevices)}`,
         params: taskParams,
@@ -240,8 +233,8 @@ export function successorRoutes(context: AuthorityContext): void {
       },
     },
     async ({ params, body }) => {
-      const predecessor = decodePolicy(fromHex(body.policy) as Uint8Array);
-      const pages = body.pages.map((page) => deviceExportCodec.decode(fromHex(page) as Uint8Array));
+      const predecessor = TaskPolicy.decode(fromHex(body.policy) as Uint8Array);
+      const pages = body.pages.map((page) => Devices.DeviceExport.decode(fromHex(page) as Uint8Array));
       return { ...(await importDevices(context, taskOf(tasks, params), predecessor, pages)) };
     },
   );

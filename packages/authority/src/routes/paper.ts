@@ -1,6 +1,6 @@
 /** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. */
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { issuePaperKey, paperTicketCodec } from '@basa/protocol/paper';
+import { issuePaperKey, PaperTicket } from '@basa/protocol/paper';
 import { nodeSuite } from '@basa/runtime/node';
 import {
   answers,
@@ -60,7 +60,7 @@ export function unsafePaperRoutes({ service, tasks, store, keyLimits }: Authorit
       });
       rememberRequest(request);
       const ports = { suite: nodeSuite, issuer: await keys.issuerOf(task), serverKey: policy.serverKey };
-      const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));
+      const { key } = granted(issuePaperKey(ports, user, PaperTicket.decode(bytesOf(request))));
       return sendBytes(reply, key);
     },
   );

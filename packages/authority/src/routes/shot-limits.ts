@@ -1,16 +1,7 @@
 /** The maximum lengths of the requests of the one-shot mode, by the policy of their task, and the bytes of all that are under way. */
 import { KEM_KEY_BYTES, toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
-import {
-  isHolder,
-  isHybrid,
-  MAX_AUTHORITIES,
-  MAX_BATCH,
-  MAX_PARTS,
-  sealedPartBytes,
-  type TaskPolicy,
-  taskParts,
-} from '@basa/protocol/policy';
+import { MAX_AUTHORITIES, MAX_BATCH, OneShotRules, type TaskPolicy } from '@basa/protocol/policy';
 import { BATCH_BYTES, EPOCHS_AT_ONCE, MAX_INSPECTED, shotLayout } from '@basa/protocol/wire';
 import { type FastifyReply, type FastifyRequest, fail } from '@basa/service';
 
@@ -22,7 +13,7 @@ const STATEMENTS_BYTES = 576 * 1024;
 const kemBytes = (authorities: number): number => EPOCHS_AT_ONCE * authorities * KEM_KEY_BYTES;
 
 function statementsBytes({ authorities, oneShot }: TaskPolicy): number {
-  const isLong = oneShot !== undefined && isHybrid(oneShot.sealing);
+  const isLong = oneShot !== undefined && OneShotRules.isHybrid(oneShot.sealing);
   return STATEMENTS_BYTES + (isLong ? kemBytes(authorities.length) : 0);
 }
 
@@ -44,7 +35,7 @@ export const shotLimits: Readonly<
   release: (policy: TaskPolicy): number => statementsBytes(policy) + policy.bufferSize * (32 + uploadBytes(policy)),
   /** The largest answer to a release: the vectors of all parts that an authority holds. */
   answer: (policy: TaskPolicy): number =>
-    taskParts(policy).filter((part) => isHolder(part, 0)).length * vectorBytes(policy),
+    OneShotRules.taskParts(policy).filter((part) => OneShotRules.isHolder(part, 0)).length * vectorBytes(policy),
   /**
    * The limit for all requests of a task together, with the vectors of their answers: the largest request plus inspections, and two of the
    * largest answers, because a server whose request took too long sends it again.
@@ -55,7 +46,9 @@ export const shotLimits: Readonly<
 
 /** Above every task's limit: the bound for Fastify before the task is known. */
 const LARGEST_STATEMENTS = STATEMENTS_BYTES + kemBytes(MAX_AUTHORITIES);
-const LARGEST_UPLOAD = headBytes(MAX_AUTHORITIES) + MAX_PARTS * sealedPartBytes('x25519+mlkem768', MAX_AUTHORITIES);
+const LARGEST_UPLOAD =
+  headBytes(MAX_AUTHORITIES) +
+  OneShotRules.MAX_PARTS * OneShotRules.sealedPartBytes('x25519+mlkem768', MAX_AUTHORITIES);
 export const SHOT_BODY_LIMIT = {
   inspection: LARGEST_STATEMENTS + MAX_INSPECTED * LARGEST_UPLOAD,
   vote: 65_536 + BATCH_BYTES,

@@ -2,20 +2,19 @@
 import { Readable } from 'node:stream';
 import type { Refused } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { openEpochs } from '@basa/protocol/one-shot';
+import { Epochs } from '@basa/protocol/one-shot';
 import type { TaskPolicy } from '@basa/protocol/policy';
 import {
   type Batch,
+  BatchVoteRequest,
   batchCtxOf,
-  batchVoteRequestCodec,
   frameHeader,
-  inspectAnswerCodec,
-  inspectRequestCodec,
-  liveEpochsCodec,
-  type ReleaseRequest,
-  releaseAnswerCodec,
-  releaseRequestCodec,
-  voteCodec,
+  InspectAnswer,
+  InspectRequest,
+  LiveEpochs,
+  ReleaseAnswer,
+  ReleaseRequest,
+  Vote,
 } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import {
@@ -103,8 +102,8 @@ export function shotRoutes(context: AuthorityContext): void {
     async (request, reply) => {
       const known = await shotTask(request.params);
       await openEpochIfDue(context, known);
-      const epochs = openEpochs(units.of(known.task), now());
-      return sendBytes(reply, liveEpochsCodec.encode({ epochs }));
+      const epochs = Epochs.openEpochs(units.of(known.task), now());
+      return sendBytes(reply, LiveEpochs.encode({ epochs }));
     },
   );
 
@@ -113,10 +112,10 @@ export function shotRoutes(context: AuthorityContext): void {
     ofServer('inspection', 'Inspects uploads, and returns their guard words', ['inspectRequest', 'inspectAnswer']),
     async (request, reply) => {
       const bytes = bytesOf(request);
-      const asked = ofPathTask('inspectRequest', inspectRequestCodec.decode(bytes), request.params);
+      const asked = ofPathTask('inspectRequest', InspectRequest.decode(bytes), request.params);
       const known = await shotTask(request.params);
       const answer = granted(await underWay.during(request, inspectUploads(context, known, asked, bytes)));
-      return sendBytes(reply, inspectAnswerCodec.encode(answer));
+      return sendBytes(reply, InspectAnswer.encode(answer));
     },
   );
 
@@ -124,11 +123,11 @@ export function shotRoutes(context: AuthorityContext): void {
     AUTHORITY_PATH.batchVotes(':task'),
     ofServer('vote', 'Votes for a batch of uploads that were inspected', ['batchVoteRequest', 'vote']),
     async (request, reply) => {
-      const asked = batchVoteRequestCodec.decode(bytesOf(request));
+      const asked = BatchVoteRequest.decode(bytesOf(request));
       ofPathTask('batchVoteRequest.batch', asked.batch, request.params);
       const known = await shotTask(request.params);
       const answer = await traced('vote', request, asked.batch, () => voteForBatch(context, known, asked));
-      return sendBytes(reply, voteCodec.encode(answer));
+      return sendBytes(reply, Vote.encode(answer));
     },
   );
 
@@ -140,7 +139,7 @@ export function shotRoutes(context: AuthorityContext): void {
     ]),
     async (request, reply) => {
       const bytes = bytesOf(request);
-      const asked = releaseRequestCodec.decode(bytes);
+      const asked = ReleaseRequest.decode(bytes);
       ofPathTask('releaseRequest.batch', asked.batch, request.params);
       const known = await shotTask(request.params);
       holdVectors(request, reply, known, asked);
@@ -152,7 +151,7 @@ export function shotRoutes(context: AuthorityContext): void {
 
 /** Vectors are not copied into one answer: each is sent as the connection accepts it. */
 function sendReleased(reply: FastifyReply, { answer, vectors }: Released): FastifyReply {
-  const parts = [frameHeader(releaseAnswerCodec.encode(answer)), ...vectors];
+  const parts = [frameHeader(ReleaseAnswer.encode(answer)), ...vectors];
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const buffers = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.length));
   return reply.type(BYTES_MEDIA_TYPE).header('content-length', length).send(Readable.from(buffers));

@@ -1,7 +1,7 @@
 /** Tasks, and their policies. */
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { decodePolicy, ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { ENGINE, TaskPolicy } from '@basa/protocol/policy';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import type { AuthorityContext } from '../steps/context.ts';
 import { openEpochIfDue } from '../steps/shots.ts';
@@ -33,7 +33,7 @@ export function taskRoutes(context: AuthorityContext): void {
       },
     },
     async (request) => {
-      const policy = decodePolicy(bytesOf(request));
+      const policy = TaskPolicy.decode(bytesOf(request));
       if (!isOffered(policy))
         fail('policy-invalid', { detail: 'the task is not of the one-shot mode (paper mode needs unsafePaperMode)' });
       const known = granted(await tasks.create(policy));
@@ -73,6 +73,6 @@ export function taskRoutes(context: AuthorityContext): void {
   app.get(
     AUTHORITY_PATH.policy(':task'),
     { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
-    async (request, reply) => sendBytes(reply, encodePolicy(taskOf(tasks, request.params).policy)),
+    async (request, reply) => sendBytes(reply, TaskPolicy.encode(taskOf(tasks, request.params).policy)),
   );
 }

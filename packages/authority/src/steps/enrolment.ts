@@ -2,18 +2,7 @@
 import { equalBytes, toHex } from '@basa/masking';
 import { millis, type TaskId, type UserId } from '@basa/protocol';
 import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
-import {
-  type Certificate,
-  certify,
-  type DeviceExport,
-  type DeviceExportBody,
-  deviceExportCodec,
-  exporterOf,
-  exportersNeeded,
-  type ImportedDevice,
-  signStatement,
-  userIdOf,
-} from '@basa/protocol/wire';
+import { type Certificate, Devices, signStatement } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail, granted, type SigningDevice } from '@basa/service';
 import type { AuthorityTables } from '../store/store.ts';
@@ -43,7 +32,7 @@ export async function enrol(
   const { certificate, isNew } = await store.transaction(async (tables) => {
     const imported = await tables.importedAs(task, user);
     const isRevoked = imported === 'revoked' || (await tables.isRevoked(user));
-    const answer = granted(certify({ signer }, policy, { task, deviceKey }, isRevoked));
+    const answer = granted(Devices.certify({ signer }, policy, { task, deviceKey }, isRevoked));
     if (await tables.isEnrolled(task, user)) return { certificate: answer, isNew: false };
     const isAdmitted = hook !== undefined || imported === 'enrolled' || (await tables.isAllowed(task, deviceKey));
     if (!isAdmitted) await useToken(tables, task, device, proof);
@@ -133,7 +122,7 @@ async function shortText({ body }: Response): Promise<string> {
 // The devices of a task that another one succeeds: signed for the authorities of that one, and judged by them.
 
 export interface ExportedPage {
-  readonly page: DeviceExport;
+  readonly page: Devices.DeviceExport;
   /** The first device of the next page. */
   readonly next?: Uint8Array;
 }
@@ -146,12 +135,12 @@ export async function exportDevices(
 ): Promise<ExportedPage> {
   const { body, next } = await store.transaction(async (tables) => {
     const found = await tables.devices(task, from, most + 1);
-    const devices: DeviceExportBody['devices'][number][] = [];
+    const devices: Devices.DeviceExportBody['devices'][number][] = [];
     for (const { deviceKey, user, isRevoked } of found.slice(0, most))
       devices.push({ deviceKey, isRevoked, participations: await tables.batchesOf(task, user) });
     return { body: { task, successor, at: millis(await tables.now()), devices }, next: found[most]?.user };
   });
-  return { page: signStatement(deviceExportCodec, signer, body), ...(next !== undefined && { next }) };
+  return { page: signStatement(Devices.DeviceExport, signer, body), ...(next !== undefined && { next }) };
 }
 
 /** All devices of the predecessor, by what its authorities have told so far. */
@@ -166,15 +155,15 @@ export async function importDevices(
   context: AuthorityContext,
   { task }: KnownTask,
   predecessor: TaskPolicy,
-  pages: readonly DeviceExport[],
+  pages: readonly Devices.DeviceExport[],
 ): Promise<Imported> {
   const told = pages.flatMap((page) => {
-    const { authority } = granted(exporterOf(nodeSuite, predecessor, task, page));
-    return page.devices.map((device) => ({ device, authority, user: userIdOf(nodeSuite, device.deviceKey) }));
+    const { authority } = granted(Devices.exporterOf(nodeSuite, predecessor, task, page));
+    return page.devices.map((device) => ({ device, authority, user: Devices.userIdOf(nodeSuite, device.deviceKey) }));
   });
   const before = taskIdOf(nodeSuite, predecessor);
   const judged = await context.store.transaction(async (tables) => {
-    const known = await tables.addPredecessor(task, before, exportersNeeded(predecessor));
+    const known = await tables.addPredecessor(task, before, Devices.exportersNeeded(predecessor));
     if (!equalBytes(known, before)) fail('export-invalid', { detail: 'this task succeeds another one' });
     for (const { device, authority, user } of told) await tables.addImported(task, authority, user, device);
     const revoked: UserId[] = [];
@@ -182,6 +171,6 @@ export async function importDevices(
     return { revoked, all: await tables.allImported(task) };
   });
   for (const user of judged.revoked) await revoke(context, user);
-  const count = (word: ImportedDevice): number => judged.all.filter((one) => one === word).length;
+  const count = (word: Devices.ImportedDevice): number => judged.all.filter((one) => one === word).length;
   return { enrolled: count('enrolled'), revoked: count('revoked'), unknown: count('unknown') };
 }

@@ -3,32 +3,16 @@
  */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { type Ctx, isRefused, millis, type Refused, refused, type UserId } from '@basa/protocol';
-import {
-  type Authority,
-  type Decision,
-  type EpochKeys,
-  type ExaminedUpload,
-  epochKeysOf,
-  epochStatement,
-  inspect,
-  isEpochDue,
-  isEpochOver,
-  release,
-  signVote,
-  vote,
-} from '@basa/protocol/one-shot';
-import { encodePolicy, isHolder, oneShotOf, participationsOf, taskParts } from '@basa/protocol/policy';
+import { AuthorityRole, Epochs, type Parts } from '@basa/protocol/one-shot';
+import { OneShotRules, Privacy, TaskPolicy } from '@basa/protocol/policy';
 import {
   type BatchVoteRequest,
+  Councils,
   type InspectAnswer,
-  type InspectRequest,
-  indexOf,
-  inspectRequestCodec,
+  InspectRequest,
   isSigned,
   MAX_INSPECTED,
-  type MaskSum,
-  type MaskSumBody,
-  maskSumCodec,
+  MaskSum,
   type ReleaseAnswer,
   type ReleaseRequest,
   type ShownUpload,
@@ -46,7 +30,7 @@ import type { KnownTask } from './tasks.ts';
 // Shared by inspections, votes and releases of the one-shot mode: the view of the authority, its records, and the work for the threads.
 
 function ownIndex({ signer }: Pick<AuthorityContext, 'signer'>, { policy }: KnownTask): number {
-  return indexOf(policy, signer.publicKey) as number;
+  return Councils.indexOf(policy, signer.publicKey) as number;
 }
 
 /** The authority as the functions of the protocol see it. `users` are those whose rows they may ask for. */
@@ -54,7 +38,7 @@ async function viewOf(
   tools: Pick<AuthorityContext, 'store' | 'units' | 'signer'>,
   known: KnownTask,
   users: readonly UserId[] = [],
-): Promise<Authority> {
+): Promise<AuthorityRole.Authority> {
   const { store, units, signer } = tools;
   const { task, policy } = known;
   const revoked = new Set<string>();
@@ -62,7 +46,7 @@ async function viewOf(
   await store.transaction(async (tables) => {
     for (const user of users) {
       if (await tables.isRevoked(user)) revoked.add(toHex(user));
-      if (participationsOf(policy) !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
+      if (Privacy.participationsOf(policy) !== undefined) batches.set(toHex(user), await tables.batchesOf(task, user));
     }
   });
   return {
@@ -81,16 +65,17 @@ async function viewOf(
 async function record(
   { store, units }: Pick<AuthorityContext, 'store' | 'units'>,
   { task, policy }: KnownTask,
-  { ctx, users, writes }: Decision,
+  { ctx, users, writes }: AuthorityRole.Decision,
 ): Promise<void> {
-  if (participationsOf(policy) !== undefined) await store.transaction((tables) => tables.countBatch(task, ctx, users));
+  if (Privacy.participationsOf(policy) !== undefined)
+    await store.transaction((tables) => tables.countBatch(task, ctx, users));
   await units.write(writes);
 }
 
 /** The uploads of an encoded request, with the secrets of the live epochs of its task. */
 function uploadsWork(tools: AuthorityContext, known: KnownTask, request: Uint8Array, count: number): UploadsWork {
   const secrets = tools.units.openingsOf(known.task);
-  return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
+  return { request, policy: TaskPolicy.encode(known.policy), authority: ownIndex(tools, known), secrets, count };
 }
 
 // The periodic work of an authority: epochs open when they are due, and the units of those that are over are destroyed.
@@ -106,13 +91,13 @@ export type ShotEpochTools = Pick<
 export async function openEpochIfDue(tools: ShotEpochTools, { task, policy }: KnownTask): Promise<void> {
   const { units, store, queue, signer, randomBytes } = tools;
   const now = millis(await store.transaction((tables) => tables.now()));
-  const isDue = (): boolean => isEpochDue(policy, units.of(task), now);
+  const isDue = (): boolean => Epochs.isEpochDue(policy, units.of(task), now);
   if (!isDue()) return;
   await queue(async () => {
     if (!isDue()) return; // another request was first
     const secret = randomBytes(32);
-    const keys: EpochKeys = epochKeysOf(suite, oneShotOf(policy).sealing, secret);
-    await units.create(epochStatement(signer, { task, policy }, keys, now), secret);
+    const keys: Epochs.EpochKeys = Epochs.epochKeysOf(suite, OneShotRules.oneShotOf(policy).sealing, secret);
+    await units.create(Epochs.epochStatement(signer, { task, policy }, keys, now), secret);
     secret.fill(0);
   });
 }
@@ -130,7 +115,7 @@ export async function settleEpochs(tools: ShotEpochTools): Promise<void> {
   await queue(async () => {
     await units.destroy((epoch) => {
       const policy = tasks.find(epoch.task)?.policy;
-      return policy === undefined || isEpochOver(policy, epoch, now);
+      return policy === undefined || Epochs.isEpochOver(policy, epoch, now);
     });
     if (!units.needOlder) await forgetOlderKeys(tools);
   });
@@ -158,15 +143,15 @@ export async function inspectUploads(
   bytes: Uint8Array,
 ): Promise<InspectAnswer | Refused> {
   // Before any work is done for it.
-  if (!isSigned(nodeSuite, inspectRequestCodec, request, known.policy.serverKey)) return refused('server-unknown');
+  if (!isSigned(nodeSuite, InspectRequest, request, known.policy.serverKey)) return refused('server-unknown');
   const { uploads } = request;
   const results = await tools.threads.examine(uploadsWork(tools, known, bytes, uploads.length));
   const examined = uploads.map((shown, n) => judged(shown, results[n] as Examination));
   const users = uploads.map(({ header }) => header.user);
-  const answer = inspect(await viewOf(tools, known, users), request, examined);
+  const answer = AuthorityRole.inspect(await viewOf(tools, known, users), request, examined);
   if (isRefused(answer)) return answer;
   for (const [n, { verdict }] of answer.verdicts.entries()) {
-    const upload = examined[n] as ExaminedUpload | Refused;
+    const upload = examined[n] as Parts.ExaminedUpload | Refused;
     const mayBeVoted = verdict === 'good' || verdict === 'used';
     if (mayBeVoted && !isRefused(upload)) tools.examined.add(upload, mostOf(known));
   }
@@ -186,14 +171,14 @@ export function voteForBatch(
 ): Promise<Vote | Refused> {
   return tools.queue(async () => {
     const view = await viewOf(tools, known);
-    const decision = vote(view, request, (name) => tools.examined.get(known.task, name)?.header);
+    const decision = AuthorityRole.vote(view, request, (name) => tools.examined.get(known.task, name)?.header);
     if (isRefused(decision)) return decision;
     await record(tools, known, decision);
-    return signVote(view, decision.ctx);
+    return AuthorityRole.signVote(view, decision.ctx);
   });
 }
 
-function judged({ header }: ShownUpload, found: Examination): ExaminedUpload | Refused {
+function judged({ header }: ShownUpload, found: Examination): Parts.ExaminedUpload | Refused {
   if ('kind' in found) return found;
   return { kind: 'examined', name: uploadNameOf(nodeSuite, header), header, guards: found };
 }
@@ -232,9 +217,13 @@ export async function releaseSums(
 }
 
 /** The batch is final on the disk when this returns. */
-function final(tools: AuthorityContext, known: KnownTask, request: ReleaseRequest): Promise<Decision | Refused> {
+function final(
+  tools: AuthorityContext,
+  known: KnownTask,
+  request: ReleaseRequest,
+): Promise<AuthorityRole.Decision | Refused> {
   return tools.queue(async () => {
-    const decision = release(await viewOf(tools, known), request);
+    const decision = AuthorityRole.release(await viewOf(tools, known), request);
     if (isRefused(decision)) return decision;
     const { ctx, users, writes } = decision;
     const isNew = writes.length > 0;
@@ -262,7 +251,7 @@ function noiseSource(
 
 /** Allows only parts that this authority holds, each once. */
 function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonly WantedSum[]): Refused | undefined {
-  const held = taskParts(policy).filter((part) => isHolder(part, authority));
+  const held = OneShotRules.taskParts(policy).filter((part) => OneShotRules.isHolder(part, authority));
   const foreign = wanted.find(({ part }) => !held.includes(part));
   if (foreign !== undefined)
     return refused('part-invalid', { detail: `this authority does not hold part ${foreign.part}` });
@@ -270,6 +259,6 @@ function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonl
   return isOnce ? undefined : refused('part-invalid', { detail: 'a part is requested twice' });
 }
 
-function signed({ signer }: AuthorityContext, body: MaskSumBody): MaskSum {
-  return { ...body, signature: signer.sign(maskSumCodec.statement(body)) };
+function signed({ signer }: AuthorityContext, body: Omit<MaskSum, 'signature'>): MaskSum {
+  return { ...body, signature: signer.sign(MaskSum.statement(body)) };
 }

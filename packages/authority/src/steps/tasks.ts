@@ -2,7 +2,7 @@
 import { type Signer, toHex } from '@basa/masking';
 import type { Refused, TaskId } from '@basa/protocol';
 import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
-import { taskProblem } from '@basa/protocol/wire';
+import { Devices } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AuthorityStore } from '../store/store.ts';
 
@@ -41,7 +41,7 @@ export class Tasks {
   /** A task that exists already stays as it is. */
   async create(policy: TaskPolicy): Promise<KnownTask | Refused> {
     const { store } = this.#tools;
-    const problem = taskProblem(this.#tools, policy);
+    const problem = Devices.taskProblem(this.#tools, policy);
     if (problem !== undefined) return problem;
     await store.transaction((tables) => tables.addTask(taskIdOf(nodeSuite, policy), policy));
     return this.#add(policy);

@@ -2,8 +2,8 @@
 
 import { equalBytes } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
-import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { type ExportedDevice, type ImportedDevice, importedDevice } from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Devices } from '@basa/protocol/wire';
 import {
   column,
   type DatabaseOptions,
@@ -120,12 +120,12 @@ export class AuthorityTables {
 
   async policies(): Promise<readonly TaskPolicy[]> {
     const rows = await this.#session.query('SELECT policy FROM tasks ORDER BY rowid');
-    return rows.map((row) => decodePolicy(column.bytes(row, 'policy')));
+    return rows.map((row) => TaskPolicy.decode(column.bytes(row, 'policy')));
   }
 
   async addTask(task: TaskId, policy: TaskPolicy): Promise<void> {
     const insert = 'INSERT INTO tasks (task, policy) VALUES (?, ?) ON CONFLICT DO NOTHING';
-    await this.#session.query(insert, task, encodePolicy(policy));
+    await this.#session.query(insert, task, TaskPolicy.encode(policy));
   }
 
   async isEnrolled(task: TaskId, user: UserId): Promise<boolean> {
@@ -182,19 +182,19 @@ export class AuthorityTables {
     task: TaskId,
     authority: number,
     user: UserId,
-    { isRevoked, participations }: Pick<ExportedDevice, 'isRevoked' | 'participations'>,
+    { isRevoked, participations }: Pick<Devices.ExportedDevice, 'isRevoked' | 'participations'>,
   ): Promise<void> {
     const insert = `INSERT INTO imported (task, user, authority, revoked, participations) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (task, user, authority) DO UPDATE SET revoked = excluded.revoked, participations = excluded.participations`;
     await this.#session.query(insert, task, user, authority, isRevoked ? 1 : 0, participations);
   }
 
-  async importedAs(task: TaskId, user: UserId): Promise<ImportedDevice> {
+  async importedAs(task: TaskId, user: UserId): Promise<Devices.ImportedDevice> {
     const [row] = await this.#session.query(`${IMPORTED} WHERE i.task = ? AND i.user = ? GROUP BY i.user`, task, user);
     return row === undefined ? 'unknown' : readImported(row);
   }
 
-  async allImported(task: TaskId): Promise<readonly ImportedDevice[]> {
+  async allImported(task: TaskId): Promise<readonly Devices.ImportedDevice[]> {
     return (await this.#session.query(`${IMPORTED} WHERE i.task = ? GROUP BY i.user`, task)).map(readImported);
   }
 
@@ -283,9 +283,9 @@ export class AuthorityTables {
 const IMPORTED = `SELECT count(*) AS told, sum(i.revoked) AS revoked, max(p.needed) AS needed
   FROM imported i JOIN predecessors p ON p.task = i.task`;
 
-function readImported(row: Row): ImportedDevice {
+function readImported(row: Row): Devices.ImportedDevice {
   const [told, revoked, needed] = (['told', 'revoked', 'needed'] as const).map((name) => column.number(row, name));
-  return importedDevice(needed as number, { told: told as number, revoked: revoked as number });
+  return Devices.importedDevice(needed as number, { told: told as number, revoked: revoked as number });
 }
 
 function readVault(row: Row): StoredVault {

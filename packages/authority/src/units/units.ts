@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { concatBytes, equalBytes, type HolderSecret, Secret, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
-import { agreementKeyOf, epochSecretOf, type Unit, type UnitWrite } from '@basa/protocol/one-shot';
-import { type Epoch, epochCodec } from '@basa/protocol/wire';
+import { type AuthorityRole, Epochs } from '@basa/protocol/one-shot';
+import { Epoch } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import { makePrivateFolder } from '@basa/service/durable-names';
@@ -16,7 +16,7 @@ const NAME_BYTES = 32;
 const KINDS = ['voted', 'final'] as const;
 const ENDING = '.unit';
 
-class HeldUnit implements Unit {
+class HeldUnit implements AuthorityRole.Unit {
   readonly epoch: Epoch;
   readonly statement: Uint8Array;
   readonly file: UnitFile;
@@ -30,7 +30,7 @@ class HeldUnit implements Unit {
   constructor(file: UnitFile, epoch: Epoch, secret: Uint8Array, isOlder = false) {
     this.file = file;
     this.epoch = epoch;
-    this.statement = epochCodec.statementHash(suite, epoch);
+    this.statement = Epoch.statementHash(suite, epoch);
     this.secret = new Secret(secret);
     this.isOlder = isOlder;
   }
@@ -39,7 +39,7 @@ class HeldUnit implements Unit {
   readonly isFinal = (ctx: Ctx): boolean => this.#final.has(toHex(ctx));
 
   /** It is on the disk. */
-  add({ kind, ctx, names }: Omit<UnitWrite, 'statement'>): void {
+  add({ kind, ctx, names }: Omit<AuthorityRole.UnitWrite, 'statement'>): void {
     if (kind === 'final') this.#final.add(toHex(ctx));
     for (const name of names) this.#names.set(toHex(name), ctx);
   }
@@ -48,7 +48,7 @@ class HeldUnit implements Unit {
   opening(): HolderSecret {
     if (this.#opening === undefined) {
       const sealing = this.epoch.kemKey === undefined ? 'x25519' : 'x25519+mlkem768';
-      const { agreement, decapsulation } = epochSecretOf(suite, sealing, this.secret.reveal());
+      const { agreement, decapsulation } = Epochs.epochSecretOf(suite, sealing, this.secret.reveal());
       this.#opening = { agreement: new Secret(agreement), decapsulation: decapsulation && new Secret(decapsulation) };
     }
     const { agreement, decapsulation } = this.#opening;
@@ -95,7 +95,7 @@ export class Units {
     return this.#gone;
   }
 
-  get all(): readonly Unit[] {
+  get all(): readonly AuthorityRole.Unit[] {
     return this.#held;
   }
 
@@ -105,13 +105,13 @@ export class Units {
   }
 
   /** The epoch that closes last comes last. */
-  of(task: TaskId): readonly Unit[] {
+  of(task: TaskId): readonly AuthorityRole.Unit[] {
     return this.#held.filter(({ epoch }) => equalBytes(epoch.task, task));
   }
 
   /** The unit is on the disk before its statement leaves. */
   async create(epoch: Epoch, secret: Uint8Array): Promise<void> {
-    const statement = epochCodec.encode(epoch);
+    const statement = Epoch.encode(epoch);
     const sealed = this.#vault.seal(secretName(epoch), secret);
     const length = Buffer.alloc(2);
     length.writeUInt16LE(statement.length);
@@ -123,7 +123,7 @@ export class Units {
   }
 
   /** All records are on the disk when this returns, each in its own unit. */
-  async write(writes: readonly UnitWrite[]): Promise<void> {
+  async write(writes: readonly AuthorityRole.UnitWrite[]): Promise<void> {
     for (const write of writes) {
       const unit = this.#unit(write.statement);
       if (unit === undefined) throw new Error('the unit of a batch is gone');
@@ -187,24 +187,24 @@ export class Units {
   #read(file: UnitFile, [first, ...others]: readonly Uint8Array[]): HeldUnit | undefined {
     const content = Buffer.from(first as Uint8Array);
     const end = 2 + content.readUInt16LE();
-    const epoch = epochCodec.decode(content.subarray(2, end));
+    const epoch = Epoch.decode(content.subarray(2, end));
     const [name, sealed] = [secretName(epoch), content.subarray(end)];
     const own = this.#vault.open(name, sealed);
     const secret = own ?? this.#older.map((vault) => vault.open(name, sealed)).find((one) => one !== undefined);
-    if (secret === undefined || !equalBytes(agreementKeyOf(suite, secret), epoch.key)) return undefined;
+    if (secret === undefined || !equalBytes(Epochs.agreementKeyOf(suite, secret), epoch.key)) return undefined;
     const unit = new HeldUnit(file, epoch, secret, own === undefined);
     for (const record of others) unit.add(decoded(record));
     return unit;
   }
 }
 
-function decoded(record: Uint8Array): Omit<UnitWrite, 'statement'> {
+function decoded(record: Uint8Array): Omit<AuthorityRole.UnitWrite, 'statement'> {
   const [kind = 0] = record;
   const hashes = Array.from({ length: (record.length - 1) / NAME_BYTES }, (_, n) =>
     record.slice(1 + n * NAME_BYTES, 1 + (n + 1) * NAME_BYTES),
   );
   const [ctx, ...names] = hashes;
-  return { kind: KINDS[kind] as UnitWrite['kind'], ctx: ctx as Ctx, names };
+  return { kind: KINDS[kind] as AuthorityRole.UnitWrite['kind'], ctx: ctx as Ctx, names };
 }
 
 /** Binds a sealed secret to its epoch. */

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
-import type { MetricRange, TaskTraining } from '@basa/protocol/policy';
+import type { Training } from '@basa/protocol/policy';
 import type { ModeChoice } from '../flags/task.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet.ts';
@@ -12,7 +12,7 @@ import type { FleetWork } from './fleet.ts';
  * Settings that learned steadily in virtual time: all of MNIST over the fleet, one epoch per update, a whole step for
  * fresh updates.
  */
-const TRAINING: TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, loss: 'softmaxCrossEntropy' };
+const TRAINING: Training.TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, loss: 'softmaxCrossEntropy' };
 /** A third of the median norm of the first updates (3.4 with 20 devices): the noise grows with it, and the model ends 0.3 points from the one without noise, with 3.4 more than one. */
 const CLIP = 1.2;
 export const SERVER_STEP: ServerStepOptions = { kind: 'fedbuff', rate: 1 };
@@ -31,7 +31,7 @@ const TIME_OUT_MS = 5000;
 const STALL_MS = 1500;
 
 /** Mean training loss of the devices: a curve that needs no test set. A guess among ten digits costs 2.3. */
-const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
+const METRICS: readonly Training.MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 
 export interface DemoTaskOptions {
   readonly name: string;

@@ -14,8 +14,8 @@ import {
   type WeighedMean,
   WeightedMean,
 } from '@basa/learning';
-import { versionRule } from '@basa/protocol/one-shot';
-import { stalenessWeight, type TaskPolicy } from '@basa/protocol/policy';
+import { Sums } from '@basa/protocol/one-shot';
+import { type TaskPolicy, Training } from '@basa/protocol/policy';
 import type { ModeChoice } from '../flags/task.ts';
 import { type AcceptedNews, trainingSeed } from './fleet.ts';
 
@@ -52,14 +52,14 @@ type Mean = readonly [mean: ReturnType<typeof combineMeans>, meanAge: number];
 function paperMean(twin: PlainTwin, sums: readonly TwinSum[], made: readonly Float32Array[]): Mean {
   const mean = new WeightedMean(twin.initial.length);
   for (const { age, delta } of sums.flat().map((news) => trained(twin, news, made)))
-    mean.add(delta, stalenessWeight(twin.policy.staleness, age));
+    mean.add(delta, Training.stalenessWeight(twin.policy.staleness, age));
   return [mean.take('count'), 0];
 }
 
 /** One-shot: the mean of a batch is weighed by its age as a whole. */
 function meanOf(twin: PlainTwin, sums: readonly TwinSum[], made: readonly Float32Array[]): Mean {
   const { damping = DEFAULT_DAMPING } = twin.serverStep;
-  const { combine } = versionRule(twin.policy);
+  const { combine } = Sums.versionRule(twin.policy);
   const means = sums.map((sum): WeighedMean & { readonly updates: number } => {
     const mean = new WeightedMean(twin.initial.length);
     const updates = sum.map((news) => trained(twin, news, made));

@@ -1,6 +1,6 @@
 /** The demo of statistics: both services as processes, devices that report in every window, and the results beside the true values. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FieldResult, fieldsOf, type WindowResult } from '@basa/protocol/policy';
+import { type FieldResult, Statistics, type WindowResult } from '@basa/protocol/policy';
 import { startLocalServices } from '../local/local-services.ts';
 import { counted, percent, type Terminal, table } from '../shell/terminal.ts';
 import { comparedValues, coverageOf, DEVIATIONS, fieldText, type KnownFields, truthsOf } from '../tasks/statistics.ts';
@@ -59,7 +59,7 @@ export async function runStatistics(options: StatisticsOptions): Promise<Statist
     );
     const began = performance.now();
     await reporters.start(services, task);
-    const own = fieldsOf(FIELDS);
+    const own = Statistics.fieldsOf(FIELDS);
     const known: KnownWindow[] = [];
     for (;;) {
       await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());

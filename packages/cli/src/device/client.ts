@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import type { Samples, Trainer } from '@basa/learning';
-import type { MetricRange, Report } from '@basa/protocol/policy';
+import type { Statistics, Training } from '@basa/protocol/policy';
 import { loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
 import { PLAIN_HTTP_FLAGS } from '../flags/services.ts';
 import { FEWEST } from '../flags/task.ts';
@@ -84,7 +84,7 @@ const MEASURED = 'clipped';
 /** Throws a sentence if a metric is missing, is not part of the task, or is not a number. */
 function metricValues(
   typed: readonly string[],
-  asked: readonly Pick<MetricRange, 'name'>[],
+  asked: readonly Pick<Training.MetricRange, 'name'>[],
 ): Readonly<Record<string, number>> {
   const names = asked.map(({ name }) => name).filter((name) => name !== MEASURED);
   const entries = typed.map((text) => metricOf(text, names));
@@ -204,9 +204,9 @@ async function sendReport(input: Input, file: string): Promise<CommandResult> {
   }
 }
 
-async function reportIn(file: string): Promise<Report> {
+async function reportIn(file: string): Promise<Statistics.Report> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Report;
+    return JSON.parse(await readFile(file, 'utf8')) as Statistics.Report;
   } catch (error) {
     throw new CommandError(`--report ${file}: ${(error as Error).message}`);
   }

@@ -7,19 +7,19 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Models from '@basa/learning';
 import type { Dataset, Model, OwnModel, Samples, Share, Trainer } from '@basa/learning';
-import type { Loss, TaskTraining } from '@basa/protocol/policy';
+import type { Training } from '@basa/protocol/policy';
 import { CommandError, defined } from '../shell/command.ts';
 
 interface KnownModel {
   readonly make: (models: typeof Models) => Model;
-  readonly training: TaskTraining;
+  readonly training: Training.TaskTraining;
   /** C, the norm to which updates are shortened. */
   readonly clip?: number;
   /** The data on which versions are evaluated. */
   readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
 
-const training = (batchSize: number, learningRate: number): TaskTraining => ({
+const training = (batchSize: number, learningRate: number): Training.TaskTraining => ({
   epochs: 1,
   batchSize,
   learningRate,
@@ -27,7 +27,7 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
 });
 
 /** For a user's own model whose file does not give training settings. */
-export const OWN_TRAINING: TaskTraining = training(20, 0.1);
+export const OWN_TRAINING: Training.TaskTraining = training(20, 0.1);
 
 /** C of the models by name: below the median norm of their first updates. */
 const NAMED_CLIP = 1;
@@ -51,7 +51,7 @@ export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'
     const { model, training: own, clip, test } = await loadModel(name);
     const { DEFAULT_LOSS, isLossName } = await import('@basa/learning');
     const { loss: named = DEFAULT_LOSS } = own ?? {};
-    const loss: Loss = isLossName(named) ? named : 'own';
+    const loss: Training.Loss = isLossName(named) ? named : 'own';
     const settings = { training: { ...OWN_TRAINING, ...own, loss }, ...(clip !== undefined && { clip }) };
     const canServerEvaluate = model.layers.length > 0 && loss !== 'own';
     return { model, ...settings, ...(test !== undefined && canServerEvaluate && { test: async () => test() }) };

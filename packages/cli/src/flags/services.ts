@@ -67,8 +67,8 @@ async function checkAddress(
   url: string,
 ): Promise<void> {
   const { protocol, hostname } = urlOf(url, name);
-  const { isLoopback } = await import('@basa/protocol/http');
-  if (protocol === 'http:' && !isLoopback(hostname) && !flags['unsafe-plain-http'])
+  const { Network } = await import('@basa/protocol/http');
+  if (protocol === 'http:' && !Network.isLoopback(hostname) && !flags['unsafe-plain-http'])
     throw new CommandError(
       `--${name} ${url} is plain http to another machine; use https, or add --unsafe-plain-http if you control the network in between`,
     );

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { TaskFleet } from '@basa/authority';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { ownVersion } from '../shell/process.ts';
 import type { Places, ServiceName } from './config.ts';
 import { clockFinding, type Finding, failed, fine, tlsFindings, tried, warning } from './findings.ts';
@@ -112,7 +112,7 @@ async function issuerFindings(signIn: { readonly issuer: string } | undefined): 
     if (told.issuer === issuer) return [fine('sign-in', `${issuer} answers`)];
     return [failed('sign-in', `${url} describes another issuer`, todo)];
   } catch (error) {
-    return [failed('sign-in', `${issuer} does not answer (${networkReason(error)})`, todo)];
+    return [failed('sign-in', `${issuer} does not answer (${Network.networkReason(error)})`, todo)];
   }
 }
 
@@ -151,10 +151,12 @@ async function askAuthority(authority: Asked): Promise<readonly Finding[]> {
   try {
     about = (await (await fetch(new URL(AUTHORITY_PATH.about, url), { signal })).json()) as typeof about;
   } catch (error) {
-    const why = networkReason(error);
-    const isAnswering = isCertificateReason(why);
+    const why = Network.networkReason(error);
+    const isAnswering = Network.isCertificateReason(why);
     const says = isAnswering ? `the certificate of ${url} is not trusted (${why})` : `${url} does not answer (${why})`;
-    const todo = isAnswering ? networkAdvice(error) : 'start the authority, or check authorityUrl and the network';
+    const todo = isAnswering
+      ? Network.networkAdvice(error)
+      : 'start the authority, or check authorityUrl and the network';
     return [failed('authority', says, todo)];
   }
   if (about.publicKey !== toHex(publicKey))
@@ -180,14 +182,17 @@ interface RevokedAt {
 
 async function revocationsOf({ url, publicKey }: Asked): Promise<RevokedAt> {
   const { AUTHORITY_PATH } = await import('@basa/protocol/http');
-  const { isSigned, revocationsCodec } = await import('@basa/protocol/wire');
+  const { Devices, isSigned } = await import('@basa/protocol/wire');
   const { toHex } = await import('@basa/masking');
   const { nodeSuite } = await import('@basa/runtime/node');
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const answer = await fetch(new URL(AUTHORITY_PATH.revocations, url), { signal });
-    const told = revocationsCodec.decode(new Uint8Array(await answer.arrayBuffer()));
-    return { url, users: isSigned(nodeSuite, revocationsCodec, told, publicKey) ? told.users.map(toHex) : undefined };
+    const told = Devices.Revocations.decode(new Uint8Array(await answer.arrayBuffer()));
+    return {
+      url,
+      users: isSigned(nodeSuite, Devices.Revocations, told, publicKey) ? told.users.map(toHex) : undefined,
+    };
   } catch {
     return { url, users: undefined };
   }

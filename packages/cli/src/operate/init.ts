@@ -182,14 +182,14 @@ async function initAuthority({ folder, url, listen }: Place): Promise<Made> {
 }
 
 async function placeOf(input: CommandInput<typeof FLAGS>, service: ServiceName): Promise<Place> {
-  const { isLoopback } = await import('@basa/protocol/http');
+  const { Network } = await import('@basa/protocol/http');
   const { flags, positionals } = input;
   const folder = resolve(positionals[1] ?? `basa-${service}`);
   const host = flags.host.replace(/^\[(.*)\]$/, '$1');
   const [cert, key] = [flags['tls-cert'], flags['tls-key']];
   if ((cert === undefined) !== (key === undefined))
     throw new CommandError('--tls-cert and --tls-key need each other; give both or neither');
-  if (cert === undefined && !isLoopback(host))
+  if (cert === undefined && !Network.isLoopback(host))
     throw new CommandError(
       `devices would send their keys to ${host} over plain http, which others on the network can read; add --tls-cert and --tls-key`,
     );
@@ -200,7 +200,7 @@ async function placeOf(input: CommandInput<typeof FLAGS>, service: ServiceName):
     service,
     folder,
     url: `${cert === undefined ? 'http' : 'https'}://${named}:${port}`,
-    listen: { ...(isLoopback(host) ? { host } : { host: '0.0.0.0', hosts: [host] }), port, ...tls },
+    listen: { ...(Network.isLoopback(host) ? { host } : { host: '0.0.0.0', hosts: [host] }), port, ...tls },
   };
 }
 

@@ -1,13 +1,7 @@
 /** `basa simulate --statistics`: devices report values of a CSV file, and the results are shown beside the true values. */
 
 import { readFile } from 'node:fs/promises';
-import {
-  type FieldDefinitions,
-  type FieldResult,
-  type Report,
-  reportWords,
-  type StatisticsField,
-} from '@basa/protocol/policy';
+import { type FieldDefinitions, type FieldResult, Statistics } from '@basa/protocol/policy';
 import type { SimulatedWindow } from '@basa/simulator/virtual-time';
 import { CommandError, type CommandInput, type CommandResult } from '../shell/command.ts';
 import { bar, percent, table } from '../shell/terminal.ts';
@@ -41,7 +35,9 @@ export async function simulateFields(
     `${devices} devices, ${windows} windows, K = ${bufferSize}, Kmin = ${minimum}, ${privacy === undefined ? 'no noise' : `noise ${privacy.noiseMultiplier}`}, level ${level}`,
   );
   for (const { name } of statistics.fields) {
-    const outside = reports.filter((report) => reportWords(statistics.fields, report).outside.includes(name)).length;
+    const outside = reports.filter((report) =>
+      Statistics.reportWords(statistics.fields, report).outside.includes(name),
+    ).length;
     if (outside > 0) terminal.warn(`${outside} of ${reports.length} rows have a value out of range in ${name}`);
   }
   const onWindow = ({ window }: SimulatedWindow): void =>
@@ -90,7 +86,10 @@ export async function simulateFields(
 }
 
 /** Each row as a report; other columns are left out. */
-async function reportsIn(file: string, fields: readonly StatisticsField[]): Promise<readonly Report[]> {
+async function reportsIn(
+  file: string,
+  fields: readonly Statistics.StatisticsField[],
+): Promise<readonly Statistics.Report[]> {
   const { csvRows } = await import('@basa/learning/files');
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CommandError(`--csv ${file}: ${error.message}`);
@@ -104,7 +103,11 @@ async function reportsIn(file: string, fields: readonly StatisticsField[]): Prom
   }
 }
 
-function valueIn(row: Readonly<Record<string, string>>, { kind, name }: StatisticsField, n: number): number | string {
+function valueIn(
+  row: Readonly<Record<string, string>>,
+  { kind, name }: Statistics.StatisticsField,
+  n: number,
+): number | string {
   const cell = row[name];
   if (cell === undefined) throw new RangeError(`it has no column ${name}, only ${Object.keys(row).join(', ')}`);
   if (kind === 'choices') return cell;

@@ -1,5 +1,5 @@
 /** Output for people: lines and a status that redraws itself on a terminal, and is left out otherwise. */
-import type { Scores } from '@basa/protocol/http';
+import type { Live } from '@basa/protocol/http';
 
 export interface Terminal {
   /** True if the output is a terminal. */
@@ -114,7 +114,7 @@ export function percent(share: number | undefined): string {
 }
 
 /** The score of a version, formatted for people. */
-export function scoreCell({ accuracy, r2 }: Scores): string {
+export function scoreCell({ accuracy, r2 }: Live.Scores): string {
   return r2 === undefined ? percent(accuracy) : r2.toFixed(3);
 }
 

@@ -162,9 +162,9 @@ async function userOf(deviceKey: string, authority: AuthorityOperator): Promise<
   const { fromHex, toHex } = await import('@basa/masking');
   const bytes = fromHex(deviceKey);
   if (bytes?.length !== 32) return agreedDevice(deviceKey, 'deviceKey', authority);
-  const { userIdOf } = await import('@basa/protocol/wire');
+  const { Devices } = await import('@basa/protocol/wire');
   const { nodeSuite } = await import('@basa/runtime/node');
-  return toHex(userIdOf(nodeSuite, bytes));
+  return toHex(Devices.userIdOf(nodeSuite, bytes));
 }
 
 const FLAGS = {

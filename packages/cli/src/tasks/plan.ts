@@ -58,8 +58,7 @@ export const plan: Command = command({
       terminal.line(`this task is not possible: ${own}`);
       return { json: { refused: own }, exitCode: EXIT_CODE.failed };
     }
-    const { noiseWords, taskCost } = await import('@basa/protocol/policy');
-    const { costsOf, noiseAdvice } = await import('./policy-costs.ts');
+    const { costsOf, noiseAdvice, noisePrice } = await import('./policy-costs.ts');
     const { DEVIATIONS, shown } = await import('./statistics.ts');
     const others = SIZES.filter((size) => size !== buffer && size >= (flags.minimum ?? 2));
     const policies = await Promise.all(others.map(policyOf));
@@ -90,9 +89,7 @@ export const plan: Command = command({
     );
     const { privacy, statistics } = own;
     const advice = noiseAdvice(own);
-    terminal.line(`\n${noiseWords(own).sentence}`);
-    if (privacy?.budget !== undefined && statistics === undefined)
-      terminal.line(`Each participation costs ${shown(taskCost({ ...own, privacy }))} of zCDP (rho).`);
+    terminal.line(`\n${noisePrice(own).join('\n')}`);
     if (statistics !== undefined)
       terminal.line(
         `${windowWords(own)} ± is the 95 % error bar: 95 % of the true values lie inside. Fewer fields make all of them more exact.`,

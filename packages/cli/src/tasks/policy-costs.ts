@@ -1,17 +1,8 @@
 /** The costs of a policy for a device and the effects of its noise, for `basa plan` and `basa task create`. */
 import { elementBits, packedLength } from '@basa/masking';
-import {
-  BLURS_FROM,
-  epsilonBudget,
-  noiseOverSignal,
-  partsOf,
-  sealedPartBytes,
-  type TaskPolicy,
-  taskNoise,
-  WEAK_EPSILON,
-} from '@basa/protocol/policy';
-import { inputElements } from '@basa/protocol/wire';
-import { fieldErrors } from './statistics.ts';
+import { OneShotRules, Privacy, type TaskPolicy } from '@basa/protocol/policy';
+import { InputWords } from '@basa/protocol/wire';
+import { fieldErrors, shown } from './statistics.ts';
 
 export interface PolicyCosts {
   readonly bufferSize: number;
@@ -34,17 +25,25 @@ export function costsOf(policy: TaskPolicy): PolicyCosts {
   const { authorities, bufferSize, level, minimum, modulus, oneShot, privacy } = policy;
   if (oneShot === undefined) throw new Error('paper mode has no parts');
   const { sealing, tolerated } = oneShot;
-  const masks = partsOf(authorities.length, tolerated).length;
-  const sealedBytes = masks * sealedPartBytes(sealing, authorities.length - tolerated);
+  const masks = OneShotRules.partsOf(authorities.length, tolerated).length;
+  const sealedBytes = masks * OneShotRules.sealedPartBytes(sealing, authorities.length - tolerated);
   return {
     ...{ bufferSize, minimum, level, masks, sealedBytes },
     noise: privacy?.noiseMultiplier ?? 0,
-    deviation: taskNoise(policy)?.deviation ?? 0,
-    epsilon: epsilonBudget(policy),
+    deviation: Privacy.taskNoise(policy)?.deviation ?? 0,
+    epsilon: Privacy.epsilonBudget(policy),
     bits: elementBits(modulus),
-    bytesPerUpload: packedLength(inputElements(policy), modulus) + sealedBytes,
+    bytesPerUpload: packedLength(InputWords.inputElements(policy), modulus) + sealedBytes,
     errors: Object.fromEntries(fieldErrors(policy).map(({ name, error }) => [name, error])),
   };
+}
+
+/** The promise of the noise in a sentence, and the cost of a participation if there is a budget. */
+export function noisePrice(policy: TaskPolicy): readonly string[] {
+  const { privacy, statistics } = policy;
+  const promise = Privacy.noiseWords(policy).sentence;
+  if (privacy?.budget === undefined || statistics !== undefined) return [promise];
+  return [promise, `Each participation costs ${shown(Privacy.taskCost({ ...policy, privacy }))} of zCDP (rho).`];
 }
 
 /** Up to this noise over signal, the measured price is at most about a point. */
@@ -55,19 +54,19 @@ export function noiseAdvice(policy: TaskPolicy): readonly string[] {
   const { bufferSize, dimension, privacy, statistics } = policy;
   if (privacy === undefined) return [];
   const { noiseMultiplier: z } = privacy;
-  const epsilon = epsilonBudget(policy) ?? 0;
+  const epsilon = Privacy.epsilonBudget(policy) ?? 0;
   const advice: string[] = [];
-  if (epsilon > WEAK_EPSILON)
+  if (epsilon > Privacy.WEAK_EPSILON)
     advice.push(
       `epsilon ${epsilon.toFixed(1)} is a weak guarantee; lower --participations, or raise --noise to ${(2 * z).toPrecision(2)}`,
     );
   if (statistics !== undefined) return advice;
-  const least = Math.max(100 * BLURS_FROM, Math.ceil(BLURS_FROM * Math.sqrt(dimension)));
-  if (z < BLURS_FROM)
+  const least = Math.max(100 * Privacy.BLURS_FROM, Math.ceil(Privacy.BLURS_FROM * Math.sqrt(dimension)));
+  if (z < Privacy.BLURS_FROM)
     advice.push(
-      `K = ${bufferSize} with noise ${z} is fine for a first try. With data of people, use a --buffer of at least ${least}, or --noise ${BLURS_FROM} if the accuracy allows it: with less, a server that chooses the model can find single examples in its sums`,
+      `K = ${bufferSize} with noise ${z} is fine for a first try. With data of people, use a --buffer of at least ${least}, or --noise ${Privacy.BLURS_FROM} if the accuracy allows it: with less, a server that chooses the model can find single examples in its sums`,
     );
-  const over = noiseOverSignal(z, { bufferSize, dimension });
+  const over = Privacy.noiseOverSignal(z, { bufferSize, dimension });
   if (over > CHEAP)
     advice.push(
       `the noise in a mean is ${over.toPrecision(2)} times as long as an update: a network that trains for hundreds of versions loses accuracy (docs/privacy.md); use a larger --buffer, a smaller model or a smaller --noise`,

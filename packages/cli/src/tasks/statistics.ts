@@ -1,13 +1,5 @@
 /** Results of statistics for the terminal, and beside the true values where a program knows the reports. */
-import {
-  type FieldResult,
-  fieldResults,
-  type Report,
-  reportWords,
-  type StatisticsField,
-  type TaskPolicy,
-  type WindowResult,
-} from '@basa/protocol/policy';
+import { type FieldResult, fieldResults, Statistics, type TaskPolicy, type WindowResult } from '@basa/protocol/policy';
 
 /** 95 % of the values of a normal distribution are within this many standard deviations. */
 export const DEVIATIONS = 1.96;
@@ -49,14 +41,17 @@ export interface KnownFields {
   readonly truths: Readonly<Record<string, readonly number[]>>;
 }
 
-export function truthsOf(fields: readonly StatisticsField[], reports: readonly Report[]): KnownFields['truths'] {
+export function truthsOf(
+  fields: readonly Statistics.StatisticsField[],
+  reports: readonly Statistics.Report[],
+): KnownFields['truths'] {
   return Object.fromEntries(fields.map((field) => [field.name, truthOf(field, reports)]));
 }
 
-function truthOf(field: StatisticsField, reports: readonly Report[]): readonly number[] {
+function truthOf(field: Statistics.StatisticsField, reports: readonly Statistics.Report[]): readonly number[] {
   const values = reports.map((report) => report[field.name] as number | string);
   if (field.kind === 'number') return [sum(values as readonly number[]) / values.length];
-  const words = values.map((value) => reportWords([field], { [field.name]: value }).words);
+  const words = values.map((value) => Statistics.reportWords([field], { [field.name]: value }).words);
   return [...(words[0] ?? [])].map((_, bucket) => sum(words.map((own) => own[bucket] as number)));
 }
 

@@ -142,7 +142,7 @@ async function createTraining(input: Input, services: Services): Promise<Created
   const clip = flags.clip ?? known ?? (mode === 'paper' ? 1 : undefined);
   if (clip === undefined) throw new CommandError(noClip(flags.model));
   const training = { ...own, ...settings.training };
-  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
+  const { Live } = await import('@basa/protocol/http');
   const { createTaskAt } = await import('@basa/client/operator');
   return createTaskAt(services, {
     name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -159,7 +159,7 @@ async function createTraining(input: Input, services: Services): Promise<Created
     }),
     ...noiseOf(flags, false, privacy),
     stop: defined({
-      [SCORE_OF_LOSS[training.loss]]: target === undefined ? undefined : target / 100,
+      [Live.SCORE_OF_LOSS[training.loss]]: target === undefined ? undefined : target / 100,
       version: flags.versions,
     }),
     ...settings,
@@ -192,7 +192,7 @@ async function createStatistics({ flags }: Input, services: Services, fields: Fi
 
 /** At most ten lines: the task, its noise, and what comes next. */
 async function told({ terminal }: Input, { task, policy }: CreatedTask): Promise<CommandResult> {
-  const { noiseWords } = await import('@basa/protocol/policy');
+  const { Privacy } = await import('@basa/protocol/policy');
   const { noiseAdvice } = await import('./policy-costs.ts');
   const warning = floorWarning(policy.oneShot?.versionMinimum ?? policy.minimum);
   if (warning !== undefined) terminal.warn(warning);
@@ -200,7 +200,7 @@ async function told({ terminal }: Input, { task, policy }: CreatedTask): Promise
   const kind = policy.privacy?.budget === undefined ? 'note' : 'warning';
   for (const sentence of noiseAdvice(policy)) terminal.warn(`${kind}: ${sentence}`);
   terminal.line(`task ${task}`);
-  terminal.line(noiseWords(policy).sentence);
+  terminal.line(Privacy.noiseWords(policy).sentence);
   for (const line of await errorLines(policy)) terminal.line(line);
   terminal.line(
     `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,

@@ -168,11 +168,11 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
 
 /** Of the task's policy: the name of the score, which its loss determines, the noise, and the smallest number of updates in a sum. */
 async function policyWords({ policy }: ServerTask) {
-  const { noiseWords } = await import('@basa/protocol/policy');
-  const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
+  const { Privacy } = await import('@basa/protocol/policy');
+  const { Live } = await import('@basa/protocol/http');
   const decoded = await policyOf(policy);
-  const score = SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy';
-  return { score, noise: noiseWords(decoded).sentence, minimum: decoded.minimum };
+  const score = Live.SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy';
+  return { score, noise: Privacy.noiseWords(decoded).sentence, minimum: decoded.minimum };
 }
 
 /** Why there is no newer version yet, in the words of devices and pages, and how many devices may end that. */
@@ -187,9 +187,9 @@ export async function gatheringWords(
 }
 
 async function policyOf(hex: string): Promise<TaskPolicy> {
-  const { decodePolicy } = await import('@basa/protocol/policy');
+  const { TaskPolicy } = await import('@basa/protocol/policy');
   const { fromHex } = await import('@basa/masking');
-  return decodePolicy(fromHex(hex) ?? new Uint8Array());
+  return TaskPolicy.decode(fromHex(hex) ?? new Uint8Array());
 }
 
 function linesOf(described: ServerTask, score: string, noise: string, next: string): string[][] {

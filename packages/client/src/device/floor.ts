@@ -1,5 +1,5 @@
 /** An application's own demands on every policy: the task is pinned by its name, and a name may be chosen carelessly. */
-import { DEFAULT_MAX_STALENESS, epsilonAfter, type TaskPolicy, vouchersOf } from '@basa/protocol/policy';
+import { OneShotRules, Privacy, type TaskPolicy, Training } from '@basa/protocol/policy';
 
 export interface Floor {
   /** The smallest acceptable number of updates in a sum that were trained on one model: Kmin, or less if batches mix versions; 3 by default. */
@@ -28,7 +28,7 @@ export interface PrivacyFloor {
 }
 
 /** In a sum of two updates, each device could subtract its own. */
-export const DEFAULT_FLOOR: Floor = { minimum: 3, maxStaleness: DEFAULT_MAX_STALENESS };
+export const DEFAULT_FLOOR: Floor = { minimum: 3, maxStaleness: Training.DEFAULT_MAX_STALENESS };
 
 /** Returns the part of the policy that is below the floor, or undefined. */
 export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefined {
@@ -52,7 +52,7 @@ function oneShotFloorProblem(
   { oneShot }: TaskPolicy,
 ): string | undefined {
   if (oneShot === undefined) return undefined;
-  if (checkedSums && vouchersOf(oneShot) < 2)
+  if (checkedSums && OneShotRules.vouchersOf(oneShot) < 2)
     return 'only one authority computes the sum of the masks and could shift a sum; this device demands checked sums';
   if (deviceNoise && oneShot.authorityNoise)
     return 'the authority adds the noise and could leave it out; this device demands that the devices add it';
@@ -69,7 +69,7 @@ function privacyFloorProblem(
     return `the task only blurs sums and has no budget; this device demands epsilon of at most ${epsilon}`;
   if (!(privacy.colluders >= colluders))
     return `the noise tolerates ${privacy.colluders} colluding devices; this device demands ${colluders}`;
-  const spent = epsilonAfter({ privacy, metrics }, { ...privacy.budget, delta });
+  const spent = Privacy.epsilonAfter({ privacy, metrics }, { ...privacy.budget, delta });
   if (!(spent <= epsilon))
     return `the total epsilon is ${spent.toFixed(2)} at delta ${delta}; this device accepts at most ${epsilon}`;
   return undefined;

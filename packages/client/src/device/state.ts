@@ -4,23 +4,13 @@
  */
 import { DecodeError, type Suite } from '@basa/masking';
 import type { Refused } from '@basa/protocol';
-import {
-  type Device,
-  type DeviceLedger,
-  type DeviceRecord,
-  type DeviceStep,
-  deviceRecordCodec,
-  EMPTY_LEDGER,
-  type LedgerRecord,
-  restoreDevice,
-  type UserSession,
-} from '@basa/protocol/one-shot';
-import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { type Certificate, certificateCodec, KIND, olderLayout } from '@basa/protocol/wire';
+import { Ledger } from '@basa/protocol/one-shot';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, KIND, olderLayout } from '@basa/protocol/wire';
 import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './store.ts';
 
-interface Kept extends Device {
+interface Kept extends Ledger.Device {
   readonly certificate: Certificate | undefined;
   /** Kept so that a returning device asks no authority. */
   readonly policy: TaskPolicy | undefined;
@@ -30,19 +20,19 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
   let kept: Kept = {
     certificate: undefined,
     policy: undefined,
-    ledger: EMPTY_LEDGER,
+    ledger: Ledger.EMPTY_LEDGER,
     session: undefined,
   };
   // Steps are taken together, because each call copies the ledger.
-  let records: DeviceRecord[] = [];
+  let records: Ledger.DeviceRecord[] = [];
   const takeSteps = (): void => {
-    kept = { ...kept, ...restoreDevice(suite, records, kept) };
+    kept = { ...kept, ...Ledger.restoreDevice(suite, records, kept) };
     records = [];
   };
   for (const entry of entries) {
     try {
       const read = READERS.get(entry[KIND_OFFSET] ?? 0);
-      if (read === undefined) records.push(deviceRecordCodec.decode(entry));
+      if (read === undefined) records.push(Ledger.DeviceRecord.decode(entry));
       else {
         takeSteps();
         kept = read(kept, entry);
@@ -66,17 +56,17 @@ const READERS: ReadonlyMap<number, (kept: Kept, entry: Uint8Array) => Kept> = ne
   number,
   (kept: Kept, entry: Uint8Array) => Kept
 >([
-  [KIND.certificate, (kept, entry) => ({ ...kept, certificate: certificateCodec.decode(entry) })],
-  [KIND.policy, (kept, entry) => ({ ...kept, policy: decodePolicy(entry) })],
+  [KIND.certificate, (kept, entry) => ({ ...kept, certificate: Certificate.decode(entry) })],
+  [KIND.policy, (kept, entry) => ({ ...kept, policy: TaskPolicy.decode(entry) })],
 ]);
 
 /** The entries that outlive a session. */
 function lastingEntries({ certificate, policy, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
-  const records: LedgerRecord[] = ledger.given === undefined ? [] : [{ kind: 'given', ...ledger.given }];
+  const records: Ledger.LedgerRecord[] = ledger.given === undefined ? [] : [{ kind: 'given', ...ledger.given }];
   return [
-    ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
-    ...(policy === undefined ? [] : [encodePolicy(policy)]),
-    ...records.map(deviceRecordCodec.encode),
+    ...(certificate === undefined ? [] : [Certificate.encode(certificate)]),
+    ...(policy === undefined ? [] : [TaskPolicy.encode(policy)]),
+    ...records.map(Ledger.DeviceRecord.encode),
   ];
 }
 
@@ -108,21 +98,21 @@ export class DeviceState {
     return this.#kept.policy;
   }
 
-  get ledger(): DeviceLedger {
+  get ledger(): Ledger.DeviceLedger {
     return this.#kept.ledger;
   }
 
-  get session(): UserSession | undefined {
+  get session(): Ledger.UserSession | undefined {
     return this.#kept.session;
   }
 
   async keepCertificate(certificate: Certificate): Promise<void> {
-    await this.#durably((store) => store.append([certificateCodec.encode(certificate)]));
+    await this.#durably((store) => store.append([Certificate.encode(certificate)]));
     this.#kept = { ...this.#kept, certificate };
   }
 
   async keepPolicy(policy: TaskPolicy): Promise<void> {
-    await this.#durably((store) => store.append([encodePolicy(policy)]));
+    await this.#durably((store) => store.append([TaskPolicy.encode(policy)]));
     this.#kept = { ...this.#kept, policy };
   }
 
@@ -136,7 +126,7 @@ export class DeviceState {
 
   /** Makes a step durable, together with the body of its upload, and only then takes it. */
   async take<Answer>(
-    { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
+    { state: { ledger, session }, records, answer }: Ledger.DeviceStep<Answer>,
     body?: Uint8Array,
   ): Promise<Answer | Refused> {
     if (records.length === 0) return answer;
@@ -144,7 +134,7 @@ export class DeviceState {
       await this.#end(ledger);
       return answer;
     }
-    const entries = records.map(deviceRecordCodec.encode);
+    const entries = records.map(Ledger.DeviceRecord.encode);
     await this.#durably((store) => store.append(entries, body));
     this.#kept = { ...this.#kept, ledger, session };
     return answer;
@@ -165,7 +155,7 @@ export class DeviceState {
     return this.#store.close();
   }
 
-  async #end(ledger: DeviceLedger): Promise<void> {
+  async #end(ledger: Ledger.DeviceLedger): Promise<void> {
     await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
     await this.#durably((store) => store.dropBody());
     this.#kept = { ...this.#kept, ledger, session: undefined };

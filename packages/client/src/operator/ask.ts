@@ -3,7 +3,7 @@
  * because the service has done nothing.
  */
 import { concatBytes } from '@basa/masking';
-import { networkAdvice, networkReason } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
 import { problemOf } from '../services/answers.ts';
@@ -78,9 +78,9 @@ async function askOnce(
     if (error instanceof ProblemError || error instanceof AnswerError) throw error;
     if (watch.why !== undefined)
       throw new UnreachableError(url, watch.why, { code: 'no-answer', advice: 'ask again later' });
-    throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), {
+    throw new UnreachableError(url, new Error(Network.networkReason(error), { cause: error }), {
       code: 'no-answer',
-      advice: networkAdvice(error),
+      advice: Network.networkAdvice(error),
     });
   } finally {
     watch.stop();

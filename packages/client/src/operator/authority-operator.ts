@@ -1,8 +1,8 @@
 /** An operator's requests to one authority or to several, with tokens: tasks, enrolment, revocations, exports. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ROLES_PATH } from '@basa/protocol/http';
-import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { ENROLMENT_TOKEN_BYTES, enrolmentHash } from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Devices } from '@basa/protocol/wire';
 import { webSuite } from '@basa/runtime/web';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/attempts.ts';
@@ -10,13 +10,15 @@ import { ask, type OperatorOptions } from './ask.ts';
 
 /** One for each device, which alone keeps it. */
 export function newEnrolmentTokens(count: number): readonly string[] {
-  return Array.from({ length: count }, () => toHex(crypto.getRandomValues(new Uint8Array(ENROLMENT_TOKEN_BYTES))));
+  return Array.from({ length: count }, () =>
+    toHex(crypto.getRandomValues(new Uint8Array(Devices.ENROLMENT_TOKEN_BYTES))),
+  );
 }
 
 /** The hashes that the owner of the authority with this key registers: of no use to anybody else, and not enough to enrol. */
 export function enrolmentHashes(tokens: readonly string[], authorityKey: string): readonly string[] {
   const key = bytesOf(authorityKey, 'authorityKey');
-  return tokens.map((token) => toHex(enrolmentHash(webSuite, bytesOf(token, 'an enrolment token'), key)));
+  return tokens.map((token) => toHex(Devices.enrolmentHash(webSuite, bytesOf(token, 'an enrolment token'), key)));
 }
 
 function bytesOf(hex: string, name: string): Uint8Array {
@@ -111,7 +113,7 @@ export class AuthorityOperator {
   }
   /** Creates the task at all of them. The name of the task is always the hash of its policy. */
   async createTask(policy: TaskPolicy): Promise<string> {
-    const bytes = encodePolicy(policy);
+    const bytes = TaskPolicy.encode(policy);
     const task = await hashOf(bytes);
     await Promise.all(
       this.#all.map(async (one) => {

@@ -2,23 +2,18 @@
 import { type Dataset, encodeDataset, initialParameters, type Model, modelJson } from '@basa/learning';
 import { ascii, fromHex, planPrivate, planQuantizer, toHex } from '@basa/masking';
 import {
-  DEFAULT_MAX_STALENESS,
   defaultMinimum,
   ENGINE,
-  encodePolicy,
   type FieldDefinitions,
-  fieldsOf,
-  mostTolerated,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
-  PRIVATE_FROM,
-  type PrivacyPolicy,
+  Privacy,
   type Sealing,
-  statisticsNorm,
-  statisticsWords,
-  type TaskPolicy,
-  type TaskTraining,
+  Statistics,
+  TaskPolicy,
+  Training,
 } from '@basa/protocol/policy';
+import { Councils } from '@basa/protocol/wire';
 import { SettingsError } from '../errors.ts';
 import { AuthorityOperator } from './authority-operator.ts';
 import {
@@ -37,7 +32,7 @@ export const TASK_DEFAULTS = {
   bufferSize: 10,
   uploadLeaseMs: 600_000,
   stallMs: 60_000,
-  maxStaleness: DEFAULT_MAX_STALENESS,
+  maxStaleness: Training.DEFAULT_MAX_STALENESS,
   training: POLICY_DEFAULTS.training,
 } as const;
 
@@ -46,7 +41,7 @@ export interface TaskSettings
   extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'authorities' | 'training'>>,
     Omit<TaskSpecification, 'policy' | 'model' | 'initial' | 'mode'> {
   readonly model: Model;
-  readonly training?: Partial<TaskTraining>;
+  readonly training?: Partial<Training.TaskTraining>;
   /** The first parameters: drawn with a seed (1), or given. */
   readonly initial?: { readonly seed: number } | { readonly parameters: Float32Array };
   /** The data on which the server evaluates each version; it is not private. */
@@ -107,7 +102,7 @@ export async function createTaskAt(
   });
   const task = await authority.createTask(policy);
   await server.createTask({
-    policy: toHex(encodePolicy(policy)),
+    policy: toHex(TaskPolicy.encode(policy)),
     ...(canServerBuild && { model: modelJson(model) }),
     initial: initialOf(settings, canServerBuild),
     // The policy itself says that a task is in one-shot mode.
@@ -168,12 +163,12 @@ export function statisticsPolicy(settings: StatisticsSettings, { serverKey, auth
   const privacy = unsafeExact ? undefined : privacyOf(settings, bufferSize);
   const council = councilOf({ ...settings, authorities });
   const authorityNoise = settings.authorityNoise ?? authorities.length === 1;
-  const fields = orSettings(() => fieldsOf(settings.fields));
+  const fields = orSettings(() => Statistics.fieldsOf(settings.fields));
   const numbers = {
     bufferSize,
     minimum: settings.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0),
-    dimension: statisticsWords(fields),
-    clip: statisticsNorm(fields),
+    dimension: Statistics.statisticsWords(fields),
+    clip: Statistics.statisticsNorm(fields),
   };
   // A report of any time in a window can still be summed at its end.
   const epochMs = Math.max(ONE_SHOT_DEFAULTS.epochMs, windowMs);
@@ -184,7 +179,7 @@ export function statisticsPolicy(settings: StatisticsSettings, { serverKey, auth
     engine: ENGINE.oneShot,
     oneShot: {
       ...ONE_SHOT_DEFAULTS,
-      tolerated: settings.tolerated ?? mostTolerated(council),
+      tolerated: settings.tolerated ?? Councils.mostTolerated(council),
       authorityNoise: authorityNoise && privacy !== undefined,
       epochMs,
       ...(sealing !== undefined && { sealing }),
@@ -193,7 +188,7 @@ export function statisticsPolicy(settings: StatisticsSettings, { serverKey, auth
     ...groupOf(numbers, privacy, authorityNoise),
     staleness: { kind: 'constant' },
     // While authorities are away, reports of so many windows wait.
-    maxStaleness: Math.min(DEFAULT_MAX_STALENESS, Math.ceil(epochMs / windowMs)),
+    maxStaleness: Math.min(Training.DEFAULT_MAX_STALENESS, Math.ceil(epochMs / windowMs)),
     privacy,
     statistics: { fields, windowMs, unsafeExact },
     manifestHash: new Uint8Array(32),
@@ -202,8 +197,8 @@ export function statisticsPolicy(settings: StatisticsSettings, { serverKey, auth
   });
 }
 
-function privacyOf({ privacy = {} }: StatisticsSettings, bufferSize: number): PrivacyPolicy {
-  const { noiseMultiplier = PRIVATE_FROM, colluders = Math.floor(bufferSize / 10) } = privacy;
+function privacyOf({ privacy = {} }: StatisticsSettings, bufferSize: number): Privacy.PrivacyPolicy {
+  const { noiseMultiplier = Privacy.PRIVATE_FROM, colluders = Math.floor(bufferSize / 10) } = privacy;
   const { delta = DEFAULT_DELTA, participations = DEFAULT_WINDOWS } = privacy;
   return { noiseMultiplier, colluders, budget: { delta, participations } };
 }
@@ -213,7 +208,7 @@ type Numbers = Pick<TaskPolicy, 'bufferSize' | 'minimum' | 'dimension' | 'clip'>
 /** The narrowest group, and the least level that the noise allows. */
 function groupOf(
   numbers: Numbers,
-  privacy: PrivacyPolicy | undefined,
+  privacy: Privacy.PrivacyPolicy | undefined,
   isCentral: boolean,
 ): Pick<TaskPolicy, 'modulus' | 'level'> {
   const { bufferSize, clip } = numbers;
@@ -246,7 +241,7 @@ export async function createStatisticsTask(
   const task = await authority.createTask(policy);
   const windows = policy.privacy?.budget?.participations;
   await server.createTask({
-    policy: toHex(encodePolicy(policy)),
+    policy: toHex(TaskPolicy.encode(policy)),
     // The window in which it begins is not a whole one.
     ...(windows !== undefined && { stop: { afterMs: (windows + 1) * settings.windowMs } }),
     ...(settings.publicModels === true && { publicModels: true }),

@@ -2,26 +2,17 @@
 import { type Model, manifestText } from '@basa/learning';
 import { ascii, type PlanRequest, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import {
-  CLIPPED,
-  type Council,
-  DEFAULT_MAX_STALENESS,
   defaultMinimum,
-  defaultNoise,
-  defaultThreshold,
   ENGINE,
-  MAX_METRICS,
-  type MetricRange,
-  mostTolerated,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
   POLICY_DEFAULTS,
-  PRIVATE_FROM,
-  type PrivacyPolicy,
+  Privacy,
   policyProblem,
-  type Staleness,
   type TaskPolicy,
-  type TaskTraining,
+  Training,
 } from '@basa/protocol/policy';
+import { Councils } from '@basa/protocol/wire';
 import { SettingsError } from '../errors.ts';
 
 /** The settings that the paper's protocol does not have. The length of an epoch is not a choice. */
@@ -53,7 +44,7 @@ export interface PolicyChoice extends Partial<OneShotChoice> {
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
   readonly bits?: number;
   /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. A task with noise also learns `clipped`, the share of shortened updates. */
-  readonly metrics?: readonly MetricRange[];
+  readonly metrics?: readonly Training.MetricRange[];
   /** Noise, and the budget of a private task; by default z is `defaultNoise`. Paper mode has none. */
   readonly privacy?: PrivacyChoice;
   /** A task without noise. Its devices must accept that: `floor: { noNoise: true }`. */
@@ -61,9 +52,9 @@ export interface PolicyChoice extends Partial<OneShotChoice> {
   /** The number of planned versions: the participations of a private task by default, else 100. */
   readonly versions?: number;
   /** Paper mode: the weight that a device gives an update of a certain age. */
-  readonly staleness?: Staleness;
+  readonly staleness?: Training.Staleness;
   readonly maxStaleness?: number;
-  readonly training: TaskTraining;
+  readonly training: Training.TaskTraining;
   /** The time within which a device should upload after it got a place; in paper mode the time-out of a position. */
   readonly uploadLeaseMs: number;
 }
@@ -82,15 +73,15 @@ export const DEFAULT_DELTA = 1e-6;
 const DEFAULT_PARTICIPATIONS = 100;
 
 /** The lines of a policy. */
-function privacyOf(choice: PolicyChoice): PrivacyPolicy | undefined {
+function privacyOf(choice: PolicyChoice): Privacy.PrivacyPolicy | undefined {
   const { bufferSize, model, mode, noNoise = false, privacy, versions = DEFAULT_PARTICIPATIONS } = choice;
   if (noNoise && privacy !== undefined)
     throw new SettingsError('noNoise and privacy exclude each other; leave one out');
   if (noNoise || mode === 'paper') return undefined;
-  const usual = defaultNoise({ bufferSize, dimension: model.dimension });
+  const usual = Privacy.defaultNoise({ bufferSize, dimension: model.dimension });
   const { noiseMultiplier = usual, delta = DEFAULT_DELTA } = privacy ?? {};
   const { colluders = Math.floor(bufferSize / 10), participations } = privacy ?? {};
-  const isPrivate = noiseMultiplier >= PRIVATE_FROM || participations !== undefined;
+  const isPrivate = noiseMultiplier >= Privacy.PRIVATE_FROM || participations !== undefined;
   const budget = isPrivate ? { delta, participations: participations ?? versions } : undefined;
   return { noiseMultiplier, colluders, budget };
 }
@@ -120,7 +111,7 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     ...quantizer,
     metrics: choice.metrics ?? [],
     privacy,
-    maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,
+    maxStaleness: choice.maxStaleness ?? Training.DEFAULT_MAX_STALENESS,
     manifestHash: new Uint8Array(await crypto.subtle.digest('SHA-256', ascii(manifestText(model)).slice())),
     training: choice.training,
     serverKey,
@@ -129,8 +120,11 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   return withClipped(usable(policy));
 }
 
-export function councilOf({ authorities, threshold }: Pick<PolicyChoice, 'authorities' | 'threshold'>): Council {
-  return { authorities, threshold: threshold ?? defaultThreshold(authorities.length) };
+export function councilOf({
+  authorities,
+  threshold,
+}: Pick<PolicyChoice, 'authorities' | 'threshold'>): Councils.Council {
+  return { authorities, threshold: threshold ?? Councils.defaultThreshold(authorities.length) };
 }
 
 export function usable(policy: TaskPolicy): TaskPolicy {
@@ -151,17 +145,21 @@ export function planOf(
 /** In a task with noise, the share of clipped updates shows a C that is too large or too small. A large sum with little noise leaves too little for a metric. */
 function withClipped(policy: TaskPolicy): TaskPolicy {
   const { metrics, privacy } = policy;
-  if (privacy === undefined || metrics.some(({ name }) => name === CLIPPED.name)) return policy;
-  if (metrics.length === MAX_METRICS) return policy;
-  const told = { ...policy, metrics: [...metrics, CLIPPED] };
+  if (privacy === undefined || metrics.some(({ name }) => name === Training.CLIPPED.name)) return policy;
+  if (metrics.length === Training.MAX_METRICS) return policy;
+  const told = { ...policy, metrics: [...metrics, Training.CLIPPED] };
   return policyProblem(told) === undefined ? told : policy;
 }
 
 type ModePolicy = Pick<TaskPolicy, 'engine' | 'oneShot' | 'staleness' | 'versions'>;
 
-function modeOf(choice: PolicyChoice, council: Council, authorityNoise: boolean): ModePolicy {
+function modeOf(choice: PolicyChoice, council: Councils.Council, authorityNoise: boolean): ModePolicy {
   if (choice.mode === 'paper') return paperPolicy(choice);
-  const { tolerated = mostTolerated(council), stepUpdates = choice.bufferSize, minIntervalMs = 1_000 } = choice;
+  const {
+    tolerated = Councils.mostTolerated(council),
+    stepUpdates = choice.bufferSize,
+    minIntervalMs = 1_000,
+  } = choice;
   const given = Object.fromEntries(givenOneShot(choice).map((name) => [name, choice[name]]));
   return {
     engine: ENGINE.oneShot,
@@ -203,7 +201,9 @@ function quantizerOf({
   return { ...planOf(planQuantizer(request)), clip };
 }
 
-interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits' | 'authorityNoise'>, PrivacyPolicy {
+interface PrivateChoice
+  extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits' | 'authorityNoise'>,
+    Privacy.PrivacyPolicy {
   readonly minimum: number;
   readonly dimension: number;
 }

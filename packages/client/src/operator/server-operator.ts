@@ -1,7 +1,7 @@
 /** An operator's requests to the server, with a token: tasks, batches, versions. */
 import type { ModelJson, ServerStepOptions } from '@basa/learning';
-import { ROLES_PATH, type Scores, SERVER_PATH } from '@basa/protocol/http';
-import type { AdmissionView } from '@basa/protocol/one-shot';
+import { type Live, ROLES_PATH, SERVER_PATH } from '@basa/protocol/http';
+import type { Admission } from '@basa/protocol/one-shot';
 import type { WindowResult } from '@basa/protocol/policy';
 import { refusePlainHttp } from '../services/attempts.ts';
 import { ask, LONG_BYTES, type OperatorOptions } from './ask.ts';
@@ -21,7 +21,7 @@ export interface TaskSpecification {
   /** A target score that pages show; it does not end the task. */
   readonly target?: number;
   /** Ends the task at a score of a version, at a version, or after a time. */
-  readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
+  readonly stop?: Live.Scores & { readonly version?: number; readonly afterMs?: number };
   /** A batch with enough updates is closed when no update came for this long. */
   readonly stallMs?: number;
   /** Everybody may read the models and results of the task: by default only its devices and tokens of the server. */
@@ -31,7 +31,7 @@ export interface TaskSpecification {
 }
 
 /** A task as a server describes it (docs/http.md). */
-export interface ServerTask extends Scores {
+export interface ServerTask extends Live.Scores {
   readonly task: string;
   readonly name: string;
   readonly policy: string;
@@ -44,7 +44,7 @@ export interface ServerTask extends Scores {
   readonly loss?: number;
   readonly model?: unknown;
   readonly buffers: number;
-  readonly admission: AdmissionView;
+  readonly admission: Admission.AdmissionView;
   /** The mean age of the updates of the newest version. */
   readonly meanAge?: number;
   /** Means of the task's metrics over the devices of the newest version. */
@@ -84,7 +84,7 @@ export interface ShotState {
   readonly version?: number;
 }
 
-export interface VersionState extends Scores {
+export interface VersionState extends Live.Scores {
   readonly version: number;
   readonly at: number;
   /** The batches in this version, and those that were left out because they were spoilt. */

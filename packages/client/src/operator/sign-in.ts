@@ -1,5 +1,5 @@
 /** Sign-in of an operator at an OpenID provider: by device code from a terminal (RFC 8628), by authorization code with PKCE from a page (RFC 7636). */
-import { isLoopback } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { SettingsError } from '../errors.ts';
 import { sleep } from '../outside.ts';
 import { wordsOf } from '../services/answers.ts';
@@ -134,7 +134,7 @@ async function endpointsOf({ issuer }: SignInPlace): Promise<Endpoints> {
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && Network.isLoopback(hostname));
 }
 
 function post(address: string, given: Readonly<Record<string, string>>): Promise<Told> {

@@ -1,6 +1,6 @@
 /** Reads the answers of a service: bytes that do not decode are an `AnswerError`, and a refusal becomes a `ProblemError`. */
 import { DecodeError, fromHex } from '@basa/masking';
-import { type Gathering, HEADER, problemCodeOf } from '@basa/protocol/http';
+import { type Gathering, HEADER, Problems } from '@basa/protocol/http';
 import type { Codec } from '@basa/protocol/wire';
 import { AnswerError, ProblemError } from '../errors.ts';
 
@@ -46,7 +46,7 @@ export function problemOf({ status, header, body }: NegativeAnswer, asked?: stri
   const { retryAfterMs } = document;
   const [title, detail] = [wordsOf(document['title']), wordsOf(document['detail'])];
   return new ProblemError({
-    code: problemCodeOf(document) ?? 'unknown-problem',
+    code: Problems.problemCodeOf(document) ?? 'unknown-problem',
     status,
     title: `${asked === undefined ? '' : `${asked}: `}${title ?? `The service answered with status ${status}.`}`,
     detail,

@@ -1,5 +1,5 @@
 /** An address that may be asked, the time that one attempt may take, and the attempts after it: exponential back-off with full jitter. */
-import { isLoopback, timeLeftMs } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import { type Outside, uniform } from '../outside.ts';
 
@@ -9,7 +9,7 @@ export function refusePlainHttp(
   { unsafeAllowPlainHttp = false }: { readonly unsafeAllowPlainHttp?: boolean | undefined },
 ): void {
   const { hostname, protocol } = new URL(url);
-  if (protocol === 'http:' && !isLoopback(hostname) && !unsafeAllowPlainHttp)
+  if (protocol === 'http:' && !Network.isLoopback(hostname) && !unsafeAllowPlainHttp)
     throw new RefusedError('plain-http', `${service} ${url}`);
 }
 
@@ -102,14 +102,14 @@ export function watchdog(
 ): Watchdog {
   const attempt = new AbortController();
   const start = stopwatch();
-  const silenceMs = timeLeftMs({ elapsedMs: 0, silentMs: 0, sentBytes, receivedBytes: 0 }, { timeoutMs });
+  const silenceMs = Network.timeLeftMs({ elapsedMs: 0, silentMs: 0, sentBytes, receivedBytes: 0 }, { timeoutMs });
   let [lastAt, receivedBytes] = [start, 0];
   let why: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const watch = (): void => {
     const now = stopwatch();
     const [elapsedMs, silentMs] = [now - start, now - lastAt];
-    const leftMs = timeLeftMs({ elapsedMs, silentMs, sentBytes, receivedBytes }, { timeoutMs });
+    const leftMs = Network.timeLeftMs({ elapsedMs, silentMs, sentBytes, receivedBytes }, { timeoutMs });
     clearTimeout(timer);
     if (leftMs > 0) timer = setTimeout(watch, leftMs);
     else {

@@ -2,8 +2,8 @@
 import { type Suite, toHex } from '@basa/masking';
 import { type Refused, refused, type TaskId } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { type Council, decodePolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { agreedOn, type Certificate, certificateCodec, enrolmentProof, Poll } from '@basa/protocol/wire';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, Councils, Devices } from '@basa/protocol/wire';
 import { AnswerError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import { decoded, hexOf, jsonBody, jsonOf } from './answers.ts';
 import type { Answered, Call, ServiceLink } from './link.ts';
@@ -26,14 +26,14 @@ export class AuthorityClient {
 
   async policy(task: TaskId, signal: AbortSignal): Promise<TaskPolicy> {
     const { body } = await this.get(AUTHORITY_PATH.policy(task), signal);
-    return decoded('authority', { decode: decodePolicy }, body);
+    return decoded('authority', { decode: TaskPolicy.decode }, body);
   }
 
   /** The same device gets its certificate again. The proof is of no use to any other authority. */
   async enrol(task: TaskId, proof: Uint8Array | undefined, signal: AbortSignal): Promise<Certificate> {
     const asked = jsonBody({ ...(proof !== undefined && { proof: toHex(proof) }) });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
-    return decoded('authority', certificateCodec, body);
+    return decoded('authority', Certificate, body);
   }
 
   get(target: string, signal: AbortSignal): Promise<Answered> {
@@ -78,7 +78,7 @@ export async function askSeveral<One, Answer>(
   if (only !== undefined && all.length === 1) return [await ask(only, signal)];
   const rest = new AbortController();
   const both = AbortSignal.any([signal, rest.signal]);
-  const poll = new Poll<Answer>(all.length, (good) => good.length >= needed && isEnough(good));
+  const poll = new Councils.Poll<Answer>(all.length, (good) => good.length >= needed && isEnough(good));
   let grace: ReturnType<typeof setTimeout> | undefined;
   try {
     await new Promise<void>((resolve) => {
@@ -129,10 +129,10 @@ const NOT_MINE = refused('certificate-invalid');
 
 export class Authorities {
   readonly #members: readonly Member[];
-  readonly #council: Council;
+  readonly #council: Councils.Council;
   readonly #suite: Suite;
 
-  constructor(members: readonly Member[], council: Council, suite: Suite) {
+  constructor(members: readonly Member[], council: Councils.Council, suite: Suite) {
     this.#members = members;
     this.#council = council;
     this.#suite = suite;
@@ -156,11 +156,11 @@ export class Authorities {
   ): Promise<Certificate> {
     const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
     const proofFor = (authority: number): Uint8Array | undefined =>
-      token && enrolmentProof(this.#suite, token, this.#council.authorities[authority] as Uint8Array);
+      token && Devices.enrolmentProof(this.#suite, token, this.#council.authorities[authority] as Uint8Array);
     const ask = ({ authority, client }: Member, both: AbortSignal): Promise<Certificate> =>
       client.enrol(task, proofFor(authority), both);
     const signed = await this.#ask(this.#members, signal, ask, { judge });
-    const agreed = agreedOn(certificateCodec, this.#council, signed.filter(isMine));
+    const agreed = Councils.agreedOn(Certificate, this.#council, signed.filter(isMine));
     if (agreed === undefined) throw new RefusedError('wrong-certificate');
     return agreed;
   }

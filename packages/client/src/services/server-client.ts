@@ -2,7 +2,7 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
-import { type Certificate, certificateCodec, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
+import { Certificate, ShownModel } from '@basa/protocol/wire';
 import { AnswerError } from '../errors.ts';
 import { decoded, hexOf, jsonOf } from './answers.ts';
 import type { Answered, Call, ServiceLink } from './link.ts';
@@ -31,7 +31,7 @@ export class ServerClient {
   }
 
   async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<GivenPlace> {
-    const asked = certificateCodec.encode(certificate);
+    const asked = Certificate.encode(certificate);
     const target = SERVER_PATH.admissions(task);
     const call = { method: 'POST' as const, target, body: asked, signed: true, maxBytes: MAX_JSON_BYTES, signal };
     const { body } = await this.link.call(call);
@@ -41,7 +41,7 @@ export class ServerClient {
     if (model === undefined) return { endsInMs };
     const told = fromHex(String(model));
     if (told === undefined) throw new AnswerError('the server', 'a model with a place that is not in hex');
-    return { endsInMs, model: decoded('server', shownModelCodec, told) };
+    return { endsInMs, model: decoded('server', ShownModel, told) };
   }
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
@@ -86,7 +86,7 @@ export class ServerClient {
     const target = SERVER_PATH.newestModel(task);
     const call = { method: 'GET' as const, target, ...asMember(certificate), maxBytes: MAX_JSON_BYTES, signal };
     const { body } = await this.link.call(call);
-    return decoded('server', shownModelCodec, body);
+    return decoded('server', ShownModel, body);
   }
 
   async uploadFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<UploadFate> {
@@ -103,7 +103,7 @@ export class ServerClient {
 
 /** A signed request of a device that shows its certificate: models and results are for devices of the task. */
 export function asMember(certificate: Certificate): Required<Pick<Call, 'signed' | 'headers'>> {
-  return { signed: true, headers: { [HEADER.certificate]: toHex(certificateCodec.encode(certificate)) } };
+  return { signed: true, headers: { [HEADER.certificate]: toHex(Certificate.encode(certificate)) } };
 }
 
 /** A place to train in. */

@@ -2,7 +2,7 @@
 import { equalBytes } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import type { TaskPolicy } from '@basa/protocol/policy';
-import { type Certificate, certificateCodec, hasGoodEndorsements, isEndorsed } from '@basa/protocol/wire';
+import { Certificate, Councils } from '@basa/protocol/wire';
 import type { DeviceState } from '../device/state.ts';
 import { RefusedError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
@@ -48,7 +48,8 @@ export async function withCertificate<Answer>(
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, outside, policy, state, task, token } = context;
   const certificate = await authorities.enrol(task, token, (answer) => isMine(context, answer), signal);
-  if (!isEndorsed(outside.suite, certificateCodec, policy, certificate)) throw new RefusedError('wrong-certificate');
+  if (!Councils.isEndorsed(outside.suite, Certificate, policy, certificate))
+    throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 
@@ -56,7 +57,7 @@ async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void>
 function isMine({ outside, policy, state, task }: DeviceContext, certificate: Certificate): boolean {
   return (
     certificate.endorsements.length > 0 &&
-    hasGoodEndorsements(outside.suite, certificateCodec, policy, certificate) &&
+    Councils.hasGoodEndorsements(outside.suite, Certificate, policy, certificate) &&
     equalBytes(certificate.task, task) &&
     equalBytes(certificate.deviceKey, state.signer.publicKey)
   );

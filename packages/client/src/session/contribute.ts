@@ -1,17 +1,8 @@
 /** Offers an update: finishes an interrupted session first, and gives one update for each version. */
 import { isRefused } from '@basa/protocol';
-import {
-  type BuiltInput,
-  budgetProblem,
-  buildInput,
-  intervalProblem,
-  type PrivacySpent,
-  privacySpent,
-  restMs,
-  versionProblem,
-} from '@basa/protocol/one-shot';
-import { CLIPPED } from '@basa/protocol/policy';
-import { type SumRules, sumRules } from '@basa/protocol/wire';
+import { type BuiltInput, buildInput, Ledger } from '@basa/protocol/one-shot';
+import { Training } from '@basa/protocol/policy';
+import { InputWords } from '@basa/protocol/wire';
 import { RefusedError, SettingsError } from '../errors.ts';
 import { type DeviceContext, withCertificate } from './context.ts';
 import { type Contribution, Meter, type Rejection, rejected } from './results.ts';
@@ -34,7 +25,7 @@ function notSeen(version: number): string {
 }
 
 /** Clipped, weighted and rounded by the rules of the sum, with the device's noise; reports the norm that it had. */
-function quantised(context: DeviceContext, rules: SumRules, update: Update): BuiltInput {
+function quantised(context: DeviceContext, rules: InputWords.SumRules, update: Update): BuiltInput {
   const randomWords = (words: Uint32Array): void => fillWords(context, words);
   const built = buildInput(rules, { ...update, randomWords });
   if (built.kind === 'refused') return built;
@@ -49,13 +40,13 @@ export function fillWords({ outside }: DeviceContext, words: Uint32Array): void 
 }
 
 /** Undefined if the task is not private. */
-export function spentBy({ policy, state }: DeviceContext): PrivacySpent | undefined {
-  return privacySpent(state.ledger, policy);
+export function spentBy({ policy, state }: DeviceContext): Ledger.PrivacySpent | undefined {
+  return Ledger.privacySpent(state.ledger, policy);
 }
 
 /** Before a device trains: returns the reason why it must not, or undefined. */
 function budgetRejection({ policy, state }: DeviceContext): Rejection | undefined {
-  const problem = budgetProblem(state.ledger, policy);
+  const problem = Ledger.budgetProblem(state.ledger, policy);
   return problem && rejected(problem.reason, 'free', problem);
 }
 
@@ -128,17 +119,17 @@ export async function resume(
 export function trainingRejection(context: DeviceContext): Rejection | undefined {
   const { outside, policy, state } = context;
   const now = outside.now();
-  const early = intervalProblem(state.ledger, policy, now);
+  const early = Ledger.intervalProblem(state.ledger, policy, now);
   return (
     budgetRejection(context) ??
-    (early && rejected(early.reason, 'free', { ...early, retryAfterMs: restMs(state.ledger, policy, now) }))
+    (early && rejected(early.reason, 'free', { ...early, retryAfterMs: Ledger.restMs(state.ledger, policy, now) }))
   );
 }
 
 /** Returns the reason why no update may be given on this version: the device gave one on it, or on a newer one. */
 export function versionRejection({ models, state }: DeviceContext, version: number): Rejection | undefined {
   const statement = models.statementOf(version);
-  const problem = statement && versionProblem(state.ledger, statement);
+  const problem = statement && Ledger.versionProblem(state.ledger, statement);
   return problem && rejected(problem.reason, 'free', problem);
 }
 
@@ -150,7 +141,7 @@ export function checkTrains({ policy }: Pick<DeviceContext, 'policy'>): void {
 
 /** Errors of the caller. None of them depends on the numbers of an update. */
 function checkUpdate({ policy }: DeviceContext, { exampleWeight = 1, metrics = {}, trainedOn }: Update): void {
-  const missing = policy.metrics.filter(({ name }) => name !== CLIPPED.name && !Object.hasOwn(metrics, name));
+  const missing = policy.metrics.filter(({ name }) => name !== Training.CLIPPED.name && !Object.hasOwn(metrics, name));
   if (missing.length > 0)
     throw new RangeError(`metrics must have a number for ${missing.map(({ name }) => name).join(', ')}`);
   if (!Number.isSafeInteger(trainedOn) || trainedOn < 0) {
@@ -208,7 +199,7 @@ function prepare(context: DeviceContext, update: Update, signal: AbortSignal): P
     if (gathered.statement.version - trainedOn > policy.maxStaleness) return rejected('version-over', 'free');
     const statement = models.statementOf(trainedOn);
     if (statement === undefined) return rejected('model-unknown', 'free', { detail: notSeen(trainedOn) });
-    const built = quantised(context, sumRules(policy, statement.version), update);
+    const built = quantised(context, InputWords.sumRules(policy, statement.version), update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const given = { policy, certificate, statement, epochs: gathered.epochs, now: outside.now() };
     return { given, input: built.vector };

@@ -5,9 +5,9 @@
 import { equalBytes, toHex } from '@basa/masking';
 import { isRefused, type Refused, refused, type TaskId } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { type Gathered, receiveModel } from '@basa/protocol/one-shot';
+import { DeviceRole } from '@basa/protocol/one-shot';
 import type { TaskPolicy } from '@basa/protocol/policy';
-import type { ModelStatementBody, ShownModel } from '@basa/protocol/wire';
+import type { ModelStatement, ShownModel } from '@basa/protocol/wire';
 import type { DeviceState } from '../device/state.ts';
 import { AnswerError, RefusedError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
@@ -29,20 +29,20 @@ interface ModelSource {
 
 export class ShownModels {
   readonly #source: ModelSource;
-  #gathered: Gathered | undefined;
+  #gathered: DeviceRole.Gathered | undefined;
   /** The model that came with a place, and the time until which it is used. */
   #handed: { readonly shown: ShownModel; readonly until: number } | undefined;
   /** The version that was fetched last, and the time when its parameters had come. */
   #taken = { version: -1, at: 0 };
   /** The statements of the versions that this process was shown. */
-  readonly #statements = new Map<number, ModelStatementBody>();
+  readonly #statements = new Map<number, Omit<ModelStatement, 'signature'>>();
 
   constructor(source: ModelSource) {
     this.#source = source;
   }
 
   /** Returns the statement of a version that an update may be trained on. */
-  statementOf(version: number): ModelStatementBody | undefined {
+  statementOf(version: number): Omit<ModelStatement, 'signature'> | undefined {
     return this.#statements.get(version);
   }
 
@@ -67,7 +67,7 @@ export class ShownModels {
   }
 
   /** Asks the server, unless the model just came with a place. */
-  async newest(signal: AbortSignal): Promise<Gathered | Refused> {
+  async newest(signal: AbortSignal): Promise<DeviceRole.Gathered | Refused> {
     const { outside, server, state, task } = this.#source;
     const handed = this.#handed;
     this.#handed = undefined;
@@ -82,14 +82,14 @@ export class ShownModels {
   }
 
   /** Returns what was shown last, or what is shown now if an upload that names its epochs could come too late. */
-  async fresh(signal: AbortSignal): Promise<Gathered | Refused> {
+  async fresh(signal: AbortSignal): Promise<DeviceRole.Gathered | Refused> {
     const known = this.#gathered;
     return known === undefined || this.#isOld(known) ? await this.newest(signal) : known;
   }
 
-  #judge(shown: ShownModel): Gathered | Refused {
+  #judge(shown: ShownModel): DeviceRole.Gathered | Refused {
     const { outside, policy, task } = this.#source;
-    const gathered = receiveModel({ suite: outside.suite, policy, task, now: outside.now() }, shown);
+    const gathered = DeviceRole.receiveModel({ suite: outside.suite, policy, task, now: outside.now() }, shown);
     if (isRefused(gathered)) return gathered;
     const { statement } = gathered;
     this.#statements.set(statement.version, statement);
@@ -100,7 +100,7 @@ export class ShownModels {
   }
 
   /** True if one of its epochs closes soon. */
-  #isOld({ epochs }: Gathered): boolean {
+  #isOld({ epochs }: DeviceRole.Gathered): boolean {
     const { outside, policy } = this.#source;
     const soonMs = (policy.oneShot?.epochMs ?? 0) / LAST_PART;
     return epochs.some(({ closes }) => closes - outside.now() < soonMs);

@@ -1,15 +1,8 @@
 /** Reports to a statistics task: at most once in each window of the device's own clock, given once and durable like an update. */
 import { isRefused } from '@basa/protocol';
-import { buildReport, versionProblem } from '@basa/protocol/one-shot';
-import {
-  type FieldDefinitions,
-  type Report,
-  reportWords,
-  type StatisticsPolicy,
-  windowAt,
-  windowStatement,
-} from '@basa/protocol/policy';
-import { sumRules } from '@basa/protocol/wire';
+import { buildReport, Ledger } from '@basa/protocol/one-shot';
+import { type FieldDefinitions, Statistics } from '@basa/protocol/policy';
+import { InputWords } from '@basa/protocol/wire';
 import { SettingsError } from '../errors.ts';
 import { type DeviceContext, withCertificate } from './context.ts';
 import { fillWords, give, offer, trainingRejection } from './contribute.ts';
@@ -19,7 +12,7 @@ import type { NewShot } from './send.ts';
 /** A value that is out of range is told to the application and to nobody else: no request depends on a value. */
 export async function sendReport(
   context: DeviceContext,
-  report: Report,
+  report: Statistics.Report,
   definitions: FieldDefinitions | undefined,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
@@ -28,10 +21,10 @@ export async function sendReport(
   if (statistics === undefined)
     throw new SettingsError('this task trains a model and has no fields to report; call run() or contribute()');
   checkFields(statistics, definitions);
-  const coded = reportWords(statistics.fields, report);
+  const coded = Statistics.reportWords(statistics.fields, report);
   if (coded.outside.length > 0) events.emit('outside', { fields: coded.outside });
   try {
-    return await offer(context, windowAt(statistics, outside.now()), signal, {
+    return await offer(context, Statistics.windowAt(statistics, outside.now()), signal, {
       rejection: () => trainingRejection(context) ?? windowRejection(context, statistics),
       give: (meter) => give(context, meter, signal, () => prepare(context, statistics, coded.words, signal)),
     });
@@ -40,7 +33,7 @@ export async function sendReport(
   }
 }
 
-function checkFields({ fields }: StatisticsPolicy, definitions: FieldDefinitions | undefined): void {
+function checkFields({ fields }: Statistics.StatisticsPolicy, definitions: FieldDefinitions | undefined): void {
   if (definitions === undefined) return;
   const wanted = Object.fromEntries(fields.map(({ kind: _, name, ...lines }) => [name, lines]));
   if (inOrder(definitions) !== inOrder(wanted))
@@ -54,9 +47,15 @@ function inOrder(lines: object): string {
   );
 }
 
-function windowRejection({ outside, state, task }: DeviceContext, statistics: StatisticsPolicy): Rejection | undefined {
+function windowRejection(
+  { outside, state, task }: DeviceContext,
+  statistics: Statistics.StatisticsPolicy,
+): Rejection | undefined {
   const now = outside.now();
-  const problem = versionProblem(state.ledger, windowStatement(task, statistics, windowAt(statistics, now)));
+  const problem = Ledger.versionProblem(
+    state.ledger,
+    Statistics.windowStatement(task, statistics, Statistics.windowAt(statistics, now)),
+  );
   if (problem === undefined) return undefined;
   const retryAfterMs = (state.ledger.given?.serial ?? 0) + statistics.windowMs - now;
   return rejected('given-lately', 'free', { detail: 'this device has already reported in this window', retryAfterMs });
@@ -65,7 +64,7 @@ function windowRejection({ outside, state, task }: DeviceContext, statistics: St
 /** Nothing is given away yet: any problem leaves the report free. */
 function prepare(
   context: DeviceContext,
-  statistics: StatisticsPolicy,
+  statistics: Statistics.StatisticsPolicy,
   words: Int32Array,
   signal: AbortSignal,
 ): Promise<NewShot | Rejection> {
@@ -74,8 +73,10 @@ function prepare(
     const gathered = await models.fresh(signal);
     if (isRefused(gathered)) return rejected(gathered.reason, 'free', gathered);
     const now = outside.now();
-    const statement = windowStatement(task, statistics, windowAt(statistics, now));
-    const input = buildReport(sumRules(policy, statement.version), words, (target) => fillWords(context, target));
+    const statement = Statistics.windowStatement(task, statistics, Statistics.windowAt(statistics, now));
+    const input = buildReport(InputWords.sumRules(policy, statement.version), words, (target) =>
+      fillWords(context, target),
+    );
     return { given: { policy, certificate, statement, epochs: gathered.epochs, now }, input };
   });
 }

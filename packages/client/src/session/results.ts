@@ -1,7 +1,7 @@
 /** The result of offering an update, the events on the way to it, and its costs. They contain no secrets: no seeds, keys or updates. */
 import { isRefusalReason, type RefusalReason } from '@basa/protocol';
-import { type Gathering, type ProblemCode, problemOf } from '@basa/protocol/http';
-import type { PrivacySpent } from '@basa/protocol/one-shot';
+import { type Gathering, type ProblemCode, Problems } from '@basa/protocol/http';
+import type { Ledger } from '@basa/protocol/one-shot';
 import { ProblemError } from '../errors.ts';
 import type { RetryNotice } from '../services/attempts.ts';
 
@@ -51,7 +51,7 @@ export interface ClientEvents {
   /** A request failed and is sent again after a wait. */
   retry: RetryNotice;
   /** In a private task: the spent budget, after an update was given. */
-  privacy: PrivacySpent;
+  privacy: Ledger.PrivacySpent;
   /** `run` waits because too few devices take part: once, and again when the numbers change (`gatheringText`). */
   waiting: Gathering;
   model: { readonly version: number; readonly bytes: number };
@@ -131,7 +131,7 @@ export function refusalOf(error: unknown): RefusalReason | undefined {
 /** Returns the rejection of an update that was not sent yet; rethrows a fault. */
 export function rejectionOf(error: unknown): Rejection {
   if (!(error instanceof ProblemError) || error.code === 'unknown-problem') throw error;
-  if (problemOf(error.code).about !== 'update') throw error;
+  if (Problems.problemOf(error.code).about !== 'update') throw error;
   return rejected(error.code, 'free', error);
 }
 

@@ -4,17 +4,9 @@
  */
 import { toHex } from '@basa/masking';
 import { type Refused, refused } from '@basa/protocol';
-import { type ProblemCode, problemOf, SERVER_PATH } from '@basa/protocol/http';
-import {
-  agreeOnKeys,
-  type ContributeAnswer,
-  type ContributeEnd,
-  type ContributeRequest,
-  giveShot,
-  resumeShot,
-  type ShotStart,
-} from '@basa/protocol/one-shot';
-import { shotUploadCodec, uploadNameOf } from '@basa/protocol/wire';
+import { type ProblemCode, Problems, SERVER_PATH } from '@basa/protocol/http';
+import { DeviceRole } from '@basa/protocol/one-shot';
+import { ShotUpload, uploadNameOf } from '@basa/protocol/wire';
 import { AnswerError, ProblemError } from '../errors.ts';
 import type { ServerClient, UploadPiece } from '../services/server-client.ts';
 import type { DeviceContext } from './context.ts';
@@ -88,12 +80,12 @@ function stuck(offset: number): ProblemError {
 
 async function sendShot(
   { events, outside, pieceBytes, server, task }: DeviceContext,
-  { upload, body, isResumed }: Extract<ContributeRequest, { kind: 'shot' }>,
+  { upload, body, isResumed }: Extract<DeviceRole.ContributeRequest, { kind: 'shot' }>,
   signal: AbortSignal,
 ): Promise<void> {
   await uploadInPieces(server, {
     target: SERVER_PATH.shot(task, uploadNameOf(outside.suite, upload.header)),
-    header: shotUploadCodec.encode(upload),
+    header: ShotUpload.encode(upload),
     body,
     isResumed,
     signal,
@@ -120,7 +112,7 @@ class SessionDriver {
   }
 
   /** Throws if there is no answer yet: the session stays as it is. */
-  async answer(request: ContributeRequest): Promise<ContributeAnswer> {
+  async answer(request: DeviceRole.ContributeRequest): Promise<DeviceRole.ContributeAnswer> {
     const { outside, state } = this.#context;
     switch (request.kind) {
       case 'sign':
@@ -132,7 +124,7 @@ class SessionDriver {
         return await state.body();
       case 'keys': {
         const { suite, x25519 } = outside;
-        return await agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, request.work);
+        return await DeviceRole.agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, request.work);
       }
       case 'input':
         if (this.#input === undefined) throw new Error('the update was masked before');
@@ -174,7 +166,7 @@ class SessionDriver {
 
 /** An update that begins its session here. */
 export interface NewShot {
-  readonly given: ShotStart;
+  readonly given: DeviceRole.ShotStart;
   /** x', which is masked in place. */
   readonly input: Uint32Array;
 }
@@ -192,7 +184,10 @@ export async function finishSession(
   const { outside, state } = context;
   const driver = new SessionDriver(context, signal, shot?.input);
   const device = { ledger: state.ledger, session: state.session };
-  const steps = shot === undefined ? resumeShot(outside, device, outside.now()) : giveShot(outside, device, shot.given);
+  const steps =
+    shot === undefined
+      ? DeviceRole.resumeShot(outside, device, outside.now())
+      : DeviceRole.giveShot(outside, device, shot.given);
   const end = await drive(steps, driver, meter)
     .catch((error: unknown) => waitingEnd(context, error))
     .finally(() => driver.wipe());
@@ -217,12 +212,16 @@ function waitingEnd(
   const isOfUpload =
     state.session?.step === 'shot' && error instanceof ProblemError && error.code !== 'unknown-problem';
   if (!isOfUpload) throw error;
-  const { about, retry, resend } = problemOf(error.code as ProblemCode);
+  const { about, retry, resend } = Problems.problemOf(error.code as ProblemCode);
   if (about !== 'update' || retry !== true || resend === true) throw error;
   return { kind: 'waiting', problem: error };
 }
 
-async function drive(steps: ReturnType<typeof giveShot>, driver: SessionDriver, meter: Meter): Promise<ContributeEnd> {
+async function drive(
+  steps: ReturnType<typeof DeviceRole.giveShot>,
+  driver: SessionDriver,
+  meter: Meter,
+): Promise<DeviceRole.ContributeEnd> {
   let next = steps.next();
   let phase: Step = 'mask';
   while (!next.done) {
@@ -234,6 +233,6 @@ async function drive(steps: ReturnType<typeof giveShot>, driver: SessionDriver, 
 }
 
 /** The step that a request is charged to: the upload begins with what is stored. */
-function phaseOf(request: ContributeRequest, before: Step): Step {
+function phaseOf(request: DeviceRole.ContributeRequest, before: Step): Step {
   return request.kind === 'durable' || request.kind === 'body' ? 'upload' : before;
 }

@@ -9,13 +9,12 @@ import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import {
   contributePaper,
   type PaperConnection,
-  type PaperTicket,
+  PaperTicket,
   paperAttribute,
   paperInput,
   paperMessages,
-  paperTicketCodec,
 } from '@basa/protocol/paper';
-import { type Certificate, certificateCodec, frameHeader } from '@basa/protocol/wire';
+import { Certificate, frameHeader } from '@basa/protocol/wire';
 import { RefusedError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
 import { decoded, jsonOf } from '../services/answers.ts';
@@ -46,7 +45,7 @@ async function connect(
   const { connectAnswer } = paperMessages(bufferSize, sealing);
   const maxBytes = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
   const target = SERVER_PATH.unsafePaperConnect(asked.task);
-  const body = certificateCodec.encode(asked.certificate);
+  const body = Certificate.encode(asked.certificate);
   const answer = await link.call({ method: 'POST', target, body, signed: true, maxBytes, signal });
   return decoded('server', connectAnswer, answer.body);
 }
@@ -69,7 +68,7 @@ async function keyOf(
   ticket: PaperTicket,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const asked = { body: paperTicketCodec.encode(ticket) };
+  const asked = { body: PaperTicket.encode(ticket) };
   return (await authority.post(AUTHORITY_PATH.unsafePaperKeys(task), asked, signal)).body;
 }
 

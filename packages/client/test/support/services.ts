@@ -1,16 +1,10 @@
 /** The real services of one task, behind sockets, for client tests; what passes is seen here, and a test may change it. */
 import { enrolmentHashes, newEnrolmentTokens } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
-import {
-  AUTHORITY_PATH,
-  PROBLEM_MEDIA_TYPE,
-  type ProblemCode,
-  type ProblemMore,
-  problemDocument,
-  SERVER_PATH,
-} from '@basa/protocol/http';
+import { AUTHORITY_PATH, type ProblemCode, SERVER_PATH } from '@basa/protocol/http';
+import { PROBLEM_MEDIA_TYPE, type ProblemMore, problemDocument } from '@basa/protocol/internal/http/problems.ts';
 import { ENGINE, type TaskPolicy } from '@basa/protocol/policy';
-import { type ShownModel, shownModelCodec } from '@basa/protocol/wire';
+import { ShownModel } from '@basa/protocol/wire';
 import { Front, type TlsFiles } from '@basa/testkit/world/front.ts';
 import { asOperator, operate } from '@basa/testkit/world/operator.ts';
 import { type Answered, type Asked, type Fault, Wire } from '@basa/testkit/world/wire.ts';
@@ -122,7 +116,7 @@ export class Services {
   /** The newest model with the open epochs. */
   async shown(): Promise<ShownModel> {
     const answer = await this.#get(SERVER_PATH.newestModel(this.world.task));
-    return shownModelCodec.decode(new Uint8Array(await answer.arrayBuffer()));
+    return ShownModel.decode(new Uint8Array(await answer.arrayBuffer()));
   }
 
   /** What the server tells an operator at this path. */

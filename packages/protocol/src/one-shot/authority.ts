@@ -6,19 +6,9 @@
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { isSigned, signStatement } from '../wire/codec.ts';
-import { endorse, hasGoodEndorsements, type Vote, voteCodec } from '../wire/council.ts';
+import { endorse, hasGoodEndorsements, Vote } from '../wire/council.ts';
 import type { Ctx, TaskId, UserId } from '../wire/fields.ts';
-import {
-  type BatchVoteRequest,
-  batchVoteRequestCodec,
-  type InspectAnswer,
-  type InspectRequest,
-  inspectAnswerCodec,
-  inspectRequestCodec,
-  type ReleaseRequest,
-  releaseRequestCodec,
-  type Verdict,
-} from '../wire/messages.ts';
+import { BatchVoteRequest, InspectAnswer, InspectRequest, ReleaseRequest, type Verdict } from '../wire/messages.ts';
 import type { Epoch } from '../wire/model.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { participationsOf } from '../wire/privacy.ts';
@@ -73,16 +63,12 @@ export function inspect(
   request: InspectRequest,
   examined: readonly (ExaminedUpload | Refused)[],
 ): InspectAnswer | Refused {
-  const problem = requestProblem(
-    at,
-    request.task,
-    isSigned(at.suite, inspectRequestCodec, request, at.policy.serverKey),
-  );
+  const problem = requestProblem(at, request.task, isSigned(at.suite, InspectRequest, request, at.policy.serverKey));
   if (problem !== undefined) return problem;
   const verdicts = request.uploads.map(({ header }, n) =>
     verdictOf(at, header, examined[n] as ExaminedUpload | Refused),
   );
-  return signStatement(inspectAnswerCodec, at.signer, { task: at.task, verdicts });
+  return signStatement(InspectAnswer, at.signer, { task: at.task, verdicts });
 }
 
 function requestProblem({ task }: Authority, asked: TaskId, isOfServer: boolean): Refused | undefined {
@@ -121,7 +107,7 @@ export function vote(
   inspected: (upload: Ctx) => ShotHeader | undefined,
 ): Decision | Refused {
   const { batch } = request;
-  const isOfServer = isSigned(at.suite, batchVoteRequestCodec, request, at.policy.serverKey);
+  const isOfServer = isSigned(at.suite, BatchVoteRequest, request, at.policy.serverKey);
   const foreign = requestProblem(at, batch.task, isOfServer);
   if (foreign !== undefined) return foreign;
   const found = batch.uploads.map(inspected);
@@ -143,7 +129,7 @@ export function vote(
 
 /** The signature for a batch, once every write of its decision is on the disk. */
 export function signVote({ policy, signer, task }: Authority, ctx: Ctx): Vote {
-  return endorse(voteCodec, policy, signer, { task, ctx });
+  return endorse(Vote, policy, signer, { task, ctx });
 }
 
 /**
@@ -152,7 +138,7 @@ export function signVote({ policy, signer, task }: Authority, ctx: Ctx): Vote {
  */
 export function release(at: Authority, request: ReleaseRequest): Decision | Refused {
   const { batch, uploads, votes } = request;
-  const isOfServer = isSigned(at.suite, releaseRequestCodec, request, at.policy.serverKey);
+  const isOfServer = isSigned(at.suite, ReleaseRequest, request, at.policy.serverKey);
   const foreign = requestProblem(at, batch.task, isOfServer);
   if (foreign !== undefined) return foreign;
   const headers = uploads.map(({ header }) => header);
@@ -162,7 +148,7 @@ export function release(at: Authority, request: ReleaseRequest): Decision | Refu
   if (problem !== undefined) return problem;
   const ctx = batchCtxOf(at.suite, batch);
   const { threshold } = at.policy;
-  const isVoted = hasGoodEndorsements(at.suite, voteCodec, at.policy, { task: at.task, ctx, endorsements: votes });
+  const isVoted = hasGoodEndorsements(at.suite, Vote, at.policy, { task: at.task, ctx, endorsements: votes });
   if (!isVoted || votes.length < threshold)
     return refused('too-few-votes', { detail: `${isVoted ? votes.length : 0} of ${threshold}` });
   return decided(at, 'final', ctx, headers, ({ isFinal }) => isFinal(ctx));

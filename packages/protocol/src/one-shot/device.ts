@@ -23,9 +23,9 @@ import {
   type Epoch,
   epochNameOf,
   isEpochOf,
+  ModelStatement,
   type ModelStatementBody,
   modelNameOf,
-  modelStatementCodec,
   type ShownModel,
 } from '../wire/model.ts';
 import { isHolder, type OneShotPolicy, oneShotOf, taskParts, vouchersOf } from '../wire/one-shot-policy.ts';
@@ -36,9 +36,9 @@ import {
   type HeldPart,
   heldParts,
   partsHashOf,
+  ShotHeader,
   type ShotHeaderBody,
   type ShotUpload,
-  shotHeaderCodec,
 } from '../wire/upload.ts';
 import {
   budgetProblem,
@@ -92,7 +92,7 @@ function statementOf(
 ): ModelStatementBody | undefined {
   const { statistics, serverKey } = policy;
   if (statistics !== undefined) return windowStatement(task, statistics, windowAt(statistics, now));
-  const isOfServer = equalBytes(statement.task, task) && isSigned(suite, modelStatementCodec, statement, serverKey);
+  const isOfServer = equalBytes(statement.task, task) && isSigned(suite, ModelStatement, statement, serverKey);
   return isOfServer ? statement : undefined;
 }
 
@@ -193,7 +193,7 @@ function* madeShot(ports: UserPorts, start: ShotStart): Steps<MadeShot> {
     epochs,
     partsHash: partsHashOf(suite, held, sealed) as Uint8Array,
   };
-  const signature = yield* ask('sign', { statement: shotHeaderCodec.statement(unsigned) });
+  const signature = yield* ask('sign', { statement: ShotHeader.statement(unsigned) });
   const body = concatBytes(yield* masked(ports, { header: unsigned, policy, held, seeds }), sealed);
   for (const seed of seeds) seed.fill(0);
   const bodyCrc = (ports.crc32 ?? crc32)(body);

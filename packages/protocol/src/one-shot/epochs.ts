@@ -11,7 +11,7 @@ import {
 import { signStatement } from '../wire/codec.ts';
 import { indexOf } from '../wire/council.ts';
 import { type Millis, millis, type TaskId } from '../wire/fields.ts';
-import { type Epoch, type EpochBody, epochCodec, epochEnd } from '../wire/model.ts';
+import { Epoch, type EpochBody, epochEnd } from '../wire/model.ts';
 import { isHybrid, oneShotOf, type Sealing } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import type { Unit } from './authority.ts';
@@ -49,7 +49,7 @@ export function epochStatement(
     opens: now,
     closes: millis(now + oneShotOf(policy).epochMs),
   };
-  return signStatement(epochCodec, signer, body);
+  return signStatement(Epoch, signer, body);
 }
 
 /** The unit is destroyed. Until then a batch has time to be voted for and released. */

@@ -7,7 +7,7 @@ import type { TaskPolicy } from '../wire/policy.ts';
 import { epsilonAfter, type NoisyTask, type PrivacyPolicy, participationsOf } from '../wire/privacy.ts';
 import type { BasaEvent, Transition } from '../wire/refusals.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { SHOT_UPLOAD_BYTES, type ShotUpload, shotUploadCodec, uploadNameOf } from '../wire/upload.ts';
+import { SHOT_UPLOAD_BYTES, ShotUpload, uploadNameOf } from '../wire/upload.ts';
 
 /** The uploads that the device gave, whatever became of them. */
 interface GivenUploads {
@@ -193,9 +193,9 @@ export function recorded<Answer>(
 }
 
 /** The records of a device's session and ledger, as bytes. None of them is a secret. */
-export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
+export const DeviceRecord: Codec<DeviceRecord> = recordUnion('device record', {
   shot: message(KIND.sessionShot, 'shot', {
-    upload: nested(shotUploadCodec, SHOT_UPLOAD_BYTES),
+    upload: nested(ShotUpload, SHOT_UPLOAD_BYTES),
     version: u53,
     closes: field.millis,
   }),

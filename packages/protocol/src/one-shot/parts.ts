@@ -34,7 +34,7 @@ import { type Message, message } from '../wire/codec.ts';
 import { type Ctx, field, type JoinTag, KIND, type TaskId, type UserId, u16 } from '../wire/fields.ts';
 import { addMetricNoise, GUARD_WORDS, guardWordsOf, inputElements, updateWords } from '../wire/input.ts';
 import type { GuardWords, ShownUpload } from '../wire/messages.ts';
-import { type Epoch, epochCodec, isEpochOf } from '../wire/model.ts';
+import { Epoch, isEpochOf } from '../wire/model.ts';
 import { isHolder, isHybrid, oneShotOf, type Part, type Sealing } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { taskNoise } from '../wire/privacy.ts';
@@ -140,7 +140,7 @@ export interface OpenedPart {
 /** Invalid statements are left out: an upload that names one is then bad. */
 export function shownEpochs(suite: Suite, { id, policy }: ExaminedTask, epochs: readonly Epoch[]): ShownEpochs {
   const good = epochs.filter((epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch));
-  return new Map(good.map((epoch) => [toHex(epochCodec.statementHash(suite, epoch)), epoch]));
+  return new Map(good.map((epoch) => [toHex(Epoch.statementHash(suite, epoch)), epoch]));
 }
 
 /** The checks of message 3 that need only the upload: its sender, its statements and its sealed parts. */

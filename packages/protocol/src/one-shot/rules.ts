@@ -5,7 +5,7 @@ import { type Certificate, certificateProblem, userIdOf } from '../wire/devices.
 import type { TaskId } from '../wire/fields.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { type ShotHeader, type ShotHeaderBody, shotHeaderCodec } from '../wire/upload.ts';
+import { ShotHeader, type ShotHeaderBody } from '../wire/upload.ts';
 
 /** A signed header that claims to belong to the device of this certificate. */
 interface SentHeader {
@@ -23,7 +23,7 @@ export function senderProblem(
   const problem = certificateProblem(suite, { ...policy, task }, certificate);
   if (problem !== undefined) return problem;
   if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
-  return isSigned(suite, shotHeaderCodec, header, certificate.deviceKey) ? undefined : refused('signature-invalid');
+  return isSigned(suite, ShotHeader, header, certificate.deviceKey) ? undefined : refused('signature-invalid');
 }
 
 /** A batch that may mix versions of the model has at most this many. */

@@ -5,9 +5,9 @@
  * Nothing here protects an update: the server is the party from which updates are hidden. These checks keep broken uploads out of sums.
  */
 import { equalBytes, modulusSize, type Signer, type Suite, toHex } from '@basa/masking';
-import { type Endorsement, isEndorsedByOne, isSignedBySeat, type Vote, voteCodec } from '../wire/council.ts';
+import { type Endorsement, isEndorsedByOne, isSignedBySeat, Vote } from '../wire/council.ts';
 import type { Ctx, Millis, TaskId } from '../wire/fields.ts';
-import { type GuardWords, type MaskSum, maskSumCodec, type Verdict, type WantedSum } from '../wire/messages.ts';
+import { type GuardWords, MaskSum, type Verdict, type WantedSum } from '../wire/messages.ts';
 import type { Epoch } from '../wire/model.ts';
 import { isHolder, oneShotOf, type Part, taskParts, vouchersOf } from '../wire/one-shot-policy.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
@@ -155,9 +155,7 @@ export function batchVote(
   vote: Vote,
 ): readonly Endorsement[] {
   const isOurs =
-    equalBytes(vote.task, task) &&
-    equalBytes(vote.ctx, ctx) &&
-    isEndorsedByOne(suite, voteCodec, policy, vote, authority);
+    equalBytes(vote.task, task) && equalBytes(vote.ctx, ctx) && isEndorsedByOne(suite, Vote, policy, vote, authority);
   return isOurs ? vote.endorsements : [];
 }
 
@@ -206,7 +204,7 @@ export function isMaskSumOf({ suite, task, policy, ctx }: ClosingBatch, { author
     isHolder(sum.part, authority) &&
     equalBytes(sum.task, task) &&
     equalBytes(sum.ctx, ctx) &&
-    isSignedBySeat(suite, maskSumCodec, policy, authority, sum)
+    isSignedBySeat(suite, MaskSum, policy, authority, sum)
   );
 }
 

@@ -6,7 +6,7 @@ import { type AttributeKeyIssuer, equalBytes, type Suite } from '@basa/masking';
 import { isSigned } from '../wire/codec.ts';
 import type { UserId } from '../wire/fields.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
-import { type PaperTicket, paperAttribute, paperTicketCodec } from './messages.ts';
+import { PaperTicket, paperAttribute } from './messages.ts';
 
 /**
  * SK_k, the key of attribute a_k, for the user that the server's ticket names.
@@ -22,7 +22,7 @@ export function issuePaperKey(
   user: UserId,
   ticket: PaperTicket,
 ): { readonly kind: 'key'; readonly key: Uint8Array } | Refused {
-  if (!isSigned(suite, paperTicketCodec, ticket, serverKey)) return refused('ticket-invalid');
+  if (!isSigned(suite, PaperTicket, ticket, serverKey)) return refused('ticket-invalid');
   if (!equalBytes(ticket.user, user)) return refused('tag-not-yours');
   return { kind: 'key', key: issuer.issue(paperAttribute(suite, ticket.ctx, ticket.position)) };
 }

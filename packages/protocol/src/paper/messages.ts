@@ -18,14 +18,14 @@ import {
 } from '../wire/fields.ts';
 
 /** The server states who holds position k; the AA issues a key only against it. */
-export interface PaperTicketBody {
+interface PaperTicketBody {
   readonly ctx: Ctx;
   readonly position: Position;
   readonly user: UserId;
 }
 export type PaperTicket = PaperTicketBody & Signature;
 
-export const paperTicketCodec: SignedCodec<PaperTicketBody> = signedMessage(KIND.paperTicket, 'paperTicket', {
+export const PaperTicket: SignedCodec<PaperTicketBody> = signedMessage(KIND.paperTicket, 'paperTicket', {
   ctx: field.ctx,
   position: field.position,
   user: field.user,
@@ -59,7 +59,7 @@ export function paperMessages(bufferSize: number, { sealedBytes }: Pick<SeedSeal
   const ciphertexts = list(bufferSize - 1, fixed(sealedBytes));
   return {
     connectAnswer: message<PaperConnectAnswer>(KIND.paperConnectAnswer, 'paperConnectAnswer', {
-      ticket: nested(paperTicketCodec, 256),
+      ticket: nested(PaperTicket, 256),
       inbox: ciphertexts,
       version: u53,
     }),

@@ -11,7 +11,7 @@
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import type { Ctx, Millis, Position, UserId } from '../wire/fields.ts';
 import { declined, type Refused, refused, type Transition, unchanged } from '../wire/refusals.ts';
-import { type PaperConnection, type PaperUpload, paperAttribute, paperTicketCodec } from './messages.ts';
+import { type PaperConnection, PaperTicket, type PaperUpload, paperAttribute } from './messages.ts';
 
 /** Line 1. */
 export interface PaperOptions {
@@ -103,7 +103,7 @@ function connectionOf(
 ): PaperConnection {
   const attributes = Array.from({ length: options.bufferSize }, (_, k) => paperAttribute(suite, ctx, k as Position));
   const body = { ctx, position, user };
-  const ticket = { ...body, signature: signer.sign(paperTicketCodec.statement(body)) };
+  const ticket = { ...body, signature: signer.sign(PaperTicket.statement(body)) };
   return { attributes, ticket, inbox: inboxes[position] ?? [], version };
 }
 

@@ -197,13 +197,13 @@ export function joined(endorsements: readonly Endorsement[]): readonly Endorseme
 }
 
 /** The authority votes for this batch, and for no other with an upload of it. */
-export interface VoteBody {
+interface VoteBody {
   readonly task: TaskId;
   readonly ctx: Ctx;
 }
 export type Vote = VoteBody & Endorsed;
 
-export const voteCodec: EndorsedCodec<VoteBody> = endorsedMessage(KIND.vote, 'vote', {
+export const Vote: EndorsedCodec<VoteBody> = endorsedMessage(KIND.vote, 'vote', {
   task: field.task,
   ctx: field.ctx,
 });

@@ -22,7 +22,7 @@ export interface CertificateBody {
 }
 export type Certificate = CertificateBody & Endorsed;
 
-export const certificateCodec: EndorsedCodec<CertificateBody> = endorsedMessage(KIND.certificate, 'certificate', {
+export const Certificate: EndorsedCodec<CertificateBody> = endorsedMessage(KIND.certificate, 'certificate', {
   task: field.task,
   deviceKey: fixed(32),
 });
@@ -34,7 +34,7 @@ export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
 
 /** True if enough authorities of the task signed it, each counted once. */
 function isCertified(suite: Suite, council: Council, certificate: Certificate): boolean {
-  return isEndorsed(suite, certificateCodec, council, certificate);
+  return isEndorsed(suite, Certificate, council, certificate);
 }
 
 /** The server's checks of a certificate, without asking the authority. */
@@ -66,12 +66,12 @@ export function certify(
   body: CertificateBody,
   isRevoked: boolean,
 ): Certificate | Refused {
-  return isRevoked ? refused('revoked') : endorse(certificateCodec, council, signer, body);
+  return isRevoked ? refused('revoked') : endorse(Certificate, council, signer, body);
 }
 
 /** All devices that this authority has revoked, in any order. */
 export function signRevocations({ signer }: Pick<AuthorityPorts, 'signer'>, users: readonly UserId[]): Revocations {
-  return signStatement(revocationsCodec, signer, { users });
+  return signStatement(Revocations, signer, { users });
 }
 
 export const ENROLMENT_TOKEN_BYTES = 32;
@@ -92,7 +92,7 @@ export function enrolmentHash(suite: Suite, token: Uint8Array, authorityKey: Uin
 }
 
 /** authority -> servers: all devices that it has revoked. */
-export interface RevocationsBody {
+interface RevocationsBody {
   readonly users: readonly UserId[];
 }
 export type Revocations = RevocationsBody & Signature;
@@ -100,7 +100,7 @@ export type Revocations = RevocationsBody & Signature;
 /** The most that an authority lists: of more, the newest. */
 export const MAX_REVOCATIONS = 65_535;
 
-export const revocationsCodec: SignedCodec<RevocationsBody> = signedMessage(KIND.revocations, 'revocations', {
+export const Revocations: SignedCodec<RevocationsBody> = signedMessage(KIND.revocations, 'revocations', {
   users: list(MAX_REVOCATIONS, field.user),
 });
 
@@ -123,7 +123,7 @@ export type DeviceExport = DeviceExportBody & Signature;
 /** The largest number of devices in one message. */
 export const MAX_EXPORTED = 1000;
 
-export const deviceExportCodec: SignedCodec<DeviceExportBody> = signedMessage(KIND.deviceExport, 'deviceExport', {
+export const DeviceExport: SignedCodec<DeviceExportBody> = signedMessage(KIND.deviceExport, 'deviceExport', {
   task: field.task,
   successor: field.task,
   at: field.millis,
@@ -138,7 +138,7 @@ export function exporterOf(
   told: DeviceExport,
 ): { readonly kind: 'exporter'; readonly authority: number } | Refused {
   const isForIt = equalBytes(told.task, taskIdOf(suite, predecessor)) && equalBytes(told.successor, successor);
-  const authority = predecessor.authorities.findIndex((key) => isSigned(suite, deviceExportCodec, told, key));
+  const authority = predecessor.authorities.findIndex((key) => isSigned(suite, DeviceExport, told, key));
   return isForIt && authority >= 0 ? { kind: 'exporter', authority } : refused('export-invalid');
 }
 

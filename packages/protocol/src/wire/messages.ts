@@ -2,7 +2,7 @@
 
 import { type Message, message, nested, nestedLong, type Signature, type SignedCodec, signedMessage } from './codec.ts';
 import { type Endorsement, endorsementsField } from './council.ts';
-import { type Certificate, certificateCodec } from './devices.ts';
+import { Certificate } from './devices.ts';
 import {
   type Ctx,
   type Field,
@@ -23,18 +23,10 @@ import {
   u32,
 } from './fields.ts';
 import { GUARD_WORDS } from './input.ts';
-import { EPOCH_BYTES, type Epoch, epochCodec } from './model.ts';
+import { EPOCH_BYTES, Epoch } from './model.ts';
 import { MAX_PARTS, type Part } from './one-shot-policy.ts';
 import { type RefusalReason, reasonField } from './refusals.ts';
-import {
-  BATCH_BYTES,
-  type Batch,
-  batchCodec,
-  SEALED_PARTS_BYTES,
-  SHOT_HEADER_BYTES,
-  type ShotHeader,
-  shotHeaderCodec,
-} from './upload.ts';
+import { BATCH_BYTES, Batch, SEALED_PARTS_BYTES, SHOT_HEADER_BYTES, ShotHeader } from './upload.ts';
 
 /** An upload without its vector. */
 export interface ShownUpload {
@@ -45,8 +37,8 @@ export interface ShownUpload {
 }
 
 const shownField: Field<ShownUpload> = record({
-  certificate: nested(certificateCodec, STATEMENT_BYTES),
-  header: nested(shotHeaderCodec, SHOT_HEADER_BYTES),
+  certificate: nested(Certificate, STATEMENT_BYTES),
+  header: nested(ShotHeader, SHOT_HEADER_BYTES),
   sealed: long(SEALED_PARTS_BYTES),
 });
 
@@ -57,10 +49,10 @@ export const MAX_INSPECTED = 256;
 export const EPOCHS_AT_ONCE = 16;
 const MAX_EPOCHS = EPOCHS_AT_ONCE * MAX_AUTHORITIES;
 
-const epochsField = list(MAX_EPOCHS, nested(epochCodec, EPOCH_BYTES));
+const epochsField = list(MAX_EPOCHS, nested(Epoch, EPOCH_BYTES));
 
 /** server -> authority: asks for a verdict on these uploads. */
-export interface InspectRequestBody {
+interface InspectRequestBody {
   readonly task: TaskId;
   /** The epochs that the uploads name, once for all of them. */
   readonly epochs: readonly Epoch[];
@@ -68,11 +60,11 @@ export interface InspectRequestBody {
 }
 export type InspectRequest = InspectRequestBody & Signature;
 
-export const inspectRequestCodec: SignedCodec<InspectRequestBody> = signedMessage(
-  KIND.inspectRequest,
-  'inspectRequest',
-  { task: field.task, epochs: epochsField, uploads: list(MAX_INSPECTED, shownField) },
-);
+export const InspectRequest: SignedCodec<InspectRequestBody> = signedMessage(KIND.inspectRequest, 'inspectRequest', {
+  task: field.task,
+  epochs: epochsField,
+  uploads: list(MAX_INSPECTED, shownField),
+});
 
 /** The mask words of the eight guard positions of one part. */
 export interface GuardWords {
@@ -101,7 +93,7 @@ interface InspectAnswerBody {
 }
 export type InspectAnswer = InspectAnswerBody & Signature;
 
-export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(KIND.inspectAnswer, 'inspectAnswer', {
+export const InspectAnswer: SignedCodec<InspectAnswerBody> = signedMessage(KIND.inspectAnswer, 'inspectAnswer', {
   task: field.task,
   verdicts: list(
     MAX_INSPECTED,
@@ -116,14 +108,14 @@ export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(
 });
 
 /** server -> authority: asks for a vote for this batch, whose uploads it has inspected. */
-export interface BatchVoteRequestBody {
+interface BatchVoteRequestBody {
   readonly batch: Batch;
 }
 export type BatchVoteRequest = BatchVoteRequestBody & Signature;
 
-const batchField = nestedLong(batchCodec, BATCH_BYTES);
+const batchField = nestedLong(Batch, BATCH_BYTES);
 
-export const batchVoteRequestCodec: SignedCodec<BatchVoteRequestBody> = signedMessage(
+export const BatchVoteRequest: SignedCodec<BatchVoteRequestBody> = signedMessage(
   KIND.batchVoteRequest,
   'batchVoteRequest',
   { batch: batchField },
@@ -136,7 +128,7 @@ export interface WantedSum {
 }
 
 /** server -> authority: asks for the sums of the masks, after enough authorities voted. */
-export interface ReleaseRequestBody {
+interface ReleaseRequestBody {
   readonly batch: Batch;
   readonly votes: readonly Endorsement[];
   readonly epochs: readonly Epoch[];
@@ -146,20 +138,16 @@ export interface ReleaseRequestBody {
 }
 export type ReleaseRequest = ReleaseRequestBody & Signature;
 
-export const releaseRequestCodec: SignedCodec<ReleaseRequestBody> = signedMessage(
-  KIND.releaseRequest,
-  'releaseRequest',
-  {
-    batch: batchField,
-    votes: endorsementsField,
-    epochs: epochsField,
-    uploads: list(MAX_BATCH, shownField),
-    wanted: list(MAX_PARTS, record<WantedSum>({ part: u16, vector: flag })),
-  },
-);
+export const ReleaseRequest: SignedCodec<ReleaseRequestBody> = signedMessage(KIND.releaseRequest, 'releaseRequest', {
+  batch: batchField,
+  votes: endorsementsField,
+  epochs: epochsField,
+  uploads: list(MAX_BATCH, shownField),
+  wanted: list(MAX_PARTS, record<WantedSum>({ part: u16, vector: flag })),
+});
 
 /** The packed sum of the masks of one part over one batch has this hash. */
-export interface MaskSumBody {
+interface MaskSumBody {
   readonly task: TaskId;
   readonly ctx: Ctx;
   readonly part: Part;
@@ -167,7 +155,7 @@ export interface MaskSumBody {
 }
 export type MaskSum = MaskSumBody & Signature;
 
-export const maskSumCodec: SignedCodec<MaskSumBody> = signedMessage(KIND.maskSum, 'maskSum', {
+export const MaskSum: SignedCodec<MaskSumBody> = signedMessage(KIND.maskSum, 'maskSum', {
   task: field.task,
   ctx: field.ctx,
   part: u16,
@@ -179,6 +167,6 @@ export interface ReleaseAnswer {
   readonly sums: readonly MaskSum[];
 }
 
-export const releaseAnswerCodec: Message<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
-  sums: list(MAX_PARTS, nested(maskSumCodec, STATEMENT_BYTES)),
+export const ReleaseAnswer: Message<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
+  sums: list(MAX_PARTS, nested(MaskSum, STATEMENT_BYTES)),
 });

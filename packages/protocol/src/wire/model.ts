@@ -33,7 +33,7 @@ export interface EpochBody {
 }
 export type Epoch = EpochBody & Signature;
 
-export const epochCodec: SignedCodec<EpochBody> = signedMessage(KIND.epoch, 'epoch', {
+export const Epoch: SignedCodec<EpochBody> = signedMessage(KIND.epoch, 'epoch', {
   task: field.task,
   authority: u8,
   key: fixed(32),
@@ -55,7 +55,7 @@ export interface EpochName {
 export const epochNamesField = byRisingIndex(record<EpochName>({ authority: u8, statement: field.hash }));
 
 export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
-  return { authority: epoch.authority, statement: epochCodec.statementHash(suite, epoch) };
+  return { authority: epoch.authority, statement: Epoch.statementHash(suite, epoch) };
 }
 
 /** The parts of a policy on which its epochs depend. */
@@ -68,7 +68,7 @@ export function isEpochOf(suite: Suite, rules: EpochRules, epoch: Epoch): boolea
   const { oneShot } = rules;
   if (oneShot === undefined) return false;
   const isLong = epoch.closes - epoch.opens === oneShot.epochMs;
-  return isLong && hasGoodKeys(oneShot, epoch) && isSignedBySeat(suite, epochCodec, rules, epoch.authority, epoch);
+  return isLong && hasGoodKeys(oneShot, epoch) && isSignedBySeat(suite, Epoch, rules, epoch.authority, epoch);
 }
 
 /** All parties must judge the keys in the same way. A key that only some accept would split the holders of a part. */
@@ -93,15 +93,16 @@ export interface ModelStatementBody {
 }
 export type ModelStatement = ModelStatementBody & Signature;
 
-export const modelStatementCodec: SignedCodec<ModelStatementBody> = signedMessage(
-  KIND.modelStatement,
-  'modelStatement',
-  { task: field.task, version: u53, serial: u53, modelHash: field.hash },
-);
+export const ModelStatement: SignedCodec<ModelStatementBody> = signedMessage(KIND.modelStatement, 'modelStatement', {
+  task: field.task,
+  version: u53,
+  serial: u53,
+  modelHash: field.hash,
+});
 
 /** The name of a model: the hash of its statement, without the signature. */
 export function modelNameOf(suite: Suite, statement: ModelStatementBody): Uint8Array {
-  return modelStatementCodec.statementHash(suite, statement);
+  return ModelStatement.statementHash(suite, statement);
 }
 
 /** server -> device: the newest model, and the live epochs of the authorities that the server has heard from. */
@@ -113,10 +114,10 @@ export interface ShownModel {
 /** Live epochs of one authority in one message: the next one opens before the last one closes. */
 const MAX_LIVE = 4;
 
-const liveEpochs = list(MAX_LIVE * MAX_AUTHORITIES, nested(epochCodec, EPOCH_BYTES));
+const liveEpochs = list(MAX_LIVE * MAX_AUTHORITIES, nested(Epoch, EPOCH_BYTES));
 
-export const shownModelCodec: Message<ShownModel> = message<ShownModel>(KIND.shownModel, 'shownModel', {
-  statement: nested(modelStatementCodec, STATEMENT_BYTES),
+export const ShownModel: Message<ShownModel> = message<ShownModel>(KIND.shownModel, 'shownModel', {
+  statement: nested(ModelStatement, STATEMENT_BYTES),
   epochs: liveEpochs,
 });
 
@@ -125,6 +126,6 @@ export interface LiveEpochs {
   readonly epochs: readonly Epoch[];
 }
 
-export const liveEpochsCodec: Message<LiveEpochs> = message<LiveEpochs>(KIND.liveEpochs, 'liveEpochs', {
+export const LiveEpochs: Message<LiveEpochs> = message<LiveEpochs>(KIND.liveEpochs, 'liveEpochs', {
   epochs: liveEpochs,
 });

@@ -39,7 +39,7 @@ export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, oneShot: 4 } as const;
  * model on which updates vanish reads the update of the only device that it gave another model (attack O1).
  */
 const VERSIONS = ['one', 'unsafeMixed'] as const;
-export type Versions = (typeof VERSIONS)[number];
+type Versions = (typeof VERSIONS)[number];
 const versionsField = oneOf(VERSIONS);
 
 export interface TaskPolicy extends Council {
@@ -90,7 +90,7 @@ export const POLICY_DEFAULTS = {
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
-export const policyCodec: Message<TaskPolicy> = message(KIND.policy, 'policy', {
+export const TaskPolicy: Message<TaskPolicy> = message(KIND.policy, 'policy', {
   name: short(64),
   authorities: authoritiesField,
   threshold: u8,
@@ -114,13 +114,9 @@ export const policyCodec: Message<TaskPolicy> = message(KIND.policy, 'policy', {
   uploadLeaseMs: u32,
 });
 
-export const encodePolicy = policyCodec.encode;
-/** Throws `DecodeError` for anything that is not a policy. */
-export const decodePolicy = policyCodec.decode;
-
 /** The name of a task is the hash of its policy: pinning the name pins every line of it. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
-  return policyCodec.hash(suite, policy) as TaskId;
+  return TaskPolicy.hash(suite, policy) as TaskId;
 }
 
 /** Kmin = max(c_max + 2, ceil(0.8 K)) to withstand `colluders`. */
@@ -248,7 +244,7 @@ function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
 /** Names, times and parameters must fit their fields, so that a logged policy can be read again. */
 function encodingProblem(policy: TaskPolicy): string | undefined {
   try {
-    encodePolicy(policy);
+    TaskPolicy.encode(policy);
     return undefined;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

@@ -1,7 +1,7 @@
 /** Message 2 (upload), the only one of a device: a signed header, the masked vector and the sealed seeds of its masks. And a batch, by names. */
 import { ByteReader, ByteWriter, DecodeError, packedLength, type Suite, toHex } from '@basa/masking';
 import { type Message, message, nested, type Signature, type SignedCodec, signedMessage } from './codec.ts';
-import { type Certificate, certificateCodec } from './devices.ts';
+import { Certificate } from './devices.ts';
 import {
   type Ctx,
   checked,
@@ -50,11 +50,7 @@ const shotHeaderFields: Fields<ShotHeaderBody> = {
   partsHash: field.hash,
 };
 
-export const shotHeaderCodec: SignedCodec<ShotHeaderBody> = signedMessage(
-  KIND.shotHeader,
-  'shotHeader',
-  shotHeaderFields,
-);
+export const ShotHeader: SignedCodec<ShotHeaderBody> = signedMessage(KIND.shotHeader, 'shotHeader', shotHeaderFields);
 
 /** Bytes that fit the sealed parts of any upload. */
 export const SEALED_PARTS_BYTES: number = MAX_PARTS * sealedPartBytes('x25519+mlkem768', MAX_AUTHORITIES);
@@ -72,19 +68,19 @@ export interface ShotUpload {
   readonly bodyCrc: number;
 }
 
-export const shotUploadCodec: Message<ShotUpload> = message<ShotUpload>(KIND.shotUpload, 'shotUpload', {
-  certificate: nested(certificateCodec, STATEMENT_BYTES),
-  header: nested(shotHeaderCodec, SHOT_HEADER_BYTES),
+export const ShotUpload: Message<ShotUpload> = message<ShotUpload>(KIND.shotUpload, 'shotUpload', {
+  certificate: nested(Certificate, STATEMENT_BYTES),
+  header: nested(ShotHeader, SHOT_HEADER_BYTES),
   bodyBytes: u53,
   bodyCrc: u32,
 });
 
-/** Bytes that fit `shotUploadCodec`. */
+/** Bytes that fit `ShotUpload`. */
 export const SHOT_UPLOAD_BYTES: number = STATEMENT_BYTES + SHOT_HEADER_BYTES + 16;
 
 /** The name of an upload: the hash of its signed header. */
 export function uploadNameOf(suite: Suite, header: ShotHeaderBody): Ctx {
-  return shotHeaderCodec.statementHash(suite, header) as Ctx;
+  return ShotHeader.statementHash(suite, header) as Ctx;
 }
 
 /** A part with the named authorities that hold it. */
@@ -155,7 +151,7 @@ export interface Batch {
   readonly uploads: readonly Ctx[];
 }
 
-export const batchCodec: Message<Batch> = message<Batch>(KIND.batch, 'batch', {
+export const Batch: Message<Batch> = message<Batch>(KIND.batch, 'batch', {
   task: field.task,
   uploads: checked(list(MAX_BATCH, field.ctx), (uploads) =>
     uploads.every((name, n) => n === 0 || toHex(uploads[n - 1] as Ctx) < toHex(name)) ? undefined : 'not ascending',
@@ -172,7 +168,7 @@ export const BATCH_BYTES: number = 64 + 32 * MAX_BATCH;
 
 /** ctx of a batch: votes name it. */
 export function batchCtxOf(suite: Suite, batch: Batch): Ctx {
-  return batchCodec.hash(suite, batch) as Ctx;
+  return Batch.hash(suite, batch) as Ctx;
 }
 
 interface GivenVersion {

@@ -1,15 +1,10 @@
 /** Tasks and devices at an authority: the tasks that it takes, and what it signs about devices. */
 import { isRefused } from '@basa/protocol';
 import { isEndorsedByOne } from '@basa/protocol/internal/wire/council.ts';
-import { DEFAULT_TRAINING, decodePolicy, encodePolicy, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
-import {
-  certificateCodec,
-  certify,
-  isSigned,
-  revocationsCodec,
-  signRevocations,
-  taskProblem,
-} from '@basa/protocol/wire';
+import { certify, Revocations, signRevocations, taskProblem } from '@basa/protocol/internal/wire/devices.ts';
+import { DEFAULT_TRAINING } from '@basa/protocol/internal/wire/training.ts';
+import { TaskPolicy, taskIdOf } from '@basa/protocol/policy';
+import { Certificate, isSigned } from '@basa/protocol/wire';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +26,7 @@ describe('an authority', () => {
     const body = { task: world.task, deviceKey: world.signer().publicKey };
     const certificate = certify(ports, world.policy, body, false);
     if (isRefused(certificate)) throw new Error(certificate.reason);
-    expect(isEndorsedByOne(suite, certificateCodec, world.policy, certificate, 1)).toBe(true);
+    expect(isEndorsedByOne(suite, Certificate, world.policy, certificate, 1)).toBe(true);
     expect(certify(ports, world.policy, body, false)).toEqual(certificate);
     expect(certify(ports, world.policy, body, true)).toMatchObject({ reason: 'revoked' });
   });
@@ -42,8 +37,8 @@ describe('an authority', () => {
     const users = [world.device().own.user, world.device().own.user];
     const told = signRevocations(base.ports, users);
     expect(told.users).toEqual(users);
-    expect(isSigned(suite, revocationsCodec, told, base.publicKey)).toBe(true);
-    expect(isSigned(suite, revocationsCodec, { ...told, users: users.slice(1) }, base.publicKey)).toBe(false);
+    expect(isSigned(suite, Revocations, told, base.publicKey)).toBe(true);
+    expect(isSigned(suite, Revocations, { ...told, users: users.slice(1) }, base.publicKey)).toBe(false);
   });
 });
 
@@ -63,7 +58,7 @@ describe('a task', () => {
   ])('with %o is another task, and reads as it was written', (change) => {
     const { policy } = alone();
     const changed = { ...policy, ...change };
-    expect(decodePolicy(encodePolicy(changed))).toEqual(changed);
+    expect(TaskPolicy.decode(TaskPolicy.encode(changed))).toEqual(changed);
     expect(taskIdOf(suite, changed)).not.toEqual(taskIdOf(suite, policy));
   });
 });

@@ -4,9 +4,8 @@ import { equalBytes, toHex } from '@basa/masking';
 import { type Ctx, granted, isRefused, type UserId } from '@basa/protocol';
 import { newestEpoch } from '@basa/protocol/internal/one-shot/epochs.ts';
 import { batchProblem } from '@basa/protocol/internal/one-shot/rules.ts';
-import { batchCodec } from '@basa/protocol/internal/wire/upload.ts';
-import { oneShotOf } from '@basa/protocol/policy';
-import { batchOf, type Epoch, epochNameOf, releaseRequestCodec, type ShotHeader } from '@basa/protocol/wire';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { Batch, batchOf, type Epoch, epochNameOf, ReleaseRequest, type ShotHeader } from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { Crash, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -107,10 +106,10 @@ describe('an authority', () => {
       [second, first, third],
       [first, first, second],
     ])
-      expect(() => batchCodec.encode({ ...batch, uploads })).toThrow('not ascending');
-    const bytes = batchCodec.encode(batch);
-    bytes.set(batchCodec.encode({ ...batch, uploads: [third] }).slice(-32), bytes.length - 96);
-    expect(() => batchCodec.decode(bytes)).toThrow('not ascending');
+      expect(() => Batch.encode({ ...batch, uploads })).toThrow('not ascending');
+    const bytes = Batch.encode(batch);
+    bytes.set(Batch.encode({ ...batch, uploads: [third] }).slice(-32), bytes.length - 96);
+    expect(() => Batch.decode(bytes)).toThrow('not ascending');
   });
 
   it('takes one update per device and model, whatever its tag and epoch [S17]', () => {
@@ -181,8 +180,8 @@ describe('a release', () => {
     const twice = { batch: world.server.batch(), votes: [first, second, { ...second, authority: 2 }] };
     expect(reasonOf(world.server.releaseBy(0, batch, { votes: twice.votes }))).toBe('too-few-votes');
     const names = (): Uint8Array =>
-      releaseRequestCodec.encode(world.server.releaseRequest(batch, { votes: [first, second, second] }));
-    expect(() => releaseRequestCodec.decode(names())).toThrow('not by rising index');
+      ReleaseRequest.encode(world.server.releaseRequest(batch, { votes: [first, second, second] }));
+    expect(() => ReleaseRequest.decode(names())).toThrow('not by rising index');
   });
 
   it('of a batch that an authority did not vote for is final there as well, and marks its uploads [S2]', () => {

@@ -1,7 +1,7 @@
 /** The uploads that the server puts into a batch, the time to vote for them, and a batch that is lost. */
 import type { UserId } from '@basa/protocol';
-import { pickBatch, refusedPositions, type Voters, voteWindow } from '@basa/protocol/one-shot';
-import { oneShotOf } from '@basa/protocol/policy';
+import { pickBatch, refusedPositions, type Voters, voteWindow } from '@basa/protocol/internal/one-shot/batching.ts';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import type { ShotHeader, ShotUpload } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
 import { granted, refused } from '@basa/protocol';
-import { deviceRecordCodec, restoreDevice } from '@basa/protocol/one-shot';
-import { modelNameOf, shotUploadCodec } from '@basa/protocol/wire';
+import { DeviceRecord, restoreDevice } from '@basa/protocol/internal/one-shot/ledger.ts';
+import { modelNameOf, ShotUpload } from '@basa/protocol/wire';
 import { Crash, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -132,11 +132,8 @@ describe('an update', () => {
       sent = Uint8Array.from([...upload, ...body]);
       return refused('epoch-over');
     });
-    const kept = Buffer.from([
-      ...own.records.flatMap((entry) => [...deviceRecordCodec.encode(entry)]),
-      ...(own.body ?? []),
-    ]);
-    expect(holds(kept, shotUploadCodec.encode(own.session?.upload as never))).toBe(true);
+    const kept = Buffer.from([...own.records.flatMap((entry) => [...DeviceRecord.encode(entry)]), ...(own.body ?? [])]);
+    expect(holds(kept, ShotUpload.encode(own.session?.upload as never))).toBe(true);
     expect(holds(Buffer.from(sent), own.body as Uint8Array)).toBe(true);
     expect(seeds).toHaveLength(4);
     for (const seed of seeds) expect(holds(kept, seed)).toBe(false);
@@ -157,8 +154,8 @@ it('a device is rebuilt from the bytes of its records', () => {
   const { world, device } = fresh();
   device.contribute();
   const records = [...device.own.ledgerRecords, ...device.own.records];
-  const bytes = records.map((entry) => deviceRecordCodec.encode(entry));
-  const restored = restoreDevice(world.environment.tools.suite, bytes.map(deviceRecordCodec.decode));
+  const bytes = records.map((entry) => DeviceRecord.encode(entry));
+  const restored = restoreDevice(world.environment.tools.suite, bytes.map(DeviceRecord.decode));
   expect(restored.ledger).toEqual(device.own.ledger);
   expect(restored.session?.step).toBe('acknowledged');
 });

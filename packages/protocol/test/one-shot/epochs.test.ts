@@ -1,7 +1,7 @@
 /** Epoch keys: when one opens, how long its unit lives, and that nothing of a unit that is gone is voted for or released. */
 import { granted } from '@basa/protocol';
-import { isEpochDue } from '@basa/protocol/one-shot';
-import { oneShotOf } from '@basa/protocol/policy';
+import { isEpochDue } from '@basa/protocol/internal/one-shot/epochs.ts';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import { type Epoch, epochEnd } from '@basa/protocol/wire';
 import { reasonOf, type ShotAuthority } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

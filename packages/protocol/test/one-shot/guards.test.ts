@@ -1,9 +1,11 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
 import { granted } from '@basa/protocol';
-import { guardVerdict, votersOf, wrongVerdicts } from '@basa/protocol/one-shot';
-import { oneShotOf } from '@basa/protocol/policy';
-import { guardWordsOf, shotLayout, type Verdict } from '@basa/protocol/wire';
+import { votersOf } from '@basa/protocol/internal/one-shot/batching.ts';
+import { guardVerdict, wrongVerdicts } from '@basa/protocol/internal/one-shot/server.ts';
+import { guardWordsOf } from '@basa/protocol/internal/wire/input.ts';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { shotLayout, type Verdict } from '@basa/protocol/wire';
 import type { StoredShot } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,8 @@
 /** Parts that are sealed to X25519 and ML-KEM-768 together: statements, uploads and verdicts. */
 import { isKemKey } from '@basa/masking';
 import { granted } from '@basa/protocol';
-import { agreementKeyOf, epochKeysOf, epochSecretOf } from '@basa/protocol/one-shot';
-import { type Epoch, epochCodec, epochNameOf, shotLayout } from '@basa/protocol/wire';
+import { agreementKeyOf, epochKeysOf, epochSecretOf } from '@basa/protocol/internal/one-shot/epochs.ts';
+import { Epoch, epochNameOf, shotLayout } from '@basa/protocol/wire';
 import type { StoredShot } from '@basa/simulator';
 import { reasonOf } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -23,7 +23,7 @@ function scene() {
 function restated(world: ShotWorld, change: Partial<Epoch>): Epoch {
   const { signer } = world.authority(0).base.ports;
   const body = { ...(granted(world.authority(0).epochs()).epochs[0] as Epoch), ...change };
-  return { ...body, signature: signer.sign(epochCodec.statement(body)) };
+  return { ...body, signature: signer.sign(Epoch.statement(body)) };
 }
 
 /** FIPS 203's modulus check fails: the first coefficient is 4095. */

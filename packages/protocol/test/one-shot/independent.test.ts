@@ -4,7 +4,7 @@
  */
 import { crc32 } from '@basa/masking';
 import { granted } from '@basa/protocol';
-import { inspectRequestCodec, releaseRequestCodec, shotHeaderCodec } from '@basa/protocol/wire';
+import { InspectRequest, ReleaseRequest, ShotHeader } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -30,13 +30,13 @@ function run(count: 1 | 4, update: (delta: Float32Array) => void, metrics = 0): 
   const { server } = world;
   const [shot] = server.shots;
   if (shot === undefined) throw new Error('nothing was given');
-  const inspection = inspectRequestCodec.encode(server.inspectRequest(server.shots));
+  const inspection = InspectRequest.encode(server.inspectRequest(server.shots));
   for (const index of world.indices) granted(server.inspectBy(index, server.shots));
   const batch = server.batch();
   const release = server.releaseRequest(batch, { votes: server.votes(batch) });
-  const header = shotHeaderCodec.encode(shot.upload.header);
+  const header = ShotHeader.encode(shot.upload.header);
   return {
-    toAuthorities: [header, inspection, releaseRequestCodec.encode(release)],
+    toAuthorities: [header, inspection, ReleaseRequest.encode(release)],
     body: shot.body,
     upload: shot.upload,
   };

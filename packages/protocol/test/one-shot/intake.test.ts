@@ -1,7 +1,7 @@
 /** The server accepts an upload of a device of the task, on a version that still counts, sealed to open epochs. */
 import { millis } from '@basa/protocol';
-import { type IntakeView, shotProblem } from '@basa/protocol/one-shot';
-import { type Epoch, type ShotUpload, shotHeaderCodec, shotLayout } from '@basa/protocol/wire';
+import { type IntakeView, shotProblem } from '@basa/protocol/internal/one-shot/server.ts';
+import { type Epoch, ShotHeader, type ShotUpload, shotLayout } from '@basa/protocol/wire';
 import type { ShotDevice } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ function scene() {
   const { upload } = world.server.shots[0] as (typeof world.server.shots)[number];
   const signed = (change: object): ShotUpload => {
     const header = { ...upload.header, ...change };
-    return { ...upload, header: { ...header, signature: device.own.signer.sign(shotHeaderCodec.statement(header)) } };
+    return { ...upload, header: { ...header, signature: device.own.signer.sign(ShotHeader.statement(header)) } };
   };
   const problem = (sent: ShotUpload, view: Partial<IntakeView> = {}) =>
     shotProblem({ ...world.server.view, ...view }, sent)?.reason;

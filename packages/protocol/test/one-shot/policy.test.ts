@@ -1,20 +1,13 @@
 /** The authorities that can serve the one-shot mode, and the lines of a policy that it needs. */
+import { defaultThreshold, mostTolerated } from '@basa/protocol/internal/wire/council.ts';
+import { isHolder, MAX_PARTS, oneShotOf, partsOf, vouchersOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import {
-  decodePolicy,
-  defaultThreshold,
   ENGINE,
-  encodePolicy,
-  isHolder,
-  MAX_PARTS,
-  mostTolerated,
   ONE_SHOT_DEFAULTS,
   type OneShotPolicy,
-  oneShotOf,
-  partsOf,
   policyProblem,
-  type TaskPolicy,
+  TaskPolicy,
   taskIdOf,
-  vouchersOf,
 } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -128,7 +121,7 @@ describe('a policy of the one-shot mode', () => {
     { sealing: 'x25519+mlkem768' },
   ])('with %o is another task, and reads as it was written', (change) => {
     const changed = { ...policy, oneShot: { ...(policy.oneShot as OneShotPolicy), ...change } };
-    expect(decodePolicy(encodePolicy(changed))).toEqual(changed);
+    expect(TaskPolicy.decode(TaskPolicy.encode(changed))).toEqual(changed);
     expect(taskIdOf(nodeSuite, changed)).not.toEqual(taskIdOf(nodeSuite, policy));
   });
 
@@ -149,6 +142,6 @@ describe('a policy of the one-shot mode', () => {
 
   it.each(['epochMs', 'stepWindowMs'] as const)('without %s cannot be written', (name) => {
     const oneShot = { ...(policy.oneShot as OneShotPolicy), [name]: 0 };
-    expect(() => encodePolicy({ ...policy, oneShot })).toThrow('at least a millisecond');
+    expect(() => TaskPolicy.encode({ ...policy, oneShot })).toThrow('at least a millisecond');
   });
 });

@@ -1,9 +1,12 @@
 /** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
 import { addNoiseInPlace, applyMasksInPlace, ascii, noiseTable, RING_32, Secret } from '@basa/masking';
 import { type Ctx, granted } from '@basa/protocol';
-import { addAuthorityNoise, buildInput } from '@basa/protocol/one-shot';
-import { oneShotOf, policyProblem, taskNoise } from '@basa/protocol/policy';
-import { sumRules } from '@basa/protocol/wire';
+import { addAuthorityNoise } from '@basa/protocol/internal/one-shot/parts.ts';
+import { sumRules } from '@basa/protocol/internal/wire/input.ts';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { taskNoise } from '@basa/protocol/internal/wire/privacy.ts';
+import { buildInput } from '@basa/protocol/one-shot';
+import { policyProblem } from '@basa/protocol/policy';
 import type { ShotDevice } from '@basa/simulator';
 import { reasonOf } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

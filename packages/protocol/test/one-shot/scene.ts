@@ -1,10 +1,9 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
 import { concatBytes, equalBytes, keysAtOnce, toHex } from '@basa/masking';
 import { isRefused, type Refused } from '@basa/protocol';
-import type { ShotName } from '@basa/protocol/internal/one-shot/parts.ts';
+import { partBinding, type ShotName, sealParts } from '@basa/protocol/internal/one-shot/parts.ts';
+import { oneShotOf } from '@basa/protocol/internal/wire/one-shot-policy.ts';
 import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
-import { partBinding, sealParts } from '@basa/protocol/one-shot';
-import { oneShotOf } from '@basa/protocol/policy';
 import {
   type Batch,
   type Endorsement,

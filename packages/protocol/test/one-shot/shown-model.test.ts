@@ -1,6 +1,6 @@
 /** A device trains only on a model that the server signed, and seals only to open epochs of enough authorities. */
 import { granted } from '@basa/protocol';
-import { type Epoch, epochCodec, modelStatementCodec, type ShownModel } from '@basa/protocol/wire';
+import { Epoch, ModelStatement, type ShownModel } from '@basa/protocol/wire';
 import { reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ function restated(
   signer = world.authority(0).base.ports.signer,
 ) {
   const body = { ...epoch, ...change };
-  return { ...body, signature: signer.sign(epochCodec.statement(body)) };
+  return { ...body, signature: signer.sign(Epoch.statement(body)) };
 }
 
 describe('a model', () => {
@@ -36,7 +36,7 @@ describe('a model', () => {
       expect(reasonOf(received({ statement: { ...shown.statement, ...change } }))).toBe('model-invalid');
     const signedBy = (signer: typeof world.server.signer, change: object) => {
       const body = { ...shown.statement, ...change };
-      return { statement: { ...body, signature: signer.sign(modelStatementCodec.statement(body)) } };
+      return { statement: { ...body, signature: signer.sign(ModelStatement.statement(body)) } };
     };
     expect(reasonOf(received(signedBy(world.authority(0).base.ports.signer, {})))).toBe('model-invalid');
     const task = new Uint8Array(32) as never;

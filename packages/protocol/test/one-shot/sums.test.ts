@@ -1,8 +1,9 @@
 /** Sums of masks: who sums what, which sum counts, and that no seed outlives its sum. */
 import { granted } from '@basa/protocol';
+import { addMasksInPlace, packSum } from '@basa/protocol/internal/one-shot/parts.ts';
+import { agreedSum, batchVote, type MaskSumOf, sumPlan } from '@basa/protocol/internal/one-shot/server.ts';
 import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { addMasksInPlace, agreedSum, batchVote, type MaskSumOf, packSum, sumPlan } from '@basa/protocol/one-shot';
-import { maskSumCodec, voteCodec } from '@basa/protocol/wire';
+import { MaskSum, Vote } from '@basa/protocol/wire';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, voted } from './scene.ts';
@@ -26,7 +27,7 @@ describe('a sum of masks', () => {
     const wrong = (one: MaskSumOf): MaskSumOf => {
       const body = { ...one.sum, hash: new Uint8Array(32) };
       const { signer } = world.authority(one.authority).base.ports;
-      return { ...one, sum: { ...body, signature: signer.sign(maskSumCodec.statement(body)) } };
+      return { ...one, sum: { ...body, signature: signer.sign(MaskSum.statement(body)) } };
     };
     expect(agreedSum(closing, 1, [first])).toBeUndefined();
     expect(agreedSum(closing, 1, [first, first])).toBeUndefined();
@@ -41,7 +42,7 @@ describe('a sum of masks', () => {
     const signedBy = (authority: number, change: object): MaskSumOf => {
       const body = { ...second.sum, ...change };
       const { signer } = world.authority(authority).base.ports;
-      return { authority, sum: { ...body, signature: signer.sign(maskSumCodec.statement(body)) } };
+      return { authority, sum: { ...body, signature: signer.sign(MaskSum.statement(body)) } };
     };
     const other = new Uint8Array(32).fill(1) as never;
     for (const bad of [
@@ -105,7 +106,7 @@ describe('the server', () => {
     const { signer } = world.authority(0).base.ports;
     expect(batchVote(closing, 1, vote)).toEqual([]);
     for (const change of [{ task: other }, { ctx: other }])
-      expect(batchVote(closing, 0, endorse(voteCodec, world.policy, signer, { ...vote, ...change }))).toEqual([]);
+      expect(batchVote(closing, 0, endorse(Vote, world.policy, signer, { ...vote, ...change }))).toEqual([]);
     expect(batchVote({ ...closing, ctx: other }, 0, vote)).toEqual([]);
   });
 });

@@ -1,24 +1,16 @@
 /** An authority accepts an upload with its own words, sealed for itself, the same for every holder. */
 import { granted, isRefused } from '@basa/protocol';
-import { type HeldPart, SHOT_UPLOAD_BYTES } from '@basa/protocol/internal/wire/upload.ts';
 import {
   type ExaminePorts,
   examineUpload,
-  guardVerdict,
   openParts,
   partBinding,
   shownEpochs,
-} from '@basa/protocol/one-shot';
-import { taskParts } from '@basa/protocol/policy';
-import {
-  epochCodec,
-  epochNameOf,
-  heldParts,
-  type InspectAnswer,
-  inspectAnswerCodec,
-  shotUploadCodec,
-  type Verdict,
-} from '@basa/protocol/wire';
+} from '@basa/protocol/internal/one-shot/parts.ts';
+import { guardVerdict } from '@basa/protocol/internal/one-shot/server.ts';
+import { taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import { type HeldPart, SHOT_UPLOAD_BYTES } from '@basa/protocol/internal/wire/upload.ts';
+import { Epoch, epochNameOf, heldParts, InspectAnswer, ShotUpload, type Verdict } from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { reasonOf } from '@basa/simulator';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
@@ -70,7 +62,7 @@ describe("a victim's sealed part in a colluder's upload", () => {
 
   it('fits the bytes that the server accepts, and is sealed to every holder or not at all', () => {
     const { world, own } = pair();
-    expect(shotUploadCodec.encode(own.upload).length).toBeLessThanOrEqual(SHOT_UPLOAD_BYTES);
+    expect(ShotUpload.encode(own.upload).length).toBeLessThanOrEqual(SHOT_UPLOAD_BYTES);
     const { header } = own.upload;
     const epochs = world.server.epochsOf([own]).filter(({ authority }) => authority !== 2);
     const [part] = heldParts(world.policy, header.epochs);
@@ -158,7 +150,7 @@ describe('an authority', () => {
       [1, 2, 3, 4, 5, 6, 7, 8, 9],
     ]) {
       const verdict = { ...first, guards: [{ part: 2, words }] };
-      expect(() => inspectAnswerCodec.encode({ ...answer, verdicts: [verdict] })).toThrow();
+      expect(() => InspectAnswer.encode({ ...answer, verdicts: [verdict] })).toThrow();
     }
   });
 
@@ -203,7 +195,7 @@ describe('an authority', () => {
     const { signer } = world.authority(0).base.ports;
     const signed = (change: object, by = signer) => {
       const body = { ...first, ...change };
-      return { ...body, signature: by.sign(epochCodec.statement(body)) };
+      return { ...body, signature: by.sign(Epoch.statement(body)) };
     };
     const named = (epoch: ReturnType<typeof signed>) => {
       const epochs = [{ ...epochNameOf(suite, epoch), authority: 0 }, ...own.upload.header.epochs.slice(1)];

@@ -1,6 +1,6 @@
 /** A batch of the one-shot mode from the epoch keys to the sum: real cores, real masks. */
-import { judgeSum } from '@basa/protocol/one-shot';
-import { sumRules } from '@basa/protocol/wire';
+import { judgeSum } from '@basa/protocol/internal/one-shot/sums.ts';
+import { sumRules } from '@basa/protocol/internal/wire/input.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -1,6 +1,6 @@
 import { granted, type Millis, millis, type UserId } from '@basa/protocol';
-import { restorePaperBuffer } from '@basa/protocol/internal/paper/server.ts';
-import { issuePaperKey, tickPaper } from '@basa/protocol/paper';
+import { restorePaperBuffer, tickPaper } from '@basa/protocol/internal/paper/server.ts';
+import { issuePaperKey } from '@basa/protocol/paper';
 import { nodeSuite } from '@basa/runtime/node';
 import { PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';

@@ -1,5 +1,5 @@
 import { granted, millis, type TaskId } from '@basa/protocol';
-import { EMPTY_LEDGER, privacySpent } from '@basa/protocol/one-shot';
+import { EMPTY_LEDGER, privacySpent } from '@basa/protocol/internal/one-shot/ledger.ts';
 import { type OneShotFederation, reasonOf, type ShotDevice } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,8 @@
 /** A statistical attack on sums of noisy updates: it must find no more than the accountant allows, and more with less noise. */
 
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
+import type { SumRules } from '@basa/protocol/internal/wire/input.ts';
 import { buildInput } from '@basa/protocol/one-shot';
-import type { SumRules } from '@basa/protocol/wire';
 import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,15 +1,10 @@
 import { type Noise, noisySumBound, ring, toSigned } from '@basa/masking';
 import { granted } from '@basa/protocol';
-import { buildInput, judgeCoordinates, judgeSum } from '@basa/protocol/one-shot';
-import {
-  decodePolicy,
-  encodePolicy,
-  type PrivacyPolicy,
-  policyProblem,
-  type TaskPolicy,
-  taskNoise,
-} from '@basa/protocol/policy';
-import { inputElements, type SumRules } from '@basa/protocol/wire';
+import { judgeCoordinates, judgeSum } from '@basa/protocol/internal/one-shot/sums.ts';
+import { inputElements, type SumRules } from '@basa/protocol/internal/wire/input.ts';
+import { type PrivacyPolicy, taskNoise } from '@basa/protocol/internal/wire/privacy.ts';
+import { buildInput } from '@basa/protocol/one-shot';
+import { policyProblem, TaskPolicy } from '@basa/protocol/policy';
 import { seededWords } from '@basa/simulator/node';
 import { nodeFederation, rulesOf } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -157,8 +152,8 @@ describe('a private policy', () => {
 
   it('can be used, and comes out of its bytes as it went in', () => {
     expect(policyProblem(policy)).toBeUndefined();
-    expect(decodePolicy(encodePolicy(policy))).toEqual(policy);
-    expect(decodePolicy(encodePolicy({ ...policy, privacy: undefined })).privacy).toBeUndefined();
+    expect(TaskPolicy.decode(TaskPolicy.encode(policy))).toEqual(policy);
+    expect(TaskPolicy.decode(TaskPolicy.encode({ ...policy, privacy: undefined })).privacy).toBeUndefined();
   });
 
   it.each([

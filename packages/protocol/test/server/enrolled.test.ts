@@ -1,6 +1,7 @@
 /** The server's check of a certificate, without asking an authority. */
-import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { type Certificate, certificateCodec, certificateProblem, joined } from '@basa/protocol/wire';
+import { endorse, joined } from '@basa/protocol/internal/wire/council.ts';
+import { certificateProblem } from '@basa/protocol/internal/wire/devices.ts';
+import { Certificate } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -27,7 +28,7 @@ describe('a certificate', () => {
     const strangers = { authorities: world.indices.map(() => world.signer()), threshold: 3 };
     const { endorsements: _, ...body } = certificate;
     const keys = { authorities: strangers.authorities.map(({ publicKey }) => publicKey) };
-    const forged = strangers.authorities.flatMap((one) => endorse(certificateCodec, keys, one, body).endorsements);
+    const forged = strangers.authorities.flatMap((one) => endorse(Certificate, keys, one, body).endorsements);
     expect(problem({ ...body, endorsements: joined(forged) })).toBe('certificate-invalid');
   });
 });

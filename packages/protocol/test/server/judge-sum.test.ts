@@ -1,6 +1,7 @@
 /** The judge of sums: an opened sum is applied only if it can be a sum of honest inputs. */
-import { buildInput, judgeSum } from '@basa/protocol/one-shot';
-import { inputElements } from '@basa/protocol/wire';
+import { judgeSum } from '@basa/protocol/internal/one-shot/sums.ts';
+import { inputElements } from '@basa/protocol/internal/wire/input.ts';
+import { buildInput } from '@basa/protocol/one-shot';
 import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -7,7 +7,7 @@ import {
   recordOpened,
   recordQuarantine,
   type ShotBatch,
-} from '@basa/protocol/one-shot';
+} from '@basa/protocol/internal/one-shot/sums.ts';
 import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 /** The opened sums that make a version, and the time at which they do. */
 import type { Ctx } from '@basa/protocol';
+import { nextVersion, versionRule } from '@basa/protocol/internal/one-shot/sums.ts';
 import { MAX_SUMS } from '@basa/protocol/internal/wire/fields.ts';
-import { nextVersion, versionRule } from '@basa/protocol/one-shot';
 import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
 

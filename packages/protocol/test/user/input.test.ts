@@ -1,6 +1,6 @@
 /** The input that a device makes of an update. */
+import { CLIPPED } from '@basa/protocol/internal/wire/training.ts';
 import { buildInput } from '@basa/protocol/one-shot';
-import { CLIPPED } from '@basa/protocol/policy';
 import { reasonOf } from '@basa/simulator';
 import { seededWords } from '@basa/simulator/node';
 import { rulesOf } from '@basa/testkit/core/tools.ts';

@@ -1,6 +1,6 @@
 /** A device gives once on a model, and not again before the pause is over that its task asks for. */
 import { granted, millis, type TaskId } from '@basa/protocol';
-import { EMPTY_LEDGER, restMs, versionProblem } from '@basa/protocol/one-shot';
+import { EMPTY_LEDGER, restMs, versionProblem } from '@basa/protocol/internal/one-shot/ledger.ts';
 import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

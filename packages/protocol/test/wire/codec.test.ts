@@ -1,5 +1,5 @@
 import { ByteReader, DecodeError, FIELD, ring } from '@basa/masking';
-import { deviceRecordCodec } from '@basa/protocol/one-shot';
+import { DeviceRecord } from '@basa/protocol/internal/one-shot/ledger.ts';
 import { frameHeader, unframeHeader } from '@basa/protocol/wire';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
@@ -88,5 +88,5 @@ describe('the frame of an upload', () => {
 });
 
 it('the record of a device is named if it is cut before its kind', () => {
-  expect(() => deviceRecordCodec.decode(new Uint8Array(2))).toThrow('no byte names no record');
+  expect(() => DeviceRecord.decode(new Uint8Array(2))).toThrow('no byte names no record');
 });

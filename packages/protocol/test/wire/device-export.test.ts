@@ -1,14 +1,8 @@
 /** The word of a task's authorities about its devices: for one successor, signed, and believed if one honest authority must be among them. */
 import { millis, type TaskId } from '@basa/protocol';
+import { DeviceExport, exporterOf, exportersNeeded, importedDevice } from '@basa/protocol/internal/wire/devices.ts';
 import { taskIdOf } from '@basa/protocol/policy';
-import {
-  type DeviceExport,
-  deviceExportCodec,
-  exporterOf,
-  exportersNeeded,
-  importedDevice,
-  signStatement,
-} from '@basa/protocol/wire';
+import { signStatement } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -20,14 +14,14 @@ const successor = new Uint8Array(32).fill(9) as TaskId;
 const devices = [{ deviceKey: new Uint8Array(32).fill(1), isRevoked: false, participations: 3 }];
 
 function exported(change: Partial<DeviceExport> = {}, signer = world.authority(2).base.ports.signer): DeviceExport {
-  return signStatement(deviceExportCodec, signer, { task, successor, at: millis(1), devices, ...change });
+  return signStatement(DeviceExport, signer, { task, successor, at: millis(1), devices, ...change });
 }
 
 describe('an export of devices', () => {
   const judged = (told: DeviceExport) => exporterOf(nodeSuite, policy, successor, told);
 
   it('is of the authority that signed it, for one successor', () => {
-    const told = deviceExportCodec.decode(deviceExportCodec.encode(exported()));
+    const told = DeviceExport.decode(DeviceExport.encode(exported()));
     expect(judged(told)).toEqual({ kind: 'exporter', authority: 2 });
   });
 

@@ -1,5 +1,5 @@
 import { RING_32, weightScale } from '@basa/masking';
-import { judgeBehind, judgePrefix, prefixElements, updateWords } from '@basa/protocol/wire';
+import { judgeBehind, judgePrefix, prefixElements, updateWords } from '@basa/protocol/internal/wire/input.ts';
 import { describe, expect, it } from 'vitest';
 import { writePrefix } from '../../src/wire/input.ts';
 

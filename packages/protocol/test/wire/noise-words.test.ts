@@ -1,5 +1,5 @@
 /** The noise of a task, as commands, pages and clients say it. */
-import { noiseWords } from '@basa/protocol/policy';
+import { noiseWords } from '@basa/protocol/internal/wire/privacy.ts';
 import { expect, it } from 'vitest';
 
 const blur = { noiseMultiplier: 0.1, colluders: 1, budget: undefined };

@@ -1,6 +1,7 @@
 /** A policy at its limits: the last value that a task may have, and the first that it may not. */
 import { ByteWriter, RING_32, ring, signedCapacity } from '@basa/masking';
-import { DEFAULT_TRAINING, ENGINE, policyProblem, type TaskPolicy } from '@basa/protocol/policy';
+import { DEFAULT_TRAINING } from '@basa/protocol/internal/wire/training.ts';
+import { ENGINE, policyProblem, type TaskPolicy } from '@basa/protocol/policy';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { privacyField, privacyProblem, sumBound } from '../../src/wire/privacy.ts';

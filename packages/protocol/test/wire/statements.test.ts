@@ -1,13 +1,7 @@
 /** Statements of authorities: who signed, and how often. */
-import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import {
-  agreedOn,
-  type CertificateBody,
-  certificateCodec,
-  type Endorsement,
-  hasGoodEndorsements,
-  isEndorsed,
-} from '@basa/protocol/wire';
+import { agreedOn, endorse, hasGoodEndorsements, isEndorsed } from '@basa/protocol/internal/wire/council.ts';
+import type { CertificateBody } from '@basa/protocol/internal/wire/devices.ts';
+import { Certificate, type Endorsement } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -21,10 +15,10 @@ describe('endorsements', () => {
   const { suite } = world.environment.tools;
   const one = (n: number): Endorsement => {
     const { signer } = world.authority(n).base.ports;
-    return endorse(certificateCodec, world.policy, signer, body(world)).endorsements[0] as Endorsement;
+    return endorse(Certificate, world.policy, signer, body(world)).endorsements[0] as Endorsement;
   };
   const isGood = (...endorsements: Endorsement[]) =>
-    hasGoodEndorsements(suite, certificateCodec, world.policy, { ...body(world), endorsements });
+    hasGoodEndorsements(suite, Certificate, world.policy, { ...body(world), endorsements });
 
   it('are good by rising index, one of each authority, all of them signed', () => {
     expect(isGood(one(0), one(1), one(3))).toBe(true);
@@ -36,7 +30,7 @@ describe('endorsements', () => {
   });
 
   it('are written only by rising index', () => {
-    const written = (...endorsements: Endorsement[]) => certificateCodec.encode({ ...body(world), endorsements });
+    const written = (...endorsements: Endorsement[]) => Certificate.encode({ ...body(world), endorsements });
     expect(written(one(0), one(2))).toBeInstanceOf(Uint8Array);
     for (const wrong of [
       [one(2), one(0)],
@@ -48,21 +42,21 @@ describe('endorsements', () => {
   it('are gathered in order from authorities that sign the same content, and from no stranger', () => {
     const other = new Uint8Array(32).fill(7);
     const said = (n: number, deviceKey = new Uint8Array(32)) =>
-      endorse(certificateCodec, world.policy, world.authority(n).base.ports.signer, { ...body(world), deviceKey });
-    const agreed = agreedOn(certificateCodec, world.policy, [said(0, other), said(3), said(2), said(1)]);
+      endorse(Certificate, world.policy, world.authority(n).base.ports.signer, { ...body(world), deviceKey });
+    const agreed = agreedOn(Certificate, world.policy, [said(0, other), said(3), said(2), said(1)]);
     expect(agreed).toMatchObject({
       deviceKey: new Uint8Array(32),
       endorsements: [{ authority: 1 }, { authority: 2 }, { authority: 3 }],
     });
-    expect(agreedOn(certificateCodec, world.policy, [said(0, other), said(3), said(2)])).toBeUndefined();
-    expect(() => endorse(certificateCodec, world.policy, world.signer(), body(world))).toThrow(
+    expect(agreedOn(Certificate, world.policy, [said(0, other), said(3), said(2)])).toBeUndefined();
+    expect(() => endorse(Certificate, world.policy, world.signer(), body(world))).toThrow(
       'not an authority of this task',
     );
   });
 
   it('are enough from the threshold on', () => {
     const isEnough = (...endorsements: Endorsement[]) =>
-      isEndorsed(suite, certificateCodec, world.policy, { ...body(world), endorsements });
+      isEndorsed(suite, Certificate, world.policy, { ...body(world), endorsements });
     expect(isEnough(one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(1), one(2))).toBe(true);

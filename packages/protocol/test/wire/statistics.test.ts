@@ -1,26 +1,29 @@
 import { addInPlace, plainVectorKernel, planPrivate, RING_32, toSigned } from '@basa/masking';
 import { millis } from '@basa/protocol';
-import { statisticsFault } from '@basa/protocol/internal/wire/statistics-results.ts';
-import { buildReport, judgeSum } from '@basa/protocol/one-shot';
+import { judgeSum } from '@basa/protocol/internal/one-shot/sums.ts';
+import { sumRules } from '@basa/protocol/internal/wire/input.ts';
+import { taskNoise } from '@basa/protocol/internal/wire/privacy.ts';
 import {
-  defineFields,
-  ENGINE,
-  fieldResults,
   fieldsOf,
-  ONE_SHOT_DEFAULTS,
-  POLICY_DEFAULTS,
-  policyProblem,
   type Report,
-  type ReportOf,
   reportWords,
   type StatisticsPolicy,
   statisticsNorm,
   statisticsWords,
-  type TaskPolicy,
-  taskNoise,
   windowAt,
+} from '@basa/protocol/internal/wire/statistics.ts';
+import { statisticsFault } from '@basa/protocol/internal/wire/statistics-results.ts';
+import { buildReport } from '@basa/protocol/one-shot';
+import {
+  defineFields,
+  ENGINE,
+  fieldResults,
+  ONE_SHOT_DEFAULTS,
+  POLICY_DEFAULTS,
+  policyProblem,
+  type ReportOf,
+  type TaskPolicy,
 } from '@basa/protocol/policy';
-import { sumRules } from '@basa/protocol/wire';
 import { seededWords } from '@basa/simulator/node';
 import { describe, expect, it } from 'vitest';
 import { updateWords } from '../../src/wire/input.ts';

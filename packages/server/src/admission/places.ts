@@ -4,11 +4,11 @@
  * A lost row does no harm. Only the upload counts.
  */
 import type { TaskId, UserId } from '@basa/protocol';
-import { type Admitted, type Asked, admit } from '@basa/protocol/one-shot';
+import { Admission } from '@basa/protocol/one-shot';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import { OPEN } from '../store/tasks.ts';
 
-export interface PlaceWish extends Pick<Asked, 'places' | 'least'> {
+export interface PlaceWish extends Pick<Admission.Asked, 'places' | 'least'> {
   /** The version that the device will train on: the newest one. */
   readonly version: number;
   /** The time within which devices count that asked. */
@@ -25,7 +25,7 @@ export interface PlaceCount {
 }
 
 export interface Placed extends PlaceCount {
-  readonly admitted: Admitted;
+  readonly admitted: Admission.Admitted;
   /** The remaining time of the place, if the device has one. */
   readonly leftMs: number;
   /** In a private task, the devices that asked lately and may contribute to the version. */
@@ -127,7 +127,7 @@ async function takePlace(session: SqlSession, task: TaskId, user: UserId, wish: 
   const hasGiven = (await query(HAS_GIVEN, task, user, since, version)).length > 0;
   const [found] = least > 0 ? await query(FRESH, task, at - withinMs, version) : [];
   const fresh = found === undefined ? 0 : column.number(found, 'found');
-  const admitted = admit({ ...rest, ...count, hasGiven, fresh, least });
+  const admitted = Admission.admit({ ...rest, ...count, hasGiven, fresh, least });
   if (admitted === 'place') await query(GIVE, at + leaseMs, version, task, user);
   // The place of a device that has given may count.
   else if (admitted !== 'given') await query(GIVE_NONE, task, user);

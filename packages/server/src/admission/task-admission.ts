@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { type Refused, refused, type TaskId, type UserId } from '@basa/protocol';
 import type { Gathering } from '@basa/protocol/http';
-import { type AdmissionView, type Admitted, retryAfterMs } from '@basa/protocol/one-shot';
+import { Admission } from '@basa/protocol/one-shot';
 import { type RateLimit, TokenBuckets } from '@basa/service';
 import type { AdmissionNumbers } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';
@@ -30,7 +30,7 @@ export type PlaceAnswer = Later | { readonly kind: 'place'; readonly leftMs: num
 /** The user of no device. */
 const NOBODY = new Uint8Array(32) as UserId;
 
-const WHY: Readonly<Record<Exclude<Admitted, 'place'>, string>> = {
+const WHY: Readonly<Record<Exclude<Admission.Admitted, 'place'>, string>> = {
   given: 'the last update of this device is in no version yet, or is on the newest version',
   full: 'every place is taken',
   backlog: 'batches are waiting to be opened',
@@ -72,7 +72,7 @@ export class TaskAdmission {
       return {
         kind: 'later',
         why: WHY[admitted],
-        retryAfterMs: retryAfterMs(count.waiting, this.#jitter()),
+        retryAfterMs: Admission.retryAfterMs(count.waiting, this.#jitter()),
         gathering,
       };
     }
@@ -82,7 +82,7 @@ export class TaskAdmission {
   }
 
   /** What the next version lacks, if that is what the device waits for. */
-  async #gathering(admitted: Exclude<Admitted, 'place'>, fresh: number): Promise<Gathering | undefined> {
+  async #gathering(admitted: Exclude<Admission.Admitted, 'place'>, fresh: number): Promise<Gathering | undefined> {
     const { store, task, newest } = this.#context;
     const { minimum: least, privateWithinMs } = this.#context.numbers;
     if (admitted === 'full' || admitted === 'backlog') return undefined;
@@ -151,7 +151,7 @@ export class TaskAdmission {
   }
 
   /** As of the last look. */
-  get view(): AdmissionView {
+  get view(): Admission.AdmissionView {
     const { waitingSums, ...count } = this.#count;
     const underWay = [...this.#underWay.values()].reduce((sum, devices) => sum + devices, 0);
     return { places: this.#context.numbers.places, underWay, ...count, waitingBatches: waitingSums };

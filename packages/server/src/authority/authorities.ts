@@ -1,7 +1,7 @@
 /** The authorities that a server knows, by their keys; each task names the authorities that it trusts. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { TaskId, UserId } from '@basa/protocol';
-import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { fail } from '@basa/service';
 import type { Store } from '../store/store.ts';
@@ -40,9 +40,9 @@ export async function meetAuthorities(links: readonly AuthorityLink[], tell: (wo
 }
 
 function wordsOf(url: string, error: unknown): string {
-  const reason = networkReason(error);
-  const happened = isCertificateReason(reason) ? 'has a certificate that is not trusted' : 'does not answer';
-  return `the authority ${url} ${happened} (${reason}); ${networkAdvice(error)}. Until it answers, the server cannot make batches or versions`;
+  const reason = Network.networkReason(error);
+  const happened = Network.isCertificateReason(reason) ? 'has a certificate that is not trusted' : 'does not answer';
+  return `the authority ${url} ${happened} (${reason}); ${Network.networkAdvice(error)}. Until it answers, the server cannot make batches or versions`;
 }
 
 /** Ends the request of a device that f + 1 authorities of the task have revoked: more of them name it than may lie. */

@@ -1,8 +1,8 @@
 /** Requests to one authority over HTTP. */
 import { concatBytes, type Signer } from '@basa/masking';
 import { millis } from '@basa/protocol';
-import { HEADER, type ProblemCode, problemCodeOf, requestStatement, signatureHeaders } from '@basa/protocol/http';
-import type { ServerPorts } from '@basa/protocol/one-shot';
+import { HEADER, type ProblemCode, Problems, requestStatement, signatureHeaders } from '@basa/protocol/http';
+import type { ServerRole } from '@basa/protocol/one-shot';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { ExpectedFault, traceHeaders } from '@basa/service';
 
@@ -38,7 +38,7 @@ export interface Asked {
 export interface AuthorityHttpOptions {
   readonly url: string;
   readonly publicKey: Uint8Array;
-  readonly ports: ServerPorts;
+  readonly ports: ServerRole.ServerPorts;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   onAsked?(asked: Asked): void;
@@ -138,7 +138,7 @@ export class AuthorityHttp {
     const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
     if (response.status >= 500 || response.status === 429)
       throw new AuthorityUnreachable(words || `${response.status}`);
-    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`, uploadsIn(problem));
+    throw new AuthorityRefusal(Problems.problemCodeOf(problem), words || `${response.status}`, uploadsIn(problem));
   }
 }
 

@@ -2,26 +2,20 @@
 import { concatBytes, equalBytes, type Signer } from '@basa/masking';
 import type { TaskId, UserId } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol/http';
-import { decodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import {
-  type BatchVoteRequest,
-  batchVoteRequestCodec,
+  BatchVoteRequest,
   type Codec,
+  Devices,
   type Epoch,
-  type InspectAnswer,
-  type InspectRequest,
-  inspectAnswerCodec,
-  inspectRequestCodec,
+  InspectAnswer,
+  InspectRequest,
   isSigned,
-  liveEpochsCodec,
-  type ReleaseAnswer,
-  type ReleaseRequest,
-  releaseAnswerCodec,
-  releaseRequestCodec,
-  revocationsCodec,
+  LiveEpochs,
+  ReleaseAnswer,
+  ReleaseRequest,
   unframeHeader,
-  type Vote,
-  voteCodec,
+  Vote,
 } from '@basa/protocol/wire';
 import { AuthorityHttp, type AuthorityHttpOptions, AuthorityUnreachable, type Question } from './authority-http.ts';
 
@@ -52,39 +46,39 @@ export class AuthorityLink {
   }
 
   async policy(task: TaskId): Promise<TaskPolicy> {
-    return decodePolicy(await this.#get('policy', AUTHORITY_PATH.policy(task)));
+    return TaskPolicy.decode(await this.#get('policy', AUTHORITY_PATH.policy(task)));
   }
 
   /** All devices that it has revoked. */
   async revocations(): Promise<readonly UserId[]> {
-    const told = revocationsCodec.decode(await this.#get('revocations', AUTHORITY_PATH.revocations));
+    const told = Devices.Revocations.decode(await this.#get('revocations', AUTHORITY_PATH.revocations));
     const { ports, publicKey } = this.#options;
-    if (isSigned(ports.suite, revocationsCodec, told, publicKey)) return told.users;
+    if (isSigned(ports.suite, Devices.Revocations, told, publicKey)) return told.users;
     throw new AuthorityUnreachable('it sent a list of revocations that is not its own');
   }
 
   /** One-shot: its epochs that uploads may name now. */
   async epochs(task: TaskId): Promise<readonly Epoch[]> {
-    return liveEpochsCodec.decode(await this.#get('epochs', AUTHORITY_PATH.epochs(task))).epochs;
+    return LiveEpochs.decode(await this.#get('epochs', AUTHORITY_PATH.epochs(task))).epochs;
   }
 
   /** One-shot: returns its verdicts on uploads, without their vectors. */
   async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
-    const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
+    const bytes = InspectRequest.encode({ ...body, signature: this.#sign(InspectRequest.statement(body)) });
     const path = AUTHORITY_PATH.inspections(body.task);
-    const answer = await this.#postLong('inspect', path, bytes, inspectAnswerCodec, body.uploads.length);
+    const answer = await this.#postLong('inspect', path, bytes, InspectAnswer, body.uploads.length);
     const { ports, publicKey } = this.#options;
-    const isItsOwn = isSigned(ports.suite, inspectAnswerCodec, answer, publicKey);
+    const isItsOwn = isSigned(ports.suite, InspectAnswer, answer, publicKey);
     if (isItsOwn && equalBytes(answer.task, body.task)) return answer;
     throw new AuthorityUnreachable('it did not sign its verdicts, or they belong to another task');
   }
 
   async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<Vote> {
     const { task, uploads } = body.batch;
-    const signature = this.#sign(batchVoteRequestCodec.statement(body));
-    const bytes = batchVoteRequestCodec.encode({ ...body, signature });
+    const signature = this.#sign(BatchVoteRequest.statement(body));
+    const bytes = BatchVoteRequest.encode({ ...body, signature });
     const path = AUTHORITY_PATH.batchVotes(task);
-    return this.#postLong('vote', path, bytes, voteCodec, uploads.length);
+    return this.#postLong('vote', path, bytes, Vote, uploads.length);
   }
 
   /**
@@ -92,7 +86,7 @@ export class AuthorityLink {
    * one after the other as they come, each of `vectorBytes`.
    */
   async release(body: Unsigned<ReleaseRequest>, take: TakeRelease, limits: ReleaseLimits): Promise<void> {
-    const bytes = releaseRequestCodec.encode({ ...body, signature: this.#sign(releaseRequestCodec.statement(body)) });
+    const bytes = ReleaseRequest.encode({ ...body, signature: this.#sign(ReleaseRequest.statement(body)) });
     const path = AUTHORITY_PATH.releases(body.batch.task);
     const read = (response: Response): Promise<Uint8Array> => readRelease(response, take, limits.vectorBytes);
     const vectors = body.wanted.filter(({ vector }) => vector).length;
@@ -177,7 +171,7 @@ async function readRelease(
     const headBytes = framedBytes(head);
     if (headBytes === undefined || head.length < headBytes) continue;
     const { header } = unframeHeader(head.subarray(0, headBytes), MAX_HEAD_BYTES);
-    vectors = new VectorPieces(take, vectorBytes, await take.answer(releaseAnswerCodec.decode(header)));
+    vectors = new VectorPieces(take, vectorBytes, await take.answer(ReleaseAnswer.decode(header)));
     await vectors.add(head.subarray(headBytes));
   }
   if (vectors === undefined || !vectors.isWhole) throw new Error('the sums of masks were cut off');

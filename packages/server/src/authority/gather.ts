@@ -1,5 +1,5 @@
 /** How authorities are asked: several in parallel, and again after a failure. */
-import { Poll } from '@basa/protocol/wire';
+import { Councils } from '@basa/protocol/wire';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
 import type { AuthorityLink } from './authority-link.ts';
 
@@ -22,7 +22,7 @@ export function gather(
   needed: number,
   ask: (member: Member) => Promise<void>,
 ): Promise<void> {
-  const poll = new Poll<Member>(members.length, (good) => good.length >= needed);
+  const poll = new Councils.Poll<Member>(members.length, (good) => good.length >= needed);
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const end = (): void => {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
-import type { ServerPorts } from '@basa/protocol/one-shot';
-import { type ModelStatement, modelStatementCodec, signStatement } from '@basa/protocol/wire';
+import type { ServerRole } from '@basa/protocol/one-shot';
+import { ModelStatement, signStatement } from '@basa/protocol/wire';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
@@ -19,7 +19,7 @@ export interface ModelContext {
   readonly read: ReadTask;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly ports: ServerPorts;
+  readonly ports: ServerRole.ServerPorts;
   readonly nodes: Pick<Nodes, 'upToDate'>;
 }
 
@@ -108,7 +108,7 @@ export class ModelKeeper {
   /** The statement that devices get. */
   statementOf({ version, serial, modelHash }: StoredModel): ModelStatement {
     const { task, ports } = this.#context;
-    return signStatement(modelStatementCodec, ports.signer, { task, version, serial, modelHash });
+    return signStatement(ModelStatement, ports.signer, { task, version, serial, modelHash });
   }
 
   /** Throws if the bytes of the newest version are gone. */

@@ -2,8 +2,8 @@
 
 import { toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import type { SumState } from '@basa/protocol/one-shot';
-import { inputElements } from '@basa/protocol/wire';
+import type { Sums } from '@basa/protocol/one-shot';
+import { InputWords } from '@basa/protocol/wire';
 import { createWorkerPool, nodeRandomBytes, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { type BlobStore, bodiesOf, collect } from '../blobs/blob-store.ts';
 import type { OpenedRow } from '../store/batches.ts';
@@ -47,7 +47,7 @@ export async function openShards(
   sum: ToOpen,
 ): Promise<OpenedSum> {
   const { ctx, rules } = sum;
-  const [whole, ...later] = shardsOf(inputElements(rules), pool.size);
+  const [whole, ...later] = shardsOf(InputWords.inputElements(rules), pool.size);
   if (whole === undefined) throw new Error('a sum without elements');
   const sumOf = async ({ from, to }: Shard, weightSum?: number): Promise<SummedShard> => {
     const work = { kind: 'sum-shard', ...sum, from, to, weightSum } as const;
@@ -90,7 +90,7 @@ function meanKey(ctx: Ctx): string {
 /** Stores the mean durably, and returns the row that the recording step writes afterwards. */
 export async function storeOpened(
   blobs: BlobStore,
-  { ctx, task }: Pick<SumState, 'ctx' | 'task'>,
+  { ctx, task }: Pick<Sums.SumState, 'ctx' | 'task'>,
   opened: OpenedSum,
 ): Promise<OpenedRow> {
   if (opened.kind === 'quarantine') return spoiltRow(task, opened);

@@ -3,7 +3,7 @@
  * does not read gets no more events and is soon disconnected.
  */
 import type { ServerResponse } from 'node:http';
-import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol/http';
+import { Live } from '@basa/protocol/http';
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;
@@ -14,8 +14,8 @@ const KEEP_ALIVE_MS = 15_000;
 
 export interface StreamSource {
   readonly live: LiveTasks;
-  versions(from: number): Promise<readonly LiveVersion[]>;
-  state(versions: readonly LiveVersion[]): Promise<LiveState>;
+  versions(from: number): Promise<readonly Live.LiveVersion[]>;
+  state(versions: readonly Live.LiveVersion[]): Promise<Live.LiveState>;
 }
 
 /** Ends when the listener disconnects, or by the returned function. */
@@ -36,7 +36,7 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
     if (isEnded || text === last) return;
     last = text;
     response.write(`event: state\ndata: ${JSON.stringify({ at, ...rest })}\n\n`);
-    from = told.find((version) => shownScore(version) === undefined)?.version ?? told.at(-1)?.version ?? from;
+    from = told.find((version) => Live.shownScore(version) === undefined)?.version ?? told.at(-1)?.version ?? from;
   };
   const schedule = (): void => {
     timer ??= setTimeout(() => {

@@ -1,6 +1,6 @@
 /** The public view of a server's tasks, for the event stream. */
 import { toHex } from '@basa/masking';
-import { type LiveBatch, type LiveState, type LiveVersion, scoresIn } from '@basa/protocol/http';
+import { Live } from '@basa/protocol/http';
 import type { Answer } from '@basa/service';
 import type { BatchRow } from '../store/batches.ts';
 import type { Store } from '../store/store.ts';
@@ -42,7 +42,7 @@ export class LiveTasks {
     for (const listener of this.#listeners) listener();
   }
 
-  async state(task: RunningTask, versions: readonly LiveVersion[]): Promise<LiveState> {
+  async state(task: RunningTask, versions: readonly Live.LiveVersion[]): Promise<Live.LiveState> {
     const name = toHex(task.task);
     const { stop, target } = task.read.specification;
     const { statistics } = task.mode;
@@ -69,27 +69,27 @@ export class LiveTasks {
   }
 
   /** Returns the versions from this one on that users may have. */
-  async versions({ task }: RunningTask, from: number): Promise<readonly LiveVersion[]> {
+  async versions({ task }: RunningTask, from: number): Promise<readonly Live.LiveVersion[]> {
     const models = await this.#store.models(task, from);
     return models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
       version,
       at: madeAt,
       accepted,
       dropped,
-      ...scoresIn(model),
+      ...Live.scoresIn(model),
       ...(meanAge !== undefined && { meanAge }),
       ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
     }));
   }
 
   /** Those that are open, then the uploads that will be in one, then those that ended lately. */
-  async #batches({ task, read }: RunningTask): Promise<readonly LiveBatch[]> {
+  async #batches({ task, read }: RunningTask): Promise<readonly Live.LiveBatch[]> {
     const { bufferSize, minimum } = read.policy;
-    const shown = ({ ctx, status, version, updates }: BatchRow): LiveBatch => {
+    const shown = ({ ctx, status, version, updates }: BatchRow): Live.LiveBatch => {
       return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: updates };
     };
     const groups = await this.#store.shotGroups(task);
-    const filling = groups.flatMap(({ version, waiting, good }): LiveBatch[] => {
+    const filling = groups.flatMap(({ version, waiting, good }): Live.LiveBatch[] => {
       const accepted = Math.min(waiting + good, bufferSize);
       return accepted === 0
         ? []

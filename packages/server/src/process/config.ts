@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
 import type { BasaEvent } from '@basa/protocol';
-import { isLoopback } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import {
   type Address,
   type CheckedConfig,
@@ -205,7 +205,7 @@ const config = serviceConfig({
   },
   risksOf({ dataFolder, authorityUrl, databaseUrl, tokensFolder }) {
     const isAlone = databaseUrl === undefined && dataFolder !== undefined;
-    const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
+    const isTogether = authorityUrl.split(',').every((url) => Network.isLoopback(new URL(url).hostname));
     return {
       secretFiles: isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {},
       risks: [

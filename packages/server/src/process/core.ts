@@ -1,7 +1,7 @@
 /** The records of a server, and the working parts over them: the links to the authorities, batches, tasks and uploads. */
 
 import { type Suite, toHex } from '@basa/masking';
-import type { ServerPorts } from '@basa/protocol/one-shot';
+import type { ServerRole } from '@basa/protocol/one-shot';
 import { nodeSuite } from '@basa/runtime/node';
 import { countDatabase, ExpectedFault, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Places } from '../admission/places.ts';
@@ -44,7 +44,7 @@ export async function openCore(settings: Settings, reports: Reports, onClose: On
   const { store, database } = opened;
   onClose(() => store.close());
   onClose(watchProcess(metrics, shared === undefined ? dataFolder : undefined));
-  const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer: await opened.signer() };
+  const ports: ServerRole.ServerPorts = { suite: rememberingSuite(nodeSuite), signer: await opened.signer() };
   const blobs = withRows(await openBlobs(blobPlaceOf(settings)), bodyRows(database));
   onClose(() => blobs.close());
   const placeTable = new Places(database);

@@ -1,7 +1,7 @@
 /** Values that are read at each scrape: tasks, their models, and their open batches as of the last look. */
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
-import { epsilonBudget, type FieldResult } from '@basa/protocol/policy';
+import { type FieldResult, Privacy } from '@basa/protocol/policy';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
@@ -72,7 +72,7 @@ export function serverGauges(metrics: Metrics, tasks: () => readonly RunningTask
         : field.buckets.map(({ bucket, count }) => [{ task, field: field.name, bucket }, count]),
     ),
   );
-  metrics.gauge('basa_privacy_epsilon', () => eachTask((task) => one(task, epsilonBudget(task.read.policy))));
+  metrics.gauge('basa_privacy_epsilon', () => eachTask((task) => one(task, Privacy.epsilonBudget(task.read.policy))));
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, newestOf(task)?.accuracy)));
   metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, newestOf(task)?.r2)));
 }

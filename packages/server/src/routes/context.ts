@@ -2,7 +2,7 @@
 
 import { equalBytes, fromHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol/http';
-import { type Certificate, certificateCodec, certificateProblem } from '@basa/protocol/wire';
+import { Certificate, Devices } from '@basa/protocol/wire';
 import { deviceOf, fail, granted, hexText, rememberRequest, type Service, Type } from '@basa/service';
 import type { TaskLimits } from '../admission/task-admission.ts';
 import { checkRevoked } from '../authority/authorities.ts';
@@ -53,7 +53,7 @@ export async function checkMember(
 ): Promise<void> {
   const { user, deviceKey } = deviceOf(request);
   if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-  const problem = certificateProblem(ports.suite, { ...read.policy, task }, certificate);
+  const problem = Devices.certificateProblem(ports.suite, { ...read.policy, task }, certificate);
   if (problem !== undefined) granted(problem);
   await checkRevoked(store, read.policy, user);
 }
@@ -105,5 +105,5 @@ function certificateIn({ headers }: ReadRequest): Certificate {
   const bytes = fromHex(String(headers[HEADER.certificate] ?? ''));
   if (bytes === undefined || bytes.length === 0)
     fail('malformed', { detail: `${HEADER.certificate}: missing or not hexadecimal` });
-  return certificateCodec.decode(bytes);
+  return Certificate.decode(bytes);
 }

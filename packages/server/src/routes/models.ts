@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { certificateCodec, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
+import { Certificate, ShownModel } from '@basa/protocol/wire';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, rememberRequest, Type, wireBytes } from '@basa/service';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { cacheOf, checkMember, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
@@ -23,7 +23,7 @@ export function mountModels(context: RouteContext, { require: onRequest }: Reade
     const task = await foundTask(context, params.task);
     const shown = await newestModel(task);
     reply.header('cache-control', cacheOf(task)).type(BYTES_MEDIA_TYPE);
-    return reply.send(Buffer.from(shownModelCodec.encode(shown)));
+    return reply.send(Buffer.from(ShownModel.encode(shown)));
   });
 
   const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
@@ -84,7 +84,7 @@ async function newestModel({ models, mode, read }: RunningTask): Promise<ShownMo
 /** The model that is sent with a place, so that a device need not ask for it. */
 async function modelWithPlace(task: RunningTask): Promise<{ readonly model?: string }> {
   if (task.mode.shots === undefined) return {};
-  return { model: toHex(shownModelCodec.encode(await newestModel(task))) };
+  return { model: toHex(ShownModel.encode(await newestModel(task))) };
 }
 
 /** True if a list of entity tags (RFC 9110) names this one. */
@@ -132,7 +132,7 @@ export function mountAdmissions(context: RouteContext): void {
     async (request) => {
       const task = await foundTask(context, request.params.task);
       const { user } = deviceOf(request);
-      await checkMember(context, task, request, certificateCodec.decode(bytesOf(request)));
+      await checkMember(context, task, request, Certificate.decode(bytesOf(request)));
       // Only devices of the task count: others could use up its share with keys that cost nothing.
       const wait = context.taskLimits?.take(request.params.task, user, context.clock());
       if (wait !== undefined)

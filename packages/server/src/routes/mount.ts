@@ -3,7 +3,7 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol/http';
-import type { ShotBatch } from '@basa/protocol/one-shot';
+import type { Sums } from '@basa/protocol/one-shot';
 import { answers, fail, hexText, Type } from '@basa/service';
 import { type RouteContext, readersOf } from './context.ts';
 import { mountAdmissions, mountModels } from './models.ts';
@@ -47,7 +47,7 @@ const batchState = Type.Object({
   includedIn: Type.Optional(Type.Integer({ description: 'the version that it is a part of' })),
 });
 
-function stateOf({ ctx, task, status, rules, users, includedIn }: ShotBatch) {
+function stateOf({ ctx, task, status, rules, users, includedIn }: Sums.ShotBatch) {
   const { version, bufferSize, minimum } = rules;
   return {
     ctx: toHex(ctx),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { type PageSettings, SERVER_PATH } from '@basa/protocol/http';
+import { type Live, SERVER_PATH } from '@basa/protocol/http';
 import { fail, networkOf, StartError } from '@basa/service';
 import { MAX_STREAMS_OF_NETWORK, StreamPlaces, streamEvents } from '../live/event-stream.ts';
 import { foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
@@ -18,7 +18,7 @@ export interface PageOptions {
   /** Holds enrolment tokens that are handed out to visitors of a page (page-tokens.ts). */
   readonly tokensFolder?: string;
   /** The provider at which operators sign in from the page. */
-  readonly signIn?: PageSettings['signIn'];
+  readonly signIn?: Live.PageSettings['signIn'];
   /** Those of its endpoints that pages may ask, besides that of the issuer. */
   readonly signInOrigins?: readonly string[];
 }
@@ -46,7 +46,7 @@ export function mountPages(context: RouteContext, pages: PageOptions): void {
   const headers = securityHeaders([...authorities, ...providers.map((url) => new URL(url).origin)]);
   const own = filesBelow(pages.folder, '/');
   const shared = pages.sharesFolder === undefined ? [] : filesBelow(pages.sharesFolder, SHARES);
-  const settings: PageSettings = {
+  const settings: Live.PageSettings = {
     authority: authorities.join(','),
     shares: shared.map(({ address }) => address),
     handsOutTokens: pages.tokensFolder !== undefined,

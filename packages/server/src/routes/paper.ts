@@ -2,7 +2,7 @@
 import { packedLength } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol/http';
 import { paperMessages } from '@basa/protocol/paper';
-import { certificateCodec, unframeHeader } from '@basa/protocol/wire';
+import { Certificate, unframeHeader } from '@basa/protocol/wire';
 import {
   answers,
   BYTES_MEDIA_TYPE,
@@ -38,7 +38,7 @@ export function mountUnsafePaper(context: RouteContext): void {
   };
   app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
     const task = await foundTask(context, request.params.task);
-    const certificate = certificateCodec.decode(bytesOf(request));
+    const certificate = Certificate.decode(bytesOf(request));
     await checkMember(context, task, request, certificate);
     rememberRequest(request);
     task.checkRunning();

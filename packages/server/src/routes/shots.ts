@@ -2,7 +2,7 @@
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { type Ctx, isRefused, type Refused, refused } from '@basa/protocol';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
-import { type ShotUpload, shotUploadCodec } from '@basa/protocol/wire';
+import { ShotUpload } from '@basa/protocol/wire';
 import {
   answerRefusal,
   answers,
@@ -72,7 +72,7 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   const name = fromHex(uploadName) as Ctx;
   const task = await foundTask(context, taskName);
   const { intake } = shotsOf(task);
-  const upload = shotUploadCodec.decode(headerBytesOf(request));
+  const upload = ShotUpload.decode(headerBytesOf(request));
   const { deviceKey, user } = deviceOf(request);
   // Its user as well: otherwise a key without a certificate could end the place of a device, or write into its upload.
   const isOwn = equalBytes(upload.certificate.deviceKey, deviceKey) && equalBytes(upload.header.user, user);

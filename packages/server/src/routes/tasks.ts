@@ -1,7 +1,7 @@
 /** Tasks: created, shown, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
-import { SERVER_PATH, scoresIn } from '@basa/protocol/http';
-import { epsilonBudget, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { Live, SERVER_PATH } from '@basa/protocol/http';
+import { Privacy, type TaskPolicy } from '@basa/protocol/policy';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
@@ -159,7 +159,7 @@ export function mountTasks(context: RouteContext, readers: Readers): void {
         dropped,
         ...(meanAge !== undefined && { meanAge }),
         ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
-        ...scoresIn(model),
+        ...Live.scoresIn(model),
         ...(loss !== undefined && { loss }),
       })),
     };
@@ -176,9 +176,9 @@ async function created(create: () => Promise<RunningTask>): Promise<RunningTask>
   }
 }
 
-function privacyView(policy: TaskPolicy, { noiseMultiplier, colluders, budget }: PrivacyPolicy) {
+function privacyView(policy: TaskPolicy, { noiseMultiplier, colluders, budget }: Privacy.PrivacyPolicy) {
   const by = policy.oneShot?.authorityNoise === true ? ('authority' as const) : ('devices' as const);
-  const epsilon = epsilonBudget(policy);
+  const epsilon = Privacy.epsilonBudget(policy);
   return { noiseMultiplier, colluders, by, ...(epsilon !== undefined && { ...budget, epsilon }) };
 }
 
@@ -202,7 +202,7 @@ function describe(running: RunningTask, isReader = true) {
     ...(policy.privacy !== undefined && { privacy: privacyView(policy, policy.privacy) }),
     ...(why !== undefined && { why }),
     ...(newest !== undefined && policy.statistics === undefined && { version: newest.version }),
-    ...scoresIn(results ?? {}),
+    ...Live.scoresIn(results ?? {}),
     ...(results?.loss !== undefined && { loss: results.loss }),
     ...(specification.model !== undefined && { model: specification.model }),
   };

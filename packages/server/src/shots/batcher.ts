@@ -1,8 +1,8 @@
 /** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { toHex } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
-import { leastOfVersion, pickBatch, type Voters } from '@basa/protocol/one-shot';
-import { participationsOf, type TaskPolicy } from '@basa/protocol/policy';
+import { Batching, leastOfVersion } from '@basa/protocol/one-shot';
+import { Privacy, type TaskPolicy } from '@basa/protocol/policy';
 import { batchOf } from '@basa/protocol/wire';
 import type { PendingShots, ShotGroup, StoredShot } from '../store/shots.ts';
 import type { Fence } from '../store/sql.ts';
@@ -59,9 +59,9 @@ export class Batcher {
       await store.decideShots(task, outdated, { from: 'good', to: 'waiting' }, fence);
       return 'outdated';
     }
-    let rest = free.map((shot) => ({ ...shot, voters: voters.of(shot.name) as Voters }));
+    let rest = free.map((shot) => ({ ...shot, voters: voters.of(shot.name) as Batching.Voters }));
     for (let made = 0; ; made++) {
-      const picked = pickBatch(policy, rest);
+      const picked = Batching.pickBatch(policy, rest);
       const leftMs = earliest(picked.map(({ votes }) => votes.first)) - now;
       const isDue = isBatchDue(policy, picked.length, { pace, leftMs, marginMs });
       if (!isDue || !(await this.#make(picked, fence))) return made > 0 ? 'made' : 'nothing';
@@ -74,7 +74,8 @@ export class Batcher {
     const { task, policy, batches } = this.#context;
     const names = picked.map(({ name }) => name);
     const sum = await batches.add(batchOf(task, names), fence);
-    if (sum !== undefined && participationsOf(policy) !== undefined) this.#voting = [...this.#voting, ...sum.users];
+    if (sum !== undefined && Privacy.participationsOf(policy) !== undefined)
+      this.#voting = [...this.#voting, ...sum.users];
     return sum !== undefined;
   }
 
@@ -89,7 +90,7 @@ export class Batcher {
 
   async #forgetVoting(): Promise<void> {
     const { task, policy, store, voters } = this.#context;
-    if (participationsOf(policy) === undefined) return;
+    if (Privacy.participationsOf(policy) === undefined) return;
     voters.forgetUsers(this.#voting);
     this.#voting = await store.usersInVotes(task);
   }

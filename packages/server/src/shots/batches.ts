@@ -1,6 +1,6 @@
 /** The steps of batches: each is durable, and then told to logs, traces, other nodes and pages. */
 import type { Ctx, Refused } from '@basa/protocol';
-import type { ServerPorts, ShotBatch, SumStep } from '@basa/protocol/one-shot';
+import type { ServerRole, Sums } from '@basa/protocol/one-shot';
 import type { Batch } from '@basa/protocol/wire';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { BatchChange } from '../store/batches.ts';
@@ -10,7 +10,7 @@ import type { OnEvent, ServerWatch } from '../watch/server-watch.ts';
 
 export interface BatchTools {
   readonly store: Store;
-  readonly ports: ServerPorts;
+  readonly ports: ServerRole.ServerPorts;
   readonly nodes: Pick<Nodes, 'tell'>;
   readonly watch: ServerWatch;
   readonly onEvent: OnEvent;
@@ -26,7 +26,7 @@ export class Batches {
   }
 
   /** Undefined if one of its uploads no longer exists, or is in another batch. */
-  async add(batch: Batch, fence: Fence | undefined): Promise<ShotBatch | undefined> {
+  async add(batch: Batch, fence: Fence | undefined): Promise<Sums.ShotBatch | undefined> {
     const { store, ports, onEvent } = this.#tools;
     const added = await store.addBatch(ports.suite, batch, fence);
     if (added === undefined) return undefined;
@@ -36,7 +36,7 @@ export class Batches {
   }
 
   /** Undefined if it is not in the store. */
-  async find(ctx: Ctx): Promise<ShotBatch | undefined> {
+  async find(ctx: Ctx): Promise<Sums.ShotBatch | undefined> {
     const batch = await this.#tools.store.batch(ctx);
     if (batch !== undefined) this.#tools.watch.trace(batch);
     return batch;
@@ -45,7 +45,7 @@ export class Batches {
   /** Takes one step. Its answer is durable. */
   async step<Answer>(
     ctx: Ctx,
-    work: (batch: ShotBatch) => SumStep<ShotBatch, Answer>,
+    work: (batch: Sums.ShotBatch) => Sums.SumStep<Sums.ShotBatch, Answer>,
     change: BatchChange = {},
   ): Promise<Answer | Refused> {
     const { store, onEvent } = this.#tools;
@@ -56,7 +56,7 @@ export class Batches {
     return taken.answer;
   }
 
-  #changed(batch: ShotBatch): void {
+  #changed(batch: Sums.ShotBatch): void {
     const { watch, nodes, onChange } = this.#tools;
     watch.trace(batch);
     nodes.tell('batch', batch.task);
@@ -64,6 +64,6 @@ export class Batches {
   }
 }
 
-function aboutOf({ task, rules }: ShotBatch): Parameters<OnEvent>[1] {
+function aboutOf({ task, rules }: Sums.ShotBatch): Parameters<OnEvent>[1] {
   return { task, version: rules.version };
 }

@@ -1,6 +1,6 @@
 /** What the parts of a server work with: the tools that all tasks share, and what belongs to one task. */
 import type { TaskId } from '@basa/protocol';
-import type { ServerPorts } from '@basa/protocol/one-shot';
+import type { ServerRole } from '@basa/protocol/one-shot';
 import type { OneShotPolicy, TaskPolicy } from '@basa/protocol/policy';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Places } from '../admission/places.ts';
@@ -21,7 +21,7 @@ export interface ServerTools {
   readonly blobs: BlobStore;
   readonly batches: Batches;
   readonly links: readonly AuthorityLink[];
-  readonly ports: ServerPorts;
+  readonly ports: ServerRole.ServerPorts;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
   /** The clock of this node; leases are judged by the store's. */
   readonly clock: () => number;

@@ -1,7 +1,7 @@
 /** The epochs of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
-import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd, isEpochOf } from '@basa/protocol/wire';
+import { EPOCHS_AT_ONCE, Epoch, epochEnd, isEpochOf } from '@basa/protocol/wire';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { OneShotContext } from './context.ts';
 
@@ -97,7 +97,7 @@ export class Epochs {
       epoch.authority === authority && equalBytes(epoch.task, task) && isEpochOf(ports.suite, policy, epoch);
     if (!epochs.every(isItsOwn)) throw new Error(`authority ${authority} sent an epoch that is not its own`);
     for (const epoch of epochs) {
-      const statement = epochCodec.statementHash(ports.suite, epoch);
+      const statement = Epoch.statementHash(ports.suite, epoch);
       if (this.#epochs.has(toHex(statement))) continue;
       await this.#needRoom(epoch);
       // One epoch more, for clocks that differ.
@@ -122,6 +122,6 @@ export class Epochs {
   async #read(): Promise<void> {
     const { store, task, ports } = this.#context;
     const epochs = await store.epochs(task);
-    this.#epochs = new Map(epochs.map((epoch) => [toHex(epochCodec.statementHash(ports.suite, epoch)), epoch]));
+    this.#epochs = new Map(epochs.map((epoch) => [toHex(Epoch.statementHash(ports.suite, epoch)), epoch]));
   }
 }

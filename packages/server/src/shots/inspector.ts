@@ -1,19 +1,10 @@
 /** Has waiting uploads inspected by all authorities, some at a time: a bad one is refused individually, before it is in a sum. */
 import { elementBits, equalBytes, toHex, unpackVector } from '@basa/masking';
 import type { Ctx, RefusalReason, UserId } from '@basa/protocol';
-import {
-  distinctEpochs,
-  type GuardVerdict,
-  guardVerdict,
-  type SaidBy,
-  type Voters,
-  votersOf,
-  wrongVerdicts,
-} from '@basa/protocol/one-shot';
+import { Batching, ServerRole } from '@basa/protocol/one-shot';
 import {
   type Epoch,
-  GUARD_WORDS,
-  guardWordsOf,
+  InputWords,
   type InspectRequest,
   MAX_INSPECTED,
   type ShownUpload,
@@ -111,18 +102,18 @@ export class Inspector {
   /** An authority is reported once for each request, with all its uploads. */
   #report(about: readonly (readonly VerdictOf[])[]): void {
     const { task, policy, onEvent } = this.#context;
-    const wrong = about.flatMap((verdicts) => wrongVerdicts(policy, verdicts));
+    const wrong = about.flatMap((verdicts) => ServerRole.wrongVerdicts(policy, verdicts));
     for (const authority of new Set(wrong.map((verdict) => verdict.authority)))
       onEvent({ kind: 'authority-fault', task, authority, subject: 'guard-words' });
   }
 
-  async #verdictOn(shot: StoredShot, verdicts: readonly Verdict[]): Promise<GuardVerdict> {
-    return guardVerdict(this.#context.policy, await guardWords(this.#context, shot), verdicts);
+  async #verdictOn(shot: StoredShot, verdicts: readonly Verdict[]): Promise<ServerRole.GuardVerdict> {
+    return ServerRole.guardVerdict(this.#context.policy, await guardWords(this.#context, shot), verdicts);
   }
 
-  async #write(shots: readonly StoredShot[], decided: readonly GuardVerdict[], fence: Fence): Promise<void> {
+  async #write(shots: readonly StoredShot[], decided: readonly ServerRole.GuardVerdict[], fence: Fence): Promise<void> {
     const { store, task } = this.#context;
-    const named = (kind: GuardVerdict['kind']): Ctx[] =>
+    const named = (kind: ServerRole.GuardVerdict['kind']): Ctx[] =>
       shots.filter((_, n) => decided[n]?.kind === kind).map(({ name }) => name);
     await store.decideShots(task, named('good'), { from: 'waiting', to: 'good' }, fence);
     for (const [n, verdict] of decided.entries())
@@ -158,10 +149,10 @@ const FRESH_MS = 60_000;
 interface Known {
   readonly user: string;
   readonly at: number;
-  readonly said: SaidBy[];
+  readonly said: Batching.SaidBy[];
 }
 
-type Hear = (verdicts: readonly (Verdict & SaidBy)[]) => void;
+type Hear = (verdicts: readonly (Verdict & Batching.SaidBy)[]) => void;
 
 /**
  * The authorities that would vote for each upload, as of its last inspection. They are kept for a short time and only in memory, because
@@ -175,9 +166,9 @@ export class KnownVoters {
     this.#clock = clock;
   }
 
-  of(name: Ctx): Voters | undefined {
+  of(name: Ctx): Batching.Voters | undefined {
     const known = this.#known.get(toHex(name));
-    return known && votersOf(known.said);
+    return known && Batching.votersOf(known.said);
   }
 
   /** Returns a function that takes the verdicts of a new inspection. Those of earlier ones count no more, even if they come later. */
@@ -234,7 +225,7 @@ export async function epochsOf({ epochs }: ShownTools, shots: readonly StoredSho
   const headers = shots.map(({ upload }) => upload.header);
   const named = headers.flatMap((header) => header.epochs.map(({ statement }) => statement));
   const known = await epochs.named(named);
-  return distinctEpochs({ epoch: (statement) => known.get(toHex(statement)) }, headers);
+  return ServerRole.distinctEpochs({ epoch: (statement) => known.get(toHex(statement)) }, headers);
 }
 
 export function shownUploads(tools: ShownTools, shots: readonly StoredShot[]): Promise<readonly ShownUpload[]> {
@@ -265,7 +256,7 @@ export async function guardWords({ policy, blobs }: ShownTools, { name, upload }
     if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);
     return unpacked.vector;
   };
-  const last = WHOLE_BYTES * Math.floor((elements - GUARD_WORDS / 2) / WHOLE_BYTES);
+  const last = WHOLE_BYTES * Math.floor((elements - InputWords.GUARD_WORDS / 2) / WHOLE_BYTES);
   const [first, behind] = await Promise.all([read(0, Math.min(elements, WHOLE_BYTES)), read(last, elements)]);
-  return guardWordsOf(Uint32Array.of(...first, ...behind));
+  return InputWords.guardWordsOf(Uint32Array.of(...first, ...behind));
 }

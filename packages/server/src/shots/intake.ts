@@ -4,7 +4,7 @@
  */
 import { equalBytes, toHex } from '@basa/masking';
 import { type Ctx, millis, type Refused, refused } from '@basa/protocol';
-import { shotProblem, voteWindow } from '@basa/protocol/one-shot';
+import { Batching, ServerRole } from '@basa/protocol/one-shot';
 import { type Epoch, heldParts, partsHashOf, type ShotUpload, shotLayout, uploadNameOf } from '@basa/protocol/wire';
 import { answerRefusal, fail } from '@basa/service';
 import { bodiesOf } from '../blobs/blob-store.ts';
@@ -60,7 +60,7 @@ export class ShotIntake {
     const known = await epochs.named(header.epochs.map(({ statement }) => statement));
     const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
     const model = await models.named(header.model);
-    const problem = shotProblem(
+    const problem = ServerRole.shotProblem(
       {
         suite: ports.suite,
         task,
@@ -74,7 +74,7 @@ export class ShotIntake {
     );
     if (problem !== undefined || model === undefined) return problem ?? refused('model-unknown');
     if (await models.isRepeated(model.version)) return refused('version-over');
-    return { version: model.version, votes: voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch }) };
+    return { version: model.version, votes: Batching.voteWindow(header, { epochMs: policy.oneShot.epochMs, epoch }) };
   }
 
   /** From now on the upload is expected. */

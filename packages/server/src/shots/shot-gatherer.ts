@@ -1,7 +1,7 @@
 /** Opens batches: has the authorities vote, collects the sums of masks, and gives a batch up if it can never be opened. */
 import { toHex } from '@basa/masking';
 import { type Ctx, granted, isRefusalReason } from '@basa/protocol';
-import { type ClosingBatch, isGranted, loseBatch, recordGrant, type ShotBatch } from '@basa/protocol/one-shot';
+import { type ServerRole, Sums } from '@basa/protocol/one-shot';
 import { epochEnd } from '@basa/protocol/wire';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import { bodiesOf } from '../blobs/blob-store.ts';
@@ -23,10 +23,10 @@ export class ShotGatherer {
   }
 
   /** Has the authorities vote for it, records that, and opens the sum. */
-  async open(sum: ShotBatch, fence: Fence | undefined): Promise<OpenedSum> {
+  async open(sum: Sums.ShotBatch, fence: Fence | undefined): Promise<OpenedSum> {
     const { ctx, rules } = sum;
     const voted = await this.#voted(sum);
-    const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
+    const votes = Sums.isGranted(sum) ? sum.votes : await this.#close(voted, fence);
     const { blobs, policy, watch } = this.#context;
     const keys = voted.shots.map(({ name, upload }) => shotKey(policy, name, upload));
     for (const [n, { bodyHash }] of voted.shots.entries())
@@ -41,29 +41,29 @@ export class ShotGatherer {
     }
   }
 
-  async #masks(voted: VotedBatch, votes: ShotBatch['votes']): Promise<readonly string[]> {
+  async #masks(voted: VotedBatch, votes: Sums.ShotBatch['votes']): Promise<readonly string[]> {
     const epochs = await epochsOf(this.#context, voted.shots);
     const uploads = await shownUploads(this.#context, voted.shots);
     return new MaskSums(this.#context, voted, { batch: voted.sum.batch, epochs, uploads }).collect(votes);
   }
 
-  async #voted(sum: ShotBatch): Promise<VotedBatch> {
+  async #voted(sum: Sums.ShotBatch): Promise<VotedBatch> {
     const { store, ports, policy } = this.#context;
     const { ctx, task } = sum;
     const shots = await store.batchShots(ctx);
     const headers = shots.map(({ upload }) => upload.header);
-    const closing: ClosingBatch = { suite: ports.suite, task, policy, ctx, headers };
+    const closing: ServerRole.ClosingBatch = { suite: ports.suite, task, policy, ctx, headers };
     return { sum, closing, shots };
   }
 
   /** Returns the durable votes. */
-  async #close(voted: VotedBatch, fence: Fence | undefined): Promise<ShotBatch['votes']> {
+  async #close(voted: VotedBatch, fence: Fence | undefined): Promise<Sums.ShotBatch['votes']> {
     const { ctx } = voted.sum;
     const { policy, watch } = this.#context;
     const voting = await watch.traces.step('close', { ctx }, () => askForVotes(this.#context, voted));
     const { votes } = voting;
     if (votes.length < policy.threshold) return this.#hesitate(voted, voting, fence);
-    granted(await this.#context.batches.step(ctx, (found) => recordGrant(found, voting), { fence }));
+    granted(await this.#context.batches.step(ctx, (found) => Sums.recordGrant(found, voting), { fence }));
     return votes;
   }
 
@@ -94,7 +94,7 @@ export class ShotGatherer {
     fence: Fence | undefined,
     freed?: readonly RefusedShot[],
   ): Promise<void> {
-    await this.#context.batches.step(ctx, (batch) => loseBatch(batch, how), { freed, fence });
+    await this.#context.batches.step(ctx, (batch) => Sums.loseBatch(batch, how), { freed, fence });
   }
 
   /** True if the last epoch that its uploads name is given up. */
@@ -107,12 +107,12 @@ export class ShotGatherer {
   }
 
   /** Authorities refuse: if the batch is lost, this is recorded. */
-  async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
+  async lost(sum: Sums.ShotBatch, fence: Fence | undefined): Promise<void> {
     if (await this.#isTooLate(await this.#voted(sum))) await this.#lose(sum.ctx, 'unknown', fence);
   }
 
   /** It has ended: data that was stored only for it is not needed any more. */
-  async ended({ ctx, status, batch }: ShotBatch): Promise<void> {
+  async ended({ ctx, status, batch }: Sums.ShotBatch): Promise<void> {
     const { blobs } = this.#context;
     await blobs.removeBelow(bodiesOf(ctx));
     if (status === 'aborted') return; // its uploads wait again

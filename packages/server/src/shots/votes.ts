@@ -3,21 +3,11 @@
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@basa/masking';
 import type { ProblemCode } from '@basa/protocol/http';
+import { Batching, ServerRole, type Sums } from '@basa/protocol/one-shot';
+import { OneShotRules, type Part } from '@basa/protocol/policy';
 import {
-  type AskedSums,
-  agreedSum,
-  batchVote,
-  type ClosingBatch,
-  isMaskSumOf,
-  type MaskSumOf,
-  refusedPositions,
-  type ShotBatch,
-  sumPlan,
-} from '@basa/protocol/one-shot';
-import { type Part, taskParts } from '@basa/protocol/policy';
-import {
+  Councils,
   type Endorsement,
-  joined,
   type MaskSum,
   type ReleaseRequest,
   shotLayout,
@@ -35,8 +25,8 @@ import { type ShotContext, showAgain } from './inspector.ts';
 
 /** A batch that is being closed, with the headers of its uploads. */
 export interface VotedBatch {
-  readonly sum: ShotBatch;
-  readonly closing: ClosingBatch;
+  readonly sum: Sums.ShotBatch;
+  readonly closing: ServerRole.ClosingBatch;
   readonly shots: readonly StoredShot[];
 }
 
@@ -61,14 +51,14 @@ export async function askForVotes(context: ShotContext, voted: VotedBatch): Prom
       if (error instanceof AuthorityRefusal && !isForgotten(error)) refusals.push(error);
       throw error;
     });
-    const own = batchVote(voted.closing, member.authority, vote);
+    const own = ServerRole.batchVote(voted.closing, member.authority, vote);
     if (own.length === 0) throw new AuthorityUnreachable('it did not vote for the batch');
     votes.push(...own);
   };
   const missing = context.authorities.filter(({ authority }) => !known.some((vote) => vote.authority === authority));
   const needed = Math.max(1, context.policy.threshold - known.length);
   await gather(missing, Math.min(needed, missing.length), ask).catch(() => undefined); // the results are in `votes` and `refusals`
-  return { votes: joined(votes), refusals };
+  return { votes: Councils.joined(votes), refusals };
 }
 
 /** An authority that restarted no longer knows the uploads that it inspected, so it gets them again. */
@@ -89,7 +79,7 @@ function isForgotten(error: unknown): error is AuthorityRefusal {
 }
 
 /** Throws a refusal if the authority no longer finds some uploads good; those that it used in this very batch are as good as before. */
-function checkGood({ ctx }: ShotBatch, shots: readonly StoredShot[], verdicts: readonly Verdict[]): void {
+function checkGood({ ctx }: Sums.ShotBatch, shots: readonly StoredShot[], verdicts: readonly Verdict[]): void {
   const positionOf = ({ upload }: Verdict): number => shots.findIndex(({ name }) => equalBytes(name, upload));
   const others = verdicts.filter(({ verdict, used }) => verdict !== 'good' && !(used && equalBytes(used, ctx)));
   const [first] = others;
@@ -100,7 +90,7 @@ function checkGood({ ctx }: ShotBatch, shots: readonly StoredShot[], verdicts: r
 
 /** Uploads that more authorities refuse than may lie, each with the reason. */
 export function refusedUploads({ refusals }: Voting, { closing, shots }: VotedBatch) {
-  return [...refusedPositions(closing.policy, refusals)].flatMap(([position, { code }]) => {
+  return [...Batching.refusedPositions(closing.policy, refusals)].flatMap(([position, { code }]) => {
     const shot = shots[position];
     return shot === undefined ? [] : [{ name: shot.name, code }];
   });
@@ -117,7 +107,7 @@ export class BatchLost extends Error {
   }
 }
 
-interface StoredVector extends MaskSumOf {
+interface StoredVector extends ServerRole.MaskSumOf {
   readonly key: string;
 }
 
@@ -134,7 +124,7 @@ export class MaskSums {
   readonly #context: ShotContext;
   readonly #batch: VotedBatch;
   readonly #shown: Shown;
-  readonly #sums: MaskSumOf[] = [];
+  readonly #sums: ServerRole.MaskSumOf[] = [];
   readonly #vectors: StoredVector[] = [];
   /** The authorities that are not asked any more, and those of them that can never answer. */
   readonly #without = new Set<number>();
@@ -152,11 +142,11 @@ export class MaskSums {
     const { policy } = this.#batch.closing;
     const rounds = 2 * policy.authorities.length;
     for (let round = 0; round < rounds; round++) {
-      const open = taskParts(policy).filter((part) => this.#good(part) === undefined);
+      const open = OneShotRules.taskParts(policy).filter((part) => this.#good(part) === undefined);
       if (open.length === 0) break;
       await this.#round(votes, open, round);
     }
-    return taskParts(policy).map((part) => {
+    return OneShotRules.taskParts(policy).map((part) => {
       const good = this.#good(part);
       if (good === undefined) throw new AuthorityUnreachable('the authorities do not agree on a sum of masks');
       return good.key;
@@ -169,23 +159,23 @@ export class MaskSums {
     for (const part of open) this.#leaveOutLiars(part);
   }
 
-  #plan(round: number): readonly AskedSums[] {
+  #plan(round: number): readonly ServerRole.AskedSums[] {
     const { closing, sum } = this.#batch;
     const turn = (sum.ctx[0] ?? 0) + round;
-    const plan = sumPlan(closing, turn, [...this.#without]);
+    const plan = ServerRole.sumPlan(closing, turn, [...this.#without]);
     if (plan !== undefined) return plan;
-    if (sumPlan(closing, turn, [...this.#gone]) === undefined) throw new BatchLost();
+    if (ServerRole.sumPlan(closing, turn, [...this.#gone]) === undefined) throw new BatchLost();
     throw new AuthorityUnreachable('too few authorities sum the masks of a batch');
   }
 
   /** Leaves out sums that are known already. */
-  #missing({ authority, wanted }: AskedSums, open: readonly Part[]): readonly WantedSum[] {
+  #missing({ authority, wanted }: ServerRole.AskedSums, open: readonly Part[]): readonly WantedSum[] {
     const isKnown = ({ part, vector }: WantedSum): boolean =>
       [...(vector ? this.#vectors : this.#sums)].some((one) => one.authority === authority && one.sum.part === part);
     return wanted.filter((one) => open.includes(one.part) && !isKnown(one));
   }
 
-  async #ask(votes: readonly Endorsement[], { authority, wanted }: AskedSums): Promise<void> {
+  async #ask(votes: readonly Endorsement[], { authority, wanted }: ServerRole.AskedSums): Promise<void> {
     if (wanted.length === 0) return;
     const link = this.#context.authorities.find((member) => member.authority === authority)?.link;
     try {
@@ -197,7 +187,11 @@ export class MaskSums {
     }
   }
 
-  async #release(link: AuthorityLink, { authority, wanted }: AskedSums, votes: readonly Endorsement[]): Promise<void> {
+  async #release(
+    link: AuthorityLink,
+    { authority, wanted }: ServerRole.AskedSums,
+    votes: readonly Endorsement[],
+  ): Promise<void> {
     const { policy, headers } = this.#batch.closing;
     const { vectorBytes } = shotLayout(policy, headers[0]?.epochs ?? []);
     const extraMs = headers.length * wanted.length * (UPDATE_MS + ELEMENT_MS * policy.dimension);
@@ -229,7 +223,9 @@ export class MaskSums {
   #checked(authority: number, wanted: readonly WantedSum[], sums: readonly MaskSum[]): readonly MaskSum[] {
     const isAsked =
       sums.length === wanted.length &&
-      sums.every((sum, n) => sum.part === wanted[n]?.part && isMaskSumOf(this.#batch.closing, { authority, sum }));
+      sums.every(
+        (sum, n) => sum.part === wanted[n]?.part && ServerRole.isMaskSumOf(this.#batch.closing, { authority, sum }),
+      );
     if (!isAsked) throw new AuthorityUnreachable('its sums of masks are not the requested ones');
     return sums;
   }
@@ -238,12 +234,12 @@ export class MaskSums {
     return `${bodiesOf(this.#batch.closing.ctx)}/masks-${part}-${authority}`;
   }
 
-  #of(part: Part): readonly MaskSumOf[] {
+  #of(part: Part): readonly ServerRole.MaskSumOf[] {
     return this.#sums.filter(({ sum }) => sum.part === part);
   }
 
   #agreed(part: Part): Uint8Array | undefined {
-    return agreedSum(this.#batch.closing, part, this.#sums);
+    return ServerRole.agreedSum(this.#batch.closing, part, this.#sums);
   }
 
   /** Returns the vector of the part that enough holders vouch for. */

@@ -1,8 +1,8 @@
 /** A task as its operator specifies it (docs/http.md), checked line by line before anything is made of it. */
 import { type Model, manifestText, readModelJson, type ServerStepOptions } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
-import { defaultPlaces, leastOfVersion, versionRule } from '@basa/protocol/one-shot';
-import { decodePolicy, ENGINE, type TaskPolicy } from '@basa/protocol/policy';
+import { Admission, leastOfVersion, Sums } from '@basa/protocol/one-shot';
+import { ENGINE, TaskPolicy } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
 
@@ -141,7 +141,7 @@ export interface ReadTask {
 
 /** Throws a `RangeError` that names the line. */
 export function readTask(specification: TaskSpecification): ReadTask {
-  const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
+  const policy = TaskPolicy.decode(fromHex(specification.policy) ?? new Uint8Array());
   const mode = modeOf(specification, policy);
   if (specification.mode === 'paper' && policy.privacy !== undefined)
     throw new RangeError('mode: "paper" has no noise; a task with noise runs in one-shot mode');
@@ -177,7 +177,7 @@ function readAdmission(places: number | undefined, policy: TaskPolicy): ReadTask
   if (places !== undefined && places < minimum)
     throw new RangeError(`places must be at least the minimum of a batch (${minimum}), got ${places}`);
   return {
-    places: places ?? defaultPlaces(Math.max(bufferSize, versionRule(policy).stepUpdates)),
+    places: places ?? Admission.defaultPlaces(Math.max(bufferSize, Sums.versionRule(policy).stepUpdates)),
     minimum,
     leastOfVersion: leastOfVersion(policy),
     uploadLeaseMs,

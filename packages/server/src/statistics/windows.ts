@@ -2,14 +2,8 @@
 
 import { equalBytes } from '@basa/masking';
 import { type Ctx, granted, millis } from '@basa/protocol';
-import { recordIncluded, recordQuarantine } from '@basa/protocol/one-shot';
-import {
-  fieldResults,
-  type StatisticsPolicy,
-  type WindowResult,
-  windowAt,
-  windowStatement,
-} from '@basa/protocol/policy';
+import { Sums } from '@basa/protocol/one-shot';
+import { fieldResults, Statistics, type WindowResult } from '@basa/protocol/policy';
 import { modelNameOf } from '@basa/protocol/wire';
 import { type ModelContext, ModelKeeper } from '../closing/model-keeper.ts';
 import { statisticsSums } from '../closing/opening.ts';
@@ -23,10 +17,10 @@ const GRACE_MS = 60_000;
 
 /** The end of a window: from then on its batches take what there is, and too few reports are given up. */
 export class WindowEnds implements Coming {
-  readonly #statistics: StatisticsPolicy;
+  readonly #statistics: Statistics.StatisticsPolicy;
   readonly #clock: () => number;
 
-  constructor(statistics: StatisticsPolicy, clock: () => number) {
+  constructor(statistics: Statistics.StatisticsPolicy, clock: () => number) {
     this.#statistics = statistics;
     this.#clock = clock;
   }
@@ -51,11 +45,11 @@ export class WindowEnds implements Coming {
  */
 export class WindowKeeper extends ModelKeeper {
   readonly #context: ModelContext;
-  readonly #statistics: StatisticsPolicy;
+  readonly #statistics: Statistics.StatisticsPolicy;
   /** The clock of this node. */
   readonly #clock: () => number;
 
-  constructor(context: ModelContext, statistics: StatisticsPolicy, clock: () => number) {
+  constructor(context: ModelContext, statistics: Statistics.StatisticsPolicy, clock: () => number) {
     super(context);
     this.#context = context;
     this.#statistics = statistics;
@@ -63,7 +57,7 @@ export class WindowKeeper extends ModelKeeper {
   }
 
   override get newest(): StoredModel {
-    return this.#window(windowAt(this.#statistics, millis(this.#clock())));
+    return this.#window(Statistics.windowAt(this.#statistics, millis(this.#clock())));
   }
 
   override async current(): Promise<StoredModel> {
@@ -99,7 +93,7 @@ export class WindowKeeper extends ModelKeeper {
   #window(window: number): StoredModel {
     const { task, ports } = this.#context;
     const statistics = this.#statistics;
-    const statement = windowStatement(task, statistics, window);
+    const statement = Statistics.windowStatement(task, statistics, window);
     const name = modelNameOf(ports.suite, statement);
     return { ...statement, name, blobKey: '', madeAt: window * statistics.windowMs, accepted: 0, dropped: 0 };
   }
@@ -108,12 +102,12 @@ export class WindowKeeper extends ModelKeeper {
 /** Adds opened sums to the results of their windows, each durably and once, and reads these results. */
 export class WindowResults {
   readonly #context: TaskContext;
-  readonly #statistics: StatisticsPolicy;
+  readonly #statistics: Statistics.StatisticsPolicy;
   readonly #ends: WindowEnds;
   /** The newest one with a sum, as of the last look of this node. */
   newest: WindowResult | undefined;
 
-  constructor(context: TaskContext, statistics: StatisticsPolicy, ends: WindowEnds) {
+  constructor(context: TaskContext, statistics: Statistics.StatisticsPolicy, ends: WindowEnds) {
     this.#context = context;
     this.#statistics = statistics;
     this.#ends = ends;
@@ -133,7 +127,7 @@ export class WindowResults {
     const { store, blobs, batches, policy, task } = this.#context;
     const { ctx } = waiting;
     if (waiting.kind === 'spoilt') {
-      granted(await batches.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
+      granted(await batches.step(ctx, (found) => Sums.recordQuarantine(found, waiting.why, []), { fence }));
       return;
     }
     const batch = await batches.find(ctx);
@@ -141,7 +135,7 @@ export class WindowResults {
     const window = batch.rules.version; // all its uploads are of one
     const sums = [...(await statisticsSums(blobs, ctx, policy.dimension))];
     await store.addWindowSum({ ctx, task, window, devices: batch.users.length, sums }, fence);
-    granted(await batches.step(ctx, (found) => recordIncluded(found, window), { fence }));
+    granted(await batches.step(ctx, (found) => Sums.recordIncluded(found, window), { fence }));
   }
 
   /** For the gauges of this node. */

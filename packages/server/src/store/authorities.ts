@@ -2,7 +2,7 @@
 
 import { equalBytes, toHex } from '@basa/masking';
 import type { TaskId, UserId } from '@basa/protocol';
-import { type Epoch, epochCodec, MAX_REVOCATIONS } from '@basa/protocol/wire';
+import { Devices, Epoch } from '@basa/protocol/wire';
 import { column, type SqlDatabase } from '@basa/service';
 import { insertRows } from './sql.ts';
 
@@ -12,11 +12,11 @@ export function epochTables(database: SqlDatabase) {
   return {
     /** `until`: the time from which no useful upload can name it. */
     async addEpoch(statement: Uint8Array, epoch: Epoch, until: number): Promise<void> {
-      await database.query(add, statement, epoch.task, epochCodec.encode(epoch), until);
+      await database.query(add, statement, epoch.task, Epoch.encode(epoch), until);
     },
     epochs: async (task: TaskId): Promise<readonly Epoch[]> =>
       (await database.query('SELECT epoch FROM epochs WHERE task = ?', task)).map((row) =>
-        epochCodec.decode(column.bytes(row, 'epoch')),
+        Epoch.decode(column.bytes(row, 'epoch')),
       ),
     async forgetEpochs(task: TaskId, before: number): Promise<void> {
       await database.query('DELETE FROM epochs WHERE task = ? AND until < ?', task, before);
@@ -35,7 +35,7 @@ export function revocationTables(database: SqlDatabase) {
     /** These devices stay revoked by the authority. There is a limit, so that one that invents devices cannot fill the disk. */
     async addRevocations(authority: Uint8Array, users: readonly UserId[]): Promise<void> {
       const known = new Set((await revocationsOf(authority)).map(toHex));
-      const fresh = users.filter((user) => !known.has(toHex(user))).slice(0, MAX_REVOCATIONS - known.size);
+      const fresh = users.filter((user) => !known.has(toHex(user))).slice(0, Devices.MAX_REVOCATIONS - known.size);
       if (fresh.length === 0) return;
       const rows = fresh.map((user) => [authority, user]);
       await database.transaction((session) =>

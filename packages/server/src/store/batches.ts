@@ -4,8 +4,8 @@
  */
 import { fromHex, type Suite, toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
-import { isGranted, openShotBatch, type ShotBatch, type SumStep } from '@basa/protocol/one-shot';
-import { decodePolicy } from '@basa/protocol/policy';
+import { Sums } from '@basa/protocol/one-shot';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { type Batch, batchCtxOf } from '@basa/protocol/wire';
 import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { freeShots, type RefusedShot, readShot, type StoredShot } from './shots.ts';
@@ -25,7 +25,7 @@ export interface BatchChange {
 /** A batch without its users. */
 export interface BatchRow {
   readonly ctx: Ctx;
-  readonly status: ShotBatch['status'];
+  readonly status: Sums.ShotBatch['status'];
   /** The oldest version that its uploads were trained on. */
   readonly version: number;
   readonly updates: number;
@@ -47,7 +47,7 @@ const ENDED = `SELECT ctx FROM batches WHERE task = ? AND made_at < ? AND status
 export function batchTables(database: SqlDatabase) {
   return {
     /** Returns undefined, and writes nothing, if one of the uploads no longer exists or is in another batch. */
-    addBatch: (suite: Suite, batch: Batch, fence?: Fence): Promise<ShotBatch | undefined> =>
+    addBatch: (suite: Suite, batch: Batch, fence?: Fence): Promise<Sums.ShotBatch | undefined> =>
       database
         .transaction(async (session) => {
           await checkFence(database, session, fence);
@@ -59,7 +59,7 @@ export function batchTables(database: SqlDatabase) {
           if (error instanceof ShotMissing) return undefined;
           throw error;
         }),
-    batch: (ctx: Ctx): Promise<ShotBatch | undefined> => readBatch(database, ctx),
+    batch: (ctx: Ctx): Promise<Sums.ShotBatch | undefined> => readBatch(database, ctx),
     /** Batches of the task that have not ended, oldest first. */
     openBatches: async (task: TaskId): Promise<readonly BatchRow[]> =>
       (await database.query(`${ROWS} AND b.status IN ${OPEN} ${GROUPED}, b.ctx`, task)).map(readRow),
@@ -89,9 +89,9 @@ export function batchTables(database: SqlDatabase) {
      */
     advance: <Answer>(
       ctx: Ctx,
-      step: (batch: ShotBatch) => SumStep<ShotBatch, Answer>,
+      step: (batch: Sums.ShotBatch) => Sums.SumStep<Sums.ShotBatch, Answer>,
       change: BatchChange = {},
-    ): Promise<SumStep<ShotBatch, Answer> | undefined> =>
+    ): Promise<Sums.SumStep<Sums.ShotBatch, Answer> | undefined> =>
       database.transaction(async (session) => {
         await session.query(`SELECT ctx FROM batches WHERE ctx = ?${database.dialect.forUpdate}`, ctx);
         const batch = await readBatch(session, ctx);
@@ -121,12 +121,12 @@ export function batchTables(database: SqlDatabase) {
   };
 }
 
-async function readBatch({ query }: Pick<SqlSession, 'query'>, ctx: Ctx): Promise<ShotBatch | undefined> {
+async function readBatch({ query }: Pick<SqlSession, 'query'>, ctx: Ctx): Promise<Sums.ShotBatch | undefined> {
   const [row] = await query(BATCH, ctx);
   if (row === undefined) return undefined;
   const members = await query(MEMBERS, ctx);
   const task = column.bytes(row, 'task') as TaskId;
-  const frozen = openShotBatch(decodePolicy(column.bytes(row, 'policy')), {
+  const frozen = Sums.openShotBatch(TaskPolicy.decode(column.bytes(row, 'policy')), {
     ctx,
     batch: { task, uploads: members.map((member) => column.bytes(member, 'name') as Ctx) },
     // The mean, if the batch mixes versions; exactly their version, if it does not.
@@ -136,7 +136,7 @@ async function readBatch({ query }: Pick<SqlSession, 'query'>, ctx: Ctx): Promis
   const includedIn = column.optional(row, 'included_in', column.number);
   return {
     ...frozen,
-    status: column.text(row, 'status') as ShotBatch['status'],
+    status: column.text(row, 'status') as Sums.ShotBatch['status'],
     votes: readVotes(column.text(row, 'votes')),
     ...(includedIn !== undefined && { includedIn }),
   };
@@ -144,7 +144,7 @@ async function readBatch({ query }: Pick<SqlSession, 'query'>, ctx: Ctx): Promis
 
 type StoredVotes = readonly (readonly [authority: number, signature: string])[];
 
-function readVotes(votes: string): ShotBatch['votes'] {
+function readVotes(votes: string): Sums.ShotBatch['votes'] {
   return (JSON.parse(votes) as StoredVotes).map(([authority, signature]) => ({
     authority,
     signature: fromHex(signature) as Uint8Array,
@@ -153,7 +153,7 @@ function readVotes(votes: string): ShotBatch['votes'] {
 
 async function writeStep(
   session: SqlSession,
-  { ctx, status, votes, includedIn }: ShotBatch,
+  { ctx, status, votes, includedIn }: Sums.ShotBatch,
   { opened, freed }: BatchChange,
 ): Promise<void> {
   const update = 'UPDATE batches SET status = ?, votes = ?, included_in = ? WHERE ctx = ?';
@@ -165,14 +165,14 @@ async function writeStep(
 }
 
 /** True if a batch has ended in any way. */
-export function isEnded(status: ShotBatch['status']): boolean {
-  return status !== 'frozen' && !isGranted({ status });
+export function isEnded(status: Sums.ShotBatch['status']): boolean {
+  return status !== 'frozen' && !Sums.isGranted({ status });
 }
 
 function readRow(row: Row): BatchRow {
   return {
     ctx: column.bytes(row, 'ctx') as Ctx,
-    status: column.text(row, 'status') as ShotBatch['status'],
+    status: column.text(row, 'status') as Sums.ShotBatch['status'],
     version: column.optional(row, 'version', column.number) ?? 0,
     updates: column.number(row, 'updates'),
   };

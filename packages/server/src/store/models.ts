@@ -1,14 +1,14 @@
 /** The versions of a model, and the windows of a statistics task, with their sums. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
-import { SCORES, type Scores, scoresIn } from '@basa/protocol/http';
+import { Live } from '@basa/protocol/http';
 import type { WindowSums } from '@basa/protocol/policy';
 import { modelNameOf } from '@basa/protocol/wire';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { checkFence, type Fence, insertRows } from './sql.ts';
 import { OPEN } from './tasks.ts';
 
-export interface StoredModel extends Scores {
+export interface StoredModel extends Live.Scores {
   readonly task: TaskId;
   readonly version: number;
   /** Higher than that of the version before, and at least the time in seconds. */
@@ -32,7 +32,7 @@ export interface StoredModel extends Scores {
 }
 
 /** A version before it has its serial. */
-export type FreshModel = Omit<StoredModel, 'serial' | 'name' | 'isForgotten' | keyof Scores | 'loss'>;
+export type FreshModel = Omit<StoredModel, 'serial' | 'name' | 'isForgotten' | keyof Live.Scores | 'loss'>;
 
 /** The sums in a version, and the sums that it leaves out. */
 export interface SumsOfVersion {
@@ -109,7 +109,7 @@ export function modelTables(database: SqlDatabase) {
     async setEvaluation(
       task: TaskId,
       version: number,
-      { accuracy, r2, loss }: Scores & { readonly loss: number },
+      { accuracy, r2, loss }: Live.Scores & { readonly loss: number },
     ): Promise<void> {
       const statement = 'UPDATE models SET accuracy = ?, r2 = ?, loss = ? WHERE task = ? AND version = ?';
       await database.query(statement, accuracy ?? null, r2 ?? null, loss, task, version);
@@ -176,7 +176,7 @@ function readCtx(row: Row): Ctx {
 }
 
 function readModel(row: Row): StoredModel {
-  const scores = SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
+  const scores = Live.SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
   const metrics = column.optional(row, 'metrics', column.text);
   return {
     task: column.bytes(row, 'task') as TaskId,
@@ -192,7 +192,7 @@ function readModel(row: Row): StoredModel {
     dropped: column.number(row, 'dropped'),
     meanAge: column.optional(row, 'mean_age', column.number),
     metrics: metrics === undefined ? undefined : (JSON.parse(metrics) as Record<string, number>),
-    ...scoresIn(Object.fromEntries(scores)),
+    ...Live.scoresIn(Object.fromEntries(scores)),
     loss: column.optional(row, 'loss', column.number),
   };
 }

@@ -1,8 +1,8 @@
 /** Uploads of the one-shot mode: each from its first byte to its batch, or to the reason why it is in none. */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, RefusalReason, TaskId, UserId } from '@basa/protocol';
-import type { VoteWindow } from '@basa/protocol/one-shot';
-import { type ShotUpload, shotUploadCodec } from '@basa/protocol/wire';
+import type { Batching } from '@basa/protocol/one-shot';
+import { ShotUpload } from '@basa/protocol/wire';
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { checkFence, type Fence, inChunks, marksFor } from './sql.ts';
 import { OPEN } from './tasks.ts';
@@ -27,7 +27,7 @@ export interface StoredShot {
   readonly bodyHash?: Uint8Array | undefined;
   /** The time at which it began, or was complete. */
   readonly at: number;
-  readonly votes: VoteWindow;
+  readonly votes: Batching.VoteWindow;
 }
 
 /** An upload that is not recorded yet. */
@@ -139,7 +139,7 @@ async function beginShot(
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
   if (rivals.length > 0) return { kind: 'given' };
   const at = await session.now();
-  const named: readonly SqlValue[] = [task, name, user, joinTag, version, model, shotUploadCodec.encode(upload)];
+  const named: readonly SqlValue[] = [task, name, user, joinTag, version, model, ShotUpload.encode(upload)];
   await query(BEGIN, ...named, status, votes.first, votes.last, at);
   return { kind: 'begun', shot: { name, upload, version, status, reason: undefined, ctx: undefined, at, votes } };
 }
@@ -166,7 +166,7 @@ export async function freeShots({ query }: SqlSession, ctx: Ctx, refused: readon
 export function readShot(row: Row): StoredShot {
   return {
     name: column.bytes(row, 'name') as Ctx,
-    upload: shotUploadCodec.decode(column.bytes(row, 'upload')),
+    upload: ShotUpload.decode(column.bytes(row, 'upload')),
     version: column.number(row, 'version'),
     status: column.text(row, 'status') as ShotStatus,
     reason: column.optional(row, 'reason', column.text) as RefusalReason | undefined,

@@ -1,7 +1,7 @@
 /** The tasks that a server keeps. */
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
-import { decodePolicy, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { column, type Row, type SqlDatabase } from '@basa/service';
 
 export type TaskState = 'running' | 'paused' | 'finished';
@@ -39,7 +39,7 @@ export function taskTables(database: SqlDatabase) {
           `INSERT INTO tasks (task, policy, specification, state, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (task) DO NOTHING`,
           task,
-          encodePolicy(policy),
+          TaskPolicy.encode(policy),
           specification,
           state,
           createdAt,
@@ -100,7 +100,7 @@ function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
 function readTask(row: Row): StoredTask {
   return {
     ...readTaskState(row),
-    policy: decodePolicy(column.bytes(row, 'policy')),
+    policy: TaskPolicy.decode(column.bytes(row, 'policy')),
     specification: column.text(row, 'specification'),
     createdAt: column.number(row, 'created_at'),
   };

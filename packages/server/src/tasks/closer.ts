@@ -5,7 +5,7 @@
  */
 import { equalBytes, toHex } from '@basa/masking';
 import { type Ctx, granted } from '@basa/protocol';
-import { recordOpened, type ShotBatch } from '@basa/protocol/one-shot';
+import { Sums } from '@basa/protocol/one-shot';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/gather.ts';
 import { storeOpened } from '../closing/opening.ts';
@@ -57,13 +57,13 @@ export class Closer {
   }
 
   /** Returns true if it waits for a version now; otherwise it has ended. */
-  async #isOpened(sum: ShotBatch, fence: Fence | undefined): Promise<boolean> {
+  async #isOpened(sum: Sums.ShotBatch, fence: Fence | undefined): Promise<boolean> {
     const { blobs, batches, store } = this.#context;
     const { ctx } = sum;
     try {
       const opened = await storeOpened(blobs, sum, await this.#gatherer.open(sum, fence));
       // Even a spoilt sum is named in a version: its devices could contribute nothing more on the old one.
-      granted(await batches.step<{ readonly kind: 'opened' }>(ctx, recordOpened, { opened, fence }));
+      granted(await batches.step<{ readonly kind: 'opened' }>(ctx, Sums.recordOpened, { opened, fence }));
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error; // another node ends it
@@ -76,7 +76,7 @@ export class Closer {
     }
   }
 
-  async #found(ctx: Ctx): Promise<ShotBatch> {
+  async #found(ctx: Ctx): Promise<Sums.ShotBatch> {
     const sum = await this.#context.batches.find(ctx);
     if (sum === undefined) throw new Error(`the sum ${toHex(ctx)} is not in the store`);
     return sum;

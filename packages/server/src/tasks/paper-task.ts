@@ -4,16 +4,8 @@
  */
 import { addInPlace, dequantizeSum, fromHex, plainVectorKernel, toHex, unpackVector } from '@basa/masking';
 import { type Ctx, millis, type Refused, refused, type UserId } from '@basa/protocol';
-import {
-  acceptPaperUpload,
-  connectPaper,
-  type PaperBuffer,
-  type PaperConnection,
-  type PaperUpload,
-  tickPaper,
-  unsafePaperBuffer,
-} from '@basa/protocol/paper';
-import { type Certificate, userIdOf } from '@basa/protocol/wire';
+import { type PaperConnection, PaperServer, type PaperUpload } from '@basa/protocol/paper';
+import { type Certificate, Devices } from '@basa/protocol/wire';
 import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
 import { readWhole } from '../blobs/blob-store.ts';
 import type { TaskContext } from '../shots/context.ts';
@@ -32,7 +24,7 @@ interface Snapshot {
 export class PaperTask {
   readonly #context: TaskContext;
   readonly #kernel = createWasmVectorKernel() ?? plainVectorKernel();
-  #buffer: PaperBuffer | undefined;
+  #buffer: PaperServer.PaperBuffer | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(context: TaskContext) {
@@ -41,9 +33,9 @@ export class PaperTask {
 
   connect(certificate: Certificate): Promise<PaperConnection | Refused> {
     const { ports } = this.#context;
-    const user = userIdOf(ports.suite, certificate.deviceKey);
+    const user = Devices.userIdOf(ports.suite, certificate.deviceKey);
     return this.#alone(async () => {
-      const { state, records, answer } = connectPaper(ports, await this.#open(), user, this.#now());
+      const { state, records, answer } = PaperServer.connectPaper(ports, await this.#open(), user, this.#now());
       if (records.length > 0) await this.#keep(state);
       return answer;
     });
@@ -54,7 +46,7 @@ export class PaperTask {
     return this.#alone(async () => {
       const { dimension, modulus } = this.#context.read.policy;
       const buffer = await this.#open();
-      const { state, records, answer } = acceptPaperUpload(buffer, user, upload, this.#now());
+      const { state, records, answer } = PaperServer.acceptPaperUpload(buffer, user, upload, this.#now());
       if (answer.kind === 'refused' || answer.isRepeat) {
         if (records.length > 0) await this.#keep(state);
         return answer.kind === 'refused' ? answer : { kind: 'accepted' };
@@ -72,13 +64,13 @@ export class PaperTask {
 
   tick(): Promise<void> {
     return this.#alone(async () => {
-      const { state, records } = tickPaper(await this.#open(), this.#now());
+      const { state, records } = PaperServer.tickPaper(await this.#open(), this.#now());
       if (records.length > 0) await this.#keep(state);
     });
   }
 
   /** w <- w - eta_g * sum y / K (Algorithm 3), or / sum alpha (the text), and fresh attributes. */
-  async #finish(buffer: PaperBuffer, sum: Uint32Array): Promise<void> {
+  async #finish(buffer: PaperServer.PaperBuffer, sum: Uint32Array): Promise<void> {
     const { models, read, onIncluded, blobs } = this.#context;
     const { level, modulus } = read.policy;
     const isByWeights = read.specification.divideBy === 'weights';
@@ -97,7 +89,7 @@ export class PaperTask {
   }
 
   /** Continues after a crash or a failure: also a full buffer whose model was not made. */
-  async #open(): Promise<PaperBuffer> {
+  async #open(): Promise<PaperServer.PaperBuffer> {
     const { store, read, models } = this.#context;
     if (this.#buffer === undefined) {
       const note = await store.note(this.#noteName());
@@ -108,8 +100,8 @@ export class PaperTask {
     return this.#buffer;
   }
 
-  #fresh(version: number): PaperBuffer {
-    return unsafePaperBuffer(this.#paperOptions(), nodeRandomBytes(32) as Ctx, version);
+  #fresh(version: number): PaperServer.PaperBuffer {
+    return PaperServer.unsafePaperBuffer(this.#paperOptions(), nodeRandomBytes(32) as Ctx, version);
   }
 
   #paperOptions() {
@@ -117,7 +109,7 @@ export class PaperTask {
     return { bufferSize, leaseMs: uploadLeaseMs };
   }
 
-  #restore(note: Uint8Array): PaperBuffer {
+  #restore(note: Uint8Array): PaperServer.PaperBuffer {
     const kept = JSON.parse(new TextDecoder().decode(note)) as Snapshot;
     const bytes = (text: string): Uint8Array => fromHex(text) ?? new Uint8Array();
     const { lease } = kept;
@@ -125,7 +117,7 @@ export class PaperTask {
       options: this.#paperOptions(),
       ctx: bytes(kept.ctx) as Ctx,
       version: kept.version,
-      position: kept.position as PaperBuffer['position'],
+      position: kept.position as PaperServer.PaperBuffer['position'],
       inboxes: kept.inboxes.map((inbox) => inbox.map(bytes)),
       users: kept.users.map((user) => bytes(user) as UserId),
       alphaSum: kept.alphaSum,
@@ -133,7 +125,7 @@ export class PaperTask {
     };
   }
 
-  async #keep(buffer: PaperBuffer): Promise<void> {
+  async #keep(buffer: PaperServer.PaperBuffer): Promise<void> {
     const { ctx, version, position, lease, inboxes, users, alphaSum } = buffer;
     const snapshot: Snapshot = {
       ctx: toHex(ctx),
@@ -151,12 +143,12 @@ export class PaperTask {
     if (isNext) await this.#context.blobs.remove(this.#sumKey(before));
   }
 
-  async #sum(buffer: PaperBuffer): Promise<Uint32Array> {
+  async #sum(buffer: PaperServer.PaperBuffer): Promise<Uint32Array> {
     if (buffer.position === 0) return new Uint32Array(this.#context.read.policy.dimension);
     return new Uint32Array((await readWhole(this.#context.blobs, this.#sumKey(buffer))).slice().buffer);
   }
 
-  #sumKey({ ctx, position }: PaperBuffer): string {
+  #sumKey({ ctx, position }: PaperServer.PaperBuffer): string {
     return `paper/${toHex(this.#context.task)}/${toHex(ctx).slice(0, 32)}-${position}`;
   }
 

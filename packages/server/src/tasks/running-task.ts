@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskId, UserId } from '@basa/protocol';
-import { SCORES, type Scores } from '@basa/protocol/http';
+import { Live } from '@basa/protocol/http';
 import { fail } from '@basa/service';
 import { TaskAdmission } from '../admission/task-admission.ts';
 import { Backoff } from '../authority/gather.ts';
@@ -249,10 +249,10 @@ export class OneAtATime {
 /** The reason why a task has reached its end (docs/http.md), as a sentence; undefined while it continues. */
 function stopReason(
   { version, afterMs, ...wanted }: NonNullable<TaskSpecification['stop']>,
-  newest: Pick<StoredModel, 'version' | keyof Scores> | undefined,
+  newest: Pick<StoredModel, 'version' | keyof Live.Scores> | undefined,
   ageMs: number,
 ): string | undefined {
-  for (const name of SCORES) {
+  for (const name of Live.SCORES) {
     const [goal, value] = [wanted[name], newest?.[name]];
     if (goal !== undefined && value !== undefined && value >= goal)
       return `${name} ${value.toFixed(4)} reached at version ${newest?.version}`;

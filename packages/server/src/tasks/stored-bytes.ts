@@ -5,7 +5,7 @@
  */
 import { packedLength } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol/policy';
-import { inputElements } from '@basa/protocol/wire';
+import { InputWords } from '@basa/protocol/wire';
 import { fail } from '@basa/service';
 import type { TaskContext } from '../shots/context.ts';
 
@@ -20,7 +20,7 @@ function modelBytesOf({ dimension }: TaskPolicy): number {
 }
 
 function updateBytesOf(policy: TaskPolicy): number {
-  return packedLength(inputElements(policy), policy.modulus);
+  return packedLength(InputWords.inputElements(policy), policy.modulus);
 }
 
 /** Refuses a new task whose first sum would use up its share before it is full: the devices that are missing would get no place. */

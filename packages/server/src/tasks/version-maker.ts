@@ -6,15 +6,7 @@
  */
 import { combineMeans, DEFAULT_DAMPING, type WeighedMean } from '@basa/learning';
 import { type Ctx, granted } from '@basa/protocol';
-import {
-  type NextVersion,
-  nextVersion,
-  recordIncluded,
-  recordQuarantine,
-  type ShotBatch,
-  type VersionSum,
-  versionRule,
-} from '@basa/protocol/one-shot';
+import { Sums } from '@basa/protocol/one-shot';
 import type { Counts, Making } from '../closing/model-keeper.ts';
 import { meansOf } from '../closing/opening.ts';
 import { isStalled } from '../shots/batcher.ts';
@@ -25,7 +17,7 @@ import type { Fence } from '../store/sql.ts';
 import type { Versions } from './closer.ts';
 
 /** A sum that waits, with its state. */
-type Member = VersionSum & { readonly waiting: WaitingSum; readonly sum: ShotBatch };
+type Member = Sums.VersionSum & { readonly waiting: WaitingSum; readonly sum: Sums.ShotBatch };
 type GoodMember = Member & { readonly waiting: Extract<WaitingSum, { readonly kind: 'mean' }> };
 
 export class VersionMaker implements Versions {
@@ -64,9 +56,9 @@ export class VersionMaker implements Versions {
     });
   }
 
-  async #next(members: readonly Member[]): Promise<NextVersion<Member> | undefined> {
+  async #next(members: readonly Member[]): Promise<Sums.NextVersion<Member> | undefined> {
     const isLast = members.length > 0 && (await this.#isLast(members.map(({ waiting }) => waiting.at)));
-    return nextVersion(versionRule(this.#context.policy), members, isLast);
+    return Sums.nextVersion(Sums.versionRule(this.#context.policy), members, isLast);
   }
 
   /** By the rule that closes a small batch, and at the latest when the time of a step has passed. `times`: when the sums were opened. */
@@ -81,7 +73,7 @@ export class VersionMaker implements Versions {
     return isStalled({ quietMs, idleMs, stallMs, isAwaited: hasOthers || waiting.length > 0 });
   }
 
-  #made(next: NextVersion<Member>, fence: Fence | undefined): Promise<StoredModel> {
+  #made(next: Sums.NextVersion<Member>, fence: Fence | undefined): Promise<StoredModel> {
     const { models, watch } = this.#context;
     const named = namedOf([...next.sums, ...next.spoilt]);
     const [accepted, dropped] = [next.sums, next.spoilt].map((some) => total(some.map(({ updates }) => updates)));
@@ -118,7 +110,7 @@ export class VersionMaker implements Versions {
     weighed: readonly Omit<WeighedMean, 'mean'>[],
   ): AsyncGenerator<Float32Array | Float64Array> {
     const { blobs, read } = this.#context;
-    const { combine } = versionRule(read.policy);
+    const { combine } = Sums.versionRule(read.policy);
     const { damping = DEFAULT_DAMPING } = read.serverStep;
     const names = good.map(({ ctx }) => ctx);
     for await (const parts of meansOf(blobs, names, read.policy.dimension)) {
@@ -143,14 +135,14 @@ export class VersionMaker implements Versions {
   async #endOne({ ctx, waiting }: Member, version: number | undefined, fence: Fence | undefined): Promise<void> {
     const { batches } = this.#context;
     if (waiting.kind === 'spoilt') {
-      granted(await batches.step(ctx, (found) => recordQuarantine(found, waiting.why, []), { fence }));
+      granted(await batches.step(ctx, (found) => Sums.recordQuarantine(found, waiting.why, []), { fence }));
       return;
     }
-    granted(await batches.step(ctx, (found) => recordIncluded(found, version as number), { fence }));
+    granted(await batches.step(ctx, (found) => Sums.recordIncluded(found, version as number), { fence }));
   }
 }
 
-function namedOf(members: readonly VersionSum[]): SumsOfVersion {
+function namedOf(members: readonly Sums.VersionSum[]): SumsOfVersion {
   const names = (isSpoilt: boolean) => members.filter((one) => one.isSpoilt === isSpoilt).map(({ ctx }) => ctx);
   return { sums: names(false), spoilt: names(true) };
 }

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { toHex } from '@basa/masking';
-import type { Council } from '@basa/protocol/policy';
+import type { Councils } from '@basa/protocol/wire';
 import type { Service } from '@basa/service';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -21,7 +21,7 @@ export function checkReadiness(
     links,
   }: { readonly store: Store; readonly blobs: BlobStore; readonly links: readonly AuthorityLink[] },
   place: BlobPlace,
-  councils: () => readonly Council[],
+  councils: () => readonly Councils.Council[],
 ): void {
   check('database', { isNeeded: true, look: () => store.note('readiness') });
   check('blobs', {
@@ -35,10 +35,10 @@ export function checkReadiness(
 }
 
 /** Rejects if a task has fewer authorities up than it needs, because its batches wait. */
-async function lookForEnough(links: readonly AuthorityLink[], councils: readonly Council[]): Promise<void> {
+async function lookForEnough(links: readonly AuthorityLink[], councils: readonly Councils.Council[]): Promise<void> {
   const looked = await Promise.allSettled(links.map((link) => link.health()));
   const up = links.filter((_, n) => looked[n]?.status === 'fulfilled').map(({ publicKey }) => toHex(publicKey));
-  const isShort = ({ authorities, threshold }: Council): boolean =>
+  const isShort = ({ authorities, threshold }: Councils.Council): boolean =>
     authorities.filter((key) => up.includes(toHex(key))).length < threshold;
   if (councils.some(isShort)) throw new Error('too few authorities of a task answer');
 }

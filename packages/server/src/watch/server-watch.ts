@@ -2,23 +2,23 @@
 
 import { toHex } from '@basa/masking';
 import type { BasaEvent, TaskId } from '@basa/protocol';
-import { LIVE_STEPS, type LiveStep, type LiveStepName, SERVER_PATH } from '@basa/protocol/http';
-import type { ShotBatch } from '@basa/protocol/one-shot';
+import { Live, SERVER_PATH } from '@basa/protocol/http';
+import type { Sums } from '@basa/protocol/one-shot';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BatchTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-http.ts';
 import { isEnded } from '../store/batches.ts';
 
-const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
+const STEP_OF_ROUTE: Readonly<Record<string, Live.LiveStepName>> = {
   [`GET ${SERVER_PATH.model(':task', ':version')}`]: 'model',
   [`PUT ${SERVER_PATH.shot(':task', ':upload')}`]: 'upload',
 };
 const MAX_VERSIONS = 24;
-const NOTHING: LiveStep = { answers: 0, ms: 0, received: 0, sent: 0 };
+const NOTHING: Live.LiveStep = { answers: 0, ms: 0, received: 0, sent: 0 };
 
 /** Counts a server's answers since it started: by step, by reason, by version. Nothing is kept about the senders. */
 export class Tallies {
-  readonly #steps = new Map<LiveStepName, LiveStep>();
+  readonly #steps = new Map<Live.LiveStepName, Live.LiveStep>();
   readonly #refusals = new Map<string, number>();
   readonly #fetches = new Map<string, Map<number, number>>();
 
@@ -44,9 +44,9 @@ export class Tallies {
     this.#fetches.set(task, counts);
   }
 
-  steps(): Readonly<Record<LiveStepName, LiveStep>> {
-    const entries = LIVE_STEPS.map((step) => [step, this.#steps.get(step) ?? NOTHING]);
-    return Object.fromEntries(entries) as Record<LiveStepName, LiveStep>;
+  steps(): Readonly<Record<Live.LiveStepName, Live.LiveStep>> {
+    const entries = Live.LIVE_STEPS.map((step) => [step, this.#steps.get(step) ?? NOTHING]);
+    return Object.fromEntries(entries) as Record<Live.LiveStepName, Live.LiveStep>;
   }
 
   refusals(): Readonly<Record<string, number>> {
@@ -106,7 +106,7 @@ export class ServerWatch {
   }
 
   /** A batch was read or changed. */
-  trace({ ctx, task, rules, status }: ShotBatch): void {
+  trace({ ctx, task, rules, status }: Sums.ShotBatch): void {
     if (isEnded(status)) this.traces.close(ctx);
     else this.traces.open({ ctx, task, version: rules.version });
   }

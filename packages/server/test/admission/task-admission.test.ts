@@ -1,6 +1,6 @@
 /** Admission to a task: which devices get a place, how long places last, and when no device is on its way. */
 import type { UserId } from '@basa/protocol';
-import { recordGrant, recordOpened } from '@basa/protocol/one-shot';
+import { recordGrant, recordOpened } from '@basa/protocol/internal/one-shot/sums.ts';
 import { describe, expect, it } from 'vitest';
 import { TaskAdmission } from '../../src/admission/task-admission.ts';
 import type { AdmissionNumbers } from '../../src/specification/task-specification.ts';

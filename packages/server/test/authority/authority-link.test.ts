@@ -2,7 +2,8 @@
 import { toHex } from '@basa/masking';
 import type { TaskId, UserId } from '@basa/protocol';
 import { HEADER } from '@basa/protocol/http';
-import { inspectRequestCodec, isSigned, revocationsCodec, signRevocations } from '@basa/protocol/wire';
+import { Revocations, signRevocations } from '@basa/protocol/internal/wire/devices.ts';
+import { InspectRequest, isSigned } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';
@@ -60,7 +61,7 @@ it('accepts only revocations that the authority signed', async () => {
   const stranger = createNodeSigner(new Uint8Array(32).fill(2));
   const users = [new Uint8Array(32).fill(9) as UserId];
   const asked = (by: typeof signer) => {
-    const answer = revocationsCodec.encode(signRevocations({ signer: by }, users));
+    const answer = Revocations.encode(signRevocations({ signer: by }, users));
     return linkWith(async () => new Response(answer.slice())).revocations();
   };
   expect(await asked(signer)).toEqual(users);
@@ -77,5 +78,5 @@ it('signs its words, and the headers of long bodies', async () => {
   await expect(link.inspect(request)).rejects.toThrow(AuthorityRefusal);
   const { headers, body } = asked[0] as { headers: Record<string, string>; body: Uint8Array };
   expect(headers[HEADER.device]).toBe(toHex(signer.publicKey));
-  expect(isSigned(nodeSuite, inspectRequestCodec, inspectRequestCodec.decode(body), signer.publicKey)).toBe(true);
+  expect(isSigned(nodeSuite, InspectRequest, InspectRequest.decode(body), signer.publicKey)).toBe(true);
 });

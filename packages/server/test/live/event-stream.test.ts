@@ -1,7 +1,7 @@
 /** A listener that does not read costs no memory, and is cut off. */
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { LiveState } from '@basa/protocol/http';
+import type { LiveState } from '@basa/protocol/internal/http/live.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { streamEvents } from '../../src/live/event-stream.ts';
 import type { LiveTasks } from '../../src/live/live-tasks.ts';

@@ -1,7 +1,7 @@
 /** The epochs of authorities are requested often enough, kept as long as an upload may name them, and never those of a liar. */
 import { granted, millis } from '@basa/protocol';
 import type { OneShotPolicy } from '@basa/protocol/policy';
-import { EPOCHS_AT_ONCE, type Epoch, epochCodec, epochEnd } from '@basa/protocol/wire';
+import { EPOCHS_AT_ONCE, Epoch, epochEnd } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import type { OneShotContext } from '../../src/shots/context.ts';
@@ -36,9 +36,9 @@ async function scene() {
   /** The epoch with other fields, signed by its own authority or by another one. */
   const signed = (epoch: Epoch, change: Partial<Epoch>, signer = epoch.authority): Epoch => {
     const body = { ...epoch, ...change };
-    return { ...body, signature: world.authority(signer).base.ports.signer.sign(epochCodec.statement(body)) };
+    return { ...body, signature: world.authority(signer).base.ports.signer.sign(Epoch.statement(body)) };
   };
-  const statementOf = (epoch: Epoch): Uint8Array => epochCodec.statementHash(suite, epoch);
+  const statementOf = (epoch: Epoch): Uint8Array => Epoch.statementHash(suite, epoch);
   const oneShot = policy.oneShot as OneShotPolicy;
   const epochs = new Epochs(options);
   return { world, task, store, oneShot, epochs, options, answers, away, asked, troubles, signed, statementOf };

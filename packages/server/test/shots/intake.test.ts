@@ -1,7 +1,7 @@
 /** The single message of a device: which uploads are taken, how they are shown to authorities, and the status that the device reads. */
 import { type Modulus, packVector, toHex } from '@basa/masking';
 import type { Ctx, RefusalReason, Refused } from '@basa/protocol';
-import { epochCodec, type ShotUpload, shotHeaderCodec, shotLayout, uploadNameOf } from '@basa/protocol/wire';
+import { Epoch, ShotHeader, type ShotUpload, shotLayout, uploadNameOf } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { endShots, epochsOf, guardWords } from '../../src/shots/inspector.ts';
@@ -38,7 +38,7 @@ async function scene() {
   const options = { task, policy, store, blobs, models, ports: { suite }, epochs: { named: async () => known } };
   const signed = (change: object): ShotUpload => {
     const header = { ...upload.header, ...change };
-    return { ...upload, header: { ...header, signature: device.own.signer.sign(shotHeaderCodec.statement(header)) } };
+    return { ...upload, header: { ...header, signature: device.own.signer.sign(ShotHeader.statement(header)) } };
   };
   const named = (one: ShotUpload): NewShot => ({
     ...{ name: uploadNameOf(suite, one.header), upload: one },
@@ -113,7 +113,7 @@ describe('an upload is shown', () => {
   it('with the epochs that it names', async () => {
     const { options, upload } = await scene();
     const shown = await epochsOf(options as never, [{ upload } as StoredShot]);
-    expect(shown.map(epochCodec.encode)).toHaveLength(upload.header.epochs.length);
+    expect(shown.map(Epoch.encode)).toHaveLength(upload.header.epochs.length);
   });
 
   it.each([

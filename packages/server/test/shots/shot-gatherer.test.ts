@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import type { ProblemCode } from '@basa/protocol/http';
-import type { ShotBatch } from '@basa/protocol/one-shot';
+import type { ShotBatch } from '@basa/protocol/internal/one-shot/sums.ts';
 import type { OneShotPolicy } from '@basa/protocol/policy';
 import { epochEnd } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';

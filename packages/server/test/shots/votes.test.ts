@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
 import type { BasaEvent, Ctx } from '@basa/protocol';
 import type { ProblemCode } from '@basa/protocol/http';
-import { isHolder, type Part, taskParts } from '@basa/protocol/policy';
+import { isHolder, taskParts } from '@basa/protocol/internal/wire/one-shot-policy.ts';
+import type { Part } from '@basa/protocol/policy';
 import {
-  type MaskSum,
-  maskSumCodec,
+  MaskSum,
   type ReleaseRequest,
   type ShotUpload,
   signStatement,
@@ -201,7 +201,7 @@ function summing(behaviours: readonly (Behaviour | undefined)[], isAddressed: re
       if (behaviour.fails !== undefined) throw behaviour.fails;
       const { vector = honest, sent = vector, sums = (all) => all } = behaviour;
       const signed = wanted.map(({ part }) =>
-        signStatement(maskSumCodec, signerOf(authority), { task, ctx, part, hash: suite.sha256(vector(part)) }),
+        signStatement(MaskSum, signerOf(authority), { task, ctx, part, hash: suite.sha256(vector(part)) }),
       );
       await take.answer({ sums: sums(signed) });
       for (const [n, { part }] of wanted.filter((one) => one.vector).entries()) {

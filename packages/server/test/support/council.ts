@@ -2,9 +2,9 @@
 
 import { toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
+import { openShotBatch } from '@basa/protocol/internal/one-shot/sums.ts';
 import { endorse } from '@basa/protocol/internal/wire/council.ts';
-import { openShotBatch } from '@basa/protocol/one-shot';
-import { type Batch, batchCtxOf, type Epoch, epochCodec, epochNameOf, type Vote, voteCodec } from '@basa/protocol/wire';
+import { type Batch, batchCtxOf, Epoch, epochNameOf, Vote } from '@basa/protocol/wire';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { bytes, uploadOf } from './store-samples.ts';
 
@@ -13,7 +13,7 @@ export function council() {
   const { task, policy } = world;
   const { suite } = world.environment.tools;
   const { epochs } = world.shown();
-  const known = new Map(epochs.map((epoch): [string, Epoch] => [toHex(epochCodec.statementHash(suite, epoch)), epoch]));
+  const known = new Map(epochs.map((epoch): [string, Epoch] => [toHex(Epoch.statementHash(suite, epoch)), epoch]));
   const names = [1, 2, 3].map((n) => bytes(n) as Ctx);
   const named = epochs.map((epoch) => epochNameOf(suite, epoch));
   const shots = [1, 2, 3].map((n) => ({ name: bytes(n) as Ctx, upload: uploadOf(n, { epochs: named }), version: 0 }));
@@ -24,7 +24,7 @@ export function council() {
   const sum = openShotBatch(policy, { ctx, batch, version: 0, users });
   const signerOf = (authority: number) => world.authority(authority).base.ports.signer;
   const voteOf = (authority: number, change: Partial<Vote> = {}): Vote =>
-    endorse(voteCodec, policy, signerOf(authority), { task, ctx, ...change });
+    endorse(Vote, policy, signerOf(authority), { task, ctx, ...change });
   const ports = { suite };
   const closing = { suite, task, policy, ctx, headers };
   return { world, task, policy, suite, ports, epochs, known, names, shots, batch, ctx, sum, closing, signerOf, voteOf };

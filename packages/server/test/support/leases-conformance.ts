@@ -1,5 +1,5 @@
 /** Leases on the batches of a task, and their fences. */
-import { recordGrant } from '@basa/protocol/one-shot';
+import { recordGrant } from '@basa/protocol/internal/one-shot/sums.ts';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../src/store/sql.ts';

@@ -1,7 +1,7 @@
 /** The requirements on every store for one-shot uploads, their batches and epochs, on any database. */
 import { type Ctx, type JoinTag, millis, type UserId } from '@basa/protocol';
-import { loseBatch, type ShotBatch } from '@basa/protocol/one-shot';
-import { type Batch, batchCtxOf, type Epoch, epochCodec, type ShotUpload } from '@basa/protocol/wire';
+import { loseBatch, type ShotBatch } from '@basa/protocol/internal/one-shot/sums.ts';
+import { type Batch, batchCtxOf, Epoch, type ShotUpload } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
@@ -206,7 +206,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       const keys = { key: bytes(4), kemKey: new Uint8Array(1184).fill(1) };
       const body = { task, authority: 0, ...keys, opens: millis(1), closes: millis(2) };
       const epoch: Epoch = { ...body, signature };
-      const statement = epochCodec.statementHash(nodeSuite, epoch);
+      const statement = Epoch.statementHash(nodeSuite, epoch);
       await store.addEpoch(statement, epoch, 50);
       await store.addEpoch(statement, epoch, 50);
       store = await reopen();

@@ -1,6 +1,12 @@
 /** The requirements on every store, on any database. */
 import type { Ctx } from '@basa/protocol';
-import { loseBatch, recordGrant, recordIncluded, recordOpened, type ShotBatch } from '@basa/protocol/one-shot';
+import {
+  loseBatch,
+  recordGrant,
+  recordIncluded,
+  recordOpened,
+  type ShotBatch,
+} from '@basa/protocol/internal/one-shot/sums.ts';
 import { modelNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

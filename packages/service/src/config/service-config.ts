@@ -1,7 +1,7 @@
 /** The configuration of a service: the keys of both services with its own, the options that they set, and their risks. */
 
 import { statSync } from 'node:fs';
-import { isLoopback } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { type TObject, type TOptional, type TProperties, Type } from 'typebox';
 import type { RateLimit } from '../http/limits.ts';
 import type { Address } from '../http/listen.ts';
@@ -183,7 +183,7 @@ export function commonRisks(
 ): readonly string[] {
   const { host, hosts, tlsCertFile, corsOrigins, operators, oidc, trustedProxies, unsafePaperMode } = config;
   const { otlpUrl, otlpHeaders } = config;
-  const isOpen = !isLoopback(host) && tlsCertFile === undefined;
+  const isOpen = !Network.isLoopback(host) && tlsCertFile === undefined;
   return [
     isOpen &&
       trustedProxies === 0 &&
@@ -191,7 +191,7 @@ export function commonRisks(
     isOpen &&
       trustedProxies > 0 &&
       `host is ${host} without TLS: make sure that only the proxy in front of the service can reach it`,
-    (!isLoopback(host) || trustedProxies > 0) &&
+    (!Network.isLoopback(host) || trustedProxies > 0) &&
       hosts.length === 0 &&
       'hosts is empty: requests for a host name get `host-refused`; list the host names of the service',
     corsOrigins.includes('*') && 'corsOrigins contains "*", which matches no page; list each origin',
@@ -201,7 +201,7 @@ export function commonRisks(
       `oidc: whoever administers ${oidc.issuer}, or is shown a token for ${oidc.audience}, can let devices in; the owner of the server must be neither, so the server needs another audience`,
     otlpHeaders !== undefined &&
       otlpUrl?.startsWith('http:') === true &&
-      !isLoopback(new URL(otlpUrl).hostname) &&
+      !Network.isLoopback(new URL(otlpUrl).hostname) &&
       `otlpUrl is ${otlpUrl} without TLS: others on the network can read otlpHeaders; use an address with https://`,
     unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
     ...Object.entries({ ...secretFiles, ...more, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) =>

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { HEADER, problemDocument, ROLES_PATH } from '@basa/protocol/http';
+import { HEADER, Problems, ROLES_PATH } from '@basa/protocol/http';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -80,8 +80,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const methodsOf = allowedMethods(app);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
-    if (methods.length === 0) return sendProblem(log, reply, problemDocument('not-found'));
-    return sendProblem(log, reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
+    if (methods.length === 0) return sendProblem(log, reply, Problems.problemDocument('not-found'));
+    return sendProblem(log, reply.header('allow', methods.join(', ')), Problems.problemDocument('method-not-allowed'));
   });
   askBeforeBodies(app);
   const addresses = new TokenBuckets(settings.addressLimit);

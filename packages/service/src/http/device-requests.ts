@@ -5,7 +5,7 @@
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { millis, type UserId } from '@basa/protocol';
 import { HEADER, pieceStatement, requestStatement } from '@basa/protocol/http';
-import { userIdOf } from '@basa/protocol/wire';
+import { Devices } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
 import type { TokenBuckets } from './limits.ts';
@@ -79,7 +79,7 @@ export function deviceRequests(
       const device = toHex(deviceKey);
       const wait = limits.take(device, now) ?? route.limits?.take(device, now);
       if (wait !== undefined) fail('rate-limited', wait);
-      devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest, crc });
+      devices.set(request, { deviceKey, user: Devices.userIdOf(nodeSuite, deviceKey), digest, crc });
       rememberers.set(request, () => seen.add(name, now));
       if (isPiece) settledBodies.add(request);
     };
@@ -97,7 +97,7 @@ export function checkSender(
   const { deviceKey, digest } = words;
   if (!equalBytes(deviceKey, publicKey)) fail('server-unknown');
   checkSignature(request, audience, words);
-  devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest, crc: 0 });
+  devices.set(request, { deviceKey, user: Devices.userIdOf(nodeSuite, deviceKey), digest, crc: 0 });
 }
 
 function checkSignature(

@@ -1,7 +1,7 @@
 /** Heads of requests: the hosts, origins and networks that they name, and heads that are refused. */
 
 import { isIP, isIPv6 } from 'node:net';
-import { isLoopback } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import type { FastifyInstance } from 'fastify';
 import { PROBES } from './probes.ts';
 import { fail } from './problems.ts';
@@ -35,7 +35,7 @@ export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[])
     if (host === undefined || PROBES.has(routeOptions.url ?? '')) return;
     const name = nameOf(host);
     // A name can be pointed elsewhere; an IP address cannot.
-    if (known.has(name) || isLoopback(name) || (isAnyAddress && isIP(name) !== 0)) return;
+    if (known.has(name) || Network.isLoopback(name) || (isAnyAddress && isIP(name) !== 0)) return;
     fail('host-refused', {
       detail: `${JSON.stringify(name.slice(0, 200))} is not a known host name; add it to \`hosts\` in the configuration of the service`,
     });

@@ -3,15 +3,7 @@
 import type { Socket } from 'node:net';
 import { DecodeError } from '@basa/masking';
 import type { Refused } from '@basa/protocol';
-import {
-  PROBLEM_MEDIA_TYPE,
-  type ProblemCode,
-  type ProblemDocument,
-  type ProblemMore,
-  problemCodeOf,
-  problemDocument,
-  problemOfRefusal,
-} from '@basa/protocol/http';
+import { type ProblemCode, Problems } from '@basa/protocol/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isStorageFull } from '../process/start-error.ts';
 import { DatabaseUnavailable } from '../sql/postgres.ts';
@@ -20,9 +12,9 @@ import type { ServiceLog } from './service-log.ts';
 // A refusal as an error to throw: the request is answered with its problem document.
 
 export class ServiceError extends Error {
-  readonly document: ProblemDocument;
+  readonly document: Problems.ProblemDocument;
 
-  constructor(document: ProblemDocument) {
+  constructor(document: Problems.ProblemDocument) {
     super(document.title);
     this.name = 'ServiceError';
     this.document = document;
@@ -30,13 +22,13 @@ export class ServiceError extends Error {
 }
 
 /** Ends the request with this refusal. */
-export function fail(code: ProblemCode, more?: ProblemMore): never {
-  throw new ServiceError(problemDocument(code, more));
+export function fail(code: ProblemCode, more?: Problems.ProblemMore): never {
+  throw new ServiceError(Problems.problemDocument(code, more));
 }
 
 /** Ends the request with a refusal of the core. */
 export function answerRefusal(no: Refused): never {
-  throw new ServiceError(problemOfRefusal(no));
+  throw new ServiceError(Problems.problemOfRefusal(no));
 }
 
 /** Returns the answer of the core; if it is a refusal, ends the request with it. */
@@ -57,21 +49,22 @@ interface FrameworkError {
   readonly validation?: readonly { readonly params?: { readonly additionalProperty?: unknown } }[];
 }
 
-function problemOf(error: unknown): ProblemDocument {
+function problemOf(error: unknown): Problems.ProblemDocument {
   if (error instanceof ServiceError) return error.document;
-  if (error instanceof DecodeError) return problemDocument('malformed', { detail: error.message });
+  if (error instanceof DecodeError) return Problems.problemDocument('malformed', { detail: error.message });
   if (error instanceof DatabaseUnavailable)
-    return problemDocument('database-unreachable', { retryAfterMs: ASK_AGAIN_MS });
-  if (isStorageFull(error)) return problemDocument('storage-full');
+    return Problems.problemDocument('database-unreachable', { retryAfterMs: ASK_AGAIN_MS });
+  if (isStorageFull(error)) return Problems.problemDocument('storage-full');
   const { code, statusCode, message, validation } = (error ?? {}) as FrameworkError;
-  if (validation !== undefined) return problemDocument('malformed', { detail: `${message}${unknownKey(validation)}` });
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problemDocument('body-too-large');
+  if (validation !== undefined)
+    return Problems.problemDocument('malformed', { detail: `${message}${unknownKey(validation)}` });
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return Problems.problemDocument('body-too-large');
   // Fastify's own message about a request it could not read: a bad address, media type or length.
   const isFramework = typeof code === 'string' && code.startsWith('FST_ERR_') && typeof message === 'string';
   if (isFramework && typeof statusCode === 'number' && statusCode < 500) {
-    return problemDocument('malformed', { detail: message });
+    return Problems.problemDocument('malformed', { detail: message });
   }
-  return problemDocument('internal');
+  return Problems.problemDocument('internal');
 }
 
 /** The validator reports that a key is unknown, but its message does not say which. */
@@ -91,8 +84,8 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const document = isCutOff(error, request) ? problemDocument('interrupted') : problemOf(error);
-  const isFault = document.status >= 500 && !EXPECTED.includes(problemCodeOf(document));
+  const document = isCutOff(error, request) ? Problems.problemDocument('interrupted') : problemOf(error);
+  const isFault = document.status >= 500 && !EXPECTED.includes(Problems.problemCodeOf(document));
   if (isFault) log.fault(document.title, error, 'error');
   return sendProblem(log, reply, document);
 }
@@ -104,24 +97,28 @@ function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
 
 /** Bytes that are not HTTP get an answer as well, if their sender still listens. */
 export function answerBrokenRequest(_: Error, socket: Socket): void {
-  const body = JSON.stringify(problemDocument('malformed', { detail: 'the request could not be read' }));
-  const head = ['HTTP/1.1 400 Bad Request', `Content-Type: ${PROBLEM_MEDIA_TYPE}`, `Content-Length: ${body.length}`];
+  const body = JSON.stringify(Problems.problemDocument('malformed', { detail: 'the request could not be read' }));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    `Content-Type: ${Problems.PROBLEM_MEDIA_TYPE}`,
+    `Content-Length: ${body.length}`,
+  ];
   if (socket.writable) socket.write(`${[...head, 'Connection: close', '', body].join('\r\n')}`);
   socket.destroy();
 }
 
-const sent = new WeakMap<FastifyReply, ProblemDocument>();
+const sent = new WeakMap<FastifyReply, Problems.ProblemDocument>();
 
 /** Returns the code of the problem document that a request was answered with, if any. */
 export function problemSent(reply: FastifyReply): ProblemCode | undefined {
   const document = sent.get(reply);
-  return document === undefined ? undefined : problemCodeOf(document);
+  return document === undefined ? undefined : Problems.problemCodeOf(document);
 }
 
-export function sendProblem(log: ServiceLog, reply: FastifyReply, document: ProblemDocument): FastifyReply {
+export function sendProblem(log: ServiceLog, reply: FastifyReply, document: Problems.ProblemDocument): FastifyReply {
   sent.set(reply, document);
   // Logs the code but not the detail, which may contain words of the request.
-  log.note('request refused', { refused: problemCodeOf(document), statusCode: document.status });
+  log.note('request refused', { refused: Problems.problemCodeOf(document), statusCode: document.status });
   if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
-  return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
+  return reply.code(document.status).type(Problems.PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
 }

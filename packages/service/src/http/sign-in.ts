@@ -2,7 +2,7 @@
  * Sign-in of operators by OpenID Connect: tokens that an issuer signed, and the roles that their claims stand for. The issuer is asked for
  * its keys with the first token, when a key is new, and every ten minutes.
  */
-import { isLoopback } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Type } from 'typebox';
 import { wrongConfiguration } from '../process/start-error.ts';
@@ -76,7 +76,7 @@ export function checkIssuer({ issuer, origins }: Pick<SignInOptions, 'issuer' | 
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && Network.isLoopback(hostname));
 }
 
 export function signIn(options: SignInOptions, clock: () => number): SignIn {

@@ -1,14 +1,8 @@
 /** `paper` mode on a scene: the real cores, and an adversary that sees everything the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import { granted, millis, type Position, type UserId } from '@basa/protocol';
-import {
-  type PaperConnection,
-  type PaperTicket,
-  paperAttribute,
-  paperContext,
-  paperTicketCodec,
-} from '@basa/protocol/paper';
-import type { Staleness } from '@basa/protocol/policy';
+import { type PaperConnection, PaperTicket, paperAttribute, paperContext } from '@basa/protocol/paper';
+import type { Training } from '@basa/protocol/policy';
 import { PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '../federation/paper-federation.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackResult, AttackSetting } from './attack.ts';
@@ -24,7 +18,7 @@ export class PaperScene {
 
   constructor(
     { environment, paperSealings }: AttackSetting,
-    options: { bufferSize?: number; modulus?: Modulus; level?: number; staleness?: Staleness } = {},
+    options: { bufferSize?: number; modulus?: Modulus; level?: number; staleness?: Training.Staleness } = {},
   ) {
     this.world = new PaperFederation(environment, {
       bufferSize: 3,
@@ -115,7 +109,7 @@ export class PaperScene {
   /** The server signs any statement. */
   forgeTicket(name: string, position: number): PaperTicket {
     const body = { ctx: this.world.buffer.ctx, position: position as Position, user: this.user(name) };
-    return { ...body, signature: this.world.signer.sign(paperTicketCodec.statement(body)) };
+    return { ...body, signature: this.world.signer.sign(PaperTicket.statement(body)) };
   }
 
   /** A ciphertext for a position whose seed the server drew: public-key ciphertexts have no sender. */

@@ -1,18 +1,12 @@
 /** The devices of an authority in a federation, and its signatures for them. */
 import { type Signer, toHex } from '@basa/masking';
 import { isRefused, type Refused, type UserId } from '@basa/protocol';
-import {
-  type AuthorityPorts,
-  type Certificate,
-  type CertificateBody,
-  certificateCodec,
-  certify,
-} from '@basa/protocol/wire';
+import { Certificate, Devices } from '@basa/protocol/wire';
 import type { AuthorityWorld } from './world.ts';
 
 export class FederationAuthority {
   readonly world: AuthorityWorld;
-  readonly ports: AuthorityPorts;
+  readonly ports: Devices.AuthorityPorts;
   readonly index: number;
   /** On disk, by the hexadecimal of its name. */
   readonly #revoked = new Set<string>();
@@ -27,8 +21,8 @@ export class FederationAuthority {
     return this.ports.signer.publicKey;
   }
 
-  enrol(body: CertificateBody): Certificate | Refused {
-    return viaBytes(certificateCodec, certify(this.ports, this.world.policy, body, false));
+  enrol(body: Devices.CertificateBody): Certificate | Refused {
+    return viaBytes(Certificate, Devices.certify(this.ports, this.world.policy, body, false));
   }
 
   revoke(user: UserId): void {

@@ -1,20 +1,8 @@
 /** The disk of a device in a federation: its key, its certificate, and the session that it can resume after any crash. */
 import type { Signer, Suite } from '@basa/masking';
 import { granted, type Refused, type UserId } from '@basa/protocol';
-import {
-  type BuiltInput,
-  buildInput,
-  type DeviceLedger,
-  type DeviceStep,
-  EMPTY_LEDGER,
-  isLedgerRecord,
-  isSessionRecord,
-  type LedgerRecord,
-  restoreDevice,
-  type UserRecord,
-  type UserSession,
-} from '@basa/protocol/one-shot';
-import { agreedOn, type Certificate, certificateCodec, type SumRules, userIdOf } from '@basa/protocol/wire';
+import { type BuiltInput, buildInput, Ledger } from '@basa/protocol/one-shot';
+import { Certificate, Councils, Devices, type InputWords } from '@basa/protocol/wire';
 import type { World } from './world.ts';
 
 export class FederationDevice {
@@ -30,10 +18,10 @@ export class FederationDevice {
   input: Uint32Array | undefined;
   /** On disk: the records of the session with the body of its upload, and the ledger. */
   body: Uint8Array | undefined;
-  records: UserRecord[] = [];
-  ledgerRecords: LedgerRecord[] = [];
-  ledger: DeviceLedger = EMPTY_LEDGER;
-  session: UserSession | undefined;
+  records: Ledger.UserRecord[] = [];
+  ledgerRecords: Ledger.LedgerRecord[] = [];
+  ledger: Ledger.DeviceLedger = Ledger.EMPTY_LEDGER;
+  session: Ledger.UserSession | undefined;
   /** The number of updates that it had before this one. */
   updates = 0;
 
@@ -42,7 +30,7 @@ export class FederationDevice {
     this.world = world;
     this.number = number;
     this.signer = signer;
-    this.user = userIdOf(this.suite, signer.publicKey);
+    this.user = Devices.userIdOf(this.suite, signer.publicKey);
     this.certificate = certificate ?? enrolled(world, signer);
   }
 
@@ -69,7 +57,7 @@ export class FederationDevice {
   }
 
   restart(): void {
-    const { ledger, session } = restoreDevice(this.suite, [...this.ledgerRecords, ...this.records]);
+    const { ledger, session } = Ledger.restoreDevice(this.suite, [...this.ledgerRecords, ...this.records]);
     this.ledger = ledger;
     this.session = session;
   }
@@ -88,7 +76,7 @@ export class FederationDevice {
   }
 
   /** Builds x' of the update. */
-  buildVector(rules: SumRules, delta: Float32Array): BuiltInput {
+  buildVector(rules: InputWords.SumRules, delta: Float32Array): BuiltInput {
     const { environment, randomBytes } = this.world;
     // Rounding may be the same in every run, but noise must be fresh.
     const own = (words: Uint32Array): void => void new Uint8Array(words.buffer).set(randomBytes(words.byteLength));
@@ -98,13 +86,13 @@ export class FederationDevice {
 
   /** Makes the records of a step durable together; the device may crash right after. */
   persist<Answer>(
-    { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
+    { state: { ledger, session }, records, answer }: Ledger.DeviceStep<Answer>,
     body?: Uint8Array,
   ): Answer | Refused {
     this.body = body ?? this.body;
-    const ofSession = records.filter(isSessionRecord);
+    const ofSession = records.filter(Ledger.isSessionRecord);
     this.records.push(...ofSession);
-    this.ledgerRecords.push(...records.filter(isLedgerRecord));
+    this.ledgerRecords.push(...records.filter(Ledger.isLedgerRecord));
     this.ledger = ledger;
     for (const _ of ofSession) this.world.persisted('user');
     this.session = session;
@@ -115,5 +103,5 @@ export class FederationDevice {
 function enrolled(world: World, { publicKey: deviceKey }: Signer): Certificate {
   const body = { task: world.task, deviceKey };
   const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
-  return agreedOn(certificateCodec, world.policy, signed) as Certificate;
+  return Councils.agreedOn(Certificate, world.policy, signed) as Certificate;
 }

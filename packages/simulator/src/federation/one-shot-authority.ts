@@ -4,53 +4,21 @@
  */
 import { equalBytes, fromHex, type HolderSecret, toHex } from '@basa/masking';
 import { type Ctx, isRefused, type Millis, millis, type Refused, refused } from '@basa/protocol';
+import { AuthorityRole, Epochs, Parts } from '@basa/protocol/one-shot';
+import { OneShotRules, type Part } from '@basa/protocol/policy';
 import {
-  type Authority,
-  addAuthorityNoise,
-  addMasksInPlace,
-  type Decision,
-  type ExaminedUpload,
-  type ExaminePorts,
-  epochKeysOf,
-  epochSecretOf,
-  epochStatement,
-  examineUpload,
-  inspect,
-  isEpochDue,
-  isEpochOver,
-  type MaskedUpload,
-  type OpenedPart,
-  openEpochs,
-  openParts,
-  packSum,
-  release,
-  shownEpochs,
-  signVote,
-  type Unit,
-  type UnitWrite,
-  vote,
-} from '@basa/protocol/one-shot';
-import { oneShotOf, type Part } from '@basa/protocol/policy';
-import {
-  batchVoteRequestCodec,
-  type Epoch,
-  epochCodec,
-  type InspectAnswer,
-  inputElements,
-  inspectAnswerCodec,
-  inspectRequestCodec,
-  type LiveEpochs,
-  liveEpochsCodec,
-  type MaskSum,
-  maskSumCodec,
-  type ReleaseAnswer,
-  type ReleaseRequest,
-  releaseAnswerCodec,
-  releaseRequestCodec,
+  BatchVoteRequest,
+  Epoch,
+  InputWords,
+  InspectAnswer,
+  InspectRequest,
+  LiveEpochs,
+  MaskSum,
+  ReleaseAnswer,
+  ReleaseRequest,
   type ShotHeader,
   signStatement,
-  type Vote,
-  voteCodec,
+  Vote,
 } from '@basa/protocol/wire';
 import { type FederationAuthority, viaBytes } from './authority.ts';
 import type { Environment } from './world.ts';
@@ -62,13 +30,13 @@ export interface ReleasedSums {
 }
 
 /** Observes the uploads that are expanded for one sum. */
-type SumWatcher = (ctx: Ctx, part: Part, uploads: readonly MaskedUpload[]) => void;
+type SumWatcher = (ctx: Ctx, part: Part, uploads: readonly Parts.MaskedUpload[]) => void;
 
 /** A unit on disk: never in a restored copy. */
 interface DiskUnit {
   readonly epoch: Epoch;
   readonly secret: Uint8Array;
-  readonly writes: Omit<UnitWrite, 'statement'>[];
+  readonly writes: Omit<AuthorityRole.UnitWrite, 'statement'>[];
 }
 
 export class ShotAuthority {
@@ -82,7 +50,7 @@ export class ShotAuthority {
   readonly participations = new Map<string, Set<string>>();
   readonly #guardTools: Environment['tools'];
   /** In memory. */
-  readonly examined = new Map<string, ExaminedUpload>();
+  readonly examined = new Map<string, Parts.ExaminedUpload>();
 
   constructor(base: FederationAuthority, guardTools: Environment['tools'] = base.world.environment.tools) {
     this.base = base;
@@ -102,7 +70,7 @@ export class ShotAuthority {
   }
 
   /** The authority as the functions of the protocol see it. */
-  get view(): Authority {
+  get view(): AuthorityRole.Authority {
     const { task, policy } = this.base.world;
     return {
       ...this.base.ports,
@@ -118,45 +86,45 @@ export class ShotAuthority {
   /** The unit is durable before its statement leaves. */
   openEpoch(): void {
     const { task, policy, randomBytes, environment } = this.base.world;
-    if (!isEpochDue(policy, this.view.units, this.now)) return;
+    if (!Epochs.isEpochDue(policy, this.view.units, this.now)) return;
     const { suite } = environment.tools;
     const secret = randomBytes(32);
-    const keys = epochKeysOf(suite, oneShotOf(policy).sealing, secret);
-    const epoch = epochStatement(this.base.ports.signer, { task, policy }, keys, this.now);
-    this.units.set(toHex(epochCodec.statementHash(suite, epoch)), { epoch, secret, writes: [] });
+    const keys = Epochs.epochKeysOf(suite, OneShotRules.oneShotOf(policy).sealing, secret);
+    const epoch = Epochs.epochStatement(this.base.ports.signer, { task, policy }, keys, this.now);
+    this.units.set(toHex(Epoch.statementHash(suite, epoch)), { epoch, secret, writes: [] });
     this.base.world.persisted('authority');
   }
 
   epochs(): LiveEpochs {
-    return liveEpochsCodec.decode(liveEpochsCodec.encode({ epochs: openEpochs(this.view.units, this.now) }));
+    return LiveEpochs.decode(LiveEpochs.encode({ epochs: Epochs.openEpochs(this.view.units, this.now) }));
   }
 
   inspect(bytes: Uint8Array): InspectAnswer | Refused {
-    const request = inspectRequestCodec.decode(bytes);
+    const request = InspectRequest.decode(bytes);
     const { task, policy, environment } = this.base.world;
-    const epochs = shownEpochs(environment.tools.suite, { id: task, policy }, request.epochs);
-    const found = request.uploads.map((shown) => examineUpload(this.#ports, { id: task, policy }, shown, epochs));
-    const answer = inspect(this.view, request, found);
+    const epochs = Parts.shownEpochs(environment.tools.suite, { id: task, policy }, request.epochs);
+    const found = request.uploads.map((shown) => Parts.examineUpload(this.#ports, { id: task, policy }, shown, epochs));
+    const answer = AuthorityRole.inspect(this.view, request, found);
     if (!isRefused(answer))
       for (const [n, { verdict }] of answer.verdicts.entries()) {
         const one = found[n];
         if ((verdict === 'good' || verdict === 'used') && one?.kind === 'examined')
           this.examined.set(toHex(one.name), one);
       }
-    return viaBytes(inspectAnswerCodec, answer);
+    return viaBytes(InspectAnswer, answer);
   }
 
   vote(bytes: Uint8Array): Vote | Refused {
-    const request = batchVoteRequestCodec.decode(bytes);
-    const decision = vote(this.view, request, (upload) => this.examined.get(toHex(upload))?.header);
+    const request = BatchVoteRequest.decode(bytes);
+    const decision = AuthorityRole.vote(this.view, request, (upload) => this.examined.get(toHex(upload))?.header);
     if (isRefused(decision)) return decision;
     this.#persist(decision);
-    return viaBytes(voteCodec, signVote(this.view, decision.ctx));
+    return viaBytes(Vote, AuthorityRole.signVote(this.view, decision.ctx));
   }
 
   release(bytes: Uint8Array): ReleasedSums | Refused {
-    const request = releaseRequestCodec.decode(bytes);
-    const decision = release(this.view, request);
+    const request = ReleaseRequest.decode(bytes);
+    const decision = AuthorityRole.release(this.view, request);
     if (isRefused(decision)) return decision;
     const opened = this.#open(request);
     if ('kind' in opened) return opened;
@@ -170,11 +138,11 @@ export class ShotAuthority {
       sums.push(this.#signedSum(ctx, part, packed));
       if (vector) vectors.push(packed);
     }
-    return { answer: viaBytes(releaseAnswerCodec, { sums }) as ReleaseAnswer, vectors };
+    return { answer: viaBytes(ReleaseAnswer, { sums }) as ReleaseAnswer, vectors };
   }
 
   /** Counts, then records: each write may be the last thing that it does. */
-  #persist({ ctx, users, writes }: Decision): void {
+  #persist({ ctx, users, writes }: AuthorityRole.Decision): void {
     for (const user of users.map(toHex)) {
       const batches = this.participations.get(user) ?? new Set();
       this.participations.set(user, batches.add(toHex(ctx)));
@@ -188,7 +156,7 @@ export class ShotAuthority {
   /** Destroys the units of epochs that are over. */
   tick(): void {
     for (const [name, { epoch }] of this.units)
-      if (isEpochOver(this.base.world.policy, epoch, this.now)) this.units.delete(name);
+      if (Epochs.isEpochOver(this.base.world.policy, epoch, this.now)) this.units.delete(name);
     this.openEpoch();
   }
 
@@ -203,7 +171,7 @@ export class ShotAuthority {
     this.restart();
   }
 
-  get #ports(): ExaminePorts {
+  get #ports(): Parts.ExaminePorts {
     const tools = this.#guardTools;
     const epochSecret = (statement: Uint8Array) => this.epochSecret(statement);
     return { suite: tools.suite, authority: this.base.index, epochSecret, tools };
@@ -212,15 +180,18 @@ export class ShotAuthority {
   /** Returns the secret that opens parts sealed to this epoch, if its unit lives. */
   epochSecret(statement: Uint8Array): HolderSecret | undefined {
     const secret = this.units.get(toHex(statement))?.secret;
-    return secret && epochSecretOf(this.#guardTools.suite, oneShotOf(this.base.world.policy).sealing, secret);
+    return (
+      secret &&
+      Epochs.epochSecretOf(this.#guardTools.suite, OneShotRules.oneShotOf(this.base.world.policy).sealing, secret)
+    );
   }
 
-  #open({ epochs, uploads }: ReleaseRequest): readonly [ShotHeader, readonly OpenedPart[]][] | Refused {
+  #open({ epochs, uploads }: ReleaseRequest): readonly [ShotHeader, readonly Parts.OpenedPart[]][] | Refused {
     const { task, policy, environment } = this.base.world;
-    const known = shownEpochs(environment.tools.suite, { id: task, policy }, epochs);
-    const all: [ShotHeader, readonly OpenedPart[]][] = [];
+    const known = Parts.shownEpochs(environment.tools.suite, { id: task, policy }, epochs);
+    const all: [ShotHeader, readonly Parts.OpenedPart[]][] = [];
     for (const shown of uploads) {
-      const opened = openParts(this.#ports, { id: task, policy }, shown, known);
+      const opened = Parts.openParts(this.#ports, { id: task, policy }, shown, known);
       if ('kind' in opened) return opened;
       all.push([shown.header, opened]);
     }
@@ -228,19 +199,19 @@ export class ShotAuthority {
   }
 
   /** Undefined if it does not hold the part. */
-  #sum(ctx: Ctx, part: Part, opened: readonly [ShotHeader, readonly OpenedPart[]][]): Uint8Array | undefined {
+  #sum(ctx: Ctx, part: Part, opened: readonly [ShotHeader, readonly Parts.OpenedPart[]][]): Uint8Array | undefined {
     const { policy, environment } = this.base.world;
-    const masked = opened.flatMap(([name, parts]): MaskedUpload[] => {
+    const masked = opened.flatMap(([name, parts]): Parts.MaskedUpload[] => {
       const own = parts.find((one) => one.part === part);
       return own === undefined ? [] : [{ name, seed: own.seed.slice() }];
     });
     if (masked.length < opened.length) return undefined;
     this.onSum?.(ctx, part, masked);
-    const sum = new Uint32Array(inputElements(policy));
+    const sum = new Uint32Array(InputWords.inputElements(policy));
     const ports = { suite: environment.tools.suite, tools: environment.tools };
-    addMasksInPlace(sum, ports, policy, part, masked);
-    addAuthorityNoise(sum, ports, policy, this.#namedSecrets(opened.map(([header]) => header)), ctx);
-    return packSum(sum, policy, environment.tools);
+    Parts.addMasksInPlace(sum, ports, policy, part, masked);
+    Parts.addAuthorityNoise(sum, ports, policy, this.#namedSecrets(opened.map(([header]) => header)), ctx);
+    return Parts.packSum(sum, policy, environment.tools);
   }
 
   /** The secrets of all epochs of this authority that the batch names, by ascending statement. */
@@ -252,11 +223,11 @@ export class ShotAuthority {
   #signedSum(ctx: Ctx, part: Part, packed: Uint8Array): MaskSum {
     const { suite, signer } = this.base.ports;
     const body = { task: this.base.world.task, ctx, part, hash: suite.sha256(packed) };
-    return signStatement(maskSumCodec, signer, body);
+    return signStatement(MaskSum, signer, body);
   }
 }
 
-function unitOf(name: string, { epoch, writes }: DiskUnit): Unit {
+function unitOf(name: string, { epoch, writes }: DiskUnit): AuthorityRole.Unit {
   const statement = fromHex(name) as Uint8Array;
   const found = (used: Uint8Array) => writes.filter(({ names }) => names.some((one) => equalBytes(one, used)));
   return {

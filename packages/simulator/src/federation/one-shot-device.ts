@@ -1,18 +1,8 @@
 /** A device of a one-shot federation: it takes the newest model and the epochs of the authorities, masks once and sends one message. */
 import { type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
 import { isRefused, type Millis, millis, type Refused, refused } from '@basa/protocol';
-import {
-  type BuiltInput,
-  type ContributeRequest,
-  type Gathered,
-  giveShot,
-  type Masking,
-  receiveModel,
-  resumeShot,
-  type ShotStart,
-  type UserPorts,
-} from '@basa/protocol/one-shot';
-import { type ShownModel, shotUploadCodec, shownModelCodec, sumRules } from '@basa/protocol/wire';
+import { type BuiltInput, DeviceRole, type Ledger } from '@basa/protocol/one-shot';
+import { InputWords, ShotUpload, ShownModel } from '@basa/protocol/wire';
 import { Crash } from './crash.ts';
 import type { FederationDevice } from './device.ts';
 import type { Accepted, OneShotWorld } from './one-shot-world.ts';
@@ -33,7 +23,7 @@ export class ShotDevice {
   /** The offset of its clock from the time of the world. */
   clockMs = 0;
   /** Called with every plan before it is applied. */
-  onMask: ((masking: Masking) => void) | undefined;
+  onMask: ((masking: DeviceRole.Masking) => void) | undefined;
 
   constructor(world: OneShotWorld, own: FederationDevice) {
     this.world = world;
@@ -73,12 +63,16 @@ export class ShotDevice {
 
   /** Builds x' of an update on this version. */
   inputOf(delta: Float32Array, version: number): BuiltInput {
-    return this.own.buildVector(sumRules(this.world.policy, version), delta);
+    return this.own.buildVector(InputWords.sumRules(this.world.policy, version), delta);
   }
 
   /** Checks the model that it is shown, and fixes its input, unless a quantised input is given. */
-  gather(shown: Uint8Array, delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): ShotStart | Refused {
-    const gathered = this.receive(shownModelCodec.decode(shown));
+  gather(
+    shown: Uint8Array,
+    delta: Float32Array = this.own.oneHot(),
+    fixed?: Uint32Array,
+  ): DeviceRole.ShotStart | Refused {
+    const gathered = this.receive(ShownModel.decode(shown));
     if (isRefused(gathered)) return gathered;
     const { policy } = this.world;
     const { statement, epochs } = gathered;
@@ -89,20 +83,22 @@ export class ShotDevice {
     return { policy, certificate: this.own.certificate, statement, epochs, now: this.#now() };
   }
 
-  receive(shown: ShownModel): Gathered | Refused {
+  receive(shown: ShownModel): DeviceRole.Gathered | Refused {
     const { policy, task, now } = this.world;
-    return receiveModel({ suite: this.suite, policy, task, now: (now + this.clockMs) as typeof now }, shown);
+    return DeviceRole.receiveModel({ suite: this.suite, policy, task, now: (now + this.clockMs) as typeof now }, shown);
   }
 
   /** Continues from a start, or from the state a crash left: to the server, and to the acknowledgement. */
-  send(start?: ShotStart): Accepted | Refused {
+  send(start?: DeviceRole.ShotStart): Accepted | Refused {
     return this.drive(start, ({ upload, body }) => this.world.call('shot', () => this.world.shots.take(upload, body)));
   }
 
   /** Goes through the steps of an upload, a new or the stored one; `deliver` receives the message. */
-  drive(start: ShotStart | undefined, deliver: (sent: SentShot) => Accepted | Refused): Accepted | Refused {
+  drive(start: DeviceRole.ShotStart | undefined, deliver: (sent: SentShot) => Accepted | Refused): Accepted | Refused {
     const steps =
-      start === undefined ? resumeShot(this.#ports, this.own, this.#now()) : giveShot(this.#ports, this.own, start);
+      start === undefined
+        ? DeviceRole.resumeShot(this.#ports, this.own, this.#now())
+        : DeviceRole.giveShot(this.#ports, this.own, start);
     let next = steps.next();
     while (next.done !== true) next = steps.next(this.#answer(next.value, deliver) as never);
     return next.value.kind === 'acknowledged' ? ACCEPTED : refused(next.value.reason);
@@ -112,7 +108,7 @@ export class ShotDevice {
     return millis(this.world.now + this.clockMs);
   }
 
-  #answer(request: ContributeRequest, deliver: (sent: SentShot) => Accepted | Refused): unknown {
+  #answer(request: DeviceRole.ContributeRequest, deliver: (sent: SentShot) => Accepted | Refused): unknown {
     switch (request.kind) {
       case 'sign':
         return this.own.signer.sign(request.statement);
@@ -129,12 +125,12 @@ export class ShotDevice {
         return this.world.mask(request.masking.vector, request.masking.plan);
       case 'shot': {
         const { upload, body, isResumed } = request;
-        return deliver({ upload: shotUploadCodec.encode(upload), body, isResumed });
+        return deliver({ upload: ShotUpload.encode(upload), body, isResumed });
       }
     }
   }
 
-  get #ports(): UserPorts {
+  get #ports(): Ledger.UserPorts {
     const { kernel } = this.world.environment.tools;
     return { suite: this.suite, randomBytes: this.world.randomBytes, kernel };
   }

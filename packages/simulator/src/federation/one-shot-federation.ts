@@ -14,12 +14,12 @@ import {
 import { type Millis, millis, type TaskId } from '@basa/protocol';
 import {
   ENGINE,
-  type MetricRange,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
-  type PrivacyPolicy,
+  type Privacy,
   type Sealing,
   type TaskPolicy,
+  type Training,
   taskIdOf,
 } from '@basa/protocol/policy';
 import { FederationAuthority } from './authority.ts';
@@ -40,8 +40,8 @@ export interface OneShotOptions {
   readonly modulus?: Modulus;
   readonly level?: number;
   readonly maxStaleness?: number;
-  readonly metrics?: readonly MetricRange[];
-  readonly privacy?: PrivacyPolicy;
+  readonly metrics?: readonly Training.MetricRange[];
+  readonly privacy?: Privacy.PrivacyPolicy;
   /** The number of authorities and the number that are needed; one by default. */
   readonly council?: { readonly authorities: number; readonly threshold: number };
   /** f; 0 by default. */

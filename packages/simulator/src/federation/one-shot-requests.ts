@@ -1,16 +1,7 @@
 /** The requests of a one-shot federation's server to authorities, with any change that a search or a test makes in them. */
 import type { Signer } from '@basa/masking';
-import { distinctEpochs } from '@basa/protocol/one-shot';
-import {
-  type Batch,
-  type BatchVoteRequest,
-  batchVoteRequestCodec,
-  type InspectRequest,
-  inspectRequestCodec,
-  type ReleaseRequest,
-  releaseRequestCodec,
-  type ShotHeader,
-} from '@basa/protocol/wire';
+import { ServerRole } from '@basa/protocol/one-shot';
+import { type Batch, BatchVoteRequest, InspectRequest, ReleaseRequest, type ShotHeader } from '@basa/protocol/wire';
 import type { StoredShot } from './one-shot-store.ts';
 import { type ClosingStore, shotsOf } from './one-shot-world.ts';
 
@@ -25,11 +16,11 @@ export function inspectRequest(
   const headers = headersOf(shots);
   const body = {
     task: server.world.task,
-    epochs: distinctEpochs(server.view, headers),
+    epochs: ServerRole.distinctEpochs(server.view, headers),
     uploads: shots.map((shot) => server.shown(shot)),
     ...change,
   };
-  return { ...body, signature: signerOf(server, signer).sign(inspectRequestCodec.statement(body)) };
+  return { ...body, signature: signerOf(server, signer).sign(InspectRequest.statement(body)) };
 }
 
 export function voteRequest(
@@ -38,7 +29,7 @@ export function voteRequest(
   { signer, ...change }: Changed<BatchVoteRequest> = {},
 ): BatchVoteRequest {
   const body = { batch, ...change };
-  return { ...body, signature: signerOf(server, signer).sign(batchVoteRequestCodec.statement(body)) };
+  return { ...body, signature: signerOf(server, signer).sign(BatchVoteRequest.statement(body)) };
 }
 
 export function releaseRequest(
@@ -47,10 +38,10 @@ export function releaseRequest(
   { signer, ...change }: Changed<ReleaseRequest> = {},
 ): ReleaseRequest {
   const shots = shotsOf(server, batch);
-  const epochs = distinctEpochs(server.view, headersOf(shots));
+  const epochs = ServerRole.distinctEpochs(server.view, headersOf(shots));
   const uploads = shots.map((shot) => server.shown(shot));
   const body = { batch, votes: [], epochs, uploads, wanted: [], ...change };
-  return { ...body, signature: signerOf(server, signer).sign(releaseRequestCodec.statement(body)) };
+  return { ...body, signature: signerOf(server, signer).sign(ReleaseRequest.statement(body)) };
 }
 
 export function headersOf(shots: readonly StoredShot[]): readonly ShotHeader[] {

@@ -1,34 +1,23 @@
 /** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
 import { crc32, equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import { type Ctx, isRefused, type Refused, refused } from '@basa/protocol';
-import {
-  guardVerdict,
-  type IntakeView,
-  pickBatch,
-  type SaidBy,
-  type SumVerdict,
-  shotProblem,
-  votersOf,
-  voteWindow,
-} from '@basa/protocol/one-shot';
+import { Batching, ServerRole, type Sums } from '@basa/protocol/one-shot';
 import {
   type Batch,
   batchCtxOf,
   batchOf,
   type Endorsement,
-  type Epoch,
-  epochCodec,
-  guardWordsOf,
+  Epoch,
   heldParts,
-  inspectRequestCodec,
+  InputWords,
+  InspectRequest,
   MAX_INSPECTED,
   partsHashOf,
   type ShotHeader,
-  type ShotUpload,
+  ShotUpload,
+  ShownModel,
   type ShownUpload,
   shotLayout,
-  shotUploadCodec,
-  shownModelCodec,
   uploadNameOf,
   type Verdict,
 } from '@basa/protocol/wire';
@@ -73,7 +62,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     this.world.server.statements.splice(0, Number.POSITIVE_INFINITY, ...models);
   }
 
-  get view(): IntakeView {
+  get view(): ServerRole.IntakeView {
     const { environment, task, policy, now, server } = this.world;
     return {
       suite: environment.tools.suite,
@@ -93,8 +82,8 @@ export class ShotServer implements ShotPeer, ClosingStore {
       const listed = isAway(keeper.base.index) ? refused('epoch-over') : keeper.epochs();
       return isRefused(listed) ? [] : listed.epochs;
     });
-    for (const epoch of epochs) this.epochs.set(toHex(epochCodec.statementHash(environment.tools.suite, epoch)), epoch);
-    return shownModelCodec.encode({ statement: server.newest, epochs });
+    for (const epoch of epochs) this.epochs.set(toHex(Epoch.statementHash(environment.tools.suite, epoch)), epoch);
+    return ShownModel.encode({ statement: server.newest, epochs });
   }
 
   /**
@@ -102,12 +91,12 @@ export class ShotServer implements ShotPeer, ClosingStore {
    * are refused.
    */
   take(uploadBytes: Uint8Array, body: Uint8Array): Accepted | Refused {
-    const upload = shotUploadCodec.decode(uploadBytes);
+    const upload = ShotUpload.decode(uploadBytes);
     const name = uploadNameOf(this.view.suite, upload.header);
     const known = this.#byTag.get(tagOf(upload.header));
     if (known !== undefined && equalBytes(known.name, name)) return toldOf(known);
     if (known !== undefined) return refused('body-mismatch', { detail: 'another upload has this tag' });
-    const problem = shotProblem(this.view, upload) ?? this.#bodyProblem(upload, body);
+    const problem = ServerRole.shotProblem(this.view, upload) ?? this.#bodyProblem(upload, body);
     if (problem !== undefined) return problem;
     this.keep({ name, upload, body, verdict: 'waiting', voters: undefined });
     return ACCEPTED;
@@ -173,17 +162,17 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const verdicts = this.askVerdicts(waiting);
     for (const shot of waiting) {
       const found = verdicts.flatMap((some) => some.get(toHex(shot.name)) ?? []);
-      const decided = guardVerdict(this.world.policy, guardWordsOf(this.vector(shot)), found);
-      if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good', voters: votersOf(found) });
+      const decided = ServerRole.guardVerdict(this.world.policy, InputWords.guardWordsOf(this.vector(shot)), found);
+      if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good', voters: Batching.votersOf(found) });
       if (decided.kind === 'bad') this.keep({ ...shot, verdict: decided.reason });
     }
   }
 
   /** Returns the verdicts of each authority that is present, by the name of the upload. */
-  askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict & SaidBy>[] {
+  askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict & Batching.SaidBy>[] {
     const requests: Uint8Array[] = [];
     for (let n = 0; n < shots.length; n += MAX_INSPECTED)
-      requests.push(inspectRequestCodec.encode(inspectRequest(this, shots.slice(n, n + MAX_INSPECTED))));
+      requests.push(InspectRequest.encode(inspectRequest(this, shots.slice(n, n + MAX_INSPECTED))));
     const there = this.world.keepers.filter(({ base }) => !this.world.isAway(base.index));
     return there.map((keeper) => {
       const answers = requests.map((bytes) => this.world.call('inspect', () => keeper.inspect(bytes)));
@@ -199,7 +188,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const free = this.#free().flatMap((shot) => (shot.voters === undefined ? [] : [{ ...shot, voters: shot.voters }]));
     const models = [...new Set(free.map(({ upload }) => toHex(upload.header.model)))];
     for (const model of models) {
-      const chosen = pickBatch(
+      const chosen = Batching.pickBatch(
         policy,
         free.filter(({ upload }) => toHex(upload.header.model) === model),
       );
@@ -231,11 +220,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
     const { policy, now } = this.world;
     const time = { epochMs: policy.oneShot?.epochMs ?? 0, epoch: this.view.epoch };
     for (const shot of this.#free())
-      if (voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
+      if (Batching.voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
   }
 
   /** Gathers votes and sums of masks, opens the sum and makes the next version, from the state of the batch on. */
-  close(ctx: Ctx): SumVerdict | Refused {
+  close(ctx: Ctx): Sums.SumVerdict | Refused {
     return this.world.call('close', () => closeBatch(this, ctx));
   }
 

@@ -1,6 +1,6 @@
 /** The disk of a one-shot federation's server: uploads with their verdicts, batches with their votes and sums of masks. */
 import type { Ctx, RefusalReason } from '@basa/protocol';
-import type { Voters } from '@basa/protocol/one-shot';
+import type { Batching } from '@basa/protocol/one-shot';
 import type { Part } from '@basa/protocol/policy';
 import type { Batch, Endorsement, Epoch, ModelStatement, ShotUpload } from '@basa/protocol/wire';
 
@@ -11,7 +11,7 @@ export interface StoredShot {
   /** `waiting` until enough authorities have examined it; then good, or the reason why it is not. */
   readonly verdict: 'waiting' | 'good' | RefusalReason;
   /** As long as it is good. */
-  readonly voters: Voters | undefined;
+  readonly voters: Batching.Voters | undefined;
 }
 
 /** The uploads of an `aborted` batch may be in another one. */

@@ -1,5 +1,5 @@
 /** The versions of a one-shot federation: made from the batches that were opened since the last one, by the rule of the real server. */
-import { nextVersion, versionRule } from '@basa/protocol/one-shot';
+import { Sums } from '@basa/protocol/one-shot';
 import type { StoredBatch } from './one-shot-store.ts';
 import type { ClosingStore } from './one-shot-world.ts';
 
@@ -25,7 +25,7 @@ function begin(server: ClosingStore, isLast: boolean, version: number): readonly
       updates: batch.batch.uploads.length,
       batch,
     }));
-  const next = nextVersion(versionRule(server.world.policy), waiting, isLast);
+  const next = Sums.nextVersion(Sums.versionRule(server.world.policy), waiting, isLast);
   if (next === undefined || next.sums.length === 0) return [];
   return server.keepBatches([...next.sums, ...next.spoilt].map(({ batch }) => ({ ...batch, version })));
 }

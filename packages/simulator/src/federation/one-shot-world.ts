@@ -1,7 +1,7 @@
 /** The interfaces through which the parties of a federation see each other. */
 
 import type { Ctx, Refused } from '@basa/protocol';
-import type { IntakeView } from '@basa/protocol/one-shot';
+import type { ServerRole } from '@basa/protocol/one-shot';
 import type { Batch, ShownUpload } from '@basa/protocol/wire';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import type { StoredBatch, StoredShot } from './one-shot-store.ts';
@@ -28,7 +28,7 @@ export interface OneShotWorld extends World {
 /** The store of the server, as a batch needs it on its way to a sum. */
 export interface ClosingStore {
   readonly world: OneShotWorld;
-  readonly view: IntakeView;
+  readonly view: ServerRole.IntakeView;
   readonly batches: ReadonlyMap<string, StoredBatch>;
   batch(ctx: Ctx): StoredBatch;
   keepBatch(batch: StoredBatch): StoredBatch;

@@ -11,20 +11,16 @@ import {
 } from '@basa/masking';
 import { type Ctx, granted, millis, type Refused, type UserId } from '@basa/protocol';
 import {
-  acceptPaperUpload,
-  connectPaper,
   contributePaper,
   issuePaperKey,
-  type PaperBuffer,
   type PaperConnection,
-  type PaperRecord,
+  PaperServer,
   type PaperTicket,
   type PaperUpload,
   paperInput,
   paperMessages,
-  unsafePaperBuffer,
 } from '@basa/protocol/paper';
-import type { Staleness } from '@basa/protocol/policy';
+import type { Training } from '@basa/protocol/policy';
 import { randomBytesFrom } from './random-bytes.ts';
 import { transparentPaperSealings } from './transparent-sealings.ts';
 import type { Environment, PaperSealings } from './world.ts';
@@ -36,7 +32,7 @@ export interface PaperFederationOptions {
   readonly dimension?: number;
   readonly level?: number;
   readonly modulus?: Modulus;
-  readonly staleness?: Staleness;
+  readonly staleness?: Training.Staleness;
   readonly seed?: number;
 }
 
@@ -55,15 +51,15 @@ export class PaperFederation {
   readonly sealings: PaperSealings;
   readonly randomBytes: RandomBytes;
   readonly signer: Signer;
-  readonly quantizer: { level: number; clip: number; modulus: Modulus; staleness: Staleness };
+  readonly quantizer: { level: number; clip: number; modulus: Modulus; staleness: Training.Staleness };
   readonly bufferSize: number;
   readonly dimension: number;
   readonly version: number;
   now = millis(0);
   /** The buffer as it was opened, its events, its current state, and the running sum. */
-  fresh: PaperBuffer;
-  records: PaperRecord[] = [];
-  buffer: PaperBuffer;
+  fresh: PaperServer.PaperBuffer;
+  records: PaperServer.PaperRecord[] = [];
+  buffer: PaperServer.PaperBuffer;
   sum: Uint32Array;
 
   constructor(environment: Environment, options: PaperFederationOptions) {
@@ -95,7 +91,7 @@ export class PaperFederation {
 
   connect(user: UserId): PaperConnection | Refused {
     const { suite } = this.environment.tools;
-    return this.keep(connectPaper({ suite, signer: this.signer }, this.buffer, user, this.now));
+    return this.keep(PaperServer.connectPaper({ suite, signer: this.signer }, this.buffer, user, this.now));
   }
 
   /** SK_k, from the authority. */
@@ -130,13 +126,19 @@ export class PaperFederation {
     { y, upload }: Pick<PaperPrepared, 'y' | 'upload'>,
   ): { readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean } | Refused {
     const codec = paperMessages(this.bufferSize, this.sealings.sealing).upload;
-    const answer = this.keep(acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now));
+    const answer = this.keep(
+      PaperServer.acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now),
+    );
     if (answer.kind === 'accepted' && !answer.isRepeat)
       addInPlace(this.sum, y, this.quantizer.modulus, this.environment.tools.kernel);
     return answer;
   }
 
-  keep<Answer>(step: { state: PaperBuffer; records: readonly PaperRecord[]; answer: Answer }): Answer {
+  keep<Answer>(step: {
+    state: PaperServer.PaperBuffer;
+    records: readonly PaperServer.PaperRecord[];
+    answer: Answer;
+  }): Answer {
     this.buffer = step.state;
     this.records.push(...step.records);
     return step.answer;
@@ -148,7 +150,7 @@ export class PaperFederation {
     return Array.from(mean, (value) => Math.round(1000 * value) / 1000);
   }
 
-  #opened(ctx: Ctx): PaperBuffer {
-    return unsafePaperBuffer({ bufferSize: this.bufferSize, leaseMs: PAPER_LEASE_MS }, ctx, this.version);
+  #opened(ctx: Ctx): PaperServer.PaperBuffer {
+    return PaperServer.unsafePaperBuffer({ bufferSize: this.bufferSize, leaseMs: PAPER_LEASE_MS }, ctx, this.version);
   }
 }

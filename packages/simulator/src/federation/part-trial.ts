@@ -1,7 +1,7 @@
 /** The sealed parts of one upload of the one-shot mode: sealed by a device and opened by an authority, so that both can be timed. */
 import { keysAtOnce, type RandomBytes, SEED_BYTES, type Suite } from '@basa/masking';
 import { type JoinTag, millis, type TaskId, type UserId } from '@basa/protocol';
-import { epochKeysOf, epochSecretOf, openPart, partBinding, sealParts } from '@basa/protocol/one-shot';
+import { Epochs, Parts } from '@basa/protocol/one-shot';
 import { ONE_SHOT_DEFAULTS, type OneShotPolicy } from '@basa/protocol/policy';
 import { type Epoch, epochNameOf, heldParts } from '@basa/protocol/wire';
 
@@ -26,7 +26,7 @@ export function partTrial(
   const task = randomBytes(32) as TaskId;
   const epochs = secrets.map((secret, authority): Epoch => {
     const times = { opens: millis(0), closes: millis(1) };
-    const keys = epochKeysOf(suite, sealing, secret);
+    const keys = Epochs.epochKeysOf(suite, sealing, secret);
     return { task, authority, ...keys, ...times, signature: new Uint8Array(64) };
   });
   const name = { task, joinTag: randomBytes(16) as JoinTag, user: randomBytes(32) as UserId };
@@ -34,11 +34,11 @@ export function partTrial(
   const names = epochs.map((epoch) => epochNameOf(suite, epoch));
   const parts = heldParts(policy, names).map((part) => ({
     seed: randomBytes(SEED_BYTES),
-    binding: partBinding(suite, name, part, epochs),
+    binding: Parts.partBinding(suite, name, part, epochs),
   }));
-  const seal = (): readonly Uint8Array[] => keysAtOnce(suite, sealParts(suite, sealing, parts));
+  const seal = (): readonly Uint8Array[] => keysAtOnce(suite, Parts.sealParts(suite, sealing, parts));
   const sealed = seal();
-  const own = epochSecretOf(suite, sealing, secrets[0] as Uint8Array);
+  const own = Epochs.epochSecretOf(suite, sealing, secrets[0] as Uint8Array);
   const held = parts.flatMap(({ binding }, n) =>
     binding.holders.some(({ authority }) => authority === 0) ? [{ sealed: sealed[n] as Uint8Array, binding }] : [],
   );
@@ -47,7 +47,7 @@ export function partTrial(
     seal: () => void seal(),
     open() {
       for (const entry of held)
-        if (openPart(suite, sealing, entry, 0, own) === undefined) throw new Error('a part did not open');
+        if (Parts.openPart(suite, sealing, entry, 0, own) === undefined) throw new Error('a part did not open');
     },
   };
 }

@@ -1,12 +1,12 @@
 /** The models of the server of a federation: it signs a statement for each version. */
 import type { Signer } from '@basa/masking';
-import type { ServerPorts } from '@basa/protocol/one-shot';
-import { type ModelStatement, modelNameOf, modelStatementCodec, signStatement } from '@basa/protocol/wire';
+import type { ServerRole } from '@basa/protocol/one-shot';
+import { ModelStatement, modelNameOf, signStatement } from '@basa/protocol/wire';
 import type { World } from './world.ts';
 
 export class ServerModels {
   readonly world: World;
-  readonly ports: ServerPorts;
+  readonly ports: ServerRole.ServerPorts;
   /** On disk: by version. */
   readonly statements: ModelStatement[] = [];
 
@@ -37,7 +37,7 @@ export class ServerModels {
     const version = this.statements.length;
     const serial = Math.max((this.statements.at(-1)?.serial ?? -1) + 1, Math.floor(now / 1000));
     const modelHash = this.ports.suite.sha256(Uint8Array.of(version));
-    const statement = signStatement(modelStatementCodec, this.ports.signer, { task, version, serial, modelHash });
+    const statement = signStatement(ModelStatement, this.ports.signer, { task, version, serial, modelHash });
     this.statements.push(statement);
     return statement;
   }

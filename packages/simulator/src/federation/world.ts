@@ -11,7 +11,7 @@ import type {
 } from '@basa/masking';
 import type { Millis, Refused, TaskId } from '@basa/protocol';
 import type { TaskPolicy } from '@basa/protocol/policy';
-import type { Certificate, CertificateBody } from '@basa/protocol/wire';
+import type { Certificate, Devices } from '@basa/protocol/wire';
 import type { PartyName } from './crash.ts';
 
 /** A federation does not access randomness, a clock or cryptography directly. */
@@ -30,7 +30,7 @@ export interface PaperSealings {
 
 /** An authority as devices reach it for enrolments. */
 interface AuthorityPeer {
-  enrol(body: CertificateBody): Certificate | Refused;
+  enrol(body: Devices.CertificateBody): Certificate | Refused;
 }
 
 export interface World {

@@ -2,7 +2,7 @@
 import { type AggregationProtocol, NOBODY_LISTENS, type Observer, type Phase, presentIn } from '@basa/baselines';
 import { FIELD, weightScale } from '@basa/masking';
 import { isRefused } from '@basa/protocol';
-import { inputElements, sumRules, updateWords, writePrefix } from '@basa/protocol/wire';
+import { InputWords } from '@basa/protocol/wire';
 import { OneShotFederation, type OneShotOptions } from '../federation/one-shot-federation.ts';
 import type { Environment } from '../federation/world.ts';
 import { LEVEL } from './inputs.ts';
@@ -65,9 +65,12 @@ export function basaOneShot(
 
 /** x' of integers. */
 function inputOf({ policy }: OneShotFederation, integers: Uint32Array): Uint32Array {
-  const vector = new Uint32Array(inputElements(policy));
-  writePrefix(vector, sumRules(policy, 0), { weight: weightScale(policy.bufferSize, policy.modulus), metrics: {} });
-  updateWords(policy, vector).update.set(integers);
+  const vector = new Uint32Array(InputWords.inputElements(policy));
+  InputWords.writePrefix(vector, InputWords.sumRules(policy, 0), {
+    weight: weightScale(policy.bufferSize, policy.modulus),
+    metrics: {},
+  });
+  InputWords.updateWords(policy, vector).update.set(integers);
   return vector;
 }
 

@@ -2,7 +2,7 @@
 import { type AggregationProtocol, NOBODY_LISTENS, type Phase, presentIn } from '@basa/baselines';
 import { FIELD, packedLength } from '@basa/masking';
 import { isRefused, millis, type UserId } from '@basa/protocol';
-import { paperMessages, paperTicketCodec } from '@basa/protocol/paper';
+import { PaperTicket, paperMessages } from '@basa/protocol/paper';
 import { PAPER_LEASE_MS, PaperFederation } from '../federation/paper-federation.ts';
 import type { Environment, PaperSealings } from '../federation/world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
@@ -49,7 +49,7 @@ export function unsafeBasaPaper(
         const key = world.key.bind(world);
         world.key = (...request) => {
           const answer = observer.compute('authority', 'upload', undefined, () => key(...request));
-          const asked = paperTicketCodec.encode(connection.ticket).length;
+          const asked = PaperTicket.encode(connection.ticket).length;
           observer.sent({ phase: 'upload', from: 'user', to: 'authority', user, bytes: asked });
           observer.sent({ phase: 'upload', from: 'authority', to: 'user', user, bytes: answer.length });
           return answer;

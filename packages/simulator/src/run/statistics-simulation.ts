@@ -3,24 +3,16 @@ import { setImmediate as othersFirst } from 'node:timers/promises';
 import { type RandomWords, toSigned } from '@basa/masking';
 import { granted, isRefused } from '@basa/protocol';
 import { buildReport } from '@basa/protocol/one-shot';
-import {
-  type FieldResult,
-  fieldResults,
-  type Report,
-  reportWords,
-  type StatisticsPolicy,
-  type TaskPolicy,
-  windowStatement,
-} from '@basa/protocol/policy';
-import { modelStatementCodec, signStatement, sumRules } from '@basa/protocol/wire';
+import { type FieldResult, fieldResults, Statistics, type TaskPolicy } from '@basa/protocol/policy';
+import { InputWords, ModelStatement, signStatement } from '@basa/protocol/wire';
 import { OneShotFederation } from '../federation/one-shot-federation.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 
 export interface StatisticsOptions {
   /** Everything but its keys, which the federation makes. */
-  readonly policy: TaskPolicy & { readonly statistics: StatisticsPolicy };
+  readonly policy: TaskPolicy & { readonly statistics: Statistics.StatisticsPolicy };
   /** Devices take them in turn, from one window to the next. */
-  readonly reports: readonly Report[];
+  readonly reports: readonly Statistics.Report[];
   readonly devices: number;
   readonly windows: number;
   readonly seed: number;
@@ -37,7 +29,7 @@ export interface SimulatedWindow {
   /** Empty if no report is in a sum. */
   readonly fields: readonly FieldResult[];
   /** The reports in its sums. */
-  readonly reports: readonly Report[];
+  readonly reports: readonly Statistics.Report[];
 }
 
 export async function simulateStatistics(options: StatisticsOptions): Promise<readonly SimulatedWindow[]> {
@@ -47,30 +39,38 @@ export async function simulateStatistics(options: StatisticsOptions): Promise<re
     await othersFirst();
     signal.throwIfAborted();
     const first = (window - 1) * devices;
-    const own = Array.from({ length: devices }, (_, n) => reports[(first + n) % reports.length] as Report);
+    const own = Array.from({ length: devices }, (_, n) => reports[(first + n) % reports.length] as Statistics.Report);
     made.push(simulateWindow(options, window, own));
     onWindow(made.at(-1) as SimulatedWindow);
   }
   return made;
 }
 
-function simulateWindow({ policy, seed }: StatisticsOptions, window: number, own: readonly Report[]): SimulatedWindow {
+function simulateWindow(
+  { policy, seed }: StatisticsOptions,
+  window: number,
+  own: readonly Statistics.Report[],
+): SimulatedWindow {
   const { statistics } = policy;
   const { fields, windowMs } = statistics;
   const world = worldOf(policy, window * windowMs, seed + window);
-  const statement = windowStatement(world.task, statistics, window);
-  world.server.statements.splice(0, 1, signStatement(modelStatementCodec, world.server.ports.signer, statement));
+  const statement = Statistics.windowStatement(world.task, statistics, window);
+  world.server.statements.splice(0, 1, signStatement(ModelStatement, world.server.ports.signer, statement));
   const random: RandomWords = (target) =>
     new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(world.randomBytes(target.byteLength));
-  const byUser = new Map<string, Report>();
+  const byUser = new Map<string, Statistics.Report>();
   for (const report of own) {
     const device = world.shooter();
     byUser.set(`${device.own.user}`, report);
-    const input = buildReport(sumRules(world.policy, window), reportWords(fields, report).words, random);
+    const input = buildReport(
+      InputWords.sumRules(world.policy, window),
+      Statistics.reportWords(fields, report).words,
+      random,
+    );
     granted(device.contribute(undefined, input));
   }
   const opened = openedSums(world);
-  const included = opened.flatMap(({ users }) => users.map((user) => byUser.get(user) as Report));
+  const included = opened.flatMap(({ users }) => users.map((user) => byUser.get(user) as Statistics.Report));
   const sums = Array.from({ length: policy.dimension }, (_, n) => total(opened.map(({ words }) => words[n] as number)));
   const devices = included.length;
   return {

@@ -1,6 +1,6 @@
 /** The server's admission in virtual time: the same decisions by the same function, with users as numbers. */
 import { type RandomStream, randomStream } from '@basa/learning';
-import { admit, retryAfterMs } from '@basa/protocol/one-shot';
+import { Admission } from '@basa/protocol/one-shot';
 
 export interface GateOptions {
   readonly places: number;
@@ -66,10 +66,17 @@ export class AdmissionGate {
   ask(user: number, version: number): number | undefined {
     const { places } = this.#options;
     const hasGiven = this.#given.has(user);
-    const judged = admit({ hasGiven, waitingSums: this.waitingSums, fresh: 0, least: 0, used: this.used, places });
+    const judged = Admission.admit({
+      hasGiven,
+      waitingSums: this.waitingSums,
+      fresh: 0,
+      least: 0,
+      used: this.used,
+      places,
+    });
     if (judged !== 'place') {
       if (judged !== 'given') this.#waiting.add(user);
-      return retryAfterMs(this.#waiting.size, this.#jitter.unit()) / 1000;
+      return Admission.retryAfterMs(this.#waiting.size, this.#jitter.unit()) / 1000;
     }
     this.#underWay.set(user, version);
     this.#waiting.delete(user);

@@ -1,5 +1,5 @@
 /** One user's trip from a model to an update, and the events that others see of it. */
-import type { Versions } from '@basa/protocol/policy';
+import type { TaskPolicy } from '@basa/protocol/policy';
 import type { GateOptions } from './admission-gate.ts';
 import type { Delay } from './delay.ts';
 
@@ -18,7 +18,7 @@ export interface Fleet {
   /** Kmin: a buffer with this many updates is closed if no other user comes; K by default. */
   readonly minimum?: number;
   /** The versions in a buffer: one, as in `one-shot` mode, or mixed as in the paper (the default). */
-  readonly versions?: Versions;
+  readonly versions?: TaskPolicy['versions'];
   /** The rule for the number of users that train at a time, the same as the server's; without it, every user may train. */
   readonly admission?: GateOptions;
   readonly seed: number;

@@ -1,8 +1,9 @@
 /** One real message of every kind, from a run of both modes, as input for fuzzing decoders. */
 import { granted } from '@basa/protocol';
-import { paperMessages, paperTicketCodec } from '@basa/protocol/paper';
-import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
-import { certificateCodec, deviceExportCodec, revocationsCodec, voteCodec } from '@basa/protocol/wire';
+import { DeviceExport, Revocations } from '@basa/protocol/internal/wire/devices.ts';
+import { PaperTicket, paperMessages } from '@basa/protocol/paper';
+import { TaskPolicy } from '@basa/protocol/policy';
+import { Certificate, Vote } from '@basa/protocol/wire';
 import { PaperFederation } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';
 import { shotSamples } from './one-shot/sample-shots.ts';
@@ -18,14 +19,13 @@ export function sampleMessages(): readonly SampleMessage[] {
   const batch = world.server.batch();
   const vote = granted(world.server.voteBy(0, batch));
   const privacy = { noiseMultiplier: 1, colluders: 1, budget: { delta: 1e-6, participations: 16 } };
-  const policyCodec = { encode: encodePolicy, decode: decodePolicy };
   return [
-    sample(certificateCodec, device?.own.certificate),
-    sample({ name: 'policy', ...policyCodec }, world.policy),
-    sample({ name: 'private policy', ...policyCodec }, { ...world.policy, privacy }),
-    sample(voteCodec, vote),
-    sample(revocationsCodec, { users: device === undefined ? [] : [device.own.user], signature: SIGNATURE }),
-    sample(deviceExportCodec, {
+    sample(Certificate, device?.own.certificate),
+    sample(TaskPolicy, world.policy),
+    sample({ ...TaskPolicy, name: 'private policy' }, { ...world.policy, privacy }),
+    sample(Vote, vote),
+    sample(Revocations, { users: device === undefined ? [] : [device.own.user], signature: SIGNATURE }),
+    sample(DeviceExport, {
       ...{ task: world.task, successor: world.task, at: world.now, signature: SIGNATURE },
       devices: [{ deviceKey: new Uint8Array(32).fill(1), isRevoked: true, participations: 7 }],
     }),
@@ -42,7 +42,7 @@ function paperSamples(): readonly SampleMessage[] {
   const messages = paperMessages(4, federation.sealings.sealing);
   const sealed = upload.ciphertexts.slice(0, 2);
   return [
-    sample(paperTicketCodec, connection.ticket),
+    sample(PaperTicket, connection.ticket),
     sample(messages.connectAnswer, { ticket: connection.ticket, inbox: sealed, version: 7 }),
     sample(messages.upload, upload),
   ];

@@ -1,7 +1,7 @@
 /** The tools of masking tests: Node's runtime with either kernel, and a reproducible stream of words. */
 
 import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking';
-import { type SumRules, sumRules } from '@basa/protocol/wire';
+import { type SumRules, sumRules } from '@basa/protocol/internal/wire/input.ts';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';

@@ -9,7 +9,7 @@ import { AuthorityOperator, ServerOperator, type TaskSpecification, tokenForAll 
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, toHex } from '@basa/masking';
-import { encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { createServerTables } from '@basa/server';
 import { Balancer, type Exchange } from './balancer.ts';
@@ -207,7 +207,7 @@ export class TestProcesses {
     );
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({
-      policy: toHex(encodePolicy(this.policy)),
+      policy: toHex(TaskPolicy.encode(this.policy)),
       serverStep: WHOLE_STEP,
       ...this.#options.specification,
       ...specification,

@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
-import { HEADER, problemCodeOf, SERVER_PATH } from '@basa/protocol/http';
-import { type ShotHeader, shotUploadCodec, uploadNameOf } from '@basa/protocol/wire';
+import { HEADER, SERVER_PATH } from '@basa/protocol/http';
+import { problemCodeOf } from '@basa/protocol/internal/http/problems.ts';
+import { type ShotHeader, ShotUpload, uploadNameOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { resigned } from '../core/one-shot/resigned.ts';
 import { oneHot, type TestServices, until } from './test-services.ts';
@@ -128,9 +129,9 @@ export function sendRaw(
 
 /** The header of other words, signed by the same device, with the address that it names. */
 export function otherHeader(services: TestServices, held: HeldUpload, change: Partial<ShotHeader>, body = held.body) {
-  const upload = resigned(services.policy, held.signer, shotUploadCodec.decode(held.header), body, change);
+  const upload = resigned(services.policy, held.signer, ShotUpload.decode(held.header), body, change);
   return {
-    header: shotUploadCodec.encode(upload),
+    header: ShotUpload.encode(upload),
     target: SERVER_PATH.shot(services.task, toHex(uploadNameOf(nodeSuite, upload.header))),
   };
 }

@@ -13,7 +13,7 @@ import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
 import { type Millis, millis } from '@basa/protocol';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { ENGINE, encodePolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { ENGINE, TaskPolicy } from '@basa/protocol/policy';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { OPERATOR_TOKEN, OPERATORS, operate as operateBytes } from '../world/operator.ts';
@@ -176,7 +176,7 @@ export class TestServices {
   async createTask(change: Partial<TaskPolicy> = {}, more: Partial<TaskSpecification> = {}): Promise<string> {
     const name = new TextEncoder().encode(`test ${++this.#tasks}`);
     this.policy = { ...testPolicy(this.keys), name, ...this.options.policy, ...change };
-    const bytes = encodePolicy(this.policy);
+    const bytes = TaskPolicy.encode(this.policy);
     const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.options.specification, ...more };
     await operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);

@@ -1,6 +1,6 @@
 /** Tokens of devices, and what the owner of each authority sees and registers of them. */
 import { ascii, toHex } from '@basa/masking';
-import { enrolmentHash, enrolmentProof } from '@basa/protocol/wire';
+import { enrolmentHash, enrolmentProof } from '@basa/protocol/internal/wire/devices.ts';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 
 export function enrolmentVectors(): readonly object[] {

@@ -3,8 +3,9 @@
  * an offset, so that a layout with another field needs no change here.
  */
 import { ascii, concatBytes, ring } from '@basa/masking';
-import type { PrivacyBudget } from '@basa/protocol/internal/wire/privacy.ts';
-import { encodePolicy, type MetricRange, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol/policy';
+import type { PrivacyBudget, PrivacyPolicy } from '@basa/protocol/internal/wire/privacy.ts';
+import type { MetricRange } from '@basa/protocol/internal/wire/training.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
 
 import { malformedStatistics, STATISTICS } from './statistics.ts';
 
@@ -21,7 +22,7 @@ const NO_NUMBERS = {
 };
 
 export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): readonly Case[] {
-  const written = (changes: Changes = {}): Uint8Array => encodePolicy({ ...good, ...changes });
+  const written = (changes: Changes = {}): Uint8Array => TaskPolicy.encode({ ...good, ...changes });
 
   /** The byte in which the two first differ, as each of these. */
   const byte = (what: string, one: Changes, other: Changes, values: readonly number[]): readonly Case[] => {

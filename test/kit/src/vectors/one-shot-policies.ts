@@ -1,13 +1,8 @@
 /** Policies of the one-shot mode: unusable ones, and those at the limits. */
 import type { Floor } from '@basa/client/internal/device/floor.ts';
 import { RING_32 } from '@basa/masking';
-import {
-  ENGINE,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  type PrivacyPolicy,
-  type TaskPolicy,
-} from '@basa/protocol/policy';
+import type { PrivacyPolicy } from '@basa/protocol/internal/wire/privacy.ts';
+import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
 
 const TEN = { bufferSize: 10, minimum: 8 };
 

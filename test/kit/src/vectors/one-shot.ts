@@ -1,23 +1,24 @@
 /** Batches of the one-shot mode as vectors, from the statements of the authorities to the sum. */
 import { toHex } from '@basa/masking';
 import { granted } from '@basa/protocol';
-import { batchCodec, givenNameOf } from '@basa/protocol/internal/wire/upload.ts';
-import { judgeSum, sumPlan } from '@basa/protocol/one-shot';
-import { encodePolicy, type Sealing } from '@basa/protocol/policy';
+import { sumPlan } from '@basa/protocol/internal/one-shot/server.ts';
+import { judgeSum } from '@basa/protocol/internal/one-shot/sums.ts';
+import { Revocations, signRevocations } from '@basa/protocol/internal/wire/devices.ts';
+import { sumRules } from '@basa/protocol/internal/wire/input.ts';
+import { givenNameOf } from '@basa/protocol/internal/wire/upload.ts';
+import { type Sealing, TaskPolicy } from '@basa/protocol/policy';
 import {
+  Batch,
+  BatchVoteRequest,
   batchCtxOf,
-  batchVoteRequestCodec,
-  inspectAnswerCodec,
-  inspectRequestCodec,
+  InspectAnswer,
+  InspectRequest,
   modelNameOf,
-  releaseAnswerCodec,
-  releaseRequestCodec,
-  revocationsCodec,
-  shotUploadCodec,
-  shownModelCodec,
-  signRevocations,
-  sumRules,
-  voteCodec,
+  ReleaseAnswer,
+  ReleaseRequest,
+  ShotUpload,
+  ShownModel,
+  Vote,
 } from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
@@ -26,7 +27,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45, shot: { sealing } });
   const { server, policy, task, environment } = world;
   const { suite } = environment.tools;
-  const shown = shownModelCodec.encode(world.shown());
+  const shown = ShownModel.encode(world.shown());
   const secrets = world.authorities.map(({ units }) => toHex([...units.values()][0]?.secret as Uint8Array));
   const given = [0, 1].map((n) => {
     const device = world.device();
@@ -40,10 +41,10 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   given.sort((one, other) => (toHex(one.shot.name) < toHex(other.shot.name) ? -1 : 1));
   const shots = given.map(({ shot }) => shot);
   const users = given.map(({ device, seeds, shot }) => userVector(device, seeds, shot));
-  const inspectRequest = inspectRequestCodec.encode(server.inspectRequest(shots));
+  const inspectRequest = InspectRequest.encode(server.inspectRequest(shots));
   const inspected = world.indices.map((index) => granted(server.inspectBy(index, shots)));
   const batch = server.batch(shots);
-  const voteRequest = batchVoteRequestCodec.encode(server.voteRequest(batch));
+  const voteRequest = BatchVoteRequest.encode(server.voteRequest(batch));
   const voted = world.indices.map((index) => granted(server.voteBy(index, batch)));
   const votes = server.votes(batch);
   const plan = sumPlan(server.closing(batch), 0) ?? [];
@@ -52,8 +53,8 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
     const { answer, vectors } = granted(server.releaseBy(authority, batch, { votes, wanted }));
     return {
       authority,
-      request: toHex(releaseRequestCodec.encode(request)),
-      answer: toHex(releaseAnswerCodec.encode(answer)),
+      request: toHex(ReleaseRequest.encode(request)),
+      answer: toHex(ReleaseAnswer.encode(answer)),
       vectors: vectors.map(toHex),
     };
   });
@@ -63,7 +64,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const { ports } = world.authority(0).base;
   return {
     name,
-    policy: toHex(encodePolicy(policy)),
+    policy: toHex(TaskPolicy.encode(policy)),
     task: toHex(task),
     authorityKeys: policy.authorities.map(toHex),
     serverKey: toHex(policy.serverKey),
@@ -72,14 +73,14 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
     secrets,
     users,
     inspectRequest: toHex(inspectRequest),
-    inspectAnswers: inspected.map((answer) => toHex(inspectAnswerCodec.encode(answer))),
-    batch: toHex(batchCodec.encode(batch)),
+    inspectAnswers: inspected.map((answer) => toHex(InspectAnswer.encode(answer))),
+    batch: toHex(Batch.encode(batch)),
     ctx: toHex(batchCtxOf(suite, batch)),
     given: toHex(givenNameOf(suite, task, header.model, header.user)),
     voteRequest: toHex(voteRequest),
-    votes: voted.map((vote) => toHex(voteCodec.encode(vote))),
+    votes: voted.map((vote) => toHex(Vote.encode(vote))),
     releases,
-    revocations: toHex(revocationsCodec.encode(signRevocations(ports, [header.user]))),
+    revocations: toHex(Revocations.encode(signRevocations(ports, [header.user]))),
     sum: [...verdict.sum],
     weightSum: verdict.weightSum,
   };
@@ -90,7 +91,7 @@ function userVector(device: ShotDevice, seeds: readonly string[], { upload, body
     deviceKey: toHex(device.own.signer.publicKey),
     seeds,
     input: [...(device.own.input as Uint32Array)],
-    upload: toHex(shotUploadCodec.encode(upload)),
+    upload: toHex(ShotUpload.encode(upload)),
     body: toHex(body),
   };
 }

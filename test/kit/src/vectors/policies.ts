@@ -2,15 +2,9 @@
 
 import { type Floor, floorProblem } from '@basa/client/internal/device/floor.ts';
 import { ascii, ring, toHex } from '@basa/masking';
-import {
-  ENGINE,
-  encodePolicy,
-  epsilonAfter,
-  type MetricRange,
-  ONE_SHOT_DEFAULTS,
-  POLICY_DEFAULTS,
-  type TaskPolicy,
-} from '@basa/protocol/policy';
+import { epsilonAfter } from '@basa/protocol/internal/wire/privacy.ts';
+import type { MetricRange } from '@basa/protocol/internal/wire/training.ts';
+import { ENGINE, ONE_SHOT_DEFAULTS, POLICY_DEFAULTS, TaskPolicy } from '@basa/protocol/policy';
 import { malformedPolicies } from './malformed-policies.ts';
 import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
 import { type ReportVector, reportVectors, unusableStatistics, usableStatistics } from './statistics.ts';
@@ -86,7 +80,7 @@ const GOOD_PRIVACY = { noiseMultiplier: 1, colluders: 1, budget: GOOD_BUDGET };
 const BLUR = { noiseMultiplier: 0.9, colluders: 1, budget: undefined };
 
 export function policyVectors(): PolicyVectors {
-  const written = (changes: Partial<TaskPolicy>): string => toHex(encodePolicy({ ...GOOD_POLICY, ...changes }));
+  const written = (changes: Partial<TaskPolicy>): string => toHex(TaskPolicy.encode({ ...GOOD_POLICY, ...changes }));
   const refused = (refusal: PolicyRefusal, cases: readonly (readonly [string, Partial<TaskPolicy>])[]) =>
     cases.map(([why, changes]) => ({ why, refusal, policy: written(changes) }));
   const paper = paperPolicies();
@@ -177,7 +171,7 @@ function floorVectors(): readonly FloorVector[] {
   ];
   return asked.map(([floor, policy]) => ({
     floor,
-    policy: toHex(encodePolicy(policy)),
+    policy: toHex(TaskPolicy.encode(policy)),
     isBelow: floorProblem(floor, policy) !== undefined,
   }));
 }

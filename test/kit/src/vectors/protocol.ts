@@ -2,15 +2,8 @@
 
 import { addInPlace, applyMasksInPlace, FIELD, type MaskTerm, unsafeTransparentSealing } from '@basa/masking';
 import { type Ctx, granted, millis, type UserId } from '@basa/protocol';
-import {
-  acceptPaperUpload,
-  connectPaper,
-  contributePaper,
-  paperInput,
-  paperMessages,
-  paperTicketCodec,
-  unsafePaperBuffer,
-} from '@basa/protocol/paper';
+import { acceptPaperUpload, connectPaper, unsafePaperBuffer } from '@basa/protocol/internal/paper/server.ts';
+import { contributePaper, PaperTicket, paperInput, paperMessages } from '@basa/protocol/paper';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { seededWords } from '@basa/simulator/node';
 import { wasmTools } from '../core/tools.ts';
@@ -76,7 +69,7 @@ function paperVector(): object {
     return {
       user: hex(user),
       trainedOn,
-      ticket: hex(paperTicketCodec.encode(connection.ticket)),
+      ticket: hex(PaperTicket.encode(connection.ticket)),
       inbox: connection.inbox.map(hex),
       terms,
       input: [...input.vector],

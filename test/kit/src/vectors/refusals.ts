@@ -1,7 +1,7 @@
 /** The table of refusals for clients in other languages: what each code means, what a person does next, and what a device does. */
 import { REFUSALS } from '@basa/protocol';
-import { nextStepOf, type ProblemCode, problemOf } from '@basa/protocol/http';
-import { SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
+import type { ProblemCode } from '@basa/protocol/http';
+import { nextStepOf, problemOf, SERVICE_PROBLEMS } from '@basa/protocol/internal/http/problems.ts';
 
 export const REFUSALS_FILE = 'clients/python/basa/refusals.json';
 

@@ -1,20 +1,18 @@
 /** Statistics tasks: policies that can be used and that cannot, and reports with their words. */
 import { ascii, concatBytes, RING_32 } from '@basa/masking';
 import { millis } from '@basa/protocol';
+import type { PrivacyPolicy } from '@basa/protocol/internal/wire/privacy.ts';
 import {
-  encodePolicy,
   fieldsOf,
-  type PrivacyPolicy,
   type Report,
   reportWords,
   type StatisticsPolicy,
   statisticsNorm,
   statisticsWords,
-  type TaskPolicy,
-  taskIdOf,
   windowAt,
   windowStatement,
-} from '@basa/protocol/policy';
+} from '@basa/protocol/internal/wire/statistics.ts';
+import { TaskPolicy, taskIdOf } from '@basa/protocol/policy';
 import { modelNameOf } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 
@@ -142,7 +140,15 @@ export function reportVectors(good: TaskPolicy, privacy: PrivacyPolicy): readonl
       const now = millis(1_800_000_000_000 - 1 + n);
       const window = windowAt({ windowMs }, now);
       const model = modelNameOf(nodeSuite, windowStatement(task, { windowMs }, window));
-      return { policy: hex(encodePolicy(policy)), report, words: [...words], outside, now, window, model: hex(model) };
+      return {
+        policy: hex(TaskPolicy.encode(policy)),
+        report,
+        words: [...words],
+        outside,
+        now,
+        window,
+        model: hex(model),
+      };
     });
   });
 }

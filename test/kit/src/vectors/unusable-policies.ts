@@ -1,7 +1,9 @@
 /** Policies that decode: unusable ones, with a reason for each line of `policyProblem`, and those at the limits. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
 import { MAX_POSITIONS } from '@basa/protocol/internal/wire/fields.ts';
-import { ENGINE, ONE_SHOT_DEFAULTS, type PrivacyPolicy, type Staleness, type TaskPolicy } from '@basa/protocol/policy';
+import type { PrivacyPolicy } from '@basa/protocol/internal/wire/privacy.ts';
+import type { Staleness } from '@basa/protocol/internal/wire/training.ts';
+import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
 

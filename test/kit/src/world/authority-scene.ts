@@ -5,34 +5,35 @@
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { addInPlace, plainVectorKernel, type Signer, subtractInPlace, toHex, unpackVector } from '@basa/masking';
 import { type Ctx, granted, type Refused } from '@basa/protocol';
-import { AUTHORITY_PATH, problemCodeOf } from '@basa/protocol/http';
-import { agreedSum, batchVote, type ClosingBatch, type MaskSumOf, sumPlan } from '@basa/protocol/one-shot';
+import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { problemCodeOf } from '@basa/protocol/internal/http/problems.ts';
+import {
+  agreedSum,
+  batchVote,
+  type ClosingBatch,
+  type MaskSumOf,
+  sumPlan,
+} from '@basa/protocol/internal/one-shot/server.ts';
+import { joined } from '@basa/protocol/internal/wire/council.ts';
 import {
   type Batch,
-  type BatchVoteRequest,
+  BatchVoteRequest,
   batchCtxOf,
   batchOf,
-  batchVoteRequestCodec,
   type Endorsement,
   type Epoch,
   epochNameOf,
-  type InspectAnswer,
-  type InspectRequest,
-  inspectAnswerCodec,
-  inspectRequestCodec,
-  joined,
-  liveEpochsCodec,
-  type ReleaseAnswer,
-  type ReleaseRequest,
-  releaseAnswerCodec,
-  releaseRequestCodec,
+  InspectAnswer,
+  InspectRequest,
+  LiveEpochs,
+  ReleaseAnswer,
+  ReleaseRequest,
   type ShotUpload,
   type ShownUpload,
   shotLayout,
   unframeHeader,
   uploadNameOf,
-  type Vote,
-  voteCodec,
+  Vote,
 } from '@basa/protocol/wire';
 import { createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Changed } from '@basa/simulator';
@@ -84,7 +85,7 @@ export class AuthorityScene {
     this.world = scene.world;
     this.world.wire.readers.push(({ path }, { status, body }) => {
       if (status === 200 && path.endsWith('/epochs'))
-        for (const epoch of liveEpochsCodec.decode(body).epochs)
+        for (const epoch of LiveEpochs.decode(body).epochs)
           this.#epochs.set(toHex(epochNameOf(nodeSuite, epoch).statement), epoch);
       return undefined;
     });
@@ -114,7 +115,7 @@ export class AuthorityScene {
   /** The newest epoch of an authority. */
   async epoch(index = 0): Promise<Epoch> {
     const { bytes } = await this.ask(AUTHORITY_PATH.epochs(this.world.task), undefined, { index });
-    return liveEpochsCodec.decode(bytes).epochs.at(-1) as Epoch;
+    return LiveEpochs.decode(bytes).epochs.at(-1) as Epoch;
   }
 
   /** Sends a request without a signature. */
@@ -178,20 +179,20 @@ export class AuthorityScene {
   inspectRequest(shots: readonly GivenShot[], { signer, ...change }: Changed<InspectRequest> = {}): Uint8Array {
     const uploads = shots.map((shot) => this.shown(shot));
     const body = { task: this.world.taskId, epochs: this.epochsOf(shots), uploads, ...change };
-    return inspectRequestCodec.encode({ ...body, signature: this.#sign(signer, inspectRequestCodec.statement(body)) });
+    return InspectRequest.encode({ ...body, signature: this.#sign(signer, InspectRequest.statement(body)) });
   }
 
   voteRequest(batch: Batch, { signer, ...change }: Changed<BatchVoteRequest> = {}): Uint8Array {
     const body = { batch, ...change };
-    const signature = this.#sign(signer, batchVoteRequestCodec.statement(body));
-    return batchVoteRequestCodec.encode({ ...body, signature });
+    const signature = this.#sign(signer, BatchVoteRequest.statement(body));
+    return BatchVoteRequest.encode({ ...body, signature });
   }
 
   releaseRequest(batch: Batch, { signer, ...change }: Changed<ReleaseRequest> = {}): Uint8Array {
     const shots = this.#shotsOf(batch);
     const uploads = shots.map((shot) => this.shown(shot));
     const body = { batch, votes: [], epochs: this.epochsOf(shots), uploads, wanted: [], ...change };
-    return releaseRequestCodec.encode({ ...body, signature: this.#sign(signer, releaseRequestCodec.statement(body)) });
+    return ReleaseRequest.encode({ ...body, signature: this.#sign(signer, ReleaseRequest.statement(body)) });
   }
 
   /** As the server of the task. */
@@ -201,19 +202,19 @@ export class AuthorityScene {
 
   async inspectBy(index: number, shots: readonly GivenShot[], change?: Changed<InspectRequest>) {
     const answer = await this.asServer(this.#path('inspections'), this.inspectRequest(shots, change), index);
-    return decoded<InspectAnswer>(answer, inspectAnswerCodec.decode);
+    return decoded<InspectAnswer>(answer, InspectAnswer.decode);
   }
 
   async voteBy(index: number, batch: Batch, change?: Changed<BatchVoteRequest>): Promise<Vote | Refused> {
     const answer = await this.asServer(this.#path('batchVotes'), this.voteRequest(batch, change), index);
-    return decoded(answer, voteCodec.decode);
+    return decoded(answer, Vote.decode);
   }
 
   async releaseBy(index: number, batch: Batch, change?: Changed<ReleaseRequest>): Promise<ReleasedBytes | Refused> {
     const answer = await this.asServer(this.#path('releases'), this.releaseRequest(batch, change), index);
     return decoded(answer, (bytes) => {
       const { header, bodyStart } = unframeHeader(bytes, 65_536);
-      return { answer: releaseAnswerCodec.decode(header), vectors: bytes.subarray(bodyStart) };
+      return { answer: ReleaseAnswer.decode(header), vectors: bytes.subarray(bodyStart) };
     });
   }
 

@@ -1,13 +1,6 @@
 /** Authorities of a world that sign wrong sums of masks. */
 import { concatBytes } from '@basa/masking';
-import {
-  frameHeader,
-  maskSumCodec,
-  releaseAnswerCodec,
-  releaseRequestCodec,
-  shotLayout,
-  unframeHeader,
-} from '@basa/protocol/wire';
+import { frameHeader, MaskSum, ReleaseAnswer, ReleaseRequest, shotLayout, unframeHeader } from '@basa/protocol/wire';
 import { nodeSuite } from '@basa/runtime/node';
 import type { World } from './world.ts';
 
@@ -20,10 +13,10 @@ export function lieAboutSums(world: World, isLiar: (index: number) => boolean, p
     if (liar === undefined || asked === undefined || status !== 200 || !path.endsWith('/releases')) return undefined;
     const { header, bodyStart } = unframeHeader(body, MAX_HEAD_BYTES);
     const { vectorBytes } = shotLayout(world.policy, []);
-    const { wanted } = releaseRequestCodec.decode(asked);
+    const { wanted } = ReleaseRequest.decode(asked);
     let start = bodyStart;
     const vectors: Uint8Array[] = [];
-    const sums = releaseAnswerCodec.decode(header).sums.map(({ signature: _, ...sum }, n) => {
+    const sums = ReleaseAnswer.decode(header).sums.map(({ signature: _, ...sum }, n) => {
       const vector = wanted[n]?.vector === true ? body.slice(start, start + vectorBytes) : sum.hash.slice();
       const at = place < 0 ? vector.length + place : place;
       vector[at] = (vector[at] as number) ^ 1;
@@ -32,8 +25,8 @@ export function lieAboutSums(world: World, isLiar: (index: number) => boolean, p
         vectors.push(vector);
       }
       const told = { ...sum, hash: nodeSuite.sha256(vector) };
-      return { ...told, signature: liar.signer.sign(maskSumCodec.statement(told)) };
+      return { ...told, signature: liar.signer.sign(MaskSum.statement(told)) };
     });
-    return { status, headers, body: concatBytes(frameHeader(releaseAnswerCodec.encode({ sums })), ...vectors) };
+    return { status, headers, body: concatBytes(frameHeader(ReleaseAnswer.encode({ sums })), ...vectors) };
   });
 }

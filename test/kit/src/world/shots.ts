@@ -3,7 +3,7 @@ import { type SigningDevice, signingDevice } from '@basa/conformance/signing-dev
 import { applyMasksInPlace, concatBytes, toHex } from '@basa/masking';
 import { HEADER, SERVER_PATH } from '@basa/protocol/http';
 import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
-import { type ShotUpload, type ShownModel, shotUploadCodec, shownModelCodec, uploadNameOf } from '@basa/protocol/wire';
+import { ShotUpload, ShownModel, uploadNameOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { nodeTools } from '@basa/simulator/virtual-time';
 import { resigned } from '../core/one-shot/resigned.ts';
@@ -115,7 +115,7 @@ export class ShotScene {
     faults.unshift(({ method, headers, body = new Uint8Array() }) => {
       const header = headers[HEADER.upload];
       if (method !== 'PUT' || header === undefined) return undefined;
-      upload = shotUploadCodec.decode(Buffer.from(header, 'hex'));
+      upload = ShotUpload.decode(Buffer.from(header, 'hex'));
       pieces.push(body);
       const received = pieces.reduce((sum, { length }) => sum + length, 0);
       const answer = JSON.stringify({ received, accepted: received === upload.bodyBytes });
@@ -167,7 +167,7 @@ export class ShotScene {
       ...(method === 'PUT'
         ? shot.device.pieceHeaders({ ...words, offset })
         : shot.device.headers({ ...words, method })),
-      [HEADER.upload]: toHex(shotUploadCodec.encode(shot.upload)),
+      [HEADER.upload]: toHex(ShotUpload.encode(shot.upload)),
       'content-type': 'application/octet-stream',
     };
     const has = method === 'PUT' ? body : undefined;
@@ -188,7 +188,7 @@ export class ShotScene {
   /** The newest model. */
   async shown(): Promise<ShownModel> {
     const response = await this.get(SERVER_PATH.newestModel(this.world.taskId));
-    return shownModelCodec.decode(new Uint8Array(await response.arrayBuffer()));
+    return ShownModel.decode(new Uint8Array(await response.arrayBuffer()));
   }
 
   async fate(shot: SentShot): Promise<Record<string, unknown>> {

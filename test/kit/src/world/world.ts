@@ -13,7 +13,7 @@ import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '@basa/protocol';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
-import { encodePolicy, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
+import { type OneShotPolicy, TaskPolicy } from '@basa/protocol/policy';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { AuthorityParty, NEVER_MS, NO_LIMITS } from './authority-party.ts';
@@ -130,7 +130,7 @@ export class World {
       ...this.#options.policy,
       ...change,
     };
-    const bytes = encodePolicy(this.policy);
+    const bytes = TaskPolicy.encode(this.policy);
     for (const party of this.authorities) {
       const answer = await operate(this.wire.fetch, 'POST', new URL(AUTHORITY_PATH.tasks, party.url), bytes);
       ({ task: this.task } = JSON.parse(new TextDecoder().decode(answer)) as { task: string });
@@ -152,7 +152,7 @@ export class World {
   /** False if the authority at this address refuses a task with this policy. */
   async isServed(url: string, policy: TaskPolicy): Promise<boolean> {
     const address = new URL(AUTHORITY_PATH.tasks, url);
-    const { status } = await asOperator(this.wire.fetch, 'POST', address, encodePolicy(policy));
+    const { status } = await asOperator(this.wire.fetch, 'POST', address, TaskPolicy.encode(policy));
     return status < 400 || status >= 500;
   }
 

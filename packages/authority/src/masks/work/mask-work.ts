@@ -1,19 +1,9 @@
 /** Examines uploads and sums the masks of a batch, from plain data: in a thread. */
 import { addInPlace, type Keystream, type MaskTools, plainVectorKernel, toHex } from '@basa/masking';
 import { isRefused, type Refused, refused } from '@basa/protocol';
-import {
-  addAuthorityNoise,
-  addMasksInPlace,
-  type ExaminedTask,
-  type ExaminePorts,
-  examineUpload,
-  type MaskedUpload,
-  openParts,
-  packSum,
-  shownEpochs,
-} from '@basa/protocol/one-shot';
-import { decodePolicy, type Part, type TaskPolicy, taskIdOf } from '@basa/protocol/policy';
-import { inspectRequestCodec, releaseRequestCodec, shotLayout } from '@basa/protocol/wire';
+import { Parts } from '@basa/protocol/one-shot';
+import { type Part, TaskPolicy, taskIdOf } from '@basa/protocol/policy';
+import { InspectRequest, ReleaseRequest, shotLayout } from '@basa/protocol/wire';
 import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { type MaskResult, type MaskTask, type UploadsTask, wipeSecrets } from './tasks.ts';
@@ -39,20 +29,20 @@ export function workOn(task: MaskTask, tools: Tools): MaskResult {
 }
 
 function examine(task: Of<'examine'>, tools: Tools): MaskResult {
-  const { uploads, epochs } = inspectRequestCodec.decode(task.request);
+  const { uploads, epochs } = InspectRequest.decode(task.request);
   const [of, ports] = [taskOf(task.policy, tools), portsOf(task, tools)];
-  const known = shownEpochs(tools.suite, of, epochs);
-  const examined = uploads.slice(task.from, task.to).map((shown) => examineUpload(ports, of, shown, known));
+  const known = Parts.shownEpochs(tools.suite, of, epochs);
+  const examined = uploads.slice(task.from, task.to).map((shown) => Parts.examineUpload(ports, of, shown, known));
   return { kind: 'examined', uploads: examined.map((one) => (isRefused(one) ? one : one.guards)) };
 }
 
 function sum(task: Of<'sum'>, tools: Tools): MaskResult {
-  const { uploads, epochs } = releaseRequestCodec.decode(task.request);
+  const { uploads, epochs } = ReleaseRequest.decode(task.request);
   const [of, ports] = [taskOf(task.policy, tools), portsOf(task, tools)];
-  const known = shownEpochs(tools.suite, of, epochs);
-  const masked = new Map(task.parts.map((part): [Part, MaskedUpload[]] => [part, []]));
+  const known = Parts.shownEpochs(tools.suite, of, epochs);
+  const masked = new Map(task.parts.map((part): [Part, Parts.MaskedUpload[]] => [part, []]));
   for (const [n, shown] of uploads.slice(task.from, task.to).entries()) {
-    const opened = openParts(ports, of, shown, known);
+    const opened = Parts.openParts(ports, of, shown, known);
     if (isRefused(opened)) {
       for (const { seed } of [...masked.values()].flat()) seed.fill(0);
       return { kind: 'refused', refused: at(opened, task.from + n) };
@@ -66,31 +56,31 @@ function sum(task: Of<'sum'>, tools: Tools): MaskResult {
   return { kind: 'summed', sums: task.parts.map((part) => summed(of.policy, tools, part, masked.get(part) ?? [])) };
 }
 
-function summed(policy: TaskPolicy, tools: Tools, part: Part, uploads: readonly MaskedUpload[]): Uint32Array {
+function summed(policy: TaskPolicy, tools: Tools, part: Part, uploads: readonly Parts.MaskedUpload[]): Uint32Array {
   const total = new Uint32Array(shotLayout(policy, []).elements);
-  addMasksInPlace(total, { suite: tools.suite, tools }, policy, part, uploads);
+  Parts.addMasksInPlace(total, { suite: tools.suite, tools }, policy, part, uploads);
   return total;
 }
 
 function pack({ policy: bytes, shards, noise }: Of<'pack'>, tools: Tools): MaskResult {
   const { suite, kernel } = tools;
   const [total = new Uint32Array(), ...others] = shards;
-  const policy = decodePolicy(bytes);
+  const policy = TaskPolicy.decode(bytes);
   for (const shard of others) addInPlace(total, shard, policy.modulus, kernel);
   if (noise !== undefined) {
-    addAuthorityNoise(total, { suite, tools }, policy, noise.secrets, noise.ctx);
+    Parts.addAuthorityNoise(total, { suite, tools }, policy, noise.secrets, noise.ctx);
     for (const secret of noise.secrets) secret.fill(0);
   }
-  const packed = packSum(total, policy, { kernel });
+  const packed = Parts.packSum(total, policy, { kernel });
   return { kind: 'packed', packed, hash: suite.sha256(packed) };
 }
 
-function taskOf(bytes: Uint8Array, { suite }: Tools): ExaminedTask {
-  const policy = decodePolicy(bytes);
+function taskOf(bytes: Uint8Array, { suite }: Tools): Parts.ExaminedTask {
+  const policy = TaskPolicy.decode(bytes);
   return { id: taskIdOf(suite, policy), policy };
 }
 
-function portsOf({ authority, secrets }: UploadsTask, tools: Tools): ExaminePorts {
+function portsOf({ authority, secrets }: UploadsTask, tools: Tools): Parts.ExaminePorts {
   const known = new Map(secrets.map((secret) => [toHex(secret.statement), secret]));
   return { suite: tools.suite, authority, tools, epochSecret: (statement) => known.get(toHex(statement)) };
 }

@@ -2,7 +2,7 @@
 import type { HolderSecret } from '@basa/masking';
 import type { Ctx, Refused } from '@basa/protocol';
 import type { Part } from '@basa/protocol/policy';
-import type { GuardWords } from '@basa/protocol/wire';
+import type { Verdict } from '@basa/protocol/wire';
 
 /** The secrets of one live epoch of this authority, by the hash of its statement. The thread overwrites them when it is done. */
 interface EpochSecret extends HolderSecret {
@@ -48,7 +48,7 @@ export type MaskTask =
     };
 
 /** The guard words of a good upload, or the reason why it is not good. */
-export type Examination = readonly GuardWords[] | Refused;
+export type Examination = Verdict['guards'] | Refused;
 
 export interface PackedSum {
   readonly packed: Uint8Array;

@@ -9,7 +9,7 @@ import {
   type Samples,
   type Trainer,
 } from '@basa/learning';
-import { scoresIn } from '@basa/protocol/http';
+import { Live } from '@basa/protocol/http';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
 import type { Evaluated, EvaluateTask } from './sum-shard.ts';
@@ -28,7 +28,7 @@ const evaluators = new Map<string, Evaluator>();
 export async function evaluate(task: EvaluateTask, blobStore: () => Promise<BlobStore>): Promise<Evaluated> {
   const { trainer, samples } = evaluators.get(task.examples) ?? (await makeEvaluator(task, await blobStore()));
   const evaluation = trainer.evaluate(task.parameters, samples);
-  return { kind: 'evaluated', loss: evaluation.loss, ...scoresIn(evaluation) };
+  return { kind: 'evaluated', loss: evaluation.loss, ...Live.scoresIn(evaluation) };
 }
 
 async function makeEvaluator({ model: network, loss, examples }: EvaluateTask, blobs: BlobStore): Promise<Evaluator> {

@@ -10,16 +10,9 @@ import {
   type VectorKernel,
 } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import type { Scores } from '@basa/protocol/http';
-import { judgeCoordinates } from '@basa/protocol/one-shot';
-import {
-  judgeBehind,
-  judgePrefix,
-  type PrefixVerdict,
-  prefixElements,
-  type SumRules,
-  updateWords,
-} from '@basa/protocol/wire';
+import type { Live } from '@basa/protocol/http';
+import { Sums } from '@basa/protocol/one-shot';
+import { InputWords } from '@basa/protocol/wire';
 import { type BlobStore, collect, wordPieces } from '../../blobs/blob-store.ts';
 import type { BodyPlace } from '../../blobs/place.ts';
 
@@ -37,7 +30,7 @@ export interface Quarantined {
 export interface SumShardTask {
   readonly kind: 'sum-shard';
   readonly ctx: Ctx;
-  readonly rules: SumRules;
+  readonly rules: InputWords.SumRules;
   /** The bodies of all updates of the sum. */
   readonly keys: readonly string[];
   /** Blobs of packed vectors that are subtracted. */
@@ -49,7 +42,7 @@ export interface SumShardTask {
 }
 
 /** The words before the coordinates, which describe the whole sum. */
-export type GoodPrefix = Extract<PrefixVerdict, { kind: 'good' }>;
+export type GoodPrefix = Extract<InputWords.PrefixVerdict, { kind: 'good' }>;
 
 /** A mean; in a statistics task, the sums themselves, which are exact. */
 export type SummedWords = Float32Array | Float64Array;
@@ -67,7 +60,7 @@ export interface EvaluateTask {
   readonly examples: string;
 }
 
-export interface Evaluated extends Scores {
+export interface Evaluated extends Live.Scores {
   readonly kind: 'evaluated';
   readonly loss: number;
 }
@@ -90,22 +83,22 @@ export async function sumShard(task: SumShardTask, tools: SumShardTools): Promis
   return judged(rules, total, task, tools.kernel);
 }
 
-function negateInPlace(total: Uint32Array, { modulus }: SumRules, { kernel }: SumShardTools): void {
+function negateInPlace(total: Uint32Array, { modulus }: InputWords.SumRules, { kernel }: SumShardTools): void {
   const sum = total.slice();
   total.fill(0);
   subtractInPlace(total, sum, modulus, kernel);
 }
 
-function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel: VectorKernel): SummedShard {
+function judged(rules: InputWords.SumRules, total: Uint32Array, task: SumShardTask, kernel: VectorKernel): SummedShard {
   const { keys, from } = task;
-  const prefix = from === 0 ? judgePrefix(rules, total, keys.length) : undefined;
+  const prefix = from === 0 ? InputWords.judgePrefix(rules, total, keys.length) : undefined;
   if (prefix?.kind === 'quarantine') return prefix;
   const weightSum = prefix?.weightSum ?? task.weightSum;
   if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
-  const { update: coordinates, behind } = updateWords(rules, total, from);
+  const { update: coordinates, behind } = InputWords.updateWords(rules, total, from);
   const updates = { accepted: keys.length, weightSum };
-  const first = Math.max(0, from - prefixElements(rules));
-  const spoilt = judgeBehind(behind) ?? judgeCoordinates(rules, coordinates, updates, first, kernel);
+  const first = Math.max(0, from - InputWords.prefixElements(rules));
+  const spoilt = InputWords.judgeBehind(behind) ?? Sums.judgeCoordinates(rules, coordinates, updates, first, kernel);
   if (spoilt !== undefined) return spoilt;
   const { modulus, statistics, weightScale } = rules;
   const mean =
@@ -118,7 +111,7 @@ function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel:
 /** total += this part of the y of one body. Shards begin at whole bytes for any number of bits per element. */
 async function addBody(
   total: Uint32Array,
-  { modulus }: SumRules,
+  { modulus }: InputWords.SumRules,
   { key, from }: { readonly key: string; readonly from: number },
   { blobs, kernel }: SumShardTools,
 ): Promise<void> {

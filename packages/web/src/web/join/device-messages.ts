@@ -1,6 +1,6 @@
 /** The messages between a page and the worker that is its device, in both directions. Plain data between threads. */
 import type { ClientEvents, Costs, Step, UploadFate } from '@basa/client/web';
-import type { Loss } from '@basa/protocol/policy';
+import type { Training } from '@basa/protocol/policy';
 
 /** The services of the device and the pins it trusts over them; `pieceBytes` for slow lines. */
 interface DeviceSettings {
@@ -16,7 +16,7 @@ interface DeviceSettings {
 export interface TaskHints {
   readonly model: unknown;
   /** From the policy. */
-  readonly loss: Loss;
+  readonly loss: Training.Loss;
 }
 
 /** Its own data: an address at the server, or its own pictures as bytes, one after the other. */

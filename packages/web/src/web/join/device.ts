@@ -11,7 +11,7 @@ import {
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, packVector, RING_32, toHex } from '@basa/masking';
 import { refusalText } from '@basa/protocol/http';
-import { GUARD_WORDS } from '@basa/protocol/wire';
+import { InputWords } from '@basa/protocol/wire';
 import { chiSquareUniform } from '@basa/simulator';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import { type Gate, persistently } from './gate.ts';
@@ -200,7 +200,7 @@ function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer
 function watcher(shown: Shown, dimension: number, tell: Tell) {
   return (quantised: Uint32Array, masked: Uint32Array): void => {
     const floats = shown.floats.slice();
-    const behind = quantised.length > dimension ? GUARD_WORDS / 2 : 0;
+    const behind = quantised.length > dimension ? InputWords.GUARD_WORDS / 2 : 0;
     const start = quantised.length - dimension - behind;
     shown.telling = import('./device.ts').then(({ byteEvenness }) => {
       const view: UpdateView = {

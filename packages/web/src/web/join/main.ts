@@ -1,6 +1,6 @@
 /** The page "Join from this tab": choices on one side of a worker, the device on the other. */
 import { toHex } from '@basa/masking';
-import { gatheringText, shownScore } from '@basa/protocol/http';
+import { gatheringText, Live } from '@basa/protocol/http';
 import { LinePlot } from '../shared/line-plot.ts';
 import { drawBatches, element, fragment, make, SEALING_WORDS, say, showLink, startPage } from '../shared/page.ts';
 import {
@@ -118,10 +118,10 @@ function show(chosen: TaskFacts): void {
   });
   void watchTask(chosen.task, {
     onState(next) {
-      const known = next.versions.filter((version) => shownScore(version) !== undefined);
+      const known = next.versions.filter((version) => Live.shownScore(version) !== undefined);
       plot.set(
         known.map(({ version }) => version),
-        known.map((version) => shownScore(version)?.value ?? null),
+        known.map((version) => Live.shownScore(version)?.value ?? null),
       );
       say(element('newest'), newestText(next));
       draw(next);
@@ -137,7 +137,7 @@ function show(chosen: TaskFacts): void {
 function newestText(state: Watched): string {
   const newest = state.versions.at(-1);
   if (newest === undefined) return '';
-  const [score, lacks] = [shownScore(newest), gatheringOf(state)];
+  const [score, lacks] = [Live.shownScore(newest), gatheringOf(state)];
   const evaluated = score === undefined ? '' : `, ${scoreWords(score)} on the test set`;
   return `version ${newest.version}${evaluated}${lacks === undefined ? '' : `. The server has ${gatheringText(lacks)}.`}`;
 }

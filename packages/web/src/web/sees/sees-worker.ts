@@ -1,6 +1,6 @@
 /** The worker behind "What the server sees": runs one real batch, and plays the attacks of the threat model. */
 import { isRefused, REFUSALS } from '@basa/protocol';
-import { updateWords } from '@basa/protocol/wire';
+import { InputWords } from '@basa/protocol/wire';
 import { chiSquareUniform, OneShotFederation, uniformityOf } from '@basa/simulator';
 import { ATTACKS, type Attack, type AttackSetting } from '@basa/simulator/attacks';
 import { loadPaperSealings, pageEnvironment } from '../shared/simulation.ts';
@@ -21,7 +21,7 @@ function runBatch(pictures: readonly Float32Array[], tell: (news: FromSees) => v
     if (isRefused(answer)) throw new Error(`an upload was refused: ${answer.reason}`);
   }
   const uploads = [...world.shots.uploads.values()].map((upload) => world.shots.vector(upload));
-  const vectors = uploads.map((upload) => updateWords(world.policy, upload).update.slice());
+  const vectors = uploads.map((upload) => InputWords.updateWords(world.policy, upload).update.slice());
   for (const [device, vector] of vectors.entries()) tell({ kind: 'upload', device, vector });
   tellEvenness(vectors, world.policy.modulus, tell);
   world.shots.inspect();

@@ -1,5 +1,5 @@
 /** What the pages share: elements, words that they explain, pins in the address, tables of bars, the state of batches. */
-import type { LiveBatch } from '@basa/protocol/http';
+import type { Live } from '@basa/protocol/http';
 import type { Sealing } from '@basa/protocol/policy';
 import { short } from './format.ts';
 
@@ -200,7 +200,7 @@ function emptyRow(text: string): HTMLElement {
   return make('tr', {}, make('td', { class: 'quiet', colspan: '2' }, text));
 }
 
-const STATUS_TEXT: Readonly<Record<LiveBatch['status'], string>> = {
+const STATUS_TEXT: Readonly<Record<Live.LiveBatch['status'], string>> = {
   filling: 'filling',
   frozen: 'closing: waiting for the authority',
   granted: 'masks released: opening the sum',
@@ -212,7 +212,7 @@ const STATUS_TEXT: Readonly<Record<LiveBatch['status'], string>> = {
 };
 
 /** Draws batches into a list, and changes only the elements that differ. */
-export function drawBatches(list: HTMLElement, batches: readonly LiveBatch[]): void {
+export function drawBatches(list: HTMLElement, batches: readonly Live.LiveBatch[]): void {
   const known = new Map([...list.children].map((item) => [(item as HTMLElement).dataset['ctx'], item as HTMLElement]));
   const items = batches.map((batch) => {
     const item = known.get(batch.ctx) ?? newItem(batch);
@@ -223,13 +223,13 @@ export function drawBatches(list: HTMLElement, batches: readonly LiveBatch[]): v
     list.replaceChildren(...items);
 }
 
-function newItem({ ctx, status, bufferSize }: LiveBatch): HTMLElement {
+function newItem({ ctx, status, bufferSize }: Live.LiveBatch): HTMLElement {
   const head = make('p', { class: 'batch-head' }, make('span', { class: 'name' }), make('span', { class: 'status' }));
   const bar = make('progress', { max: String(bufferSize), 'aria-label': `uploads of the ${nameOf(ctx, status)}` });
   return make('li', { class: 'batch', 'data-ctx': ctx }, head, bar);
 }
 
-function updateItem(item: HTMLElement, { accepted, ctx, status, bufferSize, minimum, version }: LiveBatch): void {
+function updateItem(item: HTMLElement, { accepted, ctx, status, bufferSize, minimum, version }: Live.LiveBatch): void {
   item.dataset['status'] = status;
   say(item.querySelector('.name') as HTMLElement, `${nameOf(ctx, status)} · for updates on version ${version}`);
   const needed = status === 'filling' ? `, ${minimum} needed` : '';
@@ -239,6 +239,6 @@ function updateItem(item: HTMLElement, { accepted, ctx, status, bufferSize, mini
 }
 
 /** A batch has no name before its list is fixed. */
-function nameOf(ctx: string, status: LiveBatch['status']): string {
+function nameOf(ctx: string, status: Live.LiveBatch['status']): string {
   return status === 'filling' ? 'next batch' : `batch ${short(ctx)}`;
 }

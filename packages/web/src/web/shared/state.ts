@@ -1,16 +1,7 @@
 /** What a page knows of its server and of a task: the authorities, the tasks, and the live state of one. */
 import { equalBytes, fromHex } from '@basa/masking';
-import {
-  type Gathering,
-  type LiveState,
-  type LiveVersion,
-  type PageSettings,
-  SCORE_OF_LOSS,
-  type Scores,
-  SERVER_PATH,
-  type shownScore,
-} from '@basa/protocol/http';
-import { decodePolicy, type Loss, type NoiseWords, noiseWords, type Sealing } from '@basa/protocol/policy';
+import { type Gathering, Live, SERVER_PATH } from '@basa/protocol/http';
+import { Privacy, type Sealing, TaskPolicy, type Training } from '@basa/protocol/policy';
 import { percent } from './format.ts';
 
 /** A task as the server describes it (docs/http.md). */
@@ -35,7 +26,7 @@ export interface AuthorityPlace {
 }
 
 export interface ServerFacts {
-  readonly settings: PageSettings;
+  readonly settings: Live.PageSettings;
   /** All authorities that the server knows. */
   readonly authorities: readonly AuthorityPlace[];
   readonly tasks: readonly TaskFacts[];
@@ -43,7 +34,7 @@ export interface ServerFacts {
 
 export async function serverFacts(): Promise<ServerFacts> {
   const [settings, about, listed] = await Promise.all([
-    ask<PageSettings>(SERVER_PATH.page),
+    ask<Live.PageSettings>(SERVER_PATH.page),
     ask<{ authorityKeys: readonly string[] }>(SERVER_PATH.about),
     ask<{ tasks: readonly TaskFacts[] }>(SERVER_PATH.tasks),
   ]);
@@ -57,24 +48,24 @@ export function authoritiesOf(
   { authorities }: ServerFacts,
   { policy }: TaskFacts,
 ): { readonly places: readonly AuthorityPlace[]; readonly needed: number } {
-  const { authorities: keys, threshold } = decodePolicy(bytesOf(policy));
+  const { authorities: keys, threshold } = TaskPolicy.decode(bytesOf(policy));
   const places = keys.flatMap((key) => authorities.filter((place) => equalBytes(place.key, key)));
   return { places, needed: threshold };
 }
 
 /** The noise of a task, in words. */
-export function noiseOf({ policy }: TaskFacts): NoiseWords {
-  return noiseWords(decodePolicy(bytesOf(policy)));
+export function noiseOf({ policy }: TaskFacts): Privacy.NoiseWords {
+  return Privacy.noiseWords(TaskPolicy.decode(bytesOf(policy)));
 }
 
 /** The sealing of a one-shot task; undefined in the other modes. */
 export function sealingOf({ policy }: TaskFacts): Sealing | undefined {
-  return decodePolicy(bytesOf(policy)).oneShot?.sealing;
+  return TaskPolicy.decode(bytesOf(policy)).oneShot?.sealing;
 }
 
 /** True if devices report numbers instead of training a model. */
 export function isStatistics({ policy }: TaskFacts): boolean {
-  return decodePolicy(bytesOf(policy)).statistics !== undefined;
+  return TaskPolicy.decode(bytesOf(policy)).statistics !== undefined;
 }
 
 function bytesOf(hex: string): Uint8Array {
@@ -94,10 +85,10 @@ async function ask<Answer>(path: string): Promise<Answer> {
   return (await answer.json()) as Answer;
 }
 
-const LABELS: Readonly<Record<keyof Scores, string>> = { accuracy: 'accuracy', r2: 'R2' };
+const LABELS: Readonly<Record<keyof Live.Scores, string>> = { accuracy: 'accuracy', r2: 'R2' };
 
-export function lossOf({ policy }: Pick<TaskFacts, 'policy'>): Loss {
-  return decodePolicy(fromHex(policy) ?? new Uint8Array()).training.loss;
+export function lossOf({ policy }: Pick<TaskFacts, 'policy'>): Training.Loss {
+  return TaskPolicy.decode(fromHex(policy) ?? new Uint8Array()).training.loss;
 }
 
 /** The axis of a plot. */
@@ -109,23 +100,23 @@ export interface ScoreAxis {
 
 /** R2 may lie far below 0 at first. */
 export function scoreAxis(task: Pick<TaskFacts, 'policy'>): ScoreAxis {
-  const name = SCORE_OF_LOSS[lossOf(task)];
+  const name = Live.SCORE_OF_LOSS[lossOf(task)];
   if (name !== 'accuracy') return { y: LABELS[name], formatY: (value) => value.toFixed(2) };
   return { y: LABELS[name], range: [0, 1], formatY: (value) => `${Math.round(100 * value)} %` };
 }
 
 /** `87.5 %`, or `0.875` for an R2. A dash if there is no score. */
-export function scoreValue(score: ReturnType<typeof shownScore>): string {
+export function scoreValue(score: ReturnType<typeof Live.shownScore>): string {
   if (score === undefined) return '–';
   return score.name === 'accuracy' ? percent(score.value) : score.value.toFixed(3);
 }
 
 /** `an accuracy of 87.5 %`, or `an R2 of 0.875`. */
-export function scoreWords(score: NonNullable<ReturnType<typeof shownScore>>): string {
+export function scoreWords(score: NonNullable<ReturnType<typeof Live.shownScore>>): string {
   return `an ${LABELS[score.name]} of ${scoreValue(score)}`;
 }
 
-export interface Watched extends LiveState {
+export interface Watched extends Live.LiveState {
   /** The server's clock minus ours. */
   readonly aheadMs: number;
 }
@@ -161,7 +152,7 @@ export async function watchTask(task: string, listener: LiveListener, operatorTo
 }
 
 async function hear(body: ReadableStream<Uint8Array>, { onState, onLink }: LiveListener): Promise<void> {
-  const versions = new Map<number, LiveVersion>();
+  const versions = new Map<number, Live.LiveVersion>();
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   onLink(true);
   let text = '';
@@ -173,7 +164,7 @@ async function hear(body: ReadableStream<Uint8Array>, { onState, onLink }: LiveL
     for (const message of messages) {
       const data = /^data: (.*)$/m.exec(message)?.[1];
       if (data === undefined) continue; // a sign of life
-      const state = JSON.parse(data) as LiveState;
+      const state = JSON.parse(data) as Live.LiveState;
       for (const version of state.versions) versions.set(version.version, version);
       const sorted = [...versions.values()].sort((a, b) => a.version - b.version);
       onState({ ...state, versions: sorted, aheadMs: state.at - Date.now() });
@@ -186,7 +177,7 @@ export function gatheringOf({
   buffers,
   state,
   versions,
-}: Pick<LiveState, 'buffers' | 'state' | 'versions'>): Gathering | undefined {
+}: Pick<Live.LiveState, 'buffers' | 'state' | 'versions'>): Gathering | undefined {
   const newest = versions.at(-1)?.version;
   const open = buffers.find(({ status, version }) => status === 'filling' && version === newest);
   const isShort = open !== undefined && open.accepted < open.minimum;

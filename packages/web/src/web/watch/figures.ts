@@ -1,12 +1,5 @@
 /** The state of a task in figures: its score and goal, whether it gets on, its batches, the server's counters, the metrics of its devices. */
-import {
-  gatheringText,
-  LIVE_STEPS,
-  type LiveBatch,
-  type LiveState,
-  type Scores,
-  shownScore,
-} from '@basa/protocol/http';
+import { gatheringText, Live } from '@basa/protocol/http';
 import { bytes, count, digits, milliseconds, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { drawBars, drawBatches, element, make, say } from '../shared/page.ts';
@@ -16,7 +9,7 @@ type Aim = Pick<Watched, 'stop' | 'target'>;
 
 /** A task may end at a score, or only aim at one. */
 function aimOf({ stop, target }: Aim): number | undefined {
-  return shownScore(stop)?.value ?? target;
+  return Live.shownScore(stop)?.value ?? target;
 }
 
 /** The line of the target exists only if the task has one. */
@@ -30,12 +23,12 @@ export class ScorePlot {
 
   set({ versions, ...aim }: Watched): void {
     const wanted = aimOf(aim);
-    const evaluated = versions.filter((version) => shownScore(version) !== undefined);
+    const evaluated = versions.filter((version) => Live.shownScore(version) !== undefined);
     const began = versions[0]?.at ?? 0;
     this.#plot ??= newPlot(this.#axis, wanted !== undefined);
     this.#plot.set(
       evaluated.map(({ at }) => (at - began) / 1000),
-      evaluated.map((version) => shownScore(version)?.value ?? null),
+      evaluated.map((version) => Live.shownScore(version)?.value ?? null),
       ...(wanted === undefined ? [] : [evaluated.map(() => wanted)]),
     );
   }
@@ -51,8 +44,8 @@ function newPlot(axis: ScoreAxis, hasTarget: boolean): LinePlot {
   });
 }
 
-export function drawGoal(scores: Scores, aim: Aim): void {
-  const score = shownScore(scores);
+export function drawGoal(scores: Live.Scores, aim: Aim): void {
+  const score = Live.shownScore(scores);
   say(element('accuracy'), scoreValue(score));
   const wanted = aimOf(aim);
   const bar = element<HTMLProgressElement>('goal');
@@ -62,18 +55,18 @@ export function drawGoal(scores: Scores, aim: Aim): void {
   say(element('target'), goalText(scores, aim) + examples);
 }
 
-export function goalText(scores: Scores, aim: Aim): string {
+export function goalText(scores: Live.Scores, aim: Aim): string {
   const wanted = aimOf(aim);
-  const score = shownScore(scores);
+  const score = Live.shownScore(scores);
   const isReached = wanted !== undefined && score !== undefined && score.value >= wanted;
-  const name = score?.name ?? shownScore(aim.stop)?.name ?? 'accuracy';
+  const name = score?.name ?? Live.shownScore(aim.stop)?.name ?? 'accuracy';
   const target =
     wanted === undefined
       ? 'No target.'
       : `Target ${scoreValue({ name, value: wanted })}${isReached ? ', reached' : ''}.`;
   const { version, afterMs, ...end } = aim.stop;
   const ends = [
-    ...(shownScore(end) === undefined ? [] : ['at the target']),
+    ...(Live.shownScore(end) === undefined ? [] : ['at the target']),
     ...(version === undefined ? [] : [`at version ${count(version)}`]),
     ...(afterMs === undefined ? [] : [`after ${plural(Math.round(afterMs / 60_000), 'minute')}`]),
   ];
@@ -101,7 +94,7 @@ export function drawBatchCard(state: Watched): void {
 }
 
 /** The server lists them from the oldest on. */
-export function batchLine(living: readonly LiveBatch[]): string {
+export function batchLine(living: readonly Live.LiveBatch[]): string {
   const open = living.filter(({ status }) => status === 'filling');
   const closed = living.length - open.length;
   const [oldest] = open;
@@ -134,14 +127,14 @@ export function totalsText({ admission, buffers }: Pick<Watched, 'admission' | '
   return size === undefined ? train : `${train} A batch collects finished updates, up to ${count(size)} for one sum.`;
 }
 
-function isLiving({ status }: LiveBatch): boolean {
+function isLiving({ status }: Live.LiveBatch): boolean {
   return ['filling', 'frozen', 'granted', 'opened'].includes(status);
 }
 
 const STEP_TEXT: Readonly<Record<string, string>> = { model: 'fetch the model', upload: 'upload' };
 
-export function drawCharts({ steps, refusals, fetches, versions }: LiveState): void {
-  const used = LIVE_STEPS.filter((step) => steps[step].answers > 0);
+export function drawCharts({ steps, refusals, fetches, versions }: Live.LiveState): void {
+  const used = Live.LIVE_STEPS.filter((step) => steps[step].answers > 0);
   drawBars(
     element('step-ms'),
     used.map((step) => {
@@ -227,7 +220,10 @@ function plotOf(name: string): LinePlot {
   return plot;
 }
 
-export type Progress = Pick<LiveState, 'admission' | 'buffers' | 'mode' | 'state' | 'versions' | 'why' | 'windows'>;
+export type Progress = Pick<
+  Live.LiveState,
+  'admission' | 'buffers' | 'mode' | 'state' | 'versions' | 'why' | 'windows'
+>;
 
 export function workingText(task: Progress): { readonly isWorking: boolean; readonly text: string } {
   const { admission, mode, state, versions, why, windows } = task;

@@ -1,5 +1,5 @@
 /** The page "Watch": a task as its server reports it, live. */
-import { shownScore } from '@basa/protocol/http';
+import { Live } from '@basa/protocol/http';
 import { count } from '../shared/format.ts';
 import { addressOfTask, element, fragment, make, SEALING_WORDS, say, showLink, startPage } from '../shared/page.ts';
 import {
@@ -107,7 +107,7 @@ function stateText(state: string, version: number | undefined): string {
 function drawAll(state: Watched): void {
   const { versions, mode, name, state: running, why, startedAt } = state;
   const newest = versions.at(-1);
-  const evaluated = versions.filter((version) => shownScore(version) !== undefined);
+  const evaluated = versions.filter((version) => Live.shownScore(version) !== undefined);
   drawGoal(evaluated.at(-1) ?? {}, state);
   const accepted = versions.reduce((sum, version) => sum + version.accepted, 0);
   say(element('version'), newest === undefined ? '–' : count(newest.version));
@@ -129,6 +129,6 @@ function summaryOf(name: string, { versions, windows }: Watched): string {
   const newest = versions.at(-1);
   if (windows !== undefined) return `Task ${name}: ${statusText(windows)}`;
   if (newest === undefined) return `Task ${name} is waiting for its first model.`;
-  const score = shownScore(newest);
+  const score = Live.shownScore(newest);
   return `Task ${name} is at version ${newest.version}${score === undefined ? '' : ` with ${scoreWords(score)}`}.`;
 }

@@ -1,6 +1,6 @@
 /** An operator's controls on the page: sign in, watch a restricted task, pause a task and resume it. */
 import { type Begun, beginSignIn, endSignIn } from '@basa/client/operator';
-import { type PageSettings, SERVER_PATH } from '@basa/protocol/http';
+import { type Live, SERVER_PATH } from '@basa/protocol/http';
 import { webRandomBytes } from '@basa/runtime/web';
 import { element, say } from '../shared/page.ts';
 
@@ -73,7 +73,7 @@ const RANDOM_BYTES = 32;
 /** The address that the provider knows. */
 const BACK = `${location.origin}/`;
 
-type Provider = PageSettings['signIn'];
+type Provider = Live.PageSettings['signIn'];
 
 interface Kept extends Begun {
   /** The part of the address after the #. */

@@ -2,7 +2,7 @@
 import type { Signer } from '@basa/masking';
 import type { ShotHeaderBody } from '@basa/protocol/internal/wire/upload.ts';
 import type { TaskPolicy } from '@basa/protocol/policy';
-import { heldParts, partsHashOf, type ShotUpload, shotHeaderCodec, shotLayout } from '@basa/protocol/wire';
+import { heldParts, partsHashOf, ShotHeader, type ShotUpload, shotLayout } from '@basa/protocol/wire';
 import { nodeCrc32, nodeSuite } from '@basa/runtime/node';
 
 export function resigned(
@@ -17,6 +17,6 @@ export function resigned(
   // Undefined for bytes that are no such parts: then the header names others.
   const partsHash = partsHashOf(nodeSuite, heldParts(policy, before.epochs), sealed) ?? before.partsHash;
   const header = { ...before, partsHash, ...change };
-  const signature = signer.sign(shotHeaderCodec.statement(header));
+  const signature = signer.sign(ShotHeader.statement(header));
   return { ...upload, header: { ...header, signature }, bodyBytes: body.length, bodyCrc: nodeCrc32(body) };
 }

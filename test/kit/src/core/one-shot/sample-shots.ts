@@ -1,23 +1,22 @@
 /** One real message and record of every kind of the one-shot mode. */
 import { granted } from '@basa/protocol';
-import { batchCodec } from '@basa/protocol/internal/wire/upload.ts';
-import { deviceRecordCodec } from '@basa/protocol/one-shot';
-import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
+import { DeviceRecord } from '@basa/protocol/internal/one-shot/ledger.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
 import {
-  batchVoteRequestCodec,
-  type Epoch,
-  epochCodec,
-  inspectAnswerCodec,
-  inspectRequestCodec,
-  liveEpochsCodec,
-  maskSumCodec,
-  modelStatementCodec,
-  releaseAnswerCodec,
-  releaseRequestCodec,
-  shotHeaderCodec,
-  shotUploadCodec,
-  shownModelCodec,
-  voteCodec,
+  Batch,
+  BatchVoteRequest,
+  Epoch,
+  InspectAnswer,
+  InspectRequest,
+  LiveEpochs,
+  MaskSum,
+  ModelStatement,
+  ReleaseAnswer,
+  ReleaseRequest,
+  ShotHeader,
+  ShotUpload,
+  ShownModel,
+  Vote,
 } from '@basa/protocol/wire';
 import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { type SampleMessage, sample } from '../sample.ts';
@@ -42,25 +41,25 @@ export function shotSamples(): readonly SampleMessage[] {
   const released = granted(server.releaseBy(0, batch, { votes, wanted })).answer;
   const shown = world.shown();
   return [
-    sample({ name: 'one-shot policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
-    sample(epochCodec, shown.epochs[0] as Epoch),
-    sample({ ...epochCodec, name: 'epoch with ML-KEM' }, hybridEpoch()),
-    sample(modelStatementCodec, shown.statement),
-    sample(liveEpochsCodec, { epochs: shown.epochs }),
-    sample(shownModelCodec, shown),
-    sample(shotHeaderCodec, upload.header),
-    sample(shotUploadCodec, upload),
-    sample(inspectRequestCodec, inspect),
-    sample(inspectAnswerCodec, answer),
-    sample({ ...inspectAnswerCodec, name: 'inspectAnswer bad' }, badAnswer(world)),
-    sample(batchCodec, batch),
-    sample(batchVoteRequestCodec, server.voteRequest(batch)),
-    sample(voteCodec, vote),
-    sample(releaseRequestCodec, release),
-    sample(releaseAnswerCodec, released),
-    sample(maskSumCodec, released.sums[0] as (typeof released.sums)[number]),
+    sample({ name: 'one-shot policy', encode: TaskPolicy.encode, decode: TaskPolicy.decode }, world.policy),
+    sample(Epoch, shown.epochs[0] as Epoch),
+    sample({ ...Epoch, name: 'epoch with ML-KEM' }, hybridEpoch()),
+    sample(ModelStatement, shown.statement),
+    sample(LiveEpochs, { epochs: shown.epochs }),
+    sample(ShownModel, shown),
+    sample(ShotHeader, upload.header),
+    sample(ShotUpload, upload),
+    sample(InspectRequest, inspect),
+    sample(InspectAnswer, answer),
+    sample({ ...InspectAnswer, name: 'inspectAnswer bad' }, badAnswer(world)),
+    sample(Batch, batch),
+    sample(BatchVoteRequest, server.voteRequest(batch)),
+    sample(Vote, vote),
+    sample(ReleaseRequest, release),
+    sample(ReleaseAnswer, released),
+    sample(MaskSum, released.sums[0] as (typeof released.sums)[number]),
     ...[...device.own.ledgerRecords, ...device.own.records].map((entry) =>
-      sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry),
+      sample({ ...DeviceRecord, name: `device ${entry.kind}` }, entry),
     ),
   ];
 }

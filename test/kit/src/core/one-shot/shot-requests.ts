@@ -9,23 +9,20 @@ import {
   type GuardVerdict,
   guardVerdict,
   type IntakeView,
-} from '@basa/protocol/one-shot';
+} from '@basa/protocol/internal/one-shot/server.ts';
+import { joined } from '@basa/protocol/internal/wire/council.ts';
+import { guardWordsOf } from '@basa/protocol/internal/wire/input.ts';
 import {
   type Batch,
-  type BatchVoteRequest,
+  BatchVoteRequest,
   batchCtxOf,
   batchOf,
-  batchVoteRequestCodec,
   type Endorsement,
   type Epoch,
-  guardWordsOf,
   type InspectAnswer,
-  type InspectRequest,
-  inspectRequestCodec,
-  joined,
+  InspectRequest,
   type ModelStatement,
-  type ReleaseRequest,
-  releaseRequestCodec,
+  ReleaseRequest,
   type ShotHeader,
   type ShownUpload,
   type Vote,
@@ -98,7 +95,7 @@ export class ShotRequests {
   }
 
   inspectBy(index: number, shots: readonly StoredShot[], change?: Changed<InspectRequest>): InspectAnswer | Refused {
-    return this.authority(index).inspect(inspectRequestCodec.encode(this.inspectRequest(shots, change)));
+    return this.authority(index).inspect(InspectRequest.encode(this.inspectRequest(shots, change)));
   }
 
   /** Has every upload inspected at every authority, and returns the server's verdicts. */
@@ -122,7 +119,7 @@ export class ShotRequests {
   }
 
   voteBy(index: number, batch: Batch, change?: Changed<BatchVoteRequest>): Vote | Refused {
-    return this.authority(index).vote(batchVoteRequestCodec.encode(this.voteRequest(batch, change)));
+    return this.authority(index).vote(BatchVoteRequest.encode(this.voteRequest(batch, change)));
   }
 
   closing(batch: Batch): ClosingBatch {
@@ -144,7 +141,7 @@ export class ShotRequests {
   }
 
   releaseBy(index: number, batch: Batch, change?: Changed<ReleaseRequest>): ReleasedSums | Refused {
-    return this.authority(index).release(releaseRequestCodec.encode(this.releaseRequest(batch, change)));
+    return this.authority(index).release(ReleaseRequest.encode(this.releaseRequest(batch, change)));
   }
 
   /** The sum of the inputs, once every part is released by the authorities that must vouch for it. */

@@ -2,7 +2,7 @@
 import { ascii } from '@basa/masking';
 import { isRefused, type Millis, millis } from '@basa/protocol';
 import { ONE_SHOT_DEFAULTS, type OneShotPolicy, type TaskPolicy } from '@basa/protocol/policy';
-import { type ModelStatement, type ShownModel, shownModelCodec } from '@basa/protocol/wire';
+import { type ModelStatement, ShownModel } from '@basa/protocol/wire';
 import { OneShotFederation, type ShotAuthority, type ShotDevice } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/simulator/node';
 import { ShotRequests } from './shot-requests.ts';
@@ -75,7 +75,7 @@ export class ShotWorld {
   }
 
   shown(): ShownModel {
-    return shownModelCodec.decode(this.federation.shots.newestModel());
+    return ShownModel.decode(this.federation.shots.newestModel());
   }
 
   /** Makes the next version of the model. */
