@@ -1,7 +1,8 @@
-/** The tasks of `prove shots`: schedules, courses or faults by their numbers. */
-import { runCourses, type Share } from '../../oracle/courses.ts';
-import { type FaultyRun, runFaults } from '../../oracle/faults.ts';
-import { runSchedules, type ShapeName, type Tally } from '../../oracle/schedules.ts';
+/** A worker of `prove shots`: schedules, courses or faults by their numbers. */
+import { serveWorker } from '@basa/runtime/node';
+import { runCourses, type Share } from '../oracle/courses.ts';
+import { type FaultyRun, runFaults } from '../oracle/faults.ts';
+import { runSchedules, type ShapeName, type Tally } from '../oracle/schedules.ts';
 
 export type ShotTask =
   | { readonly kind: 'schedules'; readonly shape: ShapeName; readonly seed: number; readonly count: number }
@@ -10,10 +11,10 @@ export type ShotTask =
 
 export type ShotAnswer = Tally | readonly FaultyRun[];
 
-export async function runShotTask(task: ShotTask): Promise<ShotAnswer> {
+serveWorker<ShotTask, ShotAnswer>(async (task) => {
   if (task.kind === 'schedules') return runSchedules(task.shape, task);
   if (task.kind === 'courses') return runCourses(task.steps, task.share);
   const runs: FaultyRun[] = [];
   for (let n = 0; n < task.count; n++) runs.push(await runFaults(task.seed + n));
   return runs;
-}
+});

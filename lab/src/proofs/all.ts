@@ -29,7 +29,7 @@ const PARTS: readonly Part[] = [
   { name: 'uniformity', quick: ['--runs', '3'] },
   { name: 'decoders', quick: ['--runs', '2000'] },
 ];
-const LAB = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const LAB = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 const { values } = parseArgs({
   options: {

@@ -1,5 +1,0 @@
-/** A worker of `prove shots`. */
-import { serveWorker } from '@basa/runtime/node';
-import { runShotTask } from './shots-tasks.ts';
-
-serveWorker(runShotTask);
