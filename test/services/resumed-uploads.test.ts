@@ -98,6 +98,34 @@ describe('an upload that was cut after its half', () => {
     expect(await hanging).not.toContain('accepted');
   });
 
+  it('and whose body was stored, but not recorded when the server died, is taken from there without its bytes', async () => {
+    await services.createTask();
+    const upload = await holdUpload(services, 0);
+    const half = upload.body.length >> 1;
+    await send(services, upload, { body: upload.body.subarray(0, half) });
+    // A small body leaves the folder of its pieces when it is stored.
+    const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', upload.name);
+    expect(readdirSync(folder)).toHaveLength(1);
+    let isReached = false;
+    await services.restartServer({
+      clock: () => {
+        isReached ||= readdirSync(folder).length === 0;
+        if (isReached) throw new Error('the server is dead');
+        return services.clock();
+      },
+    });
+    const failed = await send(services, upload, { body: upload.body.subarray(half), offset: half });
+    expect(failed).toMatchObject({ status: 500 });
+    expect(isReached).toBe(true);
+    await services.server.close().catch((error: unknown) => expect(String(error)).toContain('the server is dead'));
+    await services.startServer();
+    expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(upload.body.length);
+    expect(await upload.client.resume()).toMatchObject({ kind: 'accepted' });
+    for (const [n, name] of ['b', 'c'].entries())
+      await (await services.client(name)).contribute(oneHot(n + 1, 64), { trainedOn: 0 });
+    expect(countsOf(await services.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
+  });
+
   it('does not delay a server that stops, and keeps its offset', async () => {
     await services.createTask(LONG);
     await services.restartServer({ stopWithinMs: 100 });

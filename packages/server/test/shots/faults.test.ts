@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol/http';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
+import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import type { AuthorityParty } from '@basa/testkit/world/authority-party.ts';
 import { operate } from '@basa/testkit/world/operator.ts';
 import { type Asking, type SceneOptions, type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
+import type { Fault } from '@basa/testkit/world/wire.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 let scene: ShotScene;
@@ -26,23 +29,57 @@ async function loseUnits(): Promise<void> {
 }
 
 describe('a server that stops', () => {
-  // Unanswered requests hold the uploads up in a durable state: waiting, in a frozen batch, and granted.
-  it.each<Asking>(['inspections', 'batch-votes', 'releases'])(
-    'while %s are not answered continues at the same point',
-    async (asking) => {
-      const four = await shots(4, { count: 4 });
-      const { blocked, asked } = scene;
-      blocked.add(asking);
-      await sendAll(four);
-      await scene.until(() => asked.some((one) => one.endsWith(` ${asking}`) && asked.length > 0));
-      await scene.world.restartServer();
-      for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
-      await scene.answerAgain();
-      expect(await scene.reached(1)).toEqual(stepOf(four));
-      for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
-    },
-  );
+  // Requests without an answer hold the uploads up in a durable state: waiting, in a frozen batch, and granted.
+  it.each<[string, Asking, Fault, SceneOptions]>([
+    ['before it is told what uploads are', 'inspections', 'lost', { count: 4 }],
+    ['before it has asked for votes', 'batch-votes', 'lost', { count: 4 }],
+    ['after authorities voted, and before it knows their votes', 'batch-votes', 'answer-lost', {}],
+    ['before it has asked for masks', 'releases', 'lost', { count: 4 }],
+    ['after authorities released the masks, and before it has them', 'releases', 'answer-lost', {}],
+  ])('%s continues at the same point', async (_, asking, fault, options) => {
+    const four = await shots(4, options);
+    const { asked, world } = scene;
+    const isLost = ({ path }: { readonly path: string }) => (path.endsWith(`/${asking}`) ? fault : undefined);
+    world.wire.faults.push(isLost);
+    await sendAll(four);
+    await scene.until(() => asked.some((one) => one.endsWith(` ${asking}`)));
+    await world.restartServer();
+    for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
+    world.wire.faults.splice(world.wire.faults.indexOf(isLost), 1);
+    await scene.retry();
+    await expectOnce(four);
+  });
+
+  it('between storing a model and recording it makes that version once', async () => {
+    const startsAt = 1_800_000_000_000;
+    let [isOpen, isDying, hasDied] = [false, false, false];
+    const hasModel = (): boolean => {
+      const folder = join(scene.world.folder, 'server/blobs/models', scene.world.task);
+      return filesBelow(folder).some((name) => name.startsWith('1-'));
+    };
+    const clock = (): number => {
+      hasDied ||= isDying && hasModel();
+      if (hasDied) throw new Error('the server is dead');
+      return isOpen ? scene.world.clock() : startsAt;
+    };
+    const four = await shots(4, { startsAt, server: { clock } });
+    [isOpen, isDying] = [true, true];
+    for (const shot of four) await scene.send(shot).catch(() => undefined);
+    await scene.until(() => hasDied);
+    [isDying, hasDied] = [false, false];
+    await scene.world.restartServer();
+    await expectOnce(four);
+  });
 });
+
+/** One version, made of each update once, and nothing is left of the batch. */
+async function expectOnce(shots: readonly SentShot[]): Promise<void> {
+  expect(await scene.reached(1)).toEqual(stepOf(shots));
+  for (const shot of shots) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
+  await scene.until(() => filesBelow(join(scene.world.folder, 'server/blobs/uploads')).length === 0);
+  const { versions } = await (await scene.get(SERVER_PATH.taskMetrics(scene.world.task))).json();
+  expect(versions).toMatchObject([{ version: 0 }, { version: 1, accepted: shots.length, dropped: 0 }]);
+}
 
 describe('authorities', () => {
   it('may be one away of four', async () => {
@@ -52,9 +89,9 @@ describe('authorities', () => {
     expect(await scene.reached(1)).toEqual(stepOf(four));
   });
 
-  it.each([0, 1, 2, 3])('may be one of four that signs wrong sums of masks (%i)', async (liar) => {
+  it('may be one of four that signs wrong sums of masks', async () => {
     const four = await shots(4, { count: 4 });
-    scene.lying.add(liar);
+    scene.lying.add(0);
     await sendAll(four);
     expect(await scene.reached(1)).toEqual(stepOf(four));
   });

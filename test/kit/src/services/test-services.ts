@@ -33,8 +33,6 @@ export interface TestServicesOptions {
   readonly specification?: Partial<TaskSpecification>;
   readonly server?: Partial<ServerOptions>;
   readonly authority?: Partial<AuthorityOptions>;
-  /** By default that of the services. */
-  readonly deviceClock?: () => number;
   /** The number of authorities that the server has; 1 by default. `createTask` uses the first of them only. */
   readonly count?: number;
 }
@@ -193,7 +191,7 @@ export class TestServices {
     const folder = join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`);
     const { identity = folder, tls, ...more } = options;
     const store = typeof identity === 'string' ? await openFolderStore(identity) : identity;
-    const now = (): Millis => millis((this.options.deviceClock ?? this.clock)());
+    const now = (): Millis => millis(this.clock());
     const client = await connect({ ...nodeOutside(tls), now }, store, {
       server: this.server.url,
       authority: this.authority.url,
