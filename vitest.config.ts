@@ -40,8 +40,8 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     expect: { poll: { timeout: 900_000 } },
-    // One worker more than cores: tests of services wait for processes, browsers and clocks, and a core would be idle meanwhile.
-    maxWorkers: availableParallelism() + 1,
+    // Two workers more than cores: tests of services wait for processes, browsers and clocks, and a core would be idle meanwhile.
+    maxWorkers: availableParallelism() + 2,
     // The remains of a file would be found by the next.
     unstubEnvs: true,
     restoreMocks: true,

@@ -9,7 +9,7 @@ import { nodeTools } from '@basa/simulator/virtual-time';
 import { World } from '@basa/testkit/world/world.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-const DEVICES = 200;
+const DEVICES = 40;
 const EXAMPLES = 16;
 const { masks: tools } = nodeTools();
 const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);

@@ -16,7 +16,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 let services: TestServices | undefined;
 afterEach(() => services?.close());
 
-const CONNECTIONS = 100;
+const CONNECTIONS = 50;
 
 describe('slow senders', () => {
   it('that never end their heads or bodies are cut off, and others still get in', async () => {
@@ -53,7 +53,7 @@ describe('slow senders', () => {
 
 describe('places that nobody uses', () => {
   it('cost no memory, lapse, and keep no honest device from giving its update', async () => {
-    const places = 150;
+    const places = 60;
     const unlimited = { addressLimit: { burst: 1e6, perSecond: 1e6 } };
     services = await TestServices.open({
       server: unlimited,

@@ -6,16 +6,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
+import { bundleBasa } from '@basa/testkit/processes/bundle-basa.ts';
 import { PYTHON_FOLDER, runPython } from './python.ts';
 
 const PAGE = 'clients/python/README.md';
-const BASA = [...FROM_SOURCE, join(ROOT, 'packages/cli/src/main.ts')];
 
 interface Reader {
   /** Runs a Python program of the folder. */
   python(words: readonly string[], more?: Readonly<Record<string, string>>): Promise<string>;
   basa(command: string): Promise<string>;
+  /** The path of the program that `basa` runs. */
+  readonly program: string;
   write(name: string, text: string): Promise<void>;
 }
 
@@ -31,11 +32,13 @@ async function reading<Result>(read: (reader: Reader) => Promise<Result>): Promi
     BASA_AUTHORITY_TOKEN: operatorToken,
   };
   const env = { ...process.env, ...variables };
+  const program = await bundleBasa();
   try {
     return await read({
       python: async (words, more = {}) => (await runPython(words, { ...variables, ...more }, folder)).stdout,
       basa: async (command) =>
-        (await promisify(execFile)(process.execPath, [...BASA, ...wordsOf(command)], { cwd: folder, env })).stdout,
+        (await promisify(execFile)(process.execPath, [program, ...wordsOf(command)], { cwd: folder, env })).stdout,
+      program,
       write: (name, text) => writeFile(join(folder, name), text),
     });
   } finally {
@@ -83,16 +86,18 @@ export function followOwnTraining(): Promise<readonly number[]> {
     for (const command of commandsOf('line')) said += await basa(command.replace('--count 3', '--count 6'));
     const more = { BASA_TASK: taskIn(said) };
     await Promise.all(['0', '1', '2'].map((number) => python(['function.py', number], more)));
-    const model = async (): Promise<{ version: number; parameters: number[] }> => {
-      const program =
-        'import basa, json\nwith basa.Client.from_environment("line-0") as c: m = c.model()\nprint(json.dumps({"version": m.version, "parameters": m.parameters.tolist()}))';
-      return JSON.parse(await python(['-c', program], more)) as { version: number; parameters: number[] };
+    const reached = async (version: number): Promise<readonly number[]> => {
+      const program = [
+        'import basa, json, time',
+        'with basa.Client.from_environment("line-0") as client:',
+        `    while (model := client.model()).version < ${version}: time.sleep(0.1)`,
+        'print(json.dumps(model.parameters.tolist()))',
+      ];
+      return JSON.parse(await python(['-c', program.join('\n')], more)) as number[];
     };
-    while ((await model()).version < 1);
+    await reached(1);
     await Promise.all(['3', '4', '5'].map((number) => python(['flat.py', number], more)));
-    let last = await model();
-    while (last.version < 2) last = await model();
-    return last.parameters;
+    return reached(2);
   });
 }
 
@@ -103,8 +108,8 @@ export async function followNotebook(): Promise<number> {
     cells: readonly { readonly cell_type: string; readonly source: readonly string[] }[];
   };
   const code = cells.filter(({ cell_type }) => cell_type === 'code').map(({ source }) => source.join(''));
-  return reading(async ({ python, write }) => {
+  return reading(async ({ python, write, program }) => {
     await write('cells.py', code.join('\n\n'));
-    return percentIn(await python(['cells.py'], { BASA_COMMAND: [process.execPath, ...BASA].join(' ') }));
+    return percentIn(await python(['cells.py'], { BASA_COMMAND: `${process.execPath} ${program}` }));
   });
 }

@@ -54,10 +54,7 @@ interface Bait {
   readonly rows: readonly number[];
   readonly learningRate: number;
   readonly clip: number;
-  readonly filter: ReturnType<typeof pictureFilter>;
 }
-
-type Lure = Omit<Bait, 'filter'>;
 
 const SHAPE = { height: 28, width: 28, channels: 1 };
 
@@ -65,7 +62,7 @@ const SHAPE = { height: 28, width: 28, channels: 1 };
 const CLIP = 1;
 
 /** A network with one hidden layer: its rows are small, so that nothing else moves, and what follows is large. */
-function hiddenBait(traps: readonly Trap[]): Lure {
+function hiddenBait(traps: readonly Trap[]): Bait {
   const model = defineModel('mlp', SHAPE, [flatten, dense(traps.length), relu, dense(10)]);
   const [weight, bias, next] = model.manifest as [Place, Place, Place];
   const initial = new Float32Array(model.dimension);
@@ -82,7 +79,7 @@ const SMALL = 1e-4;
 type Place = Model['manifest'][number];
 
 /** No hidden layer, and classes that no device has: each of their rows is a trap. The ten others classify well, so that they are silent. */
-function classBait(traps: readonly Trap[], samples: Samples): Lure {
+function classBait(traps: readonly Trap[], samples: Samples): Bait {
   const model = defineModel('softmax regression', SHAPE, [flatten, dense(10 + traps.length)]);
   const [weight, bias] = model.manifest as [Place, Place];
   const digits = createTrainer(
@@ -111,29 +108,38 @@ const STEEP = 1e5;
 const FILTERED = 2000;
 
 const baits = new Map<string, Bait>();
+/** By the number of public pictures. */
+const filters = new Map<number, ReturnType<typeof pictureFilter>>();
 
 async function baitFor({ devices, each, traps, open }: Pond, baitOf: typeof classBait): Promise<Bait> {
   const name = [baitOf.name, devices * each, traps, open].join();
-  const samples = await openPictures(open);
   const known = baits.get(name);
   if (known !== undefined) return known;
-  const lure = baitOf(trapsFor(samples, traps, 1 / (devices * each)), samples);
-  const bait = { ...lure, filter: pictureFilter({ ...samples, indices: samples.indices.subarray(0, FILTERED) }) };
+  const samples = await openPictures(open);
+  const bait = baitOf(trapsFor(samples, traps, 1 / (devices * each)), samples);
   baits.set(name, bait);
   return bait;
+}
+
+async function filterFor({ open }: Pond): Promise<ReturnType<typeof pictureFilter>> {
+  const count = Math.min(open, FILTERED);
+  const filter = filters.get(count) ?? pictureFilter(await openPictures(count));
+  filters.set(count, filter);
+  return filter;
 }
 
 async function fish({ level, seed }: Play, pond: Pond, baitOf: typeof classBait): Promise<Reading> {
   const { devices, each } = pond;
   const pictures = await picturesFor(devices, each, seed);
-  const { model, initial, rows, learningRate, clip, filter } = await baitFor(pond, baitOf);
+  const { model, initial, rows, learningRate, clip } = await baitFor(pond, baitOf);
   const fleet = await Fleet.open();
   try {
     const noise = noiseAt(level, { bufferSize: devices, dimension: model.dimension });
     await fleet.create({ model, initial, noise, bufferSize: devices, examples: each, learningRate, clip });
     const sum = await fleet.sumOf(pictures.shares);
     const read = rows.map((offset) => sum.subarray(offset, offset + PIXELS));
-    const guesses = noise === undefined ? read : [...read, ...read.flatMap((row) => filter(row, noise * clip))];
+    const filter = noise === undefined ? () => [] : await filterFor(pond);
+    const guesses = [...read, ...read.flatMap((row) => filter(row, (noise ?? 0) * clip))];
     return { read: picturesRead(guesses, pictures.private), of: devices * each };
   } finally {
     await fleet.close();

@@ -15,7 +15,7 @@ describe('the unmodified services', () => {
   it.each(Object.keys(SHAPES) as ShapeName[])(
     'leak nothing in generated schedules at (%s), and sums are found',
     async (shape) => {
-      const { leaks, sumsFound, closed } = await runSchedules(shape, { seed: 1, count: 8 });
+      const { leaks, sumsFound, closed } = await runSchedules(shape, { seed: 1, count: 4 });
       expect(leaks).toEqual([]);
       expect(closed).toBeGreaterThan(0);
       expect(sumsFound).toBeGreaterThan(0);
@@ -31,17 +31,16 @@ describe('the unmodified services', () => {
   });
 
   it('leak nothing in a share of all courses of two steps, and every sum is found', async () => {
-    const { leaks, schedules, sums, sumsFound } = await runCourses(2, { index: 7, of: 300 });
+    const { leaks, schedules, sums, sumsFound } = await runCourses(2, { index: 7, of: 600 });
     expect(leaks).toEqual([]);
-    expect(schedules).toBeGreaterThan(7);
+    expect(schedules).toBeGreaterThan(3);
     expect(sumsFound).toBe(sums);
     expect(sums).toBeGreaterThan(0);
   });
 
   it('give every acknowledged update one end under lost messages, starts and restores', async () => {
-    const runs = [];
-    for (let seed = 1; seed <= 2; seed++) runs.push(await runFaults(seed));
-    expect(runs.flatMap(({ broken }) => broken)).toEqual([]);
-    expect(runs.reduce((sum, { fates }) => sum + (fates['included'] ?? 0), 0)).toBeGreaterThan(5);
+    const { broken, fates } = await runFaults(1);
+    expect(broken).toEqual([]);
+    expect(fates['included']).toBeGreaterThan(2);
   });
 });

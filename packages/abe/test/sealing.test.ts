@@ -61,9 +61,9 @@ describe('cp-abe', () => {
     fc.assert(fc.property(random, (hostile) => sealing.open(hostile, key, context) === undefined));
   });
 
-  it('does not open 100,000 random or mutated byte strings', () => {
+  it('does not open 20,000 random or mutated byte strings', () => {
     let opened = 0;
-    for (const hostile of hostileBytes(sealed, 100_000))
+    for (const hostile of hostileBytes(sealed, 20_000))
       if (sealing.open(hostile, key, context) !== undefined) opened++;
     expect(opened).toBe(0);
   });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { SYNCHRONISATION_READINGS, type SynchronisationReading } from '../src/lightsecagg/parameters.ts';
 import { seededBytes } from './support.ts';
 
-const [USERS, BUFFER, AGGREGATIONS] = [32, 10, 1500];
+const [USERS, BUFFER, AGGREGATIONS] = [32, 10, 500];
 
 /** Mean time of an aggregation, in units of the mean delay. */
 function timePerAggregation({ waits, arrival, restart }: SynchronisationReading, survivors: number): number {
