@@ -45,7 +45,7 @@ export function filesBelow(folder: string): readonly string[] {
 }
 
 /** Path and hash of every file that holds something. */
-export function blobsOf(folder: string): readonly string[] {
+function blobsOf(folder: string): readonly string[] {
   return filesBelow(folder)
     .map((name) => ({ name, bytes: bytesOf(join(folder, name)) }))
     .filter(({ bytes }) => bytes.length > 0)
