@@ -11,8 +11,8 @@ import {
 } from '@basa/client/operator';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
-import { problemDocument } from '@basa/protocol/http';
-import { decodePolicy, encodePolicy } from '@basa/protocol/policy';
+import { problemDocument } from '@basa/protocol/internal/http/problems.ts';
+import { TaskPolicy } from '@basa/protocol/policy';
 import { TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { OPERATOR_TOKEN } from '@basa/testkit/world/operator.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -147,9 +147,9 @@ describe('the first authority lies', () => {
       one.onAsk = async ({ path }) => (path.endsWith('/policy') ? void (await told) : undefined);
     liar.onAnswer = ({ path }, answer) => {
       if (path.endsWith('/policy')) {
-        const policy = decodePolicy(answer.body);
+        const policy = TaskPolicy.decode(answer.body);
         setTimeout(isTold, 100);
-        return { ...answer, body: encodePolicy({ ...policy, uploadLeaseMs: policy.uploadLeaseMs + 1 }) };
+        return { ...answer, body: TaskPolicy.encode({ ...policy, uploadLeaseMs: policy.uploadLeaseMs + 1 }) };
       }
       if (!path.endsWith('/authority')) return answer;
       const about = JSON.parse(Buffer.from(answer.body).toString()) as object;
