@@ -63,8 +63,7 @@ describe('cp-abe', () => {
 
   it('does not open 20,000 random or mutated byte strings', () => {
     let opened = 0;
-    for (const hostile of hostileBytes(sealed, 20_000))
-      if (sealing.open(hostile, key, context) !== undefined) opened++;
+    for (const hostile of hostileBytes(sealed, 20_000)) if (sealing.open(hostile, key, context) !== undefined) opened++;
     expect(opened).toBe(0);
   });
 
