@@ -84,6 +84,27 @@ it('a batch fills and its sum becomes a version while the page looks on', async 
   await page.close();
 });
 
+it("the operator's own scores are drawn under their name, while the page looks on", async () => {
+  const page = await context.newPage();
+  // As if the server had no test set.
+  await page.route('**/events', async (route) => {
+    const evaluation = { name: 'f1', score: 0.83456 };
+    const admission = { places: 1, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 };
+    const state = {
+      ...{ at: 9e12, startedAt: 0, task: 'x', name: 'letters', mode: 'one-shot', state: 'running', stop: {} },
+      ...{ buffers: [], admission, refusals: {}, fetches: [] },
+      steps: Object.fromEntries(['model', 'upload'].map((name) => [name, { answers: 0, ms: 0, received: 0, sent: 0 }])),
+      versions: [0, 1].map((version) => ({ version, at: version * 1000, accepted: 1, dropped: 0, evaluation })),
+    };
+    await route.fulfill({ contentType: 'text/event-stream', body: `data: ${JSON.stringify(state)}\n\n` });
+  });
+  await page.goto(pages.url);
+  await shows(page, '#accuracy').toBe('0.8346');
+  await shows(page, '#score-name').toBe('F1');
+  await shows(page, '#accuracy-plot .u-legend').toMatch(/f1.*0\.835/);
+  await page.close();
+});
+
 it('after a restart of the server the page continues, and shows versions and batches as before', async () => {
   const page = await open('/');
   await page.click('#internals > summary');

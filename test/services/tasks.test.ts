@@ -148,6 +148,49 @@ describe('a task ends', () => {
   });
 });
 
+describe("the operator's own score of a version", () => {
+  const told = { name: 'f1', score: 0.75, loss: 2 };
+  const put = (body: object, version: number | string = 0) =>
+    asOperator(SERVER_PATH.evaluation(services.task, version), body, 'PUT');
+
+  it('is stored, replaced and shown to readers only, also after a restart', async () => {
+    await services.createTask();
+    expect((await put({ name: 'first', score: -3 })).status).toBe(200);
+    expect(JSON.parse((await put(told)).text)).toEqual(told);
+    await services.restartServer();
+    const shown = async (path: string, headers: Record<string, string>) =>
+      (await fetch(new URL(path, services.server.url), { headers })).json();
+    const task = SERVER_PATH.task(services.task);
+    expect(await shown(task, READER)).toMatchObject({ version: 0, evaluation: told });
+    expect(await shown(task, {})).not.toHaveProperty('evaluation');
+    const { versions } = (await shown(SERVER_PATH.taskMetrics(services.task), READER)) as { versions: object[] };
+    expect(versions).toMatchObject([{ version: 0, evaluation: told }]);
+  });
+
+  it.each([
+    ['without a name', { score: 1 }],
+    ['with a name for a spreadsheet', { name: '=1+1', score: 1 }],
+    ['with a long name', { name: 'a'.repeat(33), score: 1 }],
+    ['with a score that is no number', { name: 'f1', score: null }],
+    ['with another field', { ...told, accuracy: 1 }],
+  ])('is refused %s', async (_, body) => {
+    expect((await put(body)).status).toBe(400);
+  });
+
+  it('is refused if it is not finite, of no version, or of somebody who is no operator', async () => {
+    const path = SERVER_PATH.evaluation(services.task, 0);
+    const ask = (body: string, headers: Record<string, string>) =>
+      fetch(new URL(path, services.server.url), {
+        method: 'PUT',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+      });
+    expect((await ask('{"name":"f1","score":1e999}', READER)).status).toBe(400);
+    expect((await put(told, 7)).status).toBe(404);
+    expect((await ask(JSON.stringify(told), {})).status).toBe(401);
+  });
+});
+
 it('momentum outlives a restart: the same updates give the same bits', async () => {
   const serverStep = { kind: 'fedavg', rate: 0.3, momentum: 0.9 } as const;
   const models: Float32Array[] = [];

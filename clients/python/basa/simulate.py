@@ -89,12 +89,17 @@ def main() -> int:
     except BasaError as no:
         _write(answers, {"error": f"{no.sentence} {no.detail}".strip()})
     except Exception as fault:
-        place = fault.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = "" if place is None else f"{Path(place.tb_frame.f_code.co_filename).name}, line {place.tb_lineno}: "
-        _write(answers, {"error": f"{where}{type(fault).__name__}: {fault}"})
+        _write(answers, {"error": told_of(fault)})
     return 1
+
+
+def told_of(fault: Exception) -> str:
+    """`model.py, line 15: NameError: ...`."""
+    place = fault.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f"{Path(place.tb_frame.f_code.co_filename).name}, line {place.tb_lineno}: "
+    return f"{where}{type(fault).__name__}: {fault}"
 
 
 def _write(answers: BinaryIO, told: Mapping[str, Any], floats: Optional[Floats] = None) -> None:

@@ -180,7 +180,7 @@ def _service(says: Says, place: int) -> ThreadingHTTPServer:
             self._write(b"\r\n\r\n", False)
             self._write(told.body, told.slow == "body")
 
-        do_POST = do_GET
+        do_POST = do_PUT = do_GET
 
         def _write(self, data: bytes, is_slow: bool) -> None:
             try:

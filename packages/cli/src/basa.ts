@@ -14,6 +14,7 @@ import type { Command } from './shell/command.ts';
 import { completionOf } from './shell/completion.ts';
 import type { Streams } from './shell/terminal.ts';
 import { deviceExport, deviceImport, deviceList, keysEnroll, keysMake, keysRevoke } from './tasks/devices.ts';
+import { evaluate } from './tasks/evaluate.ts';
 import { plan } from './tasks/plan.ts';
 import { taskCreate } from './tasks/task-create.ts';
 import { taskDelete, taskExport, taskFinish, taskList, taskPause, taskResume, taskShow } from './tasks/tasks.ts';
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   taskFinish,
   taskDelete,
   taskExport,
+  evaluate,
   deviceList,
   deviceExport,
   deviceImport,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const hasNumpy = spawnSync(process.env['BASA_PYTHON'] ?? 'python3', ['-c', 'import numpy, cryptography']).status === 0;
 
 const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));
 
@@ -167,6 +170,57 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'create', ...fields, '--target', '9')).errors).toContain('--target is for tasks with');
     expect((await type('task', 'create', '--unsafe-exact')).errors).toContain('--unsafe-exact needs --statistics or');
   });
+
+  it.skipIf(!hasNumpy)(
+    'scores versions as the guide does, and sees the score wherever versions are listed',
+    async () => {
+      const network = join(folder, 'untested.json');
+      writeFileSync(
+        network,
+        JSON.stringify({ name: 'net', input: { channels: 784 }, layers: [{ kind: 'dense', outputs: 10 }], clip: 1 }),
+      );
+      const created = await type('task', 'create', '--name', 'scored', '--model', network, '--buffer', '3', '--json');
+      const { task } = lastLine(created.out) as { task: string };
+      const page = readPage('docs/guides/evaluate.md');
+      const file = join(folder, 'score.py');
+      const curves = join(folder, 'scored.csv');
+      writeFileSync(file, snippetsOf(page, 'python')[0]?.code ?? '');
+      const [evaluation = '', exported = ''] = snippetsOf(page, 'sh').map(({ code }) =>
+        code
+          .trim()
+          .replace('npm run basa -- ', '')
+          .replace('<the task>', 'scored')
+          .replace('score.py', file)
+          .replace('curves.csv', curves),
+      );
+      const { out } = await type(...evaluation.split(' '), '--once');
+      expect(out).toMatch(/^version 0: agreement 0\.\d+$/m);
+      const again = await type(...evaluation.split(' '), '--once', '--json');
+      expect(lastLine(again.out)).toEqual({ task, name: 'agreement', versions: [] });
+      expect((await type('task', 'ls')).out).toMatch(/scored +running +0 +agreement 0\.\d+ /);
+      expect((await type('task', 'show', 'scored')).out).toMatch(/^agreement +0\.\d+$/m);
+      expect(lastLine((await type('task', 'show', 'scored', '--json')).out)).toMatchObject({
+        evaluation: { name: 'agreement' },
+        versions: [{ evaluation: { name: 'agreement' } }],
+      });
+      expect((await type(...exported.split(' '))).code).toBe(0);
+      expect(readFileSync(curves, 'utf8')).toMatch(
+        /^version,at,accuracy,score,scoreName,loss,.*\r\n0,[^,]+,,0\.\d+,agreement,/,
+      );
+      for (const [text, says] of [
+        ['def score(parameters):\n    return parameters.nothing\n', 'score.py, line 2: AttributeError'],
+        ['def scores(parameters):\n    return 1\n', 'needs a function score(parameters)'],
+        ['import os\nos._exit(3)\n', 'the program ended with code 3'],
+      ] as const) {
+        writeFileSync(file, text);
+        const wrong = await type('evaluate', 'scored', '--python', file, '--once');
+        expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining(says)]);
+      }
+      const refused = await type('evaluate', 'scored', '--python', file, '--token', 'f'.repeat(64));
+      expect(refused.code).not.toBe(0);
+      expect(`${refused.out}${refused.errors}`).not.toContain('f'.repeat(64));
+    },
+  );
 
   it('lists devices, revokes one by its first digits, and learns how to find the digits', async () => {
     const { devices } = lastLine((await type('device', 'list', '--json')).out) as {

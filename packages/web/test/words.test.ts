@@ -120,6 +120,7 @@ describe('the target of a task', () => {
   it('is an R2 if the task predicts numbers', () => {
     expect(goalText({ r2: 0.5 }, { stop: { r2: 0.9 } })).toBe('Target 0.900. The task ends at the target.');
     expect(scoreWords({ name: 'r2', value: 0.5 })).toBe('an R2 of 0.500');
+    expect(scoreWords({ name: 'f1', value: 0.83456 })).toBe('f1 0.8346');
   });
 
   it('is said whether the task ends there or only aims at it', () => {

@@ -55,12 +55,26 @@ port.on('message', ({ line, floats }) => { child.stdin.write(line + '\\n'); if (
 /** The client in a clone; an installed one is found by Python itself. */
 const CLONE = fileURLToPath(new URL('../../../../clients/python', import.meta.url));
 
+/** The interpreter and its environment, in which a clone's client is found. */
+export function pythonHere(): { readonly python: string; readonly env: NodeJS.ProcessEnv } {
+  const paths = [process.env['PYTHONPATH'], ...(existsSync(CLONE) ? [CLONE] : [])].filter((path) => path);
+  return {
+    python: process.env['BASA_PYTHON'] ?? 'python3',
+    env: { ...process.env, PYTHONPATH: paths.join(':') },
+  };
+}
+
+/** An error of a program in Python. */
+export function pythonError(file: string, error: string): CommandError {
+  return new CommandError(
+    `${file}: ${error} (programs in Python need \`pip install ./clients/python\`, and BASA_PYTHON may name the interpreter)`,
+  );
+}
+
 function start(file: string): Ask {
   const { port1, port2 } = new MessageChannel();
   const flag = new Int32Array(new SharedArrayBuffer(4));
-  const paths = [process.env['PYTHONPATH'], ...(existsSync(CLONE) ? [CLONE] : [])].filter((path) => path);
-  const env = { ...process.env, PYTHONPATH: paths.join(':') };
-  const python = process.env['BASA_PYTHON'] ?? 'python3';
+  const { python, env } = pythonHere();
   const workerData = { port: port2, flag, python, file, env };
   const thread = new Worker(THREAD, { eval: true, workerData, transferList: [port2] });
   thread.unref();
@@ -74,10 +88,7 @@ function start(file: string): Ask {
     Atomics.store(flag, 0, 0);
     const { message } = receiveMessageOnPort(port1) as { readonly message: Answer };
     const { told, floats } = message;
-    if (told.error !== undefined)
-      throw new CommandError(
-        `${file}: ${told.error} (for simulations in Python, run \`pip install ./clients/python\`, or name the interpreter in BASA_PYTHON)`,
-      );
+    if (told.error !== undefined) throw pythonError(file, told.error);
     return { told, floats };
   };
 }

@@ -113,9 +113,12 @@ export function percent(share: number | undefined): string {
   return share === undefined ? '-' : `${(100 * share).toFixed(2)} %`;
 }
 
-/** The score of a version, formatted for people. */
-export function scoreCell({ accuracy, r2 }: Live.Scores): string {
-  return r2 === undefined ? percent(accuracy) : r2.toFixed(3);
+/** The score of a version, formatted for people: that of the server, or the operator's own. */
+export function scoreCell({ accuracy, r2, evaluation }: Live.VersionScores): string {
+  if (r2 !== undefined) return r2.toFixed(3);
+  return accuracy === undefined && evaluation !== undefined
+    ? String(Number(evaluation.score.toPrecision(4)))
+    : percent(accuracy);
 }
 
 /** Columns as wide as their widest cell. */

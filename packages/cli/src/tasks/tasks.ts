@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
 import type { Model } from '@basa/learning';
+import type { Live } from '@basa/protocol/http';
 import type { TaskPolicy } from '@basa/protocol/policy';
 import { loadModel } from '../flags/models.ts';
 import {
@@ -42,13 +43,20 @@ export const taskList: Command = command({
       name,
       state,
       String(version ?? '-'),
-      `${scores.r2 === undefined ? '' : 'R2 '}${scoreCell(scores)}`,
+      namedScore(scores),
       String(buffers),
     ]);
     input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open batches'], ...rows]));
     return { json: { tasks } };
   },
 });
+
+/** Of an accuracy, the name goes without saying. */
+function namedScore(scores: Live.VersionScores): string {
+  const { accuracy, r2, evaluation } = scores;
+  const name = r2 !== undefined ? 'R2 ' : accuracy === undefined && evaluation ? `${evaluation.name} ` : '';
+  return `${name}${scoreCell(scores)}`;
+}
 
 const LOOK_MS = 1000;
 const headings = (score: string): string[] => [
@@ -80,7 +88,7 @@ export const taskShow: Command = command({
     const task = await server.task(await taskArgument(input, server));
     if (await isStatistics(task)) return showWindows(input, server, task);
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    const { score, noise, minimum } = await policyWords(task);
+    const { score, noise, minimum } = await policyWords(task, versions);
     const next = task.state === 'finished' ? '-' : await gatheringWords(task, minimum);
     input.terminal.line(table(linesOf(task, score, noise, next)));
     input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
@@ -103,7 +111,7 @@ async function showWindows(
   const { WINDOW_HEADINGS, windowRow } = await import('./statistics.ts');
   const windows = (await server.statistics(task.task)).slice(-flags.last);
   const { task: name, state, why } = task;
-  const { noise, minimum } = await policyWords(task);
+  const { noise, minimum } = await policyWords(task, []);
   const lines = [
     ['task', name],
     ['name', task.name],
@@ -166,13 +174,14 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
   return means.length === 0 ? '-' : means.join(', ');
 }
 
-/** Of the task's policy: the name of the score, which its loss determines, the noise, and the smallest number of updates in a sum. */
-async function policyWords({ policy }: ServerTask) {
+/** The name of the score, which versions have or the loss determines, the noise, and the smallest number of updates in a sum. */
+async function policyWords({ policy }: ServerTask, versions: readonly VersionState[]) {
   const { Privacy } = await import('@basa/protocol/policy');
   const { Live } = await import('@basa/protocol/http');
   const decoded = await policyOf(policy);
-  const score = Live.SCORE_OF_LOSS[decoded.training.loss] === 'r2' ? 'R2' : 'accuracy';
-  return { score, noise: Privacy.noiseWords(decoded).sentence, minimum: decoded.minimum };
+  const known = versions.map(Live.shownScore).find((one) => one !== undefined);
+  const name = known?.name ?? Live.SCORE_OF_LOSS[decoded.training.loss];
+  return { score: name === 'r2' ? 'R2' : name, noise: Privacy.noiseWords(decoded).sentence, minimum: decoded.minimum };
 }
 
 /** Why there is no newer version yet, in the words of devices and pages, and how many devices may end that. */
@@ -193,7 +202,8 @@ async function policyOf(hex: string): Promise<TaskPolicy> {
 }
 
 function linesOf(described: ServerTask, score: string, noise: string, next: string): string[][] {
-  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
+  const { task, name, mode, state, why, version, evaluation, buffers, admission, meanAge } = described;
+  const { loss = evaluation?.loss } = described;
   const { places, used, waiting, waitingBatches } = admission;
   return [
     ['task', task],
@@ -364,11 +374,12 @@ async function modelFile({
 async function curvesAsCsv(versions: readonly VersionState[]): Promise<string> {
   const { csvOf } = await import('@basa/learning/files');
   return csvOf(
-    versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics }) => ({
+    versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics, evaluation }) => ({
       version,
       at: new Date(at).toISOString(),
       ...(r2 === undefined ? { accuracy } : { r2 }),
-      loss,
+      ...(evaluation !== undefined && { score: evaluation.score, scoreName: evaluation.name }),
+      loss: loss ?? evaluation?.loss,
       updates: accepted,
       dropped,
       meanAge,

@@ -31,7 +31,7 @@ export interface TaskSpecification {
 }
 
 /** A task as a server describes it (docs/http.md). */
-export interface ServerTask extends Live.Scores {
+export interface ServerTask extends Live.VersionScores {
   readonly task: string;
   readonly name: string;
   readonly policy: string;
@@ -84,7 +84,7 @@ export interface ShotState {
   readonly version?: number;
 }
 
-export interface VersionState extends Live.Scores {
+export interface VersionState extends Live.VersionScores {
   readonly version: number;
   readonly at: number;
   /** The batches in this version, and those that were left out because they were spoilt. */

@@ -38,21 +38,37 @@ export const SCORE_OF_LOSS: Readonly<Record<Loss, keyof Scores>> = {
 
 export const SCORES = ['accuracy', 'r2'] as const satisfies readonly (keyof Scores)[];
 
-/** Returns only the scores that exist, and nothing else of the object. */
-export function scoresIn(scores: Scores): Scores {
-  return Object.fromEntries(SCORES.flatMap((name) => (scores[name] === undefined ? [] : [[name, scores[name]]])));
+/** The quality of a version by the operator's own measure, for a model that the server cannot evaluate. */
+export interface OperatorScore {
+  /** The operator's word for it. */
+  readonly name: string;
+  readonly score: number;
+  readonly loss?: number;
 }
 
-/** Returns the score of a version. */
-export function shownScore(scores: Scores): { readonly name: keyof Scores; readonly value: number } | undefined {
+/** Every score of a version. */
+export interface VersionScores extends Scores {
+  readonly evaluation?: OperatorScore;
+}
+
+/** Returns only the scores that exist, and nothing else of the object. */
+export function scoresIn(scores: VersionScores): VersionScores {
+  const { evaluation } = scores;
+  const own = SCORES.flatMap((name) => (scores[name] === undefined ? [] : [[name, scores[name]]]));
+  return { ...Object.fromEntries(own), ...(evaluation !== undefined && { evaluation }) };
+}
+
+/** Returns the score of a version: that of the server's test set, if there is one. */
+export function shownScore(scores: VersionScores): { readonly name: string; readonly value: number } | undefined {
   for (const name of SCORES) {
     const value = scores[name];
     if (value !== undefined) return { name, value };
   }
-  return undefined;
+  const { evaluation } = scores;
+  return evaluation && { name: evaluation.name, value: evaluation.score };
 }
 
-export interface LiveVersion extends Scores {
+export interface LiveVersion extends VersionScores {
   readonly version: number;
   readonly at: number;
   readonly accepted: number;

@@ -130,6 +130,8 @@ export const SERVER_PATH = {
   /** The state of a batch. */
   buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
   model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
+  /** The operator's own score of a version. */
+  evaluation: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}/evaluation`,
   /** The only message of a device, in pieces. The name is the hash of its header. */
   shot: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}`,
   /** The status of an upload, according to the server. */

@@ -25,6 +25,10 @@ export interface RouteContext extends ServerTools {
 const ASK_AGAIN_MS = 2000;
 
 export const taskParams = Type.Object({ task: hexText(32, 'the name of a task') });
+export const versionParams = Type.Object({
+  ...taskParams.properties,
+  version: Type.String({ pattern: '^[0-9]{1,15}$' }),
+});
 
 /** The tools of the routes of a server. */
 export async function foundTask({ tasks }: RouteContext, name: string): Promise<RunningTask> {

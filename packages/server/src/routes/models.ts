@@ -5,7 +5,15 @@ import { SERVER_PATH } from '@basa/protocol/http';
 import { Certificate, ShownModel } from '@basa/protocol/wire';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, rememberRequest, Type, wireBytes } from '@basa/service';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { cacheOf, checkMember, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
+import {
+  cacheOf,
+  checkMember,
+  foundTask,
+  type Readers,
+  type RouteContext,
+  taskParams,
+  versionParams,
+} from './context.ts';
 
 const ASK_AGAIN_MS = 2_000;
 
@@ -26,10 +34,9 @@ export function mountModels(context: RouteContext, { require: onRequest }: Reade
     return reply.send(Buffer.from(ShownModel.encode(shown)));
   });
 
-  const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
   const modelSchema = {
     summary: 'The parameters of a version; ETag, Range (reader)',
-    params,
+    params: versionParams,
     response: answers(wireBytes('little-endian float32 parameters')),
   };
   app.get(SERVER_PATH.model(':task', ':version'), { onRequest, schema: modelSchema }, async (request, reply) => {

@@ -5,12 +5,34 @@ import { Privacy, type TaskPolicy } from '@basa/protocol/policy';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { askingAuthority, cacheOf, foundTask, type Readers, type RouteContext, taskParams } from './context.ts';
+import {
+  askingAuthority,
+  cacheOf,
+  foundTask,
+  type Readers,
+  type RouteContext,
+  taskParams,
+  versionParams,
+} from './context.ts';
 
 const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
 
-const scores = { accuracy: Type.Optional(Type.Number()), r2: Type.Optional(Type.Number()) };
+/** JSON has words for numbers that are infinite here. */
+const score = Type.Number({ minimum: -1e300, maximum: 1e300 });
+const operatorScore = Type.Object(
+  {
+    name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$' }),
+    score,
+    loss: Type.Optional(score),
+  },
+  closed,
+);
+const scores = {
+  accuracy: Type.Optional(Type.Number()),
+  r2: Type.Optional(Type.Number()),
+  evaluation: Type.Optional(operatorScore),
+};
 
 const taskState = Type.Object({
   task: hexText(32),
@@ -64,7 +86,7 @@ const versions = Type.Object({
 });
 
 export function mountTasks(context: RouteContext, readers: Readers): void {
-  const { service, tasks, store } = context;
+  const { live, nodes, service, tasks, store } = context;
   const { app } = service;
   const onRequest = service.requireRole('operator');
 
@@ -133,6 +155,23 @@ export function mountTasks(context: RouteContext, readers: Readers): void {
   app.put(SERVER_PATH.evaluationSet(':task'), setExamples, async (request) => {
     const task = await foundTask(context, request.params.task);
     return { samples: await task.evaluation.setExamples(bytesOf(request)) };
+  });
+
+  const evaluated = {
+    summary: "Stores the operator's own score of a version, in place of an earlier one (operator)",
+    params: versionParams,
+    body: operatorScore,
+    response: answers(operatorScore),
+  };
+  app.put(SERVER_PATH.evaluation(':task', ':version'), { onRequest, schema: evaluated }, async ({ params, body }) => {
+    const { task, models } = await foundTask(context, params.task);
+    const version = Number(params.version);
+    if ((await store.model(task, version)) === undefined) fail('not-found', { detail: 'this version does not exist' });
+    await store.setOperatorScore(task, version, body);
+    await models.refresh();
+    nodes.tell('task', task);
+    live.changed();
+    return body;
   });
 
   const metrics = {

@@ -8,7 +8,7 @@ import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/servi
 import { checkFence, type Fence, insertRows } from './sql.ts';
 import { OPEN } from './tasks.ts';
 
-export interface StoredModel extends Live.Scores {
+export interface StoredModel extends Live.VersionScores {
   readonly task: TaskId;
   readonly version: number;
   /** Higher than that of the version before, and at least the time in seconds. */
@@ -32,7 +32,7 @@ export interface StoredModel extends Live.Scores {
 }
 
 /** A version before it has its serial. */
-export type FreshModel = Omit<StoredModel, 'serial' | 'name' | 'isForgotten' | keyof Live.Scores | 'loss'>;
+export type FreshModel = Omit<StoredModel, 'serial' | 'name' | 'isForgotten' | keyof Live.VersionScores | 'loss'>;
 
 /** The sums in a version, and the sums that it leaves out. */
 export interface SumsOfVersion {
@@ -114,6 +114,11 @@ export function modelTables(database: SqlDatabase) {
       const statement = 'UPDATE models SET accuracy = ?, r2 = ?, loss = ? WHERE task = ? AND version = ?';
       await database.query(statement, accuracy ?? null, r2 ?? null, loss, task, version);
     },
+    /** Replaces the operator's score of a version. */
+    async setOperatorScore(task: TaskId, version: number, score: Live.OperatorScore): Promise<void> {
+      const statement = 'UPDATE models SET evaluation = ? WHERE task = ? AND version = ?';
+      await database.query(statement, JSON.stringify(score), task, version);
+    },
   };
 }
 
@@ -176,8 +181,8 @@ function readCtx(row: Row): Ctx {
 }
 
 function readModel(row: Row): StoredModel {
-  const scores = Live.SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
   const metrics = column.optional(row, 'metrics', column.text);
+  const evaluation = column.optional(row, 'evaluation', column.text);
   return {
     task: column.bytes(row, 'task') as TaskId,
     version: column.number(row, 'version'),
@@ -192,7 +197,8 @@ function readModel(row: Row): StoredModel {
     dropped: column.number(row, 'dropped'),
     meanAge: column.optional(row, 'mean_age', column.number),
     metrics: metrics === undefined ? undefined : (JSON.parse(metrics) as Record<string, number>),
-    ...Live.scoresIn(Object.fromEntries(scores)),
+    ...Live.scoresIn(Object.fromEntries(Live.SCORES.map((name) => [name, column.optional(row, name, column.number)]))),
+    ...(evaluation !== undefined && { evaluation: JSON.parse(evaluation) as Live.OperatorScore }),
     loss: column.optional(row, 'loss', column.number),
   };
 }

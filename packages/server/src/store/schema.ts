@@ -2,7 +2,7 @@
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 /** Formats of earlier versions had smaller numbers. */
-const FORMAT = 25;
+const FORMAT = 26;
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
@@ -15,12 +15,12 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     `CREATE TABLE tasks (
         task ${blob} PRIMARY KEY, policy ${blob} NOT NULL, specification TEXT NOT NULL, state TEXT NOT NULL, why TEXT, created_at ${integer} NOT NULL
       )`,
-    // name: the hash of its statement. forgotten: its blobs are gone, or being removed.
+    // name: the hash of its statement. forgotten: its blobs are gone, or being removed. evaluation: the score that an operator gave.
     `CREATE TABLE models (
         task ${blob} NOT NULL REFERENCES tasks (task), version ${integer} NOT NULL, serial ${integer} NOT NULL,
         name ${blob} NOT NULL UNIQUE, model_hash ${blob} NOT NULL, blob_key TEXT NOT NULL, step_key TEXT, made_at ${integer} NOT NULL,
         accepted ${integer} NOT NULL, dropped ${integer} NOT NULL, accuracy ${real}, r2 ${real}, loss ${real},
-        forgotten ${integer} NOT NULL DEFAULT 0, mean_age ${real}, metrics TEXT,
+        forgotten ${integer} NOT NULL DEFAULT 0, mean_age ${real}, metrics TEXT, evaluation TEXT,
         PRIMARY KEY (task, version)
       )`,
     // The sums in a version, and the spoilt sums that were left out. Each sum belongs to one version.

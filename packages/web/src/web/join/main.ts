@@ -110,16 +110,12 @@ function sayExact(): void {
 
 /** Shows the batches and versions of the task, for as long as the page is open. */
 function show(chosen: TaskFacts): void {
-  const plot = new LinePlot(element('accuracy-plot'), {
-    x: 'version',
-    ...scoreAxis(chosen),
-    series: [{ label: scoreAxis(chosen).y, colour: 'accent' }],
-    height: 180,
-  });
+  let plot: LinePlot | undefined;
   void watchTask(chosen.task, {
     onState(next) {
       const known = next.versions.filter((version) => Live.shownScore(version) !== undefined);
-      plot.set(
+      if (known.length > 0) plot ??= newPlot(chosen, known);
+      plot?.set(
         known.map(({ version }) => version),
         known.map((version) => Live.shownScore(version)?.value ?? null),
       );
@@ -133,12 +129,18 @@ function show(chosen: TaskFacts): void {
   });
 }
 
+function newPlot(chosen: TaskFacts, versions: readonly Live.LiveVersion[]): LinePlot {
+  const axis = scoreAxis(chosen, versions);
+  const series = [{ label: axis.y, colour: 'accent' }];
+  return new LinePlot(element('accuracy-plot'), { x: 'version', ...axis, series, height: 180 });
+}
+
 /** The newest version, and what the next one lacks. */
 function newestText(state: Watched): string {
   const newest = state.versions.at(-1);
   if (newest === undefined) return '';
   const [score, lacks] = [Live.shownScore(newest), gatheringOf(state)];
-  const evaluated = score === undefined ? '' : `, ${scoreWords(score)} on the test set`;
+  const evaluated = score === undefined ? '' : `, ${scoreWords(score)}`;
   return `version ${newest.version}${evaluated}${lacks === undefined ? '' : `. The server has ${gatheringText(lacks)}.`}`;
 }
 

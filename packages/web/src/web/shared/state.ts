@@ -85,35 +85,43 @@ async function ask<Answer>(path: string): Promise<Answer> {
   return (await answer.json()) as Answer;
 }
 
-const LABELS: Readonly<Record<keyof Live.Scores, string>> = { accuracy: 'accuracy', r2: 'R2' };
+type Shown = NonNullable<ReturnType<typeof Live.shownScore>>;
+
+function labelOf(name: string): string {
+  return name === 'r2' ? 'R2' : name;
+}
 
 export function lossOf({ policy }: Pick<TaskFacts, 'policy'>): Training.Loss {
   return TaskPolicy.decode(fromHex(policy) ?? new Uint8Array()).training.loss;
 }
 
 /** The axis of a plot. */
-export interface ScoreAxis {
+interface ScoreAxis {
   readonly y: string;
   readonly range?: readonly [number, number];
   formatY(value: number): string;
 }
 
-/** R2 may lie far below 0 at first. */
-export function scoreAxis(task: Pick<TaskFacts, 'policy'>): ScoreAxis {
-  const name = Live.SCORE_OF_LOSS[lossOf(task)];
-  if (name !== 'accuracy') return { y: LABELS[name], formatY: (value) => value.toFixed(2) };
-  return { y: LABELS[name], range: [0, 1], formatY: (value) => `${Math.round(100 * value)} %` };
+/** Of the scores so far; before the first one, of the score that the loss of the task determines. */
+export function scoreAxis(task: Pick<TaskFacts, 'policy'>, versions: readonly Live.VersionScores[] = []): ScoreAxis {
+  const name =
+    versions.map(Live.shownScore).find((score) => score !== undefined)?.name ?? Live.SCORE_OF_LOSS[lossOf(task)];
+  // R2 may lie far below 0 at first, and the operator's own score anywhere.
+  if (name !== 'accuracy') return { y: labelOf(name), formatY: (value) => String(Number(value.toPrecision(3))) };
+  return { y: name, range: [0, 1], formatY: (value) => `${Math.round(100 * value)} %` };
 }
 
 /** `87.5 %`, or `0.875` for an R2. A dash if there is no score. */
-export function scoreValue(score: ReturnType<typeof Live.shownScore>): string {
+export function scoreValue(score: Shown | undefined): string {
   if (score === undefined) return '–';
-  return score.name === 'accuracy' ? percent(score.value) : score.value.toFixed(3);
+  if (score.name === 'accuracy') return percent(score.value);
+  return score.name === 'r2' ? score.value.toFixed(3) : String(Number(score.value.toPrecision(4)));
 }
 
-/** `an accuracy of 87.5 %`, or `an R2 of 0.875`. */
-export function scoreWords(score: NonNullable<ReturnType<typeof Live.shownScore>>): string {
-  return `an ${LABELS[score.name]} of ${scoreValue(score)}`;
+/** `an accuracy of 87.5 %`, `an R2 of 0.875`, or the operator's word and number. */
+export function scoreWords(score: Shown): string {
+  const [label, value] = [labelOf(score.name), scoreValue(score)];
+  return label === 'accuracy' || label === 'R2' ? `an ${label} of ${value}` : `${label} ${value}`;
 }
 
 export interface Watched extends Live.LiveState {

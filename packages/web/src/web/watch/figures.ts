@@ -3,7 +3,7 @@ import { gatheringText, Live } from '@basa/protocol/http';
 import { bytes, count, digits, milliseconds, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { drawBars, drawBatches, element, make, say } from '../shared/page.ts';
-import { gatheringOf, type ScoreAxis, scoreValue, type Watched } from '../shared/state.ts';
+import { gatheringOf, scoreAxis, scoreValue, type TaskFacts, type Watched } from '../shared/state.ts';
 
 type Aim = Pick<Watched, 'stop' | 'target'>;
 
@@ -12,20 +12,23 @@ function aimOf({ stop, target }: Aim): number | undefined {
   return Live.shownScore(stop)?.value ?? target;
 }
 
-/** The line of the target exists only if the task has one. */
+/** Drawn from the first score on, which has the name of its axis. The line of the target exists only if the task has one. */
 export class ScorePlot {
-  readonly #axis: ScoreAxis;
+  readonly #task: TaskFacts;
   #plot: LinePlot | undefined;
 
-  constructor(axis: ScoreAxis) {
-    this.#axis = axis;
+  constructor(task: TaskFacts) {
+    this.#task = task;
   }
 
   set({ versions, ...aim }: Watched): void {
     const wanted = aimOf(aim);
     const evaluated = versions.filter((version) => Live.shownScore(version) !== undefined);
     const began = versions[0]?.at ?? 0;
-    this.#plot ??= newPlot(this.#axis, wanted !== undefined);
+    const axis = scoreAxis(this.#task, evaluated);
+    say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
+    if (evaluated.length === 0) return;
+    this.#plot ??= newPlot(axis, wanted !== undefined);
     this.#plot.set(
       evaluated.map(({ at }) => (at - began) / 1000),
       evaluated.map((version) => Live.shownScore(version)?.value ?? null),
@@ -34,7 +37,7 @@ export class ScorePlot {
   }
 }
 
-function newPlot(axis: ScoreAxis, hasTarget: boolean): LinePlot {
+function newPlot(axis: ReturnType<typeof scoreAxis>, hasTarget: boolean): LinePlot {
   const target = { label: 'target', colour: 'quiet', dash: [6, 4], isMark: true };
   return new LinePlot(element('accuracy-plot'), {
     x: 'time since the first version',
@@ -44,7 +47,7 @@ function newPlot(axis: ScoreAxis, hasTarget: boolean): LinePlot {
   });
 }
 
-export function drawGoal(scores: Live.Scores, aim: Aim): void {
+export function drawGoal(scores: Live.VersionScores, aim: Aim): void {
   const score = Live.shownScore(scores);
   say(element('accuracy'), scoreValue(score));
   const wanted = aimOf(aim);
@@ -55,7 +58,7 @@ export function drawGoal(scores: Live.Scores, aim: Aim): void {
   say(element('target'), goalText(scores, aim) + examples);
 }
 
-export function goalText(scores: Live.Scores, aim: Aim): string {
+export function goalText(scores: Live.VersionScores, aim: Aim): string {
   const wanted = aimOf(aim);
   const score = Live.shownScore(scores);
   const isReached = wanted !== undefined && score !== undefined && score.value >= wanted;

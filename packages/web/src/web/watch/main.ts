@@ -7,7 +7,6 @@ import {
   chosenTask,
   isStatistics,
   noiseOf,
-  scoreAxis,
   scoreWords,
   sealingOf,
   serverFacts,
@@ -43,9 +42,7 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
   drawNoise(chosen);
   drawSealing(chosen);
   showKind(chosen);
-  const axis = scoreAxis(chosen);
-  say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
-  const plot = new ScorePlot(axis);
+  const plot = new ScorePlot(chosen);
   let state: Watched | undefined;
   const onState = (next: Watched): void => {
     state = next;
