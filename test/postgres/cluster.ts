@@ -12,8 +12,8 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { createServerTables, type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
 import { openPostgres } from '@basa/service';
-import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
+import type { LocalPostgres } from '@basa/testkit/processes/local-postgres.ts';
 import { NEVER_LATE, newToken, oneHot, operate, READER, testPolicy } from '@basa/testkit/services/test-services.ts';
 import { OPERATORS } from '@basa/testkit/world/operator.ts';
 

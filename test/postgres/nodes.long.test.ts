@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
 import { nodeSuite } from '@basa/runtime/node';
-import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/testkit/processes/local-postgres.ts';
 import { oneHot, operate, READER, scraped, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster, type ClusterOptions } from './cluster.ts';

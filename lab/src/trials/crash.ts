@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
 import { SERVER_DATABASE } from '@basa/server/internal/store/schema.ts';
 import { openPostgres } from '@basa/service';
-import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/testkit/processes/local-postgres.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial, DEVICE_PROCESSES, oneShotLines } from './fleet.ts';
 import { dying, Killing, roleOf } from './killing.ts';

@@ -94,7 +94,7 @@ it.each([
 });
 
 it('a PostgreSQL that was started here ends with the process that started it', async () => {
-  const program = `import { startLocalPostgres } from '@basa/service/local-postgres';
+  const program = `import { startLocalPostgres } from '@basa/testkit/processes/local-postgres.ts';
     const { pid } = await startLocalPostgres({ folder: ${JSON.stringify(mkdtempSync(join(tmpdir(), 'basa-pg-')))} });
     console.log(pid);`;
   const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/testkit/processes/local-postgres.ts';
 import { type SentShot, ShotScene, stepOf } from '@basa/testkit/world/shots.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
