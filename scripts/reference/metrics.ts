@@ -26,7 +26,7 @@ const TAIL = `
 |---|---|
 | staleness of single updates, clipped ratio | on the device, which applies both inside the mask: the client's event \`quantized\` |
 | time to mask, seal and upload | on the device: \`costs\` of the client's event \`accepted\` |
-| participants | in no metric; operators can ask \`GET /v1/buffers/{ctx}\` |
+| participants | in no metric; operators can ask \`GET /v1/batches/{ctx}\` |
 `;
 
 export function metricsPage(): string {

@@ -197,7 +197,7 @@ it('a tab takes no part in a task that leaves the network to the server', async 
   await heardOf(page, 'failed');
   const { news } = await overheard(page);
   expect(news.at(-1)).toMatchObject({ kind: 'failed', message: expect.stringContaining('does not fix its network') });
-  expect((await server.task(task)).buffers).toBe(0);
+  expect((await server.task(task)).batches).toBe(0);
   await page.close();
 });
 

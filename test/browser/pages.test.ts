@@ -92,7 +92,7 @@ it("the operator's own scores are drawn under their name, while the page looks o
     const admission = { places: 1, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 };
     const state = {
       ...{ at: 9e12, startedAt: 0, task: 'x', name: 'letters', mode: 'one-shot', state: 'running', stop: {} },
-      ...{ buffers: [], admission, refusals: {}, fetches: [] },
+      ...{ batches: [], admission, refusals: {}, fetches: [] },
       steps: Object.fromEntries(['model', 'upload'].map((name) => [name, { answers: 0, ms: 0, received: 0, sent: 0 }])),
       versions: [0, 1].map((version) => ({ version, at: version * 1000, accepted: 1, dropped: 0, evaluation })),
     };

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const NONE = { answers: 0, ms: 0, received: 0, sent: 0 };
 /** A state without windows, as a server tells it. */
 const STATE: Omit<LiveState, 'task'> = {
-  ...{ at: 0, startedAt: 0, name: 'usage', mode: 'one-shot', state: 'running', stop: {}, versions: [], buffers: [] },
+  ...{ at: 0, startedAt: 0, name: 'usage', mode: 'one-shot', state: 'running', stop: {}, versions: [], batches: [] },
   ...{ steps: { model: NONE, upload: NONE }, refusals: {}, fetches: [] },
   admission: { places: 0, used: 0, underWay: 0, waiting: 0, waitingBatches: 0 },
 };

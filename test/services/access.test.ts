@@ -73,7 +73,7 @@ const FOR_ROLES: Readonly<Record<'server' | 'authority', Readonly<Record<string,
     'DELETE /v1/tasks/{task}': ['operator'],
     'PUT /v1/tasks/{task}/state': ['operator'],
     'PUT /v1/tasks/{task}/evaluation-set': ['operator'],
-    'GET /v1/buffers/{ctx}': ['operator'],
+    'GET /v1/batches/{ctx}': ['operator'],
   },
   authority: {
     'GET /v1/roles': AUTHORITY_ROLES,

@@ -143,7 +143,7 @@ describe('a place', () => {
     const filled = (from: number): Promise<unknown> =>
       Promise.all(clients.slice(from, from + 3).map((client) => client.contribute(oneHot(0), { trainedOn: 0 })));
     for (const from of [0, 3]) await filled(from);
-    await until(async () => (await view()).waitingBatches === 0 && (await services.taskState()).buffers >= 2);
+    await until(async () => (await view()).waitingBatches === 0 && (await services.taskState()).batches >= 2);
     expect(await kindOf(clients[12])).toBe('place');
     answers = 'late';
     for (const from of [6, 9]) await filled(from);

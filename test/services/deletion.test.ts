@@ -40,7 +40,7 @@ it('is so for all data of the task, and another task stays as it is', async () =
   expect(new Set(holders(wanted).map((line) => line.split(': ')[1]))).toEqual(new Set(Object.keys(wanted)));
 
   await services.operate(services.server.url, 'PUT', SERVER_PATH.taskState(task), { state: 'finished' });
-  await until(async () => (await services.taskState(task)).buffers === 0);
+  await until(async () => (await services.taskState(task)).batches === 0);
   const { rows } = await services.operate<{ rows: Readonly<Record<string, number>> }>(
     services.server.url,
     'DELETE',

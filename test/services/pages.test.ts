@@ -196,16 +196,16 @@ describe('the event stream', () => {
   it('shows batches, versions, steps and refusals, and names no participant', async () => {
     expect((await watch(() => true)).versions).toMatchObject([{ version: 0 }]);
     const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
-    const first = watch(({ buffers }) => buffers.some(({ accepted }) => accepted > 0));
+    const first = watch(({ batches }) => batches.some(({ accepted }) => accepted > 0));
     for (const [place, client] of clients.entries()) {
       await client.contribute(oneHot(place), { trainedOn: (await client.model()).version });
       if (place === 0)
-        expect((await first).buffers[0]).toMatchObject({ status: 'filling', bufferSize: 3, version: 0, accepted: 1 });
+        expect((await first).batches[0]).toMatchObject({ status: 'filling', bufferSize: 3, version: 0, accepted: 1 });
     }
     await services.reached(1);
     await ask(SERVER_PATH.task('0'.repeat(64)));
     const state = await watch(({ refusals, versions }) => refusals['task-unknown'] === 1 && versions.length === 2);
-    expect(state.buffers[0]).toMatchObject({ status: 'included', version: 0 });
+    expect(state.batches[0]).toMatchObject({ status: 'included', version: 0 });
     expect(state.versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0, meanAge: 0 }]);
     expect(state.stop).toEqual({ accuracy: 0.9, version: 50 });
     expect(state.admission).toMatchObject({ places: 9, used: 0, waitingBatches: 0 });
@@ -236,9 +236,9 @@ describe('the event stream', () => {
   });
 
   it('shows the batches of the last versions after a restart as before it', async () => {
-    const { buffers } = await watch(() => true);
-    expect(buffers).toMatchObject([{ status: 'included', version: 0, accepted: 3 }]);
+    const { batches } = await watch(() => true);
+    expect(batches).toMatchObject([{ status: 'included', version: 0, accepted: 3 }]);
     await services.restartServer();
-    expect((await watch(() => true)).buffers).toEqual(buffers);
+    expect((await watch(() => true)).batches).toEqual(batches);
   });
 });

@@ -55,7 +55,7 @@ it('old versions, old batches and remains of a crash are removed; the newest and
   await opening.model();
   const open = await opening.contribute(oneHot(0), { trainedOn: 2 });
   const { staged, next } = leaveBehind();
-  await services.restartServer({ keep: { models: 1, buffersMs: 0 }, tidyMs: 20 });
+  await services.restartServer({ keep: { models: 1, batchesMs: 0 }, tidyMs: 20 });
   await until(() => models().length === 2 && readdirSync(staged).length === 1);
   expect(
     models()

@@ -292,7 +292,7 @@ describe('a window', () => {
       if (text.includes('\n\n')) break;
     }
     const state = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '{}') as LiveState;
-    expect(state.buffers.map(({ version }) => version)).toEqual([world.now / MINUTE]);
+    expect(state.batches.map(({ version }) => version)).toEqual([world.now / MINUTE]);
     expect(state.windows).toMatchObject([{ devices: 4, lost: 0, fields: [{ name: 'screenMs', mean: 200 }, {}] }]);
   });
 

@@ -92,7 +92,7 @@ describe('a task ends', () => {
     expect(await putState('finished')).toMatchObject({ state: 'finished', why: 'an operator finished it' });
     expect(await putState('finished')).toMatchObject({ state: 'finished' });
     await expect(putState('running')).rejects.toThrow('410');
-    await until(async () => (await services.taskState()).buffers === 0);
+    await until(async () => (await services.taskState()).batches === 0);
     expect(JSON.parse((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text)).toMatchObject({ removed: true });
     const asked = async () =>
       (await fetch(new URL(SERVER_PATH.model(task, 1), services.server.url), { headers: READER })).status;

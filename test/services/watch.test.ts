@@ -60,9 +60,9 @@ describe('metrics', () => {
   it('count the results of one batch', async () => {
     const server = await scraped(services.server.url);
     expect(server.get(`basa_uploads_accepted_total{${label}}`)).toBe(3);
-    expect(server.get(`basa_buffers_frozen_total{${label}}`)).toBe(1);
-    expect(server.get(`basa_buffers_ended_total{${label},outcome="included"}`)).toBe(1);
-    expect(server.get(`basa_buffer_lag_versions_count{${label}}`)).toBe(1);
+    expect(server.get(`basa_batches_frozen_total{${label}}`)).toBe(1);
+    expect(server.get(`basa_batches_ended_total{${label},outcome="included"}`)).toBe(1);
+    expect(server.get(`basa_batch_lag_versions_count{${label}}`)).toBe(1);
     expect(server.get(`basa_model_version{${label}}`)).toBe(1);
     expect(server.get('basa_work_seconds_count{work="sum-shard"}')).toBe(1);
     expect(server.get('basa_blob_commit_seconds_count')).toBe(0); // bodies this small are rows
@@ -80,7 +80,7 @@ describe('metrics', () => {
     const client = await services.client('d');
     await client.contribute(oneHot(3), { trainedOn: 1 });
     await until(async () => (await scraped(services.server.url)).get(`basa_shots{${label},state="good"}`) === 1);
-    expect((await scraped(services.server.url)).get(`basa_buffers{${label},status="frozen"}`)).toBe(0);
+    expect((await scraped(services.server.url)).get(`basa_batches{${label},status="frozen"}`)).toBe(0);
   });
 
   it('count a refusal by its reason, and the log has the reason without the words of the request', async () => {

@@ -97,13 +97,13 @@ describe('batches in one line', () => {
 
 describe('places and batches', () => {
   const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBatches: 0 };
-  const buffers = [{ bufferSize: 10 } as LiveBatch];
+  const batches = [{ bufferSize: 10 } as LiveBatch];
 
   it('are two limits, and the page says what each is for', () => {
-    expect(totalsText({ admission, buffers })).toBe(
+    expect(totalsText({ admission, batches })).toBe(
       '4 of 14 places are taken: a device needs one to train, and may keep it until its update is in a sum. A batch collects finished updates, up to 10 for one sum.',
     );
-    expect(totalsText({ admission, buffers: [] })).not.toContain('batch');
+    expect(totalsText({ admission, batches: [] })).not.toContain('batch');
   });
 
   it('queueing is said in words, with who waits now and how often somebody had to', () => {

@@ -250,7 +250,7 @@ async function checkSpace(place: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(place);
   const free = bavail * bsize;
   const says = `${(free / 2 ** 30).toFixed(1)} GiB free in ${place}`;
-  const todo = 'free some space, or move dataFolder; lower keepModels or keepBuffersDays so that the server keeps less';
+  const todo = 'free some space, or move dataFolder; lower keepModels or keepBatchesDays so that the server keeps less';
   if (free < TOO_LOW_BYTES) return failed('disk space', says, todo);
   return free < LOW_BYTES ? warning('disk space', says, todo) : fine('disk space', says);
 }

@@ -38,13 +38,13 @@ export const taskList: Command = command({
   flags: SERVER_FLAGS,
   async run(input) {
     const tasks = await (await serverOperator(input)).tasks();
-    const rows = tasks.map(({ task, name, state, version, buffers, ...scores }) => [
+    const rows = tasks.map(({ task, name, state, version, batches, ...scores }) => [
       short(task),
       name,
       state,
       String(version ?? '-'),
       namedScore(scores),
-      String(buffers),
+      String(batches),
     ]);
     input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open batches'], ...rows]));
     return { json: { tasks } };
@@ -202,7 +202,7 @@ async function policyOf(hex: string): Promise<TaskPolicy> {
 }
 
 function linesOf(described: ServerTask, score: string, noise: string, next: string): string[][] {
-  const { task, name, mode, state, why, version, evaluation, buffers, admission, meanAge } = described;
+  const { task, name, mode, state, why, version, evaluation, batches, admission, meanAge } = described;
   const { loss = evaluation?.loss } = described;
   const { places, used, waiting, waitingBatches } = admission;
   return [
@@ -214,7 +214,7 @@ function linesOf(described: ServerTask, score: string, noise: string, next: stri
     [score, scoreCell(described)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
     ['next version', next],
-    ['open batches', `${buffers}, ${waitingBatches} of them waiting to be opened`],
+    ['open batches', `${batches}, ${waitingBatches} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
     ['noise', noise],

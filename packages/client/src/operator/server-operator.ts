@@ -43,7 +43,7 @@ export interface ServerTask extends Live.VersionScores {
   readonly version?: number;
   readonly loss?: number;
   readonly model?: unknown;
-  readonly buffers: number;
+  readonly batches: number;
   readonly admission: Admission.AdmissionView;
   /** The mean age of the updates of the newest version. */
   readonly meanAge?: number;
@@ -142,7 +142,7 @@ export class ServerOperator {
     return (await this.#json<{ windows: readonly WindowResult[] }>('GET', path)).windows;
   }
   batch(ctx: string): Promise<BatchState> {
-    return this.#json('GET', SERVER_PATH.buffer(ctx));
+    return this.#json('GET', SERVER_PATH.batch(ctx));
   }
   shot(task: string, upload: string): Promise<ShotState> {
     return this.#json('GET', SERVER_PATH.shotFate(task, upload));

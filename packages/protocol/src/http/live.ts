@@ -109,7 +109,7 @@ export interface LiveState {
   /** The last windows of a statistics task. */
   readonly windows?: readonly WindowResult[];
   /** Batches that have not ended, then the last ended ones. */
-  readonly buffers: readonly LiveBatch[];
+  readonly batches: readonly LiveBatch[];
   readonly admission: AdmissionView;
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;

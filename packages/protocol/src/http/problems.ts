@@ -230,7 +230,7 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'tag-not-yours': ODD,
   'ticket-invalid': ODD,
   'task-unknown': '`basa task ls` lists the tasks of the server.',
-  'buffer-unknown': 'Check the task and the address of the server; `basa task show` lists the batches of each version.',
+  'batch-unknown': 'Check the task and the address of the server; `basa task show` lists the batches of each version.',
   'upload-used': 'Nothing is lost: the earlier upload counts. The device trains again on the next version.',
   'second-position': COPIED,
   'upload-differs': COPIED,

@@ -128,7 +128,7 @@ export const SERVER_PATH = {
   /** The newest model and the live epochs of the authorities, before a device trains and before it masks an update. */
   newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,
   /** The state of a batch. */
-  buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
+  batch: (ctx: Name): string => `/v1/batches/${named(ctx)}`,
   model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
   /** The operator's own score of a version. */
   evaluation: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}/evaluation`,

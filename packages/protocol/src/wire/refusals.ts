@@ -30,7 +30,7 @@ export const REFUSALS = {
   },
   // The requested thing does not exist, or is over.
   'task-unknown': { sentence: 'The task does not exist here.', status: 404 },
-  'buffer-unknown': { sentence: 'The batch does not exist here.', status: 404 },
+  'batch-unknown': { sentence: 'The batch does not exist here.', status: 404 },
   'lease-over': {
     sentence: 'The lease of this position has expired, so the upload was discarded.',
     status: 410,

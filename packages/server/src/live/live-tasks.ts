@@ -60,7 +60,7 @@ export class LiveTasks {
       ...(target !== undefined && { target }),
       versions,
       ...(statistics !== undefined && { windows: await statistics.last(MAX_WINDOWS) }),
-      buffers: await this.#batches(task),
+      batches: await this.#batches(task),
       admission: task.admission.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),

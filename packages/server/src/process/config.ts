@@ -130,7 +130,7 @@ export const serverConfigSchema = configSchema(SERVER_ROLES, {
       description: 'number of the newest versions whose parameters are kept (default: all)',
     }),
   ),
-  keepBuffersDays: Type.Optional(
+  keepBatchesDays: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
       description: 'number of days for which the records of an ended batch are kept (default: forever)',
@@ -185,7 +185,7 @@ const config = serviceConfig({
   prefix: SERVER_PREFIX,
   optionsOf(given: Config) {
     const { authorityUrl, authorityKey, pagesFolder, tickMs, revocationsMs, workers } = given;
-    const { taskLimit, taskBytes, keepModels, keepBuffersDays } = given;
+    const { taskLimit, taskBytes, keepModels, keepBatchesDays } = given;
     return {
       dataFolder: folderOf(given),
       authorities: authoritiesOf(authorityUrl, authorityKey),
@@ -193,7 +193,7 @@ const config = serviceConfig({
       ...(taskBytes !== undefined && { taskBytes }),
       keep: {
         ...(keepModels !== undefined && { models: keepModels }),
-        ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
+        ...(keepBatchesDays !== undefined && { batchesMs: keepBatchesDays * DAY_MS }),
       },
       tickMs,
       revocationsMs,

@@ -22,9 +22,9 @@ export function serverGauges(metrics: Metrics, tasks: () => readonly RunningTask
   const seconds = (ms: number): number => Math.max(0, ms / 1000);
 
   metrics.gauge('basa_task_running', () => eachTask((task) => one(task, Number(task.state === 'running'))));
-  metrics.gauge('basa_buffers', () =>
+  metrics.gauge('basa_batches', () =>
     eachTask((task) =>
-      ['frozen', 'granted', 'opened'].map((status): Sample<'basa_buffers'> => {
+      ['frozen', 'granted', 'opened'].map((status): Sample<'basa_batches'> => {
         const own = task.open.filter((batch) => batch.status === status);
         return [{ task: labelOf(task), status }, own.length];
       }),
@@ -41,7 +41,7 @@ export function serverGauges(metrics: Metrics, tasks: () => readonly RunningTask
   metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.admission.view.used)));
   metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.admission.view.waiting)));
   metrics.gauge('basa_task_stored_bytes', () => eachTask((task) => one(task, task.stored.bytes)));
-  metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBatches)));
+  metrics.gauge('basa_batches_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBatches)));
   metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, newestOf(task)?.meanAge)));
   metrics.gauge('basa_model_version', () => eachTask((task) => one(task, newestOf(task)?.version)));
   metrics.gauge('basa_model_age_seconds', () =>

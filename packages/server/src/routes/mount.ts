@@ -76,8 +76,8 @@ function mountAbout(context: RouteContext): void {
   );
   const params = Type.Object({ ctx: hexText(32, 'the name of a batch') });
   const schema = { summary: 'The state of a batch (operator)', params, response: answers(batchState) };
-  app.get(SERVER_PATH.buffer(':ctx'), { onRequest: requireRole('operator'), schema }, async (request) => {
+  app.get(SERVER_PATH.batch(':ctx'), { onRequest: requireRole('operator'), schema }, async (request) => {
     const batch = await context.batches.find(fromHex(request.params.ctx) as Ctx);
-    return stateOf(batch ?? fail('buffer-unknown'));
+    return stateOf(batch ?? fail('batch-unknown'));
   });
 }

@@ -46,7 +46,7 @@ const taskState = Type.Object({
   ...scores,
   loss: Type.Optional(Type.Number()),
   model: Type.Optional(Type.Unknown()),
-  buffers: Type.Integer(),
+  batches: Type.Integer(),
   admission: Type.Object({
     places: Type.Integer(),
     used: Type.Integer(),
@@ -234,7 +234,7 @@ function describe(running: RunningTask, isReader = true) {
     mode,
     state,
     publicModels: running.hasPublicModels,
-    buffers: open.length,
+    batches: open.length,
     admission: admission.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
     ...(policy.metrics.length > 0 && results?.metrics !== undefined && { metrics: results.metrics }),

@@ -50,7 +50,7 @@ export class Batches {
   ): Promise<Answer | Refused> {
     const { store, onEvent } = this.#tools;
     const taken = await store.advance(ctx, work, change);
-    if (taken === undefined) return { kind: 'refused', reason: 'buffer-unknown' };
+    if (taken === undefined) return { kind: 'refused', reason: 'batch-unknown' };
     for (const event of taken.events) onEvent(event, aboutOf(taken.state));
     if (taken.records.length > 0) this.#changed(taken.state);
     return taken.answer;

@@ -99,7 +99,7 @@ export const taskSpecificationSchema = Type.Object(
     stallMs: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'time without an update after which a buffer with Kmin updates is closed',
+        description: 'time without an update after which a batch with Kmin updates is closed',
       }),
     ),
     places: Type.Optional(

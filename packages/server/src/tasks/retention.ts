@@ -16,7 +16,7 @@ export interface Keep {
   /** The number of newest versions of each task that are kept. */
   readonly models?: number | undefined;
   /** The time for which the records of a batch are kept after its end. */
-  readonly buffersMs?: number | undefined;
+  readonly batchesMs?: number | undefined;
 }
 
 export interface RetentionTools extends Pick<ServerTools, 'store' | 'blobs' | 'nodes' | 'onTrouble'> {
@@ -48,7 +48,7 @@ export function startRetention(tools: RetentionTools): Ticker {
         await repeated(() => forgetBatches(tools, task, fence));
         if (hasLeftovers) await removeLeftovers(tools, task);
         if (hasLeftovers)
-          await task.mode.shots?.tidy((await tools.store.now()) - (tools.keep.buffersMs ?? KEPT_FATES_MS));
+          await task.mode.shots?.tidy((await tools.store.now()) - (tools.keep.batchesMs ?? KEPT_FATES_MS));
       });
     }
   };
@@ -93,8 +93,8 @@ async function forgetBatches(
   { task }: RunningTask,
   fence: Fence | undefined,
 ): Promise<boolean> {
-  if (keep.buffersMs === undefined) return false;
-  const madeBefore = (await store.now()) - keep.buffersMs;
+  if (keep.batchesMs === undefined) return false;
+  const madeBefore = (await store.now()) - keep.batchesMs;
   return (await store.forgetBatches(task, { madeBefore, limit: BATCHES_AT_ONCE }, fence)) === BATCHES_AT_ONCE;
 }
 

@@ -120,11 +120,11 @@ export class ServerWatch {
     if (about === undefined) return;
     const task = this.labelOf(about.task);
     const outcome = ENDS.get(event.kind);
-    if (outcome !== undefined) metrics.count('basa_buffers_ended_total', { task, outcome });
+    if (outcome !== undefined) metrics.count('basa_batches_ended_total', { task, outcome });
     if (event.kind === 'upload-accepted') metrics.count('basa_uploads_accepted_total', { task });
-    if (event.kind === 'batch-frozen') metrics.count('basa_buffers_frozen_total', { task });
+    if (event.kind === 'batch-frozen') metrics.count('basa_batches_frozen_total', { task });
     if (event.kind === 'batch-included')
-      metrics.observe('basa_buffer_lag_versions', { task }, event.version - 1 - about.version);
+      metrics.observe('basa_batch_lag_versions', { task }, event.version - 1 - about.version);
   };
 
   asked({ question, seconds, isUp }: Asked): void {

@@ -32,7 +32,7 @@ describe.each([1, 4] as const)('with %i authorities', (count) => {
     for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
     const [first] = four as [SentShot];
     const { ctx } = await scene.fate(first);
-    const state = await (await scene.get(SERVER_PATH.buffer(String(ctx)))).json();
+    const state = await (await scene.get(SERVER_PATH.batch(String(ctx)))).json();
     expect(state).toMatchObject({ ctx, status: 'included', version: 0, bufferSize: 4 });
     expect(state.users.toSorted()).toEqual(four.map(({ upload }) => toHex(upload.header.user)).sort());
     expect(await scene.send(first)).toMatchObject({ status: 200, json: { accepted: true } });

@@ -55,8 +55,8 @@ async function newest(): Promise<Version> {
 /** The number of sums with a durable record that they are opened, according to the server. */
 async function openedByRecord(): Promise<number> {
   const response = await scene.get(SERVER_PATH.task(scene.world.task));
-  const { buffers, admission } = (await response.json()) as { buffers: number; admission: { waitingBatches: number } };
-  return buffers - admission.waitingBatches;
+  const { batches, admission } = (await response.json()) as { batches: number; admission: { waitingBatches: number } };
+  return batches - admission.waitingBatches;
 }
 
 async function expectIncluded(shots: readonly SentShot[], expected = 1): Promise<void> {

@@ -80,7 +80,7 @@ export const METRICS = {
   process_start_time_seconds: both.gauge([], 'Start time of the process, in seconds since 1970'),
 
   basa_task_running: server.gauge(['task'], '1 while the task is running; 0 if it is paused or finished'),
-  basa_buffers: server.gauge(['task', 'status'], 'Batches that have not ended: frozen, granted, opened'),
+  basa_batches: server.gauge(['task', 'status'], 'Batches that have not ended: frozen, granted, opened'),
   basa_shots: server.gauge(
     ['task', 'state'],
     'Uploads that are not in a batch yet: arriving, waiting (for inspection), good. Only on the node that makes the batches',
@@ -95,7 +95,7 @@ export const METRICS = {
     'Taken places: devices that train, and updates in no version yet if places are held until then',
   ),
   basa_devices_waiting: server.gauge(['task'], 'Devices that wait for a place'),
-  basa_buffers_waiting: server.gauge(['task'], 'Batches whose sum is not open yet'),
+  basa_batches_waiting: server.gauge(['task'], 'Batches whose sum is not open yet'),
   basa_model_mean_age: server.gauge(
     ['task'],
     'Mean age, in versions, of the updates that the newest version was made of',
@@ -128,12 +128,12 @@ export const METRICS = {
     'Epsilon of a device in a private task after all participations of its budget',
   ),
   basa_uploads_accepted_total: server.counter(['task'], 'Uploads accepted'),
-  basa_buffers_frozen_total: server.counter(['task'], 'Batches that were made'),
-  basa_buffers_ended_total: server.counter(
+  basa_batches_frozen_total: server.counter(['task'], 'Batches that were made'),
+  basa_batches_ended_total: server.counter(
     ['task', 'outcome'],
     'Ended batches by outcome: included, quarantined, aborted, unknown',
   ),
-  basa_buffer_lag_versions: server.histogram(
+  basa_batch_lag_versions: server.histogram(
     ['task'],
     [0, 1, 2, 4, 8, 16, 32],
     'Number of newer versions when a batch was included',

@@ -49,7 +49,7 @@ export interface TaskState {
   readonly version?: number;
   readonly state: string;
   readonly why?: string;
-  readonly buffers: number;
+  readonly batches: number;
   readonly accuracy?: number;
 }
 
@@ -220,7 +220,7 @@ export class TestServices {
   }
 
   batchState(ctx: string): Promise<BatchState> {
-    return operate(this.server.url, 'GET', SERVER_PATH.buffer(ctx));
+    return operate(this.server.url, 'GET', SERVER_PATH.batch(ctx));
   }
 
   fate(upload: string, task = this.task): Promise<UploadFate> {

@@ -145,9 +145,9 @@ function newestText(state: Watched): string {
 }
 
 /** Draws the batch of this tab, or the filling batch. If no batch is filling, draws the batch that was opened or ended last. */
-function draw({ buffers }: Watched): void {
+function draw({ batches }: Watched): void {
   const mine =
-    buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling') ?? buffers[0];
+    batches.find(({ ctx }) => ctx === own.ctx) ?? batches.find(({ status: now }) => now === 'filling') ?? batches[0];
   element('no-batch').hidden = mine !== undefined;
   drawBatches(element('own-batch'), mine === undefined ? [] : [mine]);
 }
