@@ -4,9 +4,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { Live } from '@basa/protocol/http';
-import type { LiveTasks } from './live-tasks.ts';
+import { type LiveTasks, MIN_PAUSE_MS } from './live-tasks.ts';
 
-const MIN_PAUSE_MS = 200;
 /** No batch or request reports some changes: a state that an operator set, or a score that came later. */
 const LOOK_MS = 2000;
 /** Proxies end connections that are silent for long. */

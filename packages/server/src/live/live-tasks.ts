@@ -7,6 +7,8 @@ import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from '../watch/server-watch.ts';
 
+/** A listener is told no more often. */
+export const MIN_PAUSE_MS = 200;
 const MAX_ENDED = 6;
 const MAX_WINDOWS = 24;
 
@@ -16,6 +18,11 @@ export class LiveTasks {
   readonly #tallies = new Tallies();
   readonly #listeners = new Set<() => void>();
   readonly #startedAt: number;
+  /** For all listeners of a task, by its name: they ask together after each change. */
+  readonly #shared = new Map<
+    string,
+    { readonly at: number; readonly state: Promise<Omit<Live.LiveState, 'versions'>> }
+  >();
 
   constructor(store: Store, clock: () => number) {
     this.#store = store;
@@ -39,10 +46,20 @@ export class LiveTasks {
 
   /** Something that a listener sees has changed. */
   changed(): void {
+    this.#shared.clear();
     for (const listener of this.#listeners) listener();
   }
 
   async state(task: RunningTask, versions: readonly Live.LiveVersion[]): Promise<Live.LiveState> {
+    const name = toHex(task.task);
+    const now = performance.now();
+    const known = this.#shared.get(name);
+    const shared = known !== undefined && now - known.at < MIN_PAUSE_MS ? known : { at: now, state: this.#look(task) };
+    this.#shared.set(name, shared);
+    return { ...(await shared.state), versions };
+  }
+
+  async #look(task: RunningTask): Promise<Omit<Live.LiveState, 'versions'>> {
     const name = toHex(task.task);
     const { stop, target } = task.read.specification;
     const { statistics } = task.mode;
@@ -58,7 +75,6 @@ export class LiveTasks {
       ...(task.why !== undefined && { why: task.why }),
       stop: stop ?? {},
       ...(target !== undefined && { target }),
-      versions,
       ...(statistics !== undefined && { windows: await statistics.last(MAX_WINDOWS) }),
       batches: await this.#batches(task),
       admission: task.admission.view,

@@ -32,23 +32,22 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** Database, key and blobs; with `database` only the blobs, in a folder that all nodes share. */
   readonly dataFolder: string;
   /** Set if several nodes form one server. */
-  readonly database?: SharedDatabase;
+  readonly database?: SharedDatabase | undefined;
   /** The authorities that tasks of this server may name. */
   readonly authorities: readonly AuthorityAddress[];
   readonly listen: Address;
   /** The place of vectors and models; files below the data folder by default. */
-  readonly blobs?: BlobPlace;
+  readonly blobs?: BlobPlace | undefined;
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
   readonly tickMs?: number;
   /** The interval at which the server asks the authorities for revoked devices. */
   readonly revocationsMs?: number;
   readonly workers?: number;
-  /** A device that left `max` places unused within `withinMs` has to wait for its next place. */
   /** The rate at which all devices of one task together may ask for places; unlimited by default. */
-  readonly taskLimit?: RateLimit;
+  readonly taskLimit?: RateLimit | undefined;
   /** The bytes of models and updates that each task may store; unlimited by default. */
-  readonly taskBytes?: number;
+  readonly taskBytes?: number | undefined;
   /** The history that is kept; everything by default. */
   readonly keep?: Keep;
   /** The interval at which data that is no longer kept is removed. */
@@ -56,7 +55,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
   /** Serves web pages and the event stream. The stream shows to every visitor when batches fill. */
-  readonly pages?: PageOptions;
+  readonly pages?: PageOptions | undefined;
   onEvent?(event: BasaEvent): void;
 }
 
@@ -184,23 +183,20 @@ const config = serviceConfig({
   schema: serverConfigSchema,
   prefix: SERVER_PREFIX,
   optionsOf(given: Config) {
-    const { authorityUrl, authorityKey, pagesFolder, tickMs, revocationsMs, workers } = given;
+    const { authorityUrl, authorityKey, tickMs, revocationsMs, workers } = given;
     const { taskLimit, taskBytes, keepModels, keepBatchesDays } = given;
     return {
       dataFolder: folderOf(given),
       authorities: authoritiesOf(authorityUrl, authorityKey),
-      ...(taskLimit !== undefined && { taskLimit }),
-      ...(taskBytes !== undefined && { taskBytes }),
-      keep: {
-        ...(keepModels !== undefined && { models: keepModels }),
-        ...(keepBatchesDays !== undefined && { batchesMs: keepBatchesDays * DAY_MS }),
-      },
+      taskLimit,
+      taskBytes,
+      keep: { models: keepModels, batchesMs: keepBatchesDays && keepBatchesDays * DAY_MS },
       tickMs,
       revocationsMs,
       workers,
-      ...databaseOf(given),
-      ...blobsOf(given),
-      ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, given) }),
+      database: databaseOf(given),
+      blobs: blobsOf(given),
+      pages: pagesOf(given),
     };
   },
   risksOf({ dataFolder, authorityUrl, databaseUrl, tokensFolder }) {
@@ -237,22 +233,14 @@ function authoritiesOf(urls: string, keys: string): readonly AuthorityAddress[] 
   return places.map((url, n) => ({ url, publicKey: fromHex(publicKeys[n] ?? '') ?? new Uint8Array() }));
 }
 
-interface DatabaseKeys {
-  readonly databaseUrl?: string;
-  readonly databaseConnections?: number;
-  readonly signingKey?: string;
-  readonly leaseMs: number;
-}
-
-function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: DatabaseKeys): {
-  readonly database?: SharedDatabase;
-} {
+function databaseOf(config: Config): SharedDatabase | undefined {
+  const { databaseUrl, databaseConnections: connections, signingKey, leaseMs } = config;
   if (databaseUrl === undefined) {
     if (signingKey !== undefined)
       throw wrongConfiguration(
         'signingKey needs databaseUrl; without databaseUrl, the server uses server.key in dataFolder: remove signingKey',
       );
-    return {};
+    return undefined;
   }
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw wrongConfiguration('databaseUrl must begin with postgres://');
   const secret = fromHex(signingKey?.trim() ?? '');
@@ -260,63 +248,33 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: D
     throw wrongConfiguration(
       'databaseUrl needs signingKey, 64 hexadecimal digits, the same at every node (openssl rand -hex 32)',
     );
-  return {
-    database: {
-      url: databaseUrl,
-      signingKey: secret,
-      ...(databaseConnections !== undefined && { connections: databaseConnections }),
-      leaseMs,
-    },
-  };
+  return { url: databaseUrl, signingKey: secret, connections, leaseMs };
 }
 
 /** It can be left out only if nothing is stored in files. */
-function folderOf({
-  dataFolder,
-  databaseUrl,
-  blobs,
-}: DatabaseKeys & BlobKeys & { readonly dataFolder?: string }): string {
+function folderOf({ dataFolder, databaseUrl, blobs }: Config): string {
   if (dataFolder !== undefined) return dataFolder;
   if (databaseUrl === undefined || blobs === 'files')
     throw wrongConfiguration('dataFolder is missing; set it, or use databaseUrl with blobs "database" or "s3"');
   return '';
 }
 
-interface BlobKeys {
-  readonly blobs: 'files' | 'database' | 's3';
-  readonly s3Endpoint?: string;
-  readonly s3Region: string;
-  readonly s3Bucket?: string;
-  readonly s3AccessKeyId?: string;
-  readonly s3SecretAccessKey?: string;
-}
-
-function blobsOf(config: DatabaseKeys & BlobKeys): { readonly blobs?: BlobPlace } {
+function blobsOf(config: Config): BlobPlace | undefined {
   const { blobs, databaseUrl, s3Endpoint, s3Region: region, s3Bucket, s3AccessKeyId, s3SecretAccessKey } = config;
-  if (blobs === 'files') return {};
+  if (blobs === 'files') return undefined;
   if (blobs === 'database') {
     if (databaseUrl === undefined) throw wrongConfiguration('blobs "database" needs databaseUrl');
-    return { blobs: { kind: 'database', url: databaseUrl } };
+    return { kind: 'database', url: databaseUrl };
   }
   if (s3Endpoint === undefined || s3Bucket === undefined)
     throw wrongConfiguration('blobs "s3" needs s3Endpoint and s3Bucket');
   if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined)
     throw wrongConfiguration('blobs "s3" needs s3AccessKeyId and s3SecretAccessKey, from variables or files');
   const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey };
-  return { blobs: { kind: 's3', endpoint: s3Endpoint, region, bucket: s3Bucket, ...credentials } };
+  return { kind: 's3', endpoint: s3Endpoint, region, bucket: s3Bucket, ...credentials };
 }
 
-interface PageKeys {
-  readonly sharesFolder?: string;
-  readonly tokensFolder?: string;
-  readonly pagesAuthorityUrl?: string;
-}
-
-function pagesOf(folder: string, { sharesFolder, tokensFolder, pagesAuthorityUrl }: PageKeys): PageOptions {
-  return {
-    folder,
-    ...(tokensFolder !== undefined && { tokensFolder }),
-    ...(sharesFolder !== undefined && { sharesFolder }),
-    ...(pagesAuthorityUrl !== undefined && { authorityUrls: pagesAuthorityUrl.split(',') }),
-  };
+function pagesOf({ pagesFolder, sharesFolder, tokensFolder, pagesAuthorityUrl }: Config): PageOptions | undefined {
+  if (pagesFolder === undefined) return undefined;
+  return { folder: pagesFolder, tokensFolder, sharesFolder, authorityUrls: pagesAuthorityUrl?.split(',') };
 }

@@ -12,13 +12,13 @@ export interface PageOptions {
   /** Holds index.html and everything it needs. */
   readonly folder: string;
   /** Holds shares of data (safetensors) that a page may train on, served below /shares/. */
-  readonly sharesFolder?: string;
+  readonly sharesFolder?: string | undefined;
   /** The addresses of the authorities for pages, if they differ from the server's; in the same order. */
-  readonly authorityUrls?: readonly string[];
+  readonly authorityUrls?: readonly string[] | undefined;
   /** Holds enrolment tokens that are handed out to visitors of a page (page-tokens.ts). */
-  readonly tokensFolder?: string;
+  readonly tokensFolder?: string | undefined;
   /** The provider at which operators sign in from the page. */
-  readonly signIn?: Live.PageSettings['signIn'];
+  readonly signIn?: Live.PageSettings['signIn'] | undefined;
   /** Those of its endpoints that pages may ask, besides that of the issuer. */
   readonly signInOrigins?: readonly string[];
 }

@@ -47,11 +47,11 @@ export interface SharedDatabase {
   readonly url: string;
   /** The secret half of the server's key, the same at every node. */
   readonly signingKey: Uint8Array;
-  readonly connections?: number;
+  readonly connections?: number | undefined;
   /** The time for which a request waits for a database that does not answer. */
   readonly patienceMs?: number;
   /** The time for which a node may be silent before another one ends its batches. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 export interface OpenedStore {

@@ -53,12 +53,11 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         task ${blob} NOT NULL, name ${blob} NOT NULL, usr ${blob} NOT NULL, join_tag ${blob} NOT NULL, version ${integer} NOT NULL,
         model ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer}, body_hash ${blob},
         votes_first ${integer} NOT NULL, votes_last ${integer} NOT NULL, at ${integer} NOT NULL,
-        PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
+        PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag), UNIQUE (task, usr, model)
       )`,
     'CREATE INDEX shots_by_status ON shots (task, status, at, name)',
     // Covers the counts of every look, so that no row is read for them.
     'CREATE INDEX shots_by_group ON shots (task, status, model, version, at, votes_first, votes_last)',
-    'CREATE INDEX shots_by_model ON shots (task, usr, model)',
     'CREATE INDEX shots_by_version ON shots (task, usr, version)',
     'CREATE INDEX shots_by_batch ON shots (ctx, position)',
     // Epochs of authorities that devices were told of, by the hash of their statements.

@@ -1,5 +1,4 @@
 /** Uploads of the one-shot mode: each from its first byte to its batch, or to the reason why it is in none. */
-import { equalBytes } from '@basa/masking';
 import type { Ctx, RefusalReason, TaskId, UserId } from '@basa/protocol';
 import type { Batching } from '@basa/protocol/one-shot';
 import { ShotUpload } from '@basa/protocol/wire';
@@ -42,11 +41,9 @@ export interface RefusedShot {
 export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
 
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
-/** Two selections, because with OR a database reads all uploads that the device ever gave. */
-const RIVALS = `SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND join_tag = ? AND name <> ?
-  UNION ALL SELECT join_tag FROM shots WHERE task = ? AND usr = ? AND model = ? AND name <> ? AND join_tag <> ?`;
+const TAGGED = 'SELECT name FROM shots WHERE task = ? AND usr = ? AND join_tag = ?';
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, model, upload, status, votes_first, votes_last, at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ?, body_hash = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const USE_PLACE = 'UPDATE places SET has_given = 1 WHERE task = ? AND usr = ?';
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN batches b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
@@ -58,7 +55,7 @@ export function shotTables(database: SqlDatabase) {
   return {
     /** The same upload again returns the existing one. */
     beginShot: async (task: TaskId, fresh: FreshShot): Promise<BegunShot> => {
-      const work = (session: SqlSession) => beginShot(database, session, task, { ...fresh, status: 'arriving' });
+      const work = (session: SqlSession) => beginShot(session, task, { ...fresh, status: 'arriving' });
       const begun = await database.transaction(work, { mayBeLost: true });
       // Nothing is acknowledged yet, unless another request has ended in the meantime.
       if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, fresh.name);
@@ -73,7 +70,7 @@ export function shotTables(database: SqlDatabase) {
     /** A complete upload with its small body, started and accepted in one transaction. */
     takeShot: (task: TaskId, fresh: FreshShot, body: SmallBody): Promise<BegunShot> =>
       database.transaction(async (session) => {
-        const begun = await beginShot(database, session, task, { ...fresh, status: 'waiting' });
+        const begun = await beginShot(session, task, { ...fresh, status: 'waiting' });
         if (begun.kind !== 'begun') return begun;
         const { status } = begun.shot;
         const { user } = fresh.upload.header;
@@ -121,27 +118,19 @@ export function shotTables(database: SqlDatabase) {
   };
 }
 
-/** Uploads of one device wait for each other, on all nodes. */
+/** The constraints of the table are the rules: one upload for each tag, and one of a device on each model. */
 async function beginShot(
-  { dialect }: SqlDatabase,
-  session: SqlSession,
+  { query, now }: SqlSession,
   task: TaskId,
   { name, upload, version, votes, status }: FreshShot & Pick<StoredShot, 'status'>,
 ): Promise<BegunShot> {
-  const { query } = session;
   const { user, joinTag, model } = upload.header;
-  if (dialect.lockName !== '')
-    await query(dialect.lockName, `shots ${Buffer.from(task).toString('hex')} ${Buffer.from(user).toString('hex')}`);
-  const [known] = (await query(ONE, task, name)).map(readShot);
-  if (known !== undefined)
-    return known.upload.bodyCrc === upload.bodyCrc ? { kind: 'begun', shot: known } : { kind: 'differs' };
-  const rivals = await query(RIVALS, task, user, joinTag, name, task, user, model, name, joinTag);
-  if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
-  if (rivals.length > 0) return { kind: 'given' };
-  const at = await session.now();
   const named: readonly SqlValue[] = [task, name, user, joinTag, version, model, ShotUpload.encode(upload)];
-  await query(BEGIN, ...named, status, votes.first, votes.last, at);
-  return { kind: 'begun', shot: { name, upload, version, status, reason: undefined, ctx: undefined, at, votes } };
+  await query(BEGIN, ...named, status, votes.first, votes.last, await now());
+  const [shot] = (await query(ONE, task, name)).map(readShot);
+  if (shot !== undefined) return shot.upload.bodyCrc === upload.bodyCrc ? { kind: 'begun', shot } : { kind: 'differs' };
+  const rivals = await query(TAGGED, task, user, joinTag);
+  return { kind: rivals.length > 0 ? 'differs' : 'given' };
 }
 
 async function acceptShot(

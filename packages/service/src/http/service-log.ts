@@ -68,6 +68,8 @@ export class ServiceLog {
 
   /** What an operator counts is told at `info`, with its task; each upload at `debug`. */
   event(event: BasaEvent, task?: string): void {
+    const level = LEVELS.get(event.kind) ?? 'info';
+    if (level === 'debug' && !['debug', 'trace'].includes(this.#log.level)) return;
     const named = Object.entries(event).map(([key, value]) => [
       key,
       value instanceof Uint8Array ? toHex(value) : value,
@@ -75,7 +77,7 @@ export class ServiceLog {
     // The trace of a batch has the first 16 bytes of its name (traces/batch-traces.ts).
     const trace = 'ctx' in event ? { trace_id: toHex(event.ctx).slice(0, 32) } : {};
     const about = { event: Object.fromEntries(named), ...(task !== undefined && { task }), ...trace };
-    this.#log[LEVELS.get(event.kind) ?? 'info'](about, event.kind);
+    this.#log[level](about, event.kind);
   }
 
   /** Tells what is still folded. */

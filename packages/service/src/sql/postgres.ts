@@ -24,7 +24,6 @@ export const POSTGRES: Dialect = {
   real: 'DOUBLE PRECISION',
   // Keys never change: rows that refer to this one need not wait.
   forUpdate: ' FOR NO KEY UPDATE',
-  lockName: 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))',
   unlogged: 'UNLOGGED ',
 };
 

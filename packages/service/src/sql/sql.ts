@@ -14,8 +14,6 @@ export interface Dialect {
   readonly real: string;
   /** Ends a statement that reads a row which the transaction is about to change. */
   readonly forUpdate: string;
-  /** Makes transactions that name the same text wait for each other. Empty if transactions run one at a time. */
-  readonly lockName: string;
   /** Stands before TABLE if its content may be lost in a crash. */
   readonly unlogged: string;
 }

@@ -11,7 +11,6 @@ export const SQLITE: Dialect = {
   integer: 'INTEGER',
   real: 'REAL',
   forUpdate: '',
-  lockName: '',
   unlogged: '',
 };
 

@@ -182,12 +182,12 @@ async function hear(body: ReadableStream<Uint8Array>, { onState, onLink }: LiveL
 
 /** What the open batch on the newest version lacks; undefined if there is none, or if it has enough. */
 export function gatheringOf({
-  buffers,
+  batches,
   state,
   versions,
-}: Pick<Live.LiveState, 'buffers' | 'state' | 'versions'>): Gathering | undefined {
+}: Pick<Live.LiveState, 'batches' | 'state' | 'versions'>): Gathering | undefined {
   const newest = versions.at(-1)?.version;
-  const open = buffers.find(({ status, version }) => status === 'filling' && version === newest);
+  const open = batches.find(({ status, version }) => status === 'filling' && version === newest);
   const isShort = open !== undefined && open.accepted < open.minimum;
   if (!isShort || newest === undefined || state !== 'running') return undefined;
   return { have: open.accepted, least: open.minimum, version: newest + 1 };

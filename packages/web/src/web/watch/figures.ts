@@ -84,13 +84,13 @@ const QUEUED = 'no-place';
 export function drawBatchCard(state: Watched): void {
   // In paper mode, devices take the positions of one buffer in turn, and ask for no places. Reports need none.
   element('batches-card').hidden = state.mode === 'paper' || state.windows !== undefined;
-  const { buffers } = state;
-  const living = buffers.filter(isLiving);
+  const { batches } = state;
+  const living = batches.filter(isLiving);
   say(element('batches-line'), batchLine(living));
   say(element('queue'), queueText(state));
   say(element('totals'), totalsText(state));
   if (!element<HTMLDetailsElement>('batches-more').open) return;
-  const ended = buffers.filter((batch) => !isLiving(batch)).slice(0, MAX_ENDED);
+  const ended = batches.filter((batch) => !isLiving(batch)).slice(0, MAX_ENDED);
   drawBatches(element('living'), living);
   drawBatches(element('ended'), ended);
   element('no-batch').toggleAttribute('hidden', living.length > 0);
@@ -123,10 +123,10 @@ export function queueText({ admission, refusals }: Pick<Watched, 'admission' | '
 }
 
 /** Explains two limits that look alike: places are for devices that train, a batch is for finished updates. */
-export function totalsText({ admission, buffers }: Pick<Watched, 'admission' | 'buffers'>): string {
+export function totalsText({ admission, batches }: Pick<Watched, 'admission' | 'batches'>): string {
   const { places, used } = admission;
   const train = `${count(used)} of ${count(places)} places are taken: a device needs one to train, and may keep it until its update is in a sum.`;
-  const size = buffers[0]?.bufferSize;
+  const size = batches[0]?.bufferSize;
   return size === undefined ? train : `${train} A batch collects finished updates, up to ${count(size)} for one sum.`;
 }
 
@@ -225,7 +225,7 @@ function plotOf(name: string): LinePlot {
 
 export type Progress = Pick<
   Live.LiveState,
-  'admission' | 'buffers' | 'mode' | 'state' | 'versions' | 'why' | 'windows'
+  'admission' | 'batches' | 'mode' | 'state' | 'versions' | 'why' | 'windows'
 >;
 
 export function workingText(task: Progress): { readonly isWorking: boolean; readonly text: string } {
