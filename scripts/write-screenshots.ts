@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadMnist } from '@basa/cli/internal/data/mnist.ts';
-import { createDemoTask, fleetWork } from '@basa/cli/internal/demo/demo-task.ts';
-import { Fleet } from '@basa/cli/internal/demo/fleet.ts';
+import { startFleet } from '@basa/cli/internal/demo/fleet.ts';
 import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
 import { joinLink, writeShares } from '@basa/cli/internal/local/pages.ts';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
@@ -22,16 +21,10 @@ const services = await startLocalServices({ folder, signal: ending.signal });
 const browser = await launchChromium();
 mkdirSync(OUT, { recursive: true });
 try {
-  const mode = 'one-shot';
-  const { task } = await createDemoTask(
-    services,
-    { name: 'MNIST', mode, bufferSize: 10, seed: 1, stop: { accuracy: 0.95 } },
-    test,
-  );
-  const work = await fleetWork(services, { mode, devices: 12, dropShare: 0.05, folder, seed: 1 }, task, train);
-  const fleet = new Fleet({ ...work, pauseMs: 3000 }, 1);
+  const options = { name: 'MNIST', mode: 'one-shot', bufferSize: 10, devices: 12, dropShare: 0.05, seed: 1 } as const;
+  const fleet = await startFleet(services, { ...options, pauseMs: 3000, folder, threads: 1 }, { train, test });
   try {
-    await takeAll(browser, task);
+    await takeAll(browser, fleet.created.task);
   } finally {
     await fleet.stop();
   }

@@ -16,7 +16,7 @@ export async function lintTarball(tarball: Tarball): Promise<readonly string[]> 
 function ownRules({ file, files, manifest }: Tarball): readonly string[] {
   const needed = ['LICENSE', 'README.md'].filter((name) => !files.includes(name)).map((name) => `${name} is missing`);
   const unwanted = files.filter(
-    (path) => !/^(package\.json|LICENSE|README\.md|dist\/.*)$/.test(path) || path.endsWith('.map'),
+    (path) => !/^(package\.json|LICENSE|README\.md|(dist|templates)\/.*)$/.test(path) || path.endsWith('.map'),
   );
   const fields = ['description', 'license', 'engines', 'sideEffects', 'publishConfig'];
   const { access, provenance } = (manifest['publishConfig'] ?? {}) as { access?: unknown; provenance?: unknown };

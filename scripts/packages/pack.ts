@@ -77,7 +77,8 @@ function copyPackage(name: string, folder: string, repository: string | undefine
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest;
   const published = publishedManifest(manifest, `packages/${name}`, repository);
   mkdirSync(folder);
-  cpSync(join(source, 'dist'), join(folder, 'dist'), { recursive: true });
+  for (const part of ['dist', 'templates'])
+    if (existsSync(join(source, part))) cpSync(join(source, part), join(folder, part), { recursive: true });
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   for (const file of [join(source, 'README.md'), join(root, 'LICENSE')])
     if (existsSync(file)) copyFileSync(file, join(folder, file.endsWith('LICENSE') ? 'LICENSE' : 'README.md'));

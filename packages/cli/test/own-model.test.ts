@@ -15,8 +15,7 @@ import { exportsOf, shellBlocksIn, stepsIn } from '@basa/testkit/programs/typed.
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/flags/models.ts';
-import { sourcesOf } from '../src/project/new.ts';
-import { TOOLS } from '../src/project/tools.ts';
+import { sourcesOf, TOOLS } from '../src/project/new.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { comparisonOf, jsonOf, summaryOf } from '../src/demo/report.ts';
-import type { DemoResult } from '../src/demo/run-demo.ts';
 import { errorBar, statusText, windowLine } from '../src/demo/statistics-demo.ts';
+import { comparisonOf, type DemoResult, jsonOf, summaryOf } from '../src/demo/training-demo.ts';
 
 const COST = { ms: 4, sent: 100, received: 20 };
 /** Two contributions with two requests each. */
@@ -12,7 +11,7 @@ function resultOf(mode: DemoResult['mode'], many: number): DemoResult {
   const accepted = [0, 1].map((device) => ({
     ...{ kind: 'accepted' as const, device, round: 0, trainedOn: 0, ctx: '', costs: { key: COST, upload: COST } },
   }));
-  const tally = { ready: 0, accepted, dropped: many, rejected: 0, retries: 0, requests: 4 };
+  const tally = { accepted, dropped: many, requests: 4 };
   return { mode, versions, tally, seconds: 2, accuracy: 0.5, plainAccuracy: 0.5, ending: 'reached' };
 }
 
@@ -57,7 +56,5 @@ it('tells why a window has no result, and what is awaited', () => {
   expect(windowLine({ ...window, why: 'no batch of at least 24 reports was opened' }, 1)).toBe(
     'window 1: 0 devices, 3 reports left out; no result: no batch of at least 24 reports was opened. The demo waits for the next window.',
   );
-  expect(statusText({ done: 1, accepted: 31, leftMs: 1500 }, { devices: 48, windows: 3 })).toBe(
-    'window 2 of 3: 31 of 48 devices have reported, 2 s left',
-  );
+  expect(statusText(1, 31, 1500, 48)).toBe('window 2 of 3: 31 of 48 devices have reported, 2 s left');
 });

@@ -2,27 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  authoritiesFlag,
-  bufferFlag,
-  FEWEST,
-  type Fitting,
-  fittingFor,
-  fittingMinimum,
-  thresholdFlag,
-} from '../flags/task.ts';
+import * as task from '../flags/task.ts';
 import type { LocalServices } from '../local/local-services.ts';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  command,
-  defined,
-  text,
-  texts,
-  whole,
-  yes,
-} from '../shell/command.ts';
+import * as flag from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, command, defined } from '../shell/command.ts';
 import { newFolder } from '../shell/process.ts';
 import { counted } from '../shell/terminal.ts';
 
@@ -37,44 +20,41 @@ const MOST_FITTING = 10;
 const LOOK_MS = 500;
 
 const FLAGS = {
-  statistics: yes(
+  statistics: flag.yes(
     'gather statistics instead of training a model: the devices report numbers and choices every 10 seconds',
   ),
-  folder: text({
+  folder: flag.text({
     value: 'path',
     help: 'folder for data and logs; the next start continues with them',
     default: '.basa-dev',
   }),
-  devices: whole({
+  devices: flag.whole({
     help: 'number of devices in the fleet; 0 for none',
     max: 1000,
     without: '9, or twice --buffer; 40 with --statistics',
   }),
-  buffer: whole({ ...bufferFlag, min: FEWEST, without: 'half of the devices, at most 10' }),
-  'server-port': whole({ help: 'port of the server', max: 65_535, default: 7800 }),
-  'authority-port': whole({
+  buffer: flag.whole({ ...task.bufferFlag, min: task.FEWEST, without: 'half of the devices, at most 10' }),
+  'server-port': flag.whole({ help: 'port of the server', max: 65_535, default: 7800 }),
+  'authority-port': flag.whole({
     help: 'port of the authority; further authorities use the next ports',
     max: 65_535,
     default: 7801,
   }),
-  authorities: authoritiesFlag,
-  threshold: thresholdFlag,
-  cors: texts({
+  authorities: task.authoritiesFlag,
+  threshold: task.thresholdFlag,
+  cors: flag.texts({
     value: 'origin',
     help: 'allow web pages from this origin to take part, for example http://localhost:8000',
   }),
 };
 type Input = CommandInput<typeof FLAGS>;
 
-/** The task, and the devices in it. */
+/** The devices of the fleet, and what is told about their task. */
 interface Party {
-  readonly task: string;
+  readonly fleet: { readonly created: { readonly task: string }; check(): void; stop(): Promise<void> };
   /** The end of a sentence that begins with `basa client --identity my-device`. */
   readonly takePart: string;
   readonly show: string;
-  /** Throws if a device failed. */
-  check(): void;
-  stop(): Promise<void>;
 }
 
 export const dev: Command = command({
@@ -84,12 +64,11 @@ export const dev: Command = command({
   opening: 'Starting the authority and the server (a few seconds)',
   async run(input) {
     const { flags, signal } = input;
-    const { authorities, folder } = flags;
     const corsOrigins = originsOf(flags.cors);
     const { startLocalServices } = await import('../local/local-services.ts');
     const open = flags.statistics ? statistics(input) : await training(input);
     const services = await startLocalServices({
-      ...{ folder, signal, corsOrigins, authorities },
+      ...{ folder: flags.folder, signal, corsOrigins, authorities: flags.authorities },
       handsOutTokens: true,
       serverPort: flags['server-port'],
       authorityPort: flags['authority-port'],
@@ -99,13 +78,13 @@ export const dev: Command = command({
       party = await open(services);
       const variables = await welcome(input, services, party);
       while (!signal.aborted) {
-        party.check();
+        party.fleet.check();
         await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
       }
       const { BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY, BASA_TASK } = variables;
       return { json: { BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY, BASA_TASK, stopped: true } };
     } finally {
-      await party?.stop();
+      await party?.fleet.stop();
       await services.stop();
     }
   },
@@ -114,7 +93,7 @@ export const dev: Command = command({
 /** Tells how to take part and to look at it, and returns the variables of the other terminal. */
 async function welcome({ flags, terminal }: Input, services: LocalServices, party: Party) {
   const { authority, authorityKey, authorityUrl, operatorToken, serverUrl } = services;
-  const { task } = party;
+  const { task } = party.fleet.created;
   const { joinLink, offerTokens, watchLink } = await import('../local/pages.ts');
   const { tokenForAll } = await import('@basa/client/operator');
   const tokens = await authority.tokens(task, 2 + flags.cors.length + PAGE_TOKENS, Date.now() + TOKEN_MS);
@@ -150,64 +129,58 @@ async function welcome({ flags, terminal }: Input, services: LocalServices, part
 async function training({ flags, signal, terminal }: Input): Promise<(services: LocalServices) => Promise<Party>> {
   const { buffer, folder, threshold } = flags;
   const devices = flags.devices ?? (buffer === undefined ? DEVICES : 2 * buffer);
-  const sizes = batchesFor(devices, buffer);
   const { loadMnist } = await import('../data/mnist.ts');
-  const { createDemoTask, fleetWork } = await import('./demo-task.ts');
-  const { Fleet } = await import('./fleet.ts');
+  const { startFleet } = await import('./fleet.ts');
   const { writeShares } = await import('../local/pages.ts');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { train, test } = await loadMnist({ signal });
-  await writeShares(folder, train);
-  const choice = { name: 'dev', mode: 'one-shot', ...sizes, ...defined({ threshold }), seed: 1, stop: {} } as const;
+  const data = await loadMnist({ signal });
+  await writeShares(folder, data.train);
   return async (services) => {
-    const { task, policy } = await createDemoTask(services, choice, test);
     const where = join(folder, String(Date.now()));
-    const work = { mode: 'one-shot', devices, dropShare: 0, folder: where, seed: 1 } as const;
-    const fleet = devices > 0 ? new Fleet(await fleetWork(services, work, task, train), 1) : undefined;
-    if (devices < policy.minimum)
+    const settings = { ...batchesFor(devices, buffer), ...defined({ threshold }), devices, folder: where, threads: 1 };
+    const fleet = await startFleet(services, { name: 'dev', mode: 'one-shot', seed: 1, ...settings }, data);
+    const { minimum } = fleet.created.policy;
+    if (devices < minimum)
       terminal.line(
-        `A version needs ${counted(policy.minimum, 'update')} of different devices, and this fleet has ${devices}: ${counted(policy.minimum - devices, 'more device')} must take part.\n`,
+        `A version needs ${counted(minimum, 'update')} of different devices, and this fleet has ${devices}: ${counted(minimum - devices, 'more device')} must take part.\n`,
       );
     return {
-      task,
+      fleet,
       takePart: '--user 7 --rounds 3` takes part as one more device.',
       show: '`basa task show --follow` shows the task and each new version.',
-      check: () => fleet?.check(),
-      stop: async () => fleet?.stop(),
     };
   };
 }
 
 /** Batches that the fleet fills by itself, with a K that was asked for, too. An empty fleet leaves them to other devices. */
-export function batchesFor(devices: number, buffer: number | undefined): Pick<Fitting, 'bufferSize' | 'minimum'> {
-  const fitting = fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING);
+export function batchesFor(
+  devices: number,
+  buffer: number | undefined,
+): Pick<task.Fitting, 'bufferSize' | 'minimum'> & Partial<task.Fitting> {
+  const fitting = task.fittingFor(devices === 0 ? DEVICES : devices, MOST_FITTING);
   if (buffer === undefined) return fitting;
-  return { bufferSize: buffer, minimum: fittingMinimum(devices === 0 ? buffer : Math.min(buffer, devices)) };
+  return { bufferSize: buffer, minimum: task.fittingMinimum(devices === 0 ? buffer : Math.min(buffer, devices)) };
 }
 
 function statistics({ flags, terminal }: Input): (services: LocalServices) => Promise<Party> {
   const { folder, threshold, devices = REPORTERS, buffer } = flags;
   return async (services) => {
-    const { createReportingTask, Reporters } = await import('./reporters.ts');
-    const fleet = { devices, windowMs: WINDOW_MS };
-    const settings = { name: 'dev statistics', ...fleet, ...defined({ bufferSize: buffer, threshold }) };
-    const { task, policy } = await createReportingTask(services, settings);
+    const { startReporters } = await import('./reporters.ts');
+    const settings = { name: 'dev statistics', devices, windowMs: WINDOW_MS, seed: 1, remembered: 0 };
     const where = join(folder, String(Date.now()));
-    const reporters = new Reporters({ ...fleet, folder: where, seed: 1, remembered: 0 });
-    await reporters.start(services, task);
+    const asked = defined({ bufferSize: buffer, threshold });
+    const fleet = await startReporters(services, { ...settings, ...asked, folder: where });
     terminal.line(
-      `${counted(devices, 'device')} report every ${WINDOW_MS / 1000} s. A window needs ${policy.minimum} reports; the first result comes in about 20 s.`,
+      `${counted(devices, 'device')} report every ${WINDOW_MS / 1000} s. A window needs ${fleet.created.policy.minimum} reports; the first result comes in about 20 s.`,
     );
     terminal.line(
       'Every report spends privacy: with data of people, take windows of hours or days, and plan few of them.',
     );
     return {
-      task,
+      fleet,
       takePart:
         '--report values.json` takes part as one more device, with {"battery": 80, "latencyMs": 40, "network": "wifi"} in the file.',
       show: '`basa task show` shows the results of the last windows.',
-      check: () => reporters.check(),
-      stop: () => reporters.stop(),
     };
   };
 }

@@ -9,7 +9,8 @@ import { unsafePaperRun } from '@basa/client/unsafe-paper';
 import { logisticRegression, type RandomStream, randomStream } from '@basa/learning';
 import { noProgress } from '../data/cache.ts';
 import { loadMnist } from '../data/mnist.ts';
-import { type FleetDevice, type FleetNews, type FleetWork, trainingSeed } from './fleet.ts';
+import type { FleetDevice, FleetNews, FleetWork } from './fleet.ts';
+import { trainingSeed } from './plain-twin.ts';
 
 const work = workerData as FleetWork;
 const ending = new AbortController();
@@ -39,8 +40,6 @@ async function live(device: FleetDevice): Promise<void> {
     client = await Clients.connect({
       ...{ server, authority, authorityKey, task, identity, token: device.token, floor, signal },
     });
-    client.on('retry', () => tell({ kind: 'retry' }));
-    tell({ kind: 'ready', device: device.number });
     for (let round = 0; !signal.aborted; round++) {
       const isOver = await contributeOnce(client, device, round, chance);
       tell({ kind: 'requests', count: requests });
@@ -81,12 +80,11 @@ async function contributeOnce(
     const { ended } = await (work.mode === 'paper'
       ? unsafePaperRun(client, trainer, { dataset, indices }, options)
       : client.run(trainer, { dataset, indices }, options));
-    if (ended !== 'rounds' && ended !== 'task-finished') tell({ kind: 'rejected', device: number, reason: ended });
     return ended === 'task-finished';
   } catch (error) {
     if (ending.signal.aborted || !leaving.signal.aborted) throw error;
     if (work.mode === 'one-shot') await client.discard();
-    tell({ kind: 'dropped', device: number, step: leavesAt ?? '' });
+    tell({ kind: 'dropped', count: 1 });
     return false;
   } finally {
     for (const end of forget) end();

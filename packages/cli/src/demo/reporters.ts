@@ -19,26 +19,42 @@ type DemoReport = ReportOf<typeof FIELDS>;
 /** Planned windows, far more than a day at a computer has. */
 const WINDOWS = 8640;
 
-export interface ReportingOptions {
+export interface ReportersOptions {
   readonly name: string;
   readonly devices: number;
   readonly windowMs: number;
   readonly bufferSize?: number;
   readonly threshold?: number;
+  readonly folder: string;
+  readonly seed: number;
+  /** Reports of so many windows are remembered. */
+  readonly remembered: number;
 }
 
-/** Half of the devices are enough for a sum, but at least three. All reports of a window fit one sum, also those of further devices. */
-export function createReportingTask(
-  services: LocalServices,
-  { devices, bufferSize = Math.max(4, 2 * devices), ...settings }: ReportingOptions,
-): Promise<CreatedTask> {
-  return createStatisticsTask(services, {
+/**
+ * Creates the task, and enrols all devices; each reports in every window from the next one on. Half of the devices are enough for a sum,
+ * but at least three. All reports of a window fit one sum, also those of further devices.
+ */
+export async function startReporters(services: LocalServices, options: ReportersOptions): Promise<Reporters> {
+  const { folder, seed: _, remembered: __, devices, bufferSize = Math.max(4, 2 * devices), ...settings } = options;
+  const created = await createStatisticsTask(services, {
     ...{ ...settings, fields: FIELDS, bufferSize },
     minimum: Math.max(FEWEST, Math.ceil(Math.min(devices, bufferSize) / 2)),
     privacy: { participations: WINDOWS },
     // Whoever tries this out looks at it on the pages.
     publicModels: true,
   });
+  const { serverUrl: server, authorityUrl: authority, authorityKey } = services;
+  const { task } = created;
+  const ending = new AbortController();
+  const { signal } = ending;
+  setMaxListeners(0, signal); // every device listens to it
+  const tokens = await services.authority.tokens(task, devices, Date.now() + 3_600_000);
+  const connect = (token: string, n: number): Promise<BasaClient> => {
+    const identity = join(folder, 'devices', String(n));
+    return BasaClient.connect({ server, authority, authorityKey, task, token, signal, identity });
+  };
+  return new Reporters(created, await Promise.all(tokens.map(connect)), options, ending);
 }
 
 /** A device reports in this share of the window, at a random time. */
@@ -52,43 +68,28 @@ interface Given {
   isIncluded(): Promise<boolean>;
 }
 
-export interface ReportersOptions extends Pick<ReportingOptions, 'devices' | 'windowMs'> {
-  readonly folder: string;
-  readonly seed: number;
-  /** Reports of so many windows are remembered. */
-  readonly remembered: number;
-}
-
 export class Reporters {
+  readonly created: CreatedTask;
   readonly #options: ReportersOptions;
   readonly #given: Given[] = [];
-  readonly #ending = new AbortController();
-  #devices: readonly BasaClient[] = [];
-  #living: readonly Promise<void>[] = [];
+  readonly #ending: AbortController;
+  readonly #devices: readonly BasaClient[];
+  readonly #living: readonly Promise<void>[];
   #failure: unknown;
 
-  constructor(options: ReportersOptions) {
+  constructor(
+    created: CreatedTask,
+    devices: readonly BasaClient[],
+    options: ReportersOptions,
+    ending: AbortController,
+  ) {
+    this.created = created;
     this.#options = options;
-    setMaxListeners(0, this.#ending.signal); // every device listens to it
-  }
-
-  /** Enrols all devices; each reports in every window from the next one on. */
-  async start(services: LocalServices, task: string): Promise<void> {
-    const { folder, devices } = this.#options;
-    const { serverUrl: server, authorityUrl: authority, authorityKey } = services;
-    const tokens = await services.authority.tokens(task, devices, Date.now() + 3_600_000);
-    const { signal } = this.#ending;
-    this.#devices = await Promise.all(
-      tokens.map((token, n) =>
-        BasaClient.connect({
-          ...{ server, authority, authorityKey, task, token, signal },
-          identity: join(folder, 'devices', String(n)),
-        }),
-      ),
-    );
-    this.#living = this.#devices.map((device, n) =>
+    this.#ending = ending;
+    this.#devices = devices;
+    this.#living = devices.map((device, n) =>
       this.#live(device, n).catch((error: unknown) => {
-        if (!signal.aborted) this.#failure ??= error;
+        if (!ending.signal.aborted) this.#failure ??= error;
       }),
     );
   }

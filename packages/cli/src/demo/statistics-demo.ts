@@ -2,81 +2,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FieldResult, Statistics, type WindowResult } from '@basa/protocol/policy';
 import { startLocalServices } from '../local/local-services.ts';
-import { counted, percent, type Terminal, table } from '../shell/terminal.ts';
+import { CommandError, type CommandResult, EXIT_CODE, within } from '../shell/command.ts';
+import { counted, percent, table } from '../shell/terminal.ts';
 import { comparedValues, coverageOf, DEVIATIONS, fieldText, type KnownFields, truthsOf } from '../tasks/statistics.ts';
-import { createReportingTask, FIELDS, Reporters } from './reporters.ts';
-
-export interface StatisticsGoal {
-  readonly devices: number;
-  /** The demo ends after this many windows with results. */
-  readonly windows: number;
-}
-
-export interface StatisticsOptions extends StatisticsGoal {
-  readonly folder: string;
-  readonly maxSeconds: number;
-  readonly seed: number;
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
-  onProgress(progress: StatisticsProgress): void;
-  onWindow(window: KnownWindow, number: number): void;
-}
-
-export interface StatisticsProgress {
-  /** Windows with results. */
-  readonly done: number;
-  /** Reports that were accepted in the window that is open. */
-  readonly accepted: number;
-  readonly leftMs: number;
-}
+import type { DemoInput } from './demo.ts';
+import { FIELDS, startReporters } from './reporters.ts';
 
 /** A window that is over, with what is known about the devices in its sums. */
-export type KnownWindow = WindowResult & KnownFields;
-
-export interface StatisticsResult {
-  readonly devices: number;
-  /** Those with results. */
-  readonly windows: readonly KnownWindow[];
-  readonly seconds: number;
-  readonly isReached: boolean;
-}
+type KnownWindow = WindowResult & KnownFields;
 
 const WINDOW_MS = 6000;
+/** The demo ends after this many windows with results. */
+const WINDOWS = 3;
+const REPORTERS = 48;
+/** Windows whose reports are remembered. */
 const REMEMBERED = 20;
 const LOOK_MS = 250;
 
-export async function runStatistics(options: StatisticsOptions): Promise<StatisticsResult> {
-  const { folder, devices, seed, signal, terminal } = options;
+export async function statisticsDemo({ flags, signal, terminal }: DemoInput, folder: string): Promise<CommandResult> {
+  if (flags.mode !== undefined) throw new CommandError('--statistics trains no model; remove --mode');
+  const devices = within(flags.devices ?? REPORTERS, 'devices', { min: 4, max: 1000 });
   terminal.line(`Starting the authority and the server in ${folder} ...`);
   const services = await startLocalServices({ folder, signal });
-  const fleet = { devices, windowMs: WINDOW_MS };
-  const reporters = new Reporters({ ...fleet, folder, seed, remembered: REMEMBERED });
   try {
     if (services.hasPages) terminal.line(`Watch it: ${services.serverUrl}/`);
-    const { task, policy } = await createReportingTask(services, { name: 'demo statistics', ...fleet });
-    terminal.line(
-      `Enrolling ${devices} devices. Each reports once in a window of ${WINDOW_MS / 1000} s; a window needs ${policy.minimum} reports.`,
-    );
+    terminal.line(`Enrolling ${devices} devices. Each reports once in a window of ${WINDOW_MS / 1000} s.`);
     const began = performance.now();
-    await reporters.start(services, task);
-    const own = Statistics.fieldsOf(FIELDS);
-    const known: KnownWindow[] = [];
-    for (;;) {
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-      reporters.check();
-      for (const window of await services.server.statistics(task)) {
-        if (!isNew(window, known)) continue;
-        known.push({ ...window, truths: truthsOf(own, await reporters.included(window.window)) });
-        options.onWindow(known.at(-1) as KnownWindow, known.length);
+    const fleet = { name: 'demo statistics', devices, windowMs: WINDOW_MS, folder, seed: flags.seed };
+    const reporters = await startReporters(services, { ...fleet, remembered: REMEMBERED });
+    terminal.line(`A window needs ${reporters.created.policy.minimum} reports.`);
+    try {
+      const known: KnownWindow[] = [];
+      for (;;) {
+        await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+        reporters.check();
+        for (const window of await services.server.statistics(reporters.created.task)) {
+          if (!isNew(window, known)) continue;
+          const truths = truthsOf(fieldsOf(FIELDS), await reporters.included(window.window));
+          known.push({ ...window, truths });
+          terminal.line(windowLine({ ...window, truths }, known.length));
+        }
+        const windows = known.filter(({ fields }) => fields.length > 0);
+        const { window } = reporters;
+        const leftMs = (window + 1) * WINDOW_MS - Date.now();
+        terminal.status(statusText(windows.length, reporters.accepted(window), leftMs, devices));
+        const seconds = (performance.now() - began) / 1000;
+        const isReached = windows.length >= WINDOWS;
+        if (!isReached && seconds <= flags.seconds) continue;
+        terminal.line(reportOf(windows, seconds));
+        return { json: jsonOf(devices, windows), exitCode: isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
       }
-      const windows = known.filter(({ fields }) => fields.length > 0);
-      const [done, { window }] = [windows.length, reporters];
-      options.onProgress({ done, accepted: reporters.accepted(window), leftMs: (window + 1) * WINDOW_MS - Date.now() });
-      const [seconds, isReached] = [(performance.now() - began) / 1000, done >= options.windows];
-      if (isReached || seconds > options.maxSeconds) return { devices, windows, seconds, isReached };
+    } finally {
+      await reporters.stop();
     }
   } finally {
-    await reporters.stop();
     await services.stop();
   }
 }
@@ -87,12 +66,10 @@ function isNew({ window, isOver, to, fields }: WindowResult, known: readonly Kno
   return isFinal && known.every((one) => one.window !== window);
 }
 
-export function statusText(
-  { done, accepted, leftMs }: StatisticsProgress,
-  { devices, windows }: StatisticsGoal,
-): string {
-  const left = `${Math.max(0, Math.ceil(leftMs / 1000))} s left`;
-  return `window ${Math.min(done + 1, windows)} of ${windows}: ${accepted} of ${devices} devices have reported, ${left}`;
+/** `done`: windows with results; `accepted`: reports in the window that is open, which ends in `leftMs`. */
+export function statusText(done: number, accepted: number, leftMs: number, devices: number): string {
+  const left = Math.max(0, Math.ceil(leftMs / 1000));
+  return `window ${Math.min(done + 1, WINDOWS)} of ${WINDOWS}: ${accepted} of ${devices} devices have reported, ${left} s left`;
 }
 
 /** One line for each window that is over. */
@@ -103,7 +80,7 @@ export function windowLine({ devices, lost, why, fields }: KnownWindow, number: 
 }
 
 /** Numbers by window, and the buckets of the newest window. */
-export function reportOf({ windows, seconds }: StatisticsResult): string {
+function reportOf(windows: readonly KnownWindow[], seconds: number): string {
   const newest = windows.at(-1);
   if (newest === undefined)
     return 'No window has a result: too few reports arrived in time. Stop other programs, or allow more time with --seconds.';
@@ -152,8 +129,7 @@ export function errorBar(value: number, error: number, most: number, columns: nu
   return `${'█'.repeat(low)}${'▒'.repeat(high - low)}${'·'.repeat(columns - high)}`;
 }
 
-/** The line of `--json`. */
-export function statisticsJson({ devices, windows }: StatisticsResult): object {
+function jsonOf(devices: number, windows: readonly KnownWindow[]): object {
   const coverage = windows.length === 0 ? undefined : coverageOf(windows);
   return { statistics: { devices, windows: windows.length, fields: Object.keys(FIELDS), coverage } };
 }

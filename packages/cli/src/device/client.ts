@@ -2,30 +2,23 @@
 
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
+import type { BasaClient, ClientEvents } from '@basa/client/node';
 import type { Samples, Trainer } from '@basa/learning';
 import type { Statistics, Training } from '@basa/protocol/policy';
 import { loadOwnModel, shareOf, trainerOf } from '../flags/models.ts';
 import { PLAIN_HTTP_FLAGS } from '../flags/services.ts';
 import { FEWEST } from '../flags/task.ts';
+import * as flag from '../shell/command.ts';
 import {
   type Command,
   CommandError,
   type CommandInput,
   type CommandResult,
   command,
+  contentOf,
   defined,
   EXIT_CODE,
-  needed,
-  parsed,
-  pinned,
-  pinnedList,
-  positive,
-  text,
-  texts,
-  whole,
   within,
-  yes,
 } from '../shell/command.ts';
 import { retrySentence } from '../shell/sentences.ts';
 
@@ -33,36 +26,32 @@ import { retrySentence } from '../shell/sentences.ts';
 const MNIST_USERS = 1000;
 
 const DATA_FLAGS = {
-  model: text({ value: 'file', help: 'module with your own model and data, such as model.ts', without: 'MNIST' }),
-  user: whole({ help: 'number of the share of the data that this device trains on', default: 0 }),
-  users: whole({
+  model: flag.text({ value: 'file', help: 'module with your own model and data, such as model.ts', without: 'MNIST' }),
+  user: flag.whole({ help: 'number of the share of the data that this device trains on', default: 0 }),
+  users: flag.whole({
     help: 'number of shares into which the data are split',
     min: 1,
     without: `${MNIST_USERS} for MNIST, 1 with --model`,
   }),
-  'equal-bits': yes('get bit-identical results on every machine; slower on machines with relaxed SIMD'),
+  'equal-bits': flag.yes('get bit-identical results on every machine; slower on machines with relaxed SIMD'),
 };
 
-interface DeviceWork {
-  readonly trainer: Trainer;
-  samples(): Promise<Samples>;
-}
-
-async function deviceWork({ flags, signal }: CommandInput<typeof DATA_FLAGS>): Promise<DeviceWork> {
+/** A trainer, and the examples, which are loaded once the task is known. */
+async function deviceWork({
+  flags,
+  signal,
+}: CommandInput<typeof DATA_FLAGS>): Promise<readonly [Trainer, () => Promise<Samples>]> {
   const { model: file, 'equal-bits': equalBits } = flags;
   const users = flags.users ?? (file === undefined ? MNIST_USERS : 1);
   const user = within(flags.user, 'user', { max: users - 1 });
   if (file === undefined) {
     const { trainerFor } = await import('@basa/client/node');
     const { logisticRegression } = await import('@basa/learning');
-    return {
-      trainer: await trainerFor(logisticRegression(), { equalBits }),
-      samples: () => mnistShare(user, users, signal),
-    };
+    return [await trainerFor(logisticRegression(), { equalBits }), () => mnistShare(user, users, signal)];
   }
   const own = await loadOwnModel(file);
   const trainer = await trainerOf(file, own, { equalBits });
-  return { trainer, samples: () => shareOf(file, own, { device: user, devices: users }, trainer) };
+  return [trainer, () => shareOf(file, own, { device: user, devices: users }, trainer)];
 }
 
 async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {
@@ -74,97 +63,89 @@ async function mnistShare(user: number, users: number, signal: AbortSignal): Pro
   return { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
 }
 
-const METRIC_FLAGS = {
-  metric: texts({ value: 'name=value', help: 'with --update: the value of a metric that the task asks for' }),
-};
-
-/** Every client measures this one itself. */
-const MEASURED = 'clipped';
-
-/** Throws a sentence if a metric is missing, is not part of the task, or is not a number. */
-function metricValues(
-  typed: readonly string[],
-  asked: readonly Pick<Training.MetricRange, 'name'>[],
-): Readonly<Record<string, number>> {
-  const names = asked.map(({ name }) => name).filter((name) => name !== MEASURED);
-  const entries = typed.map((text) => metricOf(text, names));
-  const missing = names.filter((name) => !entries.some(([given]) => given === name));
-  if (missing.length > 0)
-    throw new CommandError(
-      `the task asks for ${names.join(', ')} with every update; add ${missing.map((name) => `--metric ${name}=<number>`).join(' ')}`,
-    );
-  return Object.fromEntries(entries);
+/** Throws a sentence unless there is a number for each metric of the task, and for no other. Every client measures `clipped` itself. */
+function metricValues(typed: readonly string[], asked: readonly MetricRange[]): Readonly<Record<string, number>> {
+  const names = asked.map(({ name }) => name).filter((name) => name !== 'clipped');
+  const values = Object.fromEntries(
+    typed.map((one) => {
+      const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(one) ?? [];
+      if (name === '' || !Number.isFinite(Number(value)))
+        throw new CommandError(`--metric takes name=value with a finite number, got "${one}"`);
+      if (names.length === 0) throw new CommandError(`the task asks for no metrics; remove --metric ${one}`);
+      if (!names.includes(name))
+        throw new CommandError(`the task has no metric "${name}"; it asks for ${names.join(', ')}`);
+      return [name, Number(value)];
+    }),
+  );
+  const missing = names.filter((name) => !Object.hasOwn(values, name)).map((name) => `--metric ${name}=<number>`);
+  if (missing.length === 0) return values;
+  throw new CommandError(`the task asks for ${names.join(', ')} with every update; add ${missing.join(' ')}`);
 }
 
-function metricOf(text: string, names: readonly string[]): readonly [string, number] {
-  const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  if (name === '' || !Number.isFinite(Number(value)))
-    throw new CommandError(`--metric takes name=value with a finite number, got "${text}"`);
-  if (!names.includes(name))
-    throw new CommandError(
-      names.length === 0
-        ? `the task asks for no metrics; remove --metric ${text}`
-        : `the task has no metric "${name}"; it asks for ${names.join(', ')}`,
-    );
-  return [name, Number(value)];
-}
+/** A task, or a token. */
+const DIGITS = /^[0-9a-f]{64}$/;
 
 const FLAGS = {
-  server: needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
-  authority: needed({
+  server: flag.needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
+  authority: flag.needed({
     value: 'url',
     help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
-  'authority-key': pinnedList({
+  'authority-key': flag.pinnedList({
     help: 'public key of the authority, all 64 digits; for several authorities, one each, separated by commas',
     variable: 'BASA_AUTHORITY_KEY',
   }),
-  task: pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
-  predecessor: parsed(
+  task: flag.pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
+  predecessor: flag.parsed(
     {
       value: 'hex',
       help: 'the task that this one succeeds: a device of it keeps its folder, and what it gave and spent',
       variable: 'BASA_PREDECESSOR',
     },
     '64 hexadecimal digits',
-    (given) => (/^[0-9a-f]{64}$/.test(given) ? given : undefined),
+    (given) => (DIGITS.test(given) ? given : undefined),
   ),
-  identity: needed({
+  identity: flag.needed({
     value: 'folder',
     help: 'folder for the key and the state of the device',
     variable: 'BASA_IDENTITY',
   }),
-  enrol: text({
+  enrol: flag.text({
     value: 'token',
     help: 'one-time token, needed only the first time, or the file of tokens of `basa keys make`: the device takes the line of its --user; no service sees it',
     variable: 'BASA_ENROLMENT_TOKEN',
   }),
   ...DATA_FLAGS,
-  rounds: whole({
+  rounds: flag.whole({
     help: 'number of accepted updates',
     min: 1,
     default: 1,
   }),
-  update: text({
+  update: flag.text({
     value: 'file',
     help: 'contribute the update in this file (raw little-endian float32) instead of training',
     variable: 'BASA_UPDATE',
   }),
-  report: text({ value: 'file', help: 'report the values in this JSON file to a statistics task' }),
-  ...METRIC_FLAGS,
-  minimum: whole({ help: 'take part only if a sum contains at least n updates', without: String(FEWEST) }),
-  'max-staleness': whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
-  'checked-sums': yes('take part only if at least two authorities confirm every sum'),
-  'device-noise': yes('take part only if the devices add the noise, not an authority'),
-  'no-noise': yes('take part in a task without noise, too: a server that chooses the model can read single examples'),
-  'max-epsilon': positive({ value: 'e', help: 'take part only in a private task whose total epsilon is at most e' }),
-  delta: parsed<number>(
+  report: flag.text({ value: 'file', help: 'report the values in this JSON file to a statistics task' }),
+  metric: flag.texts({ value: 'name=value', help: 'with --update: the value of a metric that the task asks for' }),
+  minimum: flag.whole({ help: 'take part only if a sum contains at least n updates', without: String(FEWEST) }),
+  'max-staleness': flag.whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
+  'checked-sums': flag.yes('take part only if at least two authorities confirm every sum'),
+  'device-noise': flag.yes('take part only if the devices add the noise, not an authority'),
+  'no-noise': flag.yes(
+    'take part in a task without noise, too: a server that chooses the model can read single examples',
+  ),
+  'max-epsilon': flag.positive({
+    value: 'e',
+    help: 'take part only in a private task whose total epsilon is at most e',
+  }),
+  delta: flag.parsed<number>(
     { value: 'x', help: 'delta for --max-epsilon; the delta of the task does not matter', without: '1e-6' },
     'a number between 0 and 1',
     (given) => (Number(given) > 0 && Number(given) < 1 ? Number(given) : undefined),
   ),
-  'exit-on-error': yes('end if a service does not answer at the start, instead of trying again'),
+  'exit-on-error': flag.yes('end if a service does not answer at the start, instead of trying again'),
   ...PLAIN_HTTP_FLAGS,
 };
 type Input = CommandInput<typeof FLAGS>;
@@ -188,7 +169,7 @@ export const client: Command = command({
 /** The report is read before anything is asked. */
 async function sendReport(input: Input, file: string): Promise<CommandResult> {
   const { terminal, signal } = input;
-  const values = await reportIn(file);
+  const values = await contentOf('--report', file, (text) => JSON.parse(String(text)) as Report);
   const device = await connect(input);
   try {
     device.on('outside', ({ fields }) =>
@@ -201,14 +182,6 @@ async function sendReport(input: Input, file: string): Promise<CommandResult> {
     throw error;
   } finally {
     await device.close();
-  }
-}
-
-async function reportIn(file: string): Promise<Statistics.Report> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as Statistics.Report;
-  } catch (error) {
-    throw new CommandError(`--report ${file}: ${(error as Error).message}`);
   }
 }
 
@@ -244,7 +217,7 @@ async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
   const { gatheringText, refusalText } = await import('@basa/protocol/http');
-  const { trainer, samples } = await deviceWork(input);
+  const [trainer, samples] = await deviceWork(input);
   const device = await connect(input);
   try {
     if (device.policy.dimension !== trainer.model.dimension)
@@ -269,11 +242,14 @@ async function train(input: Input): Promise<CommandResult> {
     const data = await samples();
     const wait = tellOfWait(device, terminal);
     const summary = await device.run(trainer, data, { rounds: input.flags.rounds, signal }).finally(wait.end);
-    terminal.line(await summaryText(summary));
-    const { privacy } = device;
+    const { accepted, rejected, ended } = summary;
+    const why = ended === 'rounds' || ended === 'done' ? '' : `; ended: ${refusalText(ended)}`;
+    terminal.line(`${accepted} accepted, ${rejected} rejected${why}`);
+    // A device of a finished task has nothing left to do, even if its last update came too late.
+    const isFine = accepted > 0 || ended === 'task-finished';
     return {
-      json: { deviceKey: toHex(device.deviceKey), ...summary, privacy },
-      exitCode: isFine(summary) ? EXIT_CODE.fine : EXIT_CODE.failed,
+      json: { deviceKey: toHex(device.deviceKey), ...summary, privacy: device.privacy },
+      exitCode: isFine ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   } finally {
     await device.close();
@@ -304,22 +280,6 @@ function spentText({ inclusions, participations, epsilon, epsilonBudget }: Clien
 
 const LATE = 'other devices were faster and made a newer model; this device trains on that model next';
 
-/** A device of a finished task has nothing left to do, even if its last update came too late. */
-function isFine({ accepted, ended }: RunSummary): boolean {
-  return accepted > 0 || ended === 'task-finished';
-}
-
-async function summaryText({ accepted, rejected, ended }: RunSummary): Promise<string> {
-  return `${accepted} accepted, ${rejected} rejected${await whyEnded(ended)}`;
-}
-
-/** Returns an empty text if all rounds were made, as asked. */
-async function whyEnded(ended: RunSummary['ended']): Promise<string> {
-  if (ended === 'rounds' || ended === 'done') return '';
-  const { refusalText } = await import('@basa/protocol/http');
-  return `; ended: ${refusalText(ended)}`;
-}
-
 const DELTA = 1e-6;
 
 /** A device that starts waits for its services like one that runs, except in scripts that ask for an end. */
@@ -337,16 +297,14 @@ async function connect(input: Input): Promise<BasaClient> {
   }
 }
 
-const TOKEN = /^[0-9a-f]{64}$/;
-
 /** A message does not repeat what may be a secret. */
 async function tokenOf({ enrol, user }: Pick<Input['flags'], 'enrol' | 'user'>): Promise<string | undefined> {
-  if (enrol === undefined || TOKEN.test(enrol)) return enrol;
+  if (enrol === undefined || DIGITS.test(enrol)) return enrol;
   const lines = await readFile(enrol, 'utf8').catch(() => {
     throw new CommandError('--enrol takes 64 lower-case hexadecimal digits, or a file with a token in each line');
   });
   const token = lines.split('\n')[user]?.trim() ?? '';
-  if (TOKEN.test(token)) return token;
+  if (DIGITS.test(token)) return token;
   throw new CommandError(`line ${user + 1} of the file of --enrol is no token; choose another --user`);
 }
 

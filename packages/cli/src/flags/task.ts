@@ -1,20 +1,8 @@
 /** The flags of a task: its mode, its batches, its noise, its statistics, and the settings that have no flag. */
-import { readFile } from 'node:fs/promises';
 import type { PrivacyChoice, StatisticsSettings, TaskSettings } from '@basa/client/operator';
-import type { FieldDefinitions, OneShotPolicy, Training } from '@basa/protocol/policy';
-import {
-  CommandError,
-  choice,
-  defined,
-  type Flag,
-  parsed,
-  positive,
-  text,
-  texts,
-  whole,
-  within,
-  yes,
-} from '../shell/command.ts';
+import type { FieldDefinitions, MetricRange, OneShotPolicy } from '@basa/protocol/policy';
+import * as flag from '../shell/command.ts';
+import { CommandError, contentOf, defined, type Flag, within } from '../shell/command.ts';
 
 /** In the order of the demo. */
 export const MODES = ['paper', 'one-shot'] as const;
@@ -34,7 +22,7 @@ export const bufferFlag = {
   max: MOST_UPDATES['one-shot'],
 } as const;
 
-export const sealingFlag = choice(['x25519', 'x25519+mlkem768'], {
+export const sealingFlag = flag.choice(['x25519', 'x25519+mlkem768'], {
   value: 'how',
   help: 'how seeds are encrypted: x25519, or x25519+mlkem768, which also protects against quantum computers',
   without: 'x25519',
@@ -43,14 +31,14 @@ export const sealingFlag = choice(['x25519', 'x25519+mlkem768'], {
 /** The protocol's limit; repeated here because no package is loaded before a command has its flags. */
 const MAX_AUTHORITIES = 8;
 
-export const authoritiesFlag = whole({
+export const authoritiesFlag = flag.whole({
   help: 'number of authorities for the task',
   min: 1,
   max: MAX_AUTHORITIES,
   default: 1,
 });
 
-export const thresholdFlag = whole({
+export const thresholdFlag = flag.whole({
   value: 't',
   help: 'number of authorities that every step needs, if there are several',
   min: 1,
@@ -61,7 +49,7 @@ export const thresholdFlag = whole({
 /** The floor of devices that ask for nothing else: they take part in no smaller sum. */
 export const FEWEST = 3;
 
-export const devicesFlag: Flag<number | undefined> = whole({
+export const devicesFlag: Flag<number | undefined> = flag.whole({
   help: 'expected number of devices, for batches and places that they can fill',
   min: FEWEST,
 });
@@ -111,13 +99,13 @@ export function floorWarning(minimum: number): string | undefined {
 }
 
 export const NOISE_FLAGS = {
-  noise: positive({
+  noise: flag.positive({
     value: 'z',
     help: 'noise multiplier: the standard deviation of the noise in a sum over the clip; from 1 on, the task is private',
     without: 'K/100, at most 1; less for a large model',
   }),
-  'no-noise': yes('no noise: devices take part only if their applications accept exact sums'),
-  participations: whole({
+  'no-noise': flag.yes('no noise: devices take part only if their applications accept exact sums'),
+  participations: flag.whole({
     help: 'privacy budget: number of sums that a device may be part of; each costs 1/(2 z^2) of zCDP',
     min: 1,
     max: 2 ** 32 - 1,
@@ -126,22 +114,22 @@ export const NOISE_FLAGS = {
 };
 
 export const STATISTICS_FLAGS = {
-  statistics: text({
+  statistics: flag.text({
     value: 'file',
     help: 'gather statistics instead of training a model: a JSON file of fields by name, each { low, high, step }, { edges } or { choices }',
   }),
-  field: texts({
+  field: flag.texts({
     value: 'field',
     help: 'a field of statistics: name:number:low:high:step, name:histogram:edge,edge,... or name:choices:word,word,...',
   }),
-  window: whole({
+  window: flag.whole({
     value: 'seconds',
     help: 'a device reports its statistics at most once in so much time; --participations is the number of planned windows',
     min: 1,
     max: 4_294_967,
     default: 3600,
   }),
-  'unsafe-exact': yes('statistics without noise: each device then reports once in the life of the task'),
+  'unsafe-exact': flag.yes('statistics without noise: each device then reports once in the life of the task'),
 };
 
 interface NoiseFlags {
@@ -181,15 +169,8 @@ interface FieldFlags {
 export async function fieldDefinitions({ statistics, field }: FieldFlags): Promise<FieldDefinitions | undefined> {
   if (statistics === undefined && field.length === 0) return undefined;
   const own = Object.fromEntries(field.map(fieldIn));
-  return { ...(statistics !== undefined && (await fieldsIn(statistics))), ...own };
-}
-
-async function fieldsIn(file: string): Promise<FieldDefinitions> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as FieldDefinitions;
-  } catch (error) {
-    throw new CommandError(`--statistics ${file}: ${(error as Error).message}`);
-  }
+  if (statistics === undefined) return own;
+  return { ...(await contentOf('--statistics', statistics, (text) => JSON.parse(String(text)))), ...own };
 }
 
 function fieldIn(typed: string): readonly [string, FieldDefinitions[string]] {
@@ -208,7 +189,7 @@ function fieldIn(typed: string): readonly [string, FieldDefinitions[string]] {
   );
 }
 
-export const metricsFlag = parsed<readonly Training.MetricRange[]>(
+export const metricsFlag = flag.parsed<readonly MetricRange[]>(
   {
     value: 'list',
     help: 'metrics to average over the devices, as name:low:high separated by commas, for example loss:0:5,accuracy:0:1',
@@ -252,7 +233,7 @@ const SETTINGS = {
 /** Those of a statistics task. */
 const OF_STATISTICS: readonly string[] = ['authorityNoise', 'colluders', 'delta', 'tolerated'];
 
-export const setFlag = texts({
+export const setFlag = flag.texts({
   value: 'key=value',
   help: `set a setting of createTask that has no flag: ${Object.keys(SETTINGS).join(', ')}; objects are JSON, such as 'training={"epochs":2}'`,
 });

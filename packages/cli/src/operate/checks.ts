@@ -8,8 +8,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { TaskFleet } from '@basa/authority';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import { Network } from '@basa/protocol/http';
-import { ownVersion } from '../shell/process.ts';
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
 import type { Places, ServiceName } from './config.ts';
 import { clockFinding, type Finding, failed, fine, tlsFindings, tried, warning } from './findings.ts';
 
@@ -222,13 +221,13 @@ const TOO_LOW_BYTES = 64 * 2 ** 20;
 const FLUSHES = 9;
 const SLOW_FLUSH_MS = 50;
 
-export async function checkVersions(): Promise<readonly Finding[]> {
+export function checkVersions(version: string): readonly Finding[] {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isNew = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   const node = isNew
     ? fine('node', process.version)
     : failed('node', process.version, `install Node ${MIN_NODE.join('.')} or newer`);
-  return [node, fine('basa', await ownVersion())];
+  return [node, fine('basa', version)];
 }
 
 async function checkFolder(folder: string): Promise<readonly Finding[]> {
@@ -311,14 +310,6 @@ function nearest(path: string): string {
 const CHECK = 'tokens';
 /** Of an authority: the roles that never leave its owner's hands. */
 const OWNERS: ReadonlySet<string> = new Set(['enrol', 'revoke', 'admin']);
-const TIMEOUT_MS = 10_000;
-
-interface Held {
-  /** The sides that the tokens of this terminal operate, in words. */
-  readonly server: readonly string[];
-  readonly authorities: readonly string[];
-  readonly unknown: readonly string[];
-}
 
 /** `checked`: the service whose configuration is read here, so that its side is in this party's hands. */
 export async function checkParties(
@@ -348,33 +339,27 @@ export async function checkParties(
     : findings;
 }
 
-async function heldIn(environment: Readonly<Record<string, string | undefined>>): Promise<Held> {
+/** The sides that the tokens of this terminal operate. */
+async function heldIn(environment: Readonly<Record<string, string | undefined>>) {
   const { BASA_SERVER: serverUrl, BASA_OPERATOR_TOKEN: token } = environment;
   const { BASA_AUTHORITY: urls = '', BASA_AUTHORITY_TOKEN: tokens = '' } = environment;
-  const server: string[] = [];
-  const authorities: string[] = [];
-  const unknown: string[] = [];
-  const look = async (url: string, roles: () => Promise<readonly string[]>, of: (found: readonly string[]) => void) =>
-    of(
-      await roles().catch(() => {
-        unknown.push(url);
-        return [];
-      }),
-    );
-  if (serverUrl !== undefined && token !== undefined)
-    await look(
-      serverUrl,
-      () => new ServerOperator({ url: serverUrl, token, timeoutMs: TIMEOUT_MS }).roles(),
-      (found) => found.includes('operator') && server.push(`the server ${serverUrl}`),
-    );
-  for (const [n, one] of tokens.split(',').entries()) {
+  const timeoutMs = PATIENCE_MS;
+  const servers =
+    serverUrl === undefined || token === undefined ? [] : [new ServerOperator({ url: serverUrl, token, timeoutMs })];
+  const owners = tokens.split(',').flatMap((one, n) => {
     const url = urls.split(',')[n] ?? '';
-    if (url === '' || one === '') continue;
-    await look(
-      url,
-      () => new AuthorityOperator({ url, token: one, timeoutMs: TIMEOUT_MS }).roles(),
-      (found) => found.some((role) => OWNERS.has(role)) && authorities.push(url),
-    );
-  }
-  return { server, authorities, unknown };
+    return url === '' || one === '' ? [] : [{ url, operator: new AuthorityOperator({ url, token: one, timeoutMs }) }];
+  });
+  const asked = [...servers.map((operator) => ({ url: serverUrl ?? '', operator })), ...owners];
+  const held = await Promise.all(
+    asked.map(async ({ url, operator }) => ({ url, roles: await operator.roles().catch(() => undefined) })),
+  );
+  const isOwner = (role: string): boolean => OWNERS.has(role);
+  return {
+    server: held
+      .slice(0, servers.length)
+      .flatMap(({ url, roles }) => (roles?.includes('operator') ? [`the server ${url}`] : [])),
+    authorities: held.slice(servers.length).flatMap(({ url, roles }) => (roles?.some(isOwner) ? [url] : [])),
+    unknown: held.flatMap(({ url, roles }) => (roles === undefined ? [url] : [])),
+  };
 }

@@ -1,6 +1,7 @@
 /** `basa doctor`: checks everything a service needs, and gives advice on every problem. */
 
 import { type Command, command, EXIT_CODE } from '../shell/command.ts';
+import { ownVersion } from '../shell/process.ts';
 import { counted } from '../shell/terminal.ts';
 import { CONFIG_FLAGS, placesOf, serviceOf } from './config.ts';
 import type { Finding } from './findings.ts';
@@ -18,17 +19,16 @@ export const doctor: Command = command({
   ],
   opening: 'checking',
   async run(input) {
-    const { checkVersions } = await import('./checks.ts');
-    const findings = [...(await checkVersions())];
-    const checked = input.positionals.length > 0 ? serviceOf(input) : undefined;
-    if (checked !== undefined) {
-      const { checkService } = await import('./checks.ts');
-      findings.push(...(await checkService(checked, placesOf(input))));
-    }
-    const { checkParties } = await import('./checks.ts');
-    findings.push(...(await checkParties(input.environment, checked)));
+    const checks = await import('./checks.ts');
+    const service = input.positionals.length > 0 ? serviceOf(input) : undefined;
+    const findings = [
+      ...checks.checkVersions(await ownVersion()),
+      ...(service === undefined ? [] : await checks.checkService(service, placesOf(input))),
+      ...(await checks.checkParties(input.environment, service)),
+    ];
     for (const { check, state, says } of findings) input.terminal.line(`${MARK[state]}  ${check}: ${says}`);
-    const problems = problemsOf(findings);
+    // What a service cannot run with comes first.
+    const problems = (['failed', 'warning'] as const).flatMap((kind) => findings.filter(({ state }) => state === kind));
     input.terminal.line();
     input.terminal.line(problems.length === 0 ? 'no problems' : `${counted(problems.length, 'problem')}:`);
     for (const [n, { check, says, todo = '' }] of problems.entries())
@@ -37,8 +37,3 @@ export const doctor: Command = command({
     return { json: { failed: failures, findings }, ...(failures > 0 && { exitCode: EXIT_CODE.failed }) };
   },
 });
-
-/** What a service cannot run with comes first. */
-function problemsOf(findings: readonly Finding[]): readonly Finding[] {
-  return (['failed', 'warning'] as const).flatMap((kind) => findings.filter(({ state }) => state === kind));
-}

@@ -3,34 +3,27 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  type CommandResult,
-  command,
-  text,
-  whole,
-} from '../shell/command.ts';
+import * as flag from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, type CommandResult, command } from '../shell/command.ts';
 import { type ServiceName, serviceOf } from './config.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
 const PORTS = { server: 7800, authority: 7801 } as const;
 
 const FLAGS = {
-  host: text({ value: 'name', help: 'name or address at which others reach the service', default: '127.0.0.1' }),
-  port: whole({ help: 'port of the service', min: 1, max: 65_535, without: 'server 7800, authority 7801' }),
-  'tls-cert': text({
+  host: flag.text({ value: 'name', help: 'name or address at which others reach the service', default: '127.0.0.1' }),
+  port: flag.whole({ help: 'port of the service', min: 1, max: 65_535, without: 'server 7800, authority 7801' }),
+  'tls-cert': flag.text({
     value: 'file',
     help: 'PEM file with the certificate; needed, with --tls-key, if --host is not this machine',
   }),
-  'tls-key': text({ value: 'file', help: 'PEM file with the private key of the certificate' }),
-  authority: text({
+  'tls-key': flag.text({ value: 'file', help: 'PEM file with the private key of the certificate' }),
+  authority: flag.text({
     value: 'url',
     help: 'server: address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
-  'authority-key': text({
+  'authority-key': flag.text({
     value: 'hex',
     help: 'server: public key of the authority, or several in the order of --authority',
     variable: 'BASA_AUTHORITY_KEY',

@@ -1,15 +1,13 @@
 /** `basa server` and `basa authority`, which run a service in this process, and the care for its data: backups, and the secret of its keys. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import * as flag from '../shell/command.ts';
 import {
   type Command,
   CommandError,
   type CommandInput,
   type CommandResult,
   command,
-  needed,
-  text,
-  yes,
+  contentOf,
 } from '../shell/command.ts';
 import { stopWithParent } from '../shell/process.ts';
 import { counted } from '../shell/terminal.ts';
@@ -39,7 +37,7 @@ export const server: Command = command({
   ...described('server', 'run the aggregation server', 'BASA_SERVER_PORT=7800'),
   flags: {
     ...CONFIG_FLAGS,
-    'create-tables': yes('create the tables of an empty database and stop, if the role of the service may not'),
+    'create-tables': flag.yes('create the tables of an empty database and stop, if the role of the service may not'),
   },
   async run(input) {
     stopWithParent(input.environment);
@@ -80,7 +78,7 @@ export const backup: Command = command({
   takes: TAKES_SERVICE,
   flags: {
     ...CONFIG_FLAGS,
-    to: needed({ value: 'folder', help: 'folder for the copy; it must be empty or not exist yet' }),
+    to: flag.needed({ value: 'folder', help: 'folder for the copy; it must be empty or not exist yet' }),
   },
   notes: [...Object.values(APART), 'If the server uses databaseUrl, back up the database with pg_dump.'],
   async run(input) {
@@ -103,7 +101,7 @@ export const restore: Command = command({
   takes: TAKES_SERVICE,
   flags: {
     ...CONFIG_FLAGS,
-    from: needed({
+    from: flag.needed({
       value: 'folder',
       help: 'folder that `basa backup` wrote; the hash of every file is checked first',
     }),
@@ -126,11 +124,11 @@ const VARIABLE = 'BASA_AUTHORITY_NEW_PASSPHRASE';
 
 const FLAGS = {
   ...CONFIG_FLAGS,
-  'new-key-file': text({
+  'new-key-file': flag.text({
     value: 'file',
     help: 'file with 32 random bytes; to create it: head -c 32 /dev/urandom > new.key; chmod 600 new.key',
   }),
-  'new-passphrase-file': text({
+  'new-passphrase-file': flag.text({
     value: 'file',
     help: `file with a new passphrase, instead of a key file (variable with the passphrase: ${VARIABLE})`,
   }),
@@ -161,18 +159,13 @@ async function secretOf({
   environment,
 }: CommandInput<typeof FLAGS>): Promise<{ readonly keyFile: string } | { readonly passphrase: string }> {
   const { 'new-key-file': keyFile, 'new-passphrase-file': file } = flags;
-  const passphrase = file === undefined ? environment[VARIABLE] : await read(file);
+  const passphrase =
+    file === undefined
+      ? environment[VARIABLE]
+      : await contentOf('--new-passphrase-file', file, (text) => String(text).replace(/\r?\n$/, ''));
   if (keyFile !== undefined && passphrase === undefined) return { keyFile };
   if (passphrase !== undefined && keyFile === undefined) return { passphrase };
   throw new CommandError(
     `give exactly one new secret: --new-key-file, --new-passphrase-file, or the variable ${VARIABLE}`,
   );
-}
-
-async function read(path: string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
-  } catch (error) {
-    throw new CommandError(`--new-passphrase-file: ${(error as Error).message}`);
-  }
 }

@@ -1,5 +1,6 @@
 /** One flag of a command: its parser, its default, and its help text. A command has a table of them. */
 
+import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig } from 'node:util';
 import type { Terminal } from './terminal.ts';
 
@@ -183,6 +184,15 @@ function flagOf<T>(told: Told<T>, read: (given: string, name: string) => T): Fla
     ...(without !== undefined && { without }),
     read: ([given], name) => (given === undefined ? told.default : read(given, name)),
   };
+}
+
+/** What a file holds; `name` is the flag or the path that an error begins with. */
+export async function contentOf<T>(name: string, path: string, read: (bytes: Buffer) => T | Promise<T>): Promise<T> {
+  try {
+    return await read(await readFile(path));
+  } catch (error) {
+    throw new CommandError(`${name} ${path}: ${(error as Error).message}`.trimStart());
+  }
 }
 
 /** Every command takes these. */

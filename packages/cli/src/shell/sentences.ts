@@ -78,40 +78,30 @@ export function retrySentence({ service, why, waitMs }: ClientEvents['retry']): 
   return `${said}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }
 
-/** The message of the operating system about a file or folder. */
+/** The messages of the operating system about a file or folder, by its code. */
+const OF_FILES: Readonly<Record<string, (path: string, syscall: string) => string>> = {
+  ENOENT: (path) => `${path} does not exist; check the path and its folder`,
+  EISDIR: (path) => `${path} is a folder; give the path of a file`,
+  ENOTDIR: (path, syscall) =>
+    syscall === 'scandir'
+      ? `${path} is a file; give the path of a folder`
+      : `${path} cannot be used: a part of this path is a file, not a folder`,
+  EEXIST: (path, syscall) =>
+    syscall === 'mkdir'
+      ? `${path} is a file; give the path of a folder`
+      : `${path} exists already; give another path, or move it away`,
+  ENOSPC: (path) => `no space is left for ${path}; free some space and try again`,
+};
+
 function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sentence | undefined {
-  const isOfFiles = error.path !== undefined || ['EISDIR', 'ENOSPC'].includes(code);
-  if (!isOfFiles) return undefined; // a socket, for example
+  if (error.path === undefined && code !== 'EISDIR' && code !== 'ENOSPC') return undefined; // a socket, for example
   const { path = 'a path from the command line' } = error;
-  const said = (sentence: string, exitCode: number = EXIT_CODE.usage): Sentence => ({ sentence, code: exitCode });
-  switch (code) {
-    case 'ENOENT':
-      return said(`${path} does not exist; check the path and its folder`);
-    case 'EISDIR':
-      return said(`${path} is a folder; give the path of a file`);
-    case 'ENOTDIR':
-      return said(
-        syscall === 'scandir'
-          ? `${path} is a file; give the path of a folder`
-          : `${path} cannot be used: a part of this path is a file, not a folder`,
-      );
-    case 'EEXIST':
-      return said(
-        syscall === 'mkdir'
-          ? `${path} is a file; give the path of a folder`
-          : `${path} exists already; give another path, or move it away`,
-      );
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return said(
-        `you are not permitted to use ${path} (${code}); check its owner and permissions, or give another path`,
-      );
-    case 'ENOSPC':
-      return said(`no space is left for ${path}; free some space and try again`, STORAGE_FULL);
-    default:
-      return said(`${path} cannot be used (${code}); check the path and the disk, or give another path`);
-  }
+  const isForbidden = ['EACCES', 'EPERM', 'EROFS'].includes(code);
+  const other = isForbidden
+    ? `you are not permitted to use ${path} (${code}); check its owner and permissions, or give another path`
+    : `${path} cannot be used (${code}); check the path and the disk, or give another path`;
+  const exitCode = code === 'ENOSPC' ? STORAGE_FULL : EXIT_CODE.usage;
+  return { sentence: OF_FILES[code]?.(path, syscall) ?? other, code: exitCode };
 }
 
 /** Codes of sockets, names and TLS; the reason may be one level down. */

@@ -3,40 +3,22 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import {
-  AUTHORITY_FLAGS,
-  agreedDevice,
-  agreedTask,
-  authorityOperator,
-  fromAll,
-  SERVER_FLAGS,
-  serverOperator,
-  short,
-} from '../flags/services.ts';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  command,
-  defined,
-  needed,
-  text,
-  texts,
-  whole,
-} from '../shell/command.ts';
+import * as operators from '../flags/services.ts';
+import * as flag from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, command, contentOf, defined } from '../shell/command.ts';
 import { counted, table } from '../shell/terminal.ts';
 
 export const keysMake: Command = command({
   name: 'keys make',
   summary: 'make enrolment tokens for your devices, and the file of hashes that each owner of an authority registers',
   flags: {
-    count: whole({ help: 'number of tokens, one for each device', min: 1, max: 100_000, default: 1 }),
-    'authority-key': needed({
+    count: flag.whole({ help: 'number of tokens, one for each device', min: 1, max: 100_000, default: 1 }),
+    'authority-key': flag.needed({
       value: 'hex',
       help: 'public key of the authority, or several separated by commas',
       variable: 'BASA_AUTHORITY_KEY',
     }),
-    out: text({ value: 'folder', help: 'folder for the files; it must not exist yet', default: 'enrolment' }),
+    out: flag.text({ value: 'folder', help: 'folder for the files; it must not exist yet', default: 'enrolment' }),
   },
   notes: [
     'For the application or the directory that knows its users: neither the operator of the task nor the owner of an authority may see a token. It asks no service.',
@@ -82,19 +64,22 @@ export const keysEnroll: Command = command({
   name: 'keys enroll',
   summary: 'let devices in, as the owner of an authority: by the hashes of their tokens, or by their keys',
   flags: {
-    task: needed({ value: 'task', help: 'name or first digits of the task', variable: 'BASA_TASK' }),
-    hashes: text({ value: 'file', help: 'file that `basa keys make` wrote for this authority, or the folder with it' }),
-    hours: whole({ help: 'number of hours in which the devices have to enrol', min: 1, default: 24 }),
-    'device-key': texts({ value: 'hex', help: 'allow the device with this key, instead of --hashes' }),
-    ...AUTHORITY_FLAGS,
+    task: flag.needed({ value: 'task', help: 'name or first digits of the task', variable: 'BASA_TASK' }),
+    hashes: flag.text({
+      value: 'file',
+      help: 'file that `basa keys make` wrote for this authority, or the folder with it',
+    }),
+    hours: flag.whole({ help: 'number of hours in which the devices have to enrol', min: 1, default: 24 }),
+    'device-key': flag.texts({ value: 'hex', help: 'allow the device with this key, instead of --hashes' }),
+    ...operators.AUTHORITY_FLAGS,
   },
   async run(input) {
     const { hashes: path, hours, task: named, 'device-key': keys } = input.flags;
     if ((path === undefined) === (keys.length === 0))
       throw new CommandError('name the devices with --hashes, which `basa keys make` wrote, or with --device-key');
     const registered = path === undefined ? undefined : await readHashes(path);
-    const authority = await authorityOperator(input);
-    const task = await agreedTask(named, authority);
+    const authority = await operators.authorityOperator(input);
+    const task = await operators.agreedTask(named, authority);
     if (registered === undefined) {
       const allowed = await authority.allow(task, keys);
       input.terminal.line(`allowed ${counted(allowed, 'device')}`);
@@ -136,12 +121,12 @@ export const keysRevoke: Command = command({
   name: 'keys revoke',
   summary: 'revoke a device: immediately at the authority, within a minute at the server',
   flags: {
-    user: text({ value: 'hex', help: 'first digits of the user id of the device (SHA-256 of its key)' }),
-    'device-key': text({
+    user: flag.text({ value: 'hex', help: 'first digits of the user id of the device (SHA-256 of its key)' }),
+    'device-key': flag.text({
       value: 'hex',
       help: 'first digits of the key of the device, instead of --user; `basa device list` shows both',
     }),
-    ...AUTHORITY_FLAGS,
+    ...operators.AUTHORITY_FLAGS,
   },
   notes: [
     'The device is revoked in every task, permanently. To let it take part again, enrol it in a new folder, where it gets a new key.',
@@ -150,8 +135,9 @@ export const keysRevoke: Command = command({
     const { user: asked = '', 'device-key': key } = input.flags;
     if (asked === '' && key === undefined)
       throw new CommandError('name the device with --user or --device-key; `basa device list` shows both');
-    const authority = await authorityOperator(input);
-    const user = key === undefined ? await agreedDevice(asked, 'user', authority) : await userOf(key, authority);
+    const authority = await operators.authorityOperator(input);
+    const user =
+      key === undefined ? await operators.agreedDevice(asked, 'user', authority) : await userOf(key, authority);
     await authority.revoke(user);
     input.terminal.line(`${user} is revoked`);
     return { json: { revoked: user } };
@@ -161,22 +147,22 @@ export const keysRevoke: Command = command({
 async function userOf(deviceKey: string, authority: AuthorityOperator): Promise<string> {
   const { fromHex, toHex } = await import('@basa/masking');
   const bytes = fromHex(deviceKey);
-  if (bytes?.length !== 32) return agreedDevice(deviceKey, 'deviceKey', authority);
-  const { Devices } = await import('@basa/protocol/wire');
+  if (bytes?.length !== 32) return operators.agreedDevice(deviceKey, 'deviceKey', authority);
+  const { userIdOf } = await import('@basa/protocol/wire');
   const { nodeSuite } = await import('@basa/runtime/node');
   return toHex(Devices.userIdOf(nodeSuite, bytes));
 }
 
 const FLAGS = {
-  task: text({
+  task: flag.text({
     value: 'task',
     help: 'list only the devices of this task: its name or first digits',
     variable: 'BASA_TASK',
     without: 'all tasks',
   }),
-  ...SERVER_FLAGS,
-  ...AUTHORITY_FLAGS,
-  server: text({
+  ...operators.SERVER_FLAGS,
+  ...operators.AUTHORITY_FLAGS,
+  server: flag.text({
     value: 'url',
     help: 'address of the server, which knows the last contribution of each device',
     variable: 'BASA_SERVER',
@@ -188,15 +174,15 @@ export const deviceList: Command = command({
   summary: 'list the devices that you let in, with their last contributions, and how many each other owner let in',
   flags: FLAGS,
   async run(input) {
-    const authority = await authorityOperator(input);
+    const authority = await operators.authorityOperator(input);
     const all = authority.owned();
     const { task: asked } = input.flags;
-    const wanted = asked === undefined ? undefined : await agreedTask(asked, authority);
-    const known = new Map((await fromAll(all, (one) => one.tasks())).flat().map((one) => [one.task, one]));
+    const wanted = asked === undefined ? undefined : await operators.agreedTask(asked, authority);
+    const known = new Map((await operators.fromAll(all, (one) => one.tasks())).flat().map((one) => [one.task, one]));
     const tasks = [...known.values()].filter(({ task }) => wanted === undefined || task === wanted);
     const lists = await Promise.all(
       tasks.map(async ({ task, name }) => {
-        const enrolled = merged(await fromAll(all, (one) => one.devices(task)));
+        const enrolled = merged(await operators.fromAll(all, (one) => one.devices(task)));
         const last = await lastOf(input, task, enrolled.length);
         return enrolled.map((device) => ({
           ...device,
@@ -211,9 +197,9 @@ export const deviceList: Command = command({
       tasks.map(async ({ task, name }) => ({ task, name, by: await authority.deviceCounts(task) })),
     );
     const rows = devices.map(({ user, deviceKey, task, taskName, lastContribution, ...device }) => [
-      short(user),
-      short(deviceKey),
-      `${taskName} (${short(task)})`,
+      operators.short(user),
+      operators.short(deviceKey),
+      `${taskName} (${operators.short(task)})`,
       lastContribution === undefined
         ? `none in the last ${MAX_VERSIONS} versions`
         : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
@@ -226,7 +212,7 @@ export const deviceList: Command = command({
     );
     for (const { task, name, by } of letIn) {
       const counts = by.map(({ authority: url, devices: number }) => `${number ?? 'unknown'} at ${url}`);
-      input.terminal.line(`let into ${name} (${short(task)}): ${counts.join(', ')}`);
+      input.terminal.line(`let into ${name} (${operators.short(task)}): ${counts.join(', ')}`);
     }
     return { json: { devices, letIn: letIn.map(({ task, by }) => ({ task, by })) } };
   },
@@ -240,7 +226,11 @@ async function lastOf(
 ): Promise<ReadonlyMap<string, LastContribution>> {
   const { server } = input.flags;
   if (server === undefined) return new Map();
-  return lastContributions(await serverOperator({ ...input, flags: { ...input.flags, server } }), task, devices);
+  return lastContributions(
+    await operators.serverOperator({ ...input, flags: { ...input.flags, server } }),
+    task,
+    devices,
+  );
 }
 
 type EnrolledDevice = Awaited<ReturnType<AuthorityOperator['devices']>>[number];
@@ -316,18 +306,18 @@ export const deviceExport: Command = command({
   summary:
     'write the devices of a task into a file, signed for the task that succeeds it, as the owner of an authority',
   flags: {
-    task: needed({ value: 'task', help: 'name or first digits of the task', variable: 'BASA_TASK' }),
-    successor: needed({ value: 'hex', help: 'the task that succeeds it, all 64 digits' }),
-    out: text({ value: 'folder', help: 'folder for the file of each authority', default: 'exported-devices' }),
-    ...AUTHORITY_FLAGS,
+    task: flag.needed({ value: 'task', help: 'name or first digits of the task', variable: 'BASA_TASK' }),
+    successor: flag.needed({ value: 'hex', help: 'the task that succeeds it, all 64 digits' }),
+    out: flag.text({ value: 'folder', help: 'folder for the file of each authority', default: 'exported-devices' }),
+    ...operators.AUTHORITY_FLAGS,
   },
   notes: ['Finish the task first (`basa task finish`): what its devices spend later is not in the file.'],
   async run(input) {
     const { task: named, successor, out } = input.flags;
     if (!/^[0-9a-f]{64}$/.test(successor))
       throw new CommandError(`--successor takes the 64 digits that \`basa task create\` prints, got "${successor}"`);
-    const authority = await authorityOperator(input);
-    const told = await authority.exportDevices(await agreedTask(named, authority), successor);
+    const authority = await operators.authorityOperator(input);
+    const told = await authority.exportDevices(await operators.agreedTask(named, authority), successor);
     await mkdir(out, { recursive: true, mode: 0o700 });
     const files: string[] = [];
     for (const one of told) {
@@ -349,8 +339,8 @@ export const deviceImport: Command = command({
   takes: { '<file>': 'file that `basa device export` wrote; name those of all authorities of the task before' },
   takesMany: true,
   flags: {
-    task: needed({ value: 'task', help: 'name or first digits of the successor', variable: 'BASA_TASK' }),
-    ...AUTHORITY_FLAGS,
+    task: flag.needed({ value: 'task', help: 'name or first digits of the successor', variable: 'BASA_TASK' }),
+    ...operators.AUTHORITY_FLAGS,
   },
   notes: [
     'A device is let in, or stays revoked, if more authorities of the task before say so than may collude there. It then connects with its folder and `--predecessor`.',
@@ -359,8 +349,8 @@ export const deviceImport: Command = command({
     if (input.positionals.length === 0)
       throw new CommandError('name the files that `basa device export` wrote at the authorities of the task before');
     const files = await Promise.all(input.positionals.map(readExport));
-    const authority = await authorityOperator(input);
-    const task = await agreedTask(input.flags.task, authority);
+    const authority = await operators.authorityOperator(input);
+    const task = await operators.agreedTask(input.flags.task, authority);
     let told = { enrolled: 0, revoked: 0, unknown: 0 };
     for (const file of files) told = await authority.importDevices(task, file);
     input.terminal.line(`${counted(told.enrolled, 'device')} may enrol, ${told.revoked} revoked`);
@@ -372,13 +362,11 @@ export const deviceImport: Command = command({
   },
 });
 
-async function readExport(path: string): Promise<ExportedDevices> {
-  try {
-    const { authority, policy, pages } = Object(JSON.parse(await readFile(path, 'utf8'))) as Partial<ExportedDevices>;
+function readExport(path: string): Promise<ExportedDevices> {
+  return contentOf('', path, (text) => {
+    const { authority, policy, pages } = Object(JSON.parse(String(text))) as Partial<ExportedDevices>;
     if (typeof authority !== 'string' || typeof policy !== 'string' || !Array.isArray(pages) || pages.length === 0)
       throw new Error('it has no devices');
     return { authority, policy, pages: pages.map(String) };
-  } catch (error) {
-    throw new CommandError(`${path}: ${(error as Error).message}`);
-  }
+  });
 }

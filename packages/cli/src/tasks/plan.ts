@@ -1,43 +1,28 @@
 /** `basa plan`: the costs of a task before it is created, by the number of updates in a sum, and the effects of its noise. */
 import type { FieldDefinitions, TaskPolicy } from '@basa/protocol/policy';
 import { chosenModel } from '../flags/models.ts';
-import {
-  authoritiesFlag,
-  bufferFlag,
-  devicesFlag,
-  fieldDefinitions,
-  NOISE_FLAGS,
-  noiseOf,
-  STATISTICS_FLAGS,
-  sealingFlag,
-  spoilerWarning,
-  thresholdFlag,
-} from '../flags/task.ts';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  command,
-  defined,
-  EXIT_CODE,
-  positive,
-  text,
-  whole,
-} from '../shell/command.ts';
+import * as taskFlags from '../flags/task.ts';
+import * as flag from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, command, defined, EXIT_CODE } from '../shell/command.ts';
 import { table } from '../shell/terminal.ts';
 
 const FLAGS = {
-  dimension: whole({ value: 'd', help: 'number of parameters of the model; or use --model', min: 1, max: 2 ** 31 }),
-  model: text({ value: 'name', help: 'name or file of the model, as in `basa task create`' }),
-  buffer: whole({ ...bufferFlag, default: 100 }),
-  sealing: sealingFlag,
-  authorities: authoritiesFlag,
-  threshold: thresholdFlag,
-  minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
-  devices: devicesFlag,
-  clip: positive({ help: 'C: updates are clipped to this norm', without: 'the clip in the model file, else 1' }),
-  ...NOISE_FLAGS,
-  ...STATISTICS_FLAGS,
+  dimension: flag.whole({
+    value: 'd',
+    help: 'number of parameters of the model; or use --model',
+    min: 1,
+    max: 2 ** 31,
+  }),
+  model: flag.text({ value: 'name', help: 'name or file of the model, as in `basa task create`' }),
+  buffer: flag.whole({ ...taskFlags.bufferFlag, default: 100 }),
+  sealing: taskFlags.sealingFlag,
+  authorities: taskFlags.authoritiesFlag,
+  threshold: taskFlags.thresholdFlag,
+  minimum: flag.whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
+  devices: taskFlags.devicesFlag,
+  clip: flag.positive({ help: 'C: updates are clipped to this norm', without: 'the clip in the model file, else 1' }),
+  ...taskFlags.NOISE_FLAGS,
+  ...taskFlags.STATISTICS_FLAGS,
 };
 type Flags = CommandInput<typeof FLAGS>['flags'];
 
@@ -50,7 +35,7 @@ export const plan: Command = command({
   flags: FLAGS,
   async run({ flags, terminal }) {
     const { buffer, devices, minimum = Math.ceil(0.8 * buffer) } = flags;
-    const warning = spoilerWarning(minimum, devices);
+    const warning = taskFlags.spoilerWarning(minimum, devices);
     if (warning !== undefined) terminal.warn(warning);
     const policyOf = await policiesOf(flags);
     const own = await policyOf(buffer);
@@ -117,10 +102,14 @@ function windowWords({ privacy, statistics }: TaskPolicy): string {
 async function policiesOf(flags: Flags): Promise<(bufferSize: number) => Promise<TaskPolicy | string>> {
   const { makePolicy, SettingsError, statisticsPolicy, TASK_DEFAULTS } = await import('@basa/client/operator');
   const { authorities, minimum, sealing, threshold, window } = flags;
-  const fields = await fieldDefinitions(flags);
+  const fields = await taskFlags.fieldDefinitions(flags);
   const key = (n: number): Uint8Array => new Uint8Array(32).fill(n);
   const keys = { serverKey: key(0), authorities: Array.from({ length: authorities }, (_, n) => key(n + 1)) };
-  const common = { name: 'plan', ...defined({ minimum, sealing, threshold }), ...noiseOf(flags, fields !== undefined) };
+  const common = {
+    name: 'plan',
+    ...defined({ minimum, sealing, threshold }),
+    ...taskFlags.noiseOf(flags, fields !== undefined),
+  };
   const make = fields === undefined ? await ofModel() : ofFields(fields);
   return async (bufferSize) => {
     try {

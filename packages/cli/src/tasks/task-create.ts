@@ -1,106 +1,78 @@
 /** `basa task create`: the policy at each authority, then the task at the server. */
-import { readFile } from 'node:fs/promises';
 import type { AuthorityOperator, CreatedTask, ServerOperator, TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
 import type { FieldDefinitions, TaskPolicy } from '@basa/protocol/policy';
 import { chosenModel, isModelFile, MODEL_NAMES } from '../flags/models.ts';
-import {
-  AUTHORITY_FLAGS,
-  authorityOperator,
-  SERVER_FLAGS,
-  SERVER_TOKEN,
-  serverOperator,
-  short,
-} from '../flags/services.ts';
-import {
-  bufferFlag,
-  bufferWithin,
-  devicesFlag,
-  fieldDefinitions,
-  fittingFor,
-  floorWarning,
-  MODES,
-  type ModeChoice,
-  metricsFlag,
-  NOISE_FLAGS,
-  noiseOf,
-  STATISTICS_FLAGS,
-  sealingFlag,
-  setFlag,
-  settingsOf,
-  spoilerWarning,
-  thresholdFlag,
-} from '../flags/task.ts';
+import * as operators from '../flags/services.ts';
+import * as taskFlags from '../flags/task.ts';
+import * as flag from '../shell/command.ts';
 import {
   type Command,
   CommandError,
   type CommandInput,
   type CommandResult,
-  choice,
   command,
+  contentOf,
   defined,
-  needed,
-  positive,
-  text,
-  whole,
   within,
-  yes,
 } from '../shell/command.ts';
 
 /** The K of the paper's experiments. */
 const USUAL_K = 10;
 
 const FLAGS = {
-  name: text({ help: 'name of the task' }),
-  model: text({
+  name: flag.text({ help: 'name of the task' }),
+  model: flag.text({
     value: 'name',
     help: `${MODEL_NAMES.join(', ')}, or your own file: net.json or model.ts`,
     default: 'mnist',
   }),
-  test: text({
+  test: flag.text({
     value: 'file',
     help: 'test set with which the server evaluates each version: a safetensors file that encodeDataset wrote',
     without: 'the test set of mnist or model.ts',
   }),
-  initial: text({ value: 'file', help: 'safetensors file with the initial parameters', without: 'random ones' }),
-  buffer: whole({ ...bufferFlag, without: String(USUAL_K) }),
-  minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
-  devices: devicesFlag,
-  mode: choice<ModeChoice>(MODES, {
+  initial: flag.text({ value: 'file', help: 'safetensors file with the initial parameters', without: 'random ones' }),
+  buffer: flag.whole({ ...taskFlags.bufferFlag, without: String(USUAL_K) }),
+  minimum: flag.whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
+  devices: taskFlags.devicesFlag,
+  mode: flag.choice(taskFlags.MODES, {
     help: "one-shot: each device sends one message; paper: the paper's own protocol, which does not protect updates from a server that lies, and which both services must allow (unsafePaperMode)",
     default: 'one-shot',
   }),
-  'step-updates': whole({
+  'step-updates': flag.whole({
     help: 'number of updates in one step of the server, from as many batches as that needs',
     min: 1,
     without: 'K',
   }),
-  combine: choice(['mean', 'trimmed'], {
+  combine: flag.choice(['mean', 'trimmed'], {
     value: 'how',
     help: 'how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs --step-updates of at least 5 K',
     without: 'mean',
   }),
-  sealing: sealingFlag,
-  target: whole({
+  sealing: taskFlags.sealingFlag,
+  target: flag.whole({
     value: 'percent',
     help: 'finish the task at this score (accuracy, or R2 for the loss mse); needs a test set',
     min: 1,
     max: 100,
   }),
-  versions: whole({ help: 'finish the task after n versions', min: 1 }),
-  clip: positive({
+  versions: flag.whole({ help: 'finish the task after n versions', min: 1 }),
+  clip: flag.positive({
     help: 'C: updates are clipped to this L2 norm; in paper mode each entry to +-x',
     without: 'the clip in the model file; 1 for a model by name and in paper mode',
   }),
-  metrics: metricsFlag,
-  ...NOISE_FLAGS,
-  ...STATISTICS_FLAGS,
-  'public-models': yes('everybody may read the models and results; by default only devices of the task and operators'),
-  set: setFlag,
-  ...SERVER_FLAGS,
-  token: needed(SERVER_TOKEN), // checked before an authority has the task
-  ...AUTHORITY_FLAGS,
-  threshold: thresholdFlag,
+  metrics: taskFlags.metricsFlag,
+  ...taskFlags.NOISE_FLAGS,
+  ...taskFlags.STATISTICS_FLAGS,
+  'public-models': flag.yes(
+    'everybody may read the models and results; by default only devices of the task and operators',
+  ),
+  set: taskFlags.setFlag,
+  ...operators.SERVER_FLAGS,
+  token: flag.needed(operators.SERVER_TOKEN), // checked before an authority has the task
+  ...operators.AUTHORITY_FLAGS,
+  threshold: taskFlags.thresholdFlag,
 };
 type Input = CommandInput<typeof FLAGS>;
 
@@ -115,8 +87,11 @@ export const taskCreate: Command = command({
   flags: FLAGS,
   opening: 'creating the task',
   async run(input) {
-    const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
-    const fields = await fieldDefinitions(input.flags);
+    const services = {
+      server: await operators.serverOperator(input),
+      authority: await operators.authorityOperator(input),
+    };
+    const fields = await taskFlags.fieldDefinitions(input.flags);
     const created = await (fields === undefined
       ? createTraining(input, services)
       : createStatistics(input, services, fields));
@@ -127,12 +102,12 @@ export const taskCreate: Command = command({
 async function createTraining(input: Input, services: Services): Promise<CreatedTask> {
   const { flags, terminal } = input;
   const { model, test, training: own, clip: known } = await chosenModel(flags.model);
-  const { settings, privacy } = settingsOf(flags.set, false);
+  const { settings, privacy } = taskFlags.settingsOf(flags.set, false);
   const { buffer, combine, devices, metrics, mode, sealing, 'step-updates': stepUpdates, target, threshold } = flags;
-  const fitting = devices !== undefined && buffer === undefined ? fittingFor(devices, USUAL_K) : undefined;
-  const bufferSize = bufferWithin(buffer ?? fitting?.bufferSize ?? USUAL_K, mode);
+  const fitting = devices !== undefined && buffer === undefined ? taskFlags.fittingFor(devices, USUAL_K) : undefined;
+  const bufferSize = taskFlags.bufferWithin(buffer ?? fitting?.bufferSize ?? USUAL_K, mode);
   const minimum = flags.minimum ?? fitting?.minimum;
-  const warning = spoilerWarning(minimum ?? Math.ceil(0.8 * bufferSize), devices);
+  const warning = taskFlags.spoilerWarning(minimum ?? Math.ceil(0.8 * bufferSize), devices);
   if (warning !== undefined) terminal.warn(warning);
   const evaluationSet = await testSetOf(input, test);
   if (target !== undefined && evaluationSet === undefined)
@@ -157,7 +132,7 @@ async function createTraining(input: Input, services: Services): Promise<Created
       places: mode === 'one-shot' ? fitting?.places : undefined,
       initial: await initialOf(input, model),
     }),
-    ...noiseOf(flags, false, privacy),
+    ...taskFlags.noiseOf(flags, false, privacy),
     stop: defined({
       [Live.SCORE_OF_LOSS[training.loss]]: target === undefined ? undefined : target / 100,
       version: flags.versions,
@@ -174,9 +149,9 @@ async function createStatistics({ flags }: Input, services: Services, fields: Fi
   const other = ONLY_MODELS.find((name) => flags[name] !== undefined);
   if (other !== undefined) throw new CommandError(`--${other} is for tasks with a model; remove it`);
   if (flags.mode === 'paper') throw new CommandError('statistics need --mode one-shot; remove --mode paper');
-  const { settings, privacy } = settingsOf(flags.set, true);
+  const { settings, privacy } = taskFlags.settingsOf(flags.set, true);
   const { name = 'statistics', threshold, sealing, devices } = flags;
-  const fitting = devices === undefined ? undefined : fittingFor(devices, USUAL_K);
+  const fitting = devices === undefined ? undefined : taskFlags.fittingFor(devices, USUAL_K);
   const { createStatisticsTask } = await import('@basa/client/operator');
   return createStatisticsTask(services, {
     name,
@@ -185,7 +160,7 @@ async function createStatistics({ flags }: Input, services: Services, fields: Fi
     bufferSize: flags.buffer ?? fitting?.bufferSize ?? USUAL_K,
     publicModels: flags['public-models'],
     ...defined({ minimum: flags.minimum ?? fitting?.minimum, threshold, sealing }),
-    ...noiseOf(flags, true, privacy),
+    ...taskFlags.noiseOf(flags, true, privacy),
     ...defined({ authorityNoise: settings.authorityNoise, tolerated: settings.tolerated }),
   });
 }
@@ -194,7 +169,7 @@ async function createStatistics({ flags }: Input, services: Services, fields: Fi
 async function told({ terminal }: Input, { task, policy }: CreatedTask): Promise<CommandResult> {
   const { Privacy } = await import('@basa/protocol/policy');
   const { noiseAdvice } = await import('./policy-costs.ts');
-  const warning = floorWarning(policy.oneShot?.versionMinimum ?? policy.minimum);
+  const warning = taskFlags.floorWarning(policy.oneShot?.versionMinimum ?? policy.minimum);
   if (warning !== undefined) terminal.warn(warning);
   // A task without a budget promises nothing that its noise could break.
   const kind = policy.privacy?.budget === undefined ? 'note' : 'warning';
@@ -203,7 +178,7 @@ async function told({ terminal }: Input, { task, policy }: CreatedTask): Promise
   terminal.line(Privacy.noiseWords(policy).sentence);
   for (const line of await errorLines(policy)) terminal.line(line);
   terminal.line(
-    `The owner of each authority lets devices in: \`basa keys enroll --task ${short(task)} --hashes <file>\``,
+    `The owner of each authority lets devices in: \`basa keys enroll --task ${operators.short(task)} --hashes <file>\``,
   );
   return { json: { task } };
 }
@@ -241,20 +216,12 @@ async function testSetOf(
   const { test: file } = flags;
   if (file === undefined) return test?.(signal);
   const { decodeDataset } = await import('@basa/learning');
-  try {
-    return decodeDataset(await readFile(file));
-  } catch (error) {
-    throw new CommandError(`--test ${file}: ${(error as Error).message}`);
-  }
+  return contentOf('--test', file, decodeDataset);
 }
 
 async function initialOf({ flags }: Input, model: Model): Promise<TaskSettings['initial'] | undefined> {
   const { initial: file } = flags;
   if (file === undefined) return undefined;
   const { decodeSafetensors } = await import('@basa/learning');
-  try {
-    return { parameters: decodeSafetensors(model, await readFile(file)) };
-  } catch (error) {
-    throw new CommandError(`--initial ${file}: ${(error as Error).message}`);
-  }
+  return contentOf('--initial', file, (bytes) => ({ parameters: decodeSafetensors(model, bytes) }));
 }

@@ -1,45 +1,24 @@
-/** `basa task ls`: lists the tasks. */
+/** `basa task ...`: lists, shows, changes, deletes and exports tasks. */
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
 import type { Model } from '@basa/learning';
-import type { Live } from '@basa/protocol/http';
-import type { TaskPolicy } from '@basa/protocol/policy';
 import { loadModel } from '../flags/models.ts';
-import {
-  namedTask,
-  SERVER_FLAGS,
-  serverOperator,
-  short,
-  TAKES_NAMED_TASK,
-  TAKES_TASK,
-  taskArgument,
-} from '../flags/services.ts';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  type CommandResult,
-  choice,
-  command,
-  needed,
-  parsed,
-  text,
-  whole,
-  yes,
-} from '../shell/command.ts';
+import * as operators from '../flags/services.ts';
+import * as flag from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, type CommandResult, command } from '../shell/command.ts';
 import { counted, scoreCell, table } from '../shell/terminal.ts';
 
 export const taskList: Command = command({
   name: 'task ls',
   summary: 'list the tasks of a server',
-  flags: SERVER_FLAGS,
+  flags: operators.SERVER_FLAGS,
   async run(input) {
-    const tasks = await (await serverOperator(input)).tasks();
-    const rows = tasks.map(({ task, name, state, version, batches, ...scores }) => [
-      short(task),
+    const tasks = await (await operators.serverOperator(input)).tasks();
+    const rows = tasks.map(({ task, name, state, version, buffers, ...scores }) => [
+      operators.short(task),
       name,
       state,
       String(version ?? '-'),
@@ -73,24 +52,31 @@ const headings = (score: string): string[] => [
 export const taskShow: Command = command({
   name: 'task show',
   summary: 'show a task and the newest versions of its model, or the newest windows of its statistics',
-  takes: TAKES_TASK,
+  takes: operators.TAKES_TASK,
   flags: {
-    last: parsed<number>(
+    last: flag.parsed<number>(
       { value: 'n', help: 'number of versions or windows to show, or all', default: 10 },
       'a whole number of at least 1, or all',
-      lastOf,
+      (given) => {
+        const last = given === 'all' ? Number.MAX_SAFE_INTEGER : Number(given);
+        return Number.isSafeInteger(last) && last >= 1 ? last : undefined;
+      },
     ),
-    follow: yes('print each new version until the task is finished, or until Ctrl-C'),
-    ...SERVER_FLAGS,
+    follow: flag.yes('print each new version until the task is finished, or until Ctrl-C'),
+    ...operators.SERVER_FLAGS,
   },
   async run(input) {
-    const server = await serverOperator(input);
-    const task = await server.task(await taskArgument(input, server));
-    if (await isStatistics(task)) return showWindows(input, server, task);
+    const server = await operators.serverOperator(input);
+    const task = await server.task(await operators.taskArgument(input, server));
+    const { decodePolicy, noiseWords } = await import('@basa/protocol/policy');
+    const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
+    const policy = decodePolicy(Buffer.from(task.policy, 'hex'));
+    const noise = noiseWords(policy).sentence;
+    if (policy.statistics !== undefined) return showWindows(input, server, task, ['noise', noise], policy.minimum);
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    const { score, noise, minimum } = await policyWords(task, versions);
-    const next = task.state === 'finished' ? '-' : await gatheringWords(task, minimum);
-    input.terminal.line(table(linesOf(task, score, noise, next)));
+    const score = SCORE_OF_LOSS[policy.training.loss] === 'r2' ? 'R2' : 'accuracy';
+    const next = task.state === 'finished' ? '-' : await gatheringWords(task, policy.minimum);
+    input.terminal.line(table([...linesOf(task, score, next), ['noise', noise]]));
     input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
     if (!input.flags.follow) return { json: { ...task, versions } };
     const seen = versions.at(-1)?.version ?? -1;
@@ -99,34 +85,26 @@ export const taskShow: Command = command({
   },
 });
 
-async function isStatistics({ policy }: ServerTask): Promise<boolean> {
-  return (await policyOf(policy)).statistics !== undefined;
-}
-
 async function showWindows(
   { terminal, flags }: { readonly terminal: CommandInput['terminal']; readonly flags: { readonly last: number } },
   server: ServerOperator,
   task: ServerTask,
+  noise: readonly string[],
+  minimum: number,
 ): Promise<CommandResult> {
   const { WINDOW_HEADINGS, windowRow } = await import('./statistics.ts');
   const windows = (await server.statistics(task.task)).slice(-flags.last);
   const { task: name, state, why } = task;
-  const { noise, minimum } = await policyWords(task, []);
   const lines = [
     ['task', name],
     ['name', task.name],
     ['state', why === undefined ? state : `${state}: ${why}`],
     ['next window', `needs ${minimum} reports`],
-    ['noise', noise],
+    noise,
   ];
   terminal.line(table(lines));
   terminal.line(`\n${table([WINDOW_HEADINGS, ...windows.map(windowRow)])}`);
   return { json: { ...task, windows } };
-}
-
-function lastOf(given: string): number | undefined {
-  const last = given === 'all' ? Number.MAX_SAFE_INTEGER : Number(given);
-  return Number.isSafeInteger(last) && last >= 1 ? last : undefined;
 }
 
 /** Prints a version once it was evaluated, or once the next one exists. */
@@ -163,7 +141,7 @@ function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scor
     String(dropped),
     meanAge?.toFixed(2) ?? '-',
     scoreCell(scores),
-    sums.length === 0 ? '-' : sums.map(short).join(' '),
+    sums.length === 0 ? '-' : sums.map(operators.short).join(' '),
     meansOf(metrics),
   ];
 }
@@ -172,16 +150,6 @@ function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scor
 function meansOf(metrics: VersionState['metrics'] = {}): string {
   const means = Object.entries(metrics).map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`);
   return means.length === 0 ? '-' : means.join(', ');
-}
-
-/** The name of the score, which versions have or the loss determines, the noise, and the smallest number of updates in a sum. */
-async function policyWords({ policy }: ServerTask, versions: readonly VersionState[]) {
-  const { Privacy } = await import('@basa/protocol/policy');
-  const { Live } = await import('@basa/protocol/http');
-  const decoded = await policyOf(policy);
-  const known = versions.map(Live.shownScore).find((one) => one !== undefined);
-  const name = known?.name ?? Live.SCORE_OF_LOSS[decoded.training.loss];
-  return { score: name === 'r2' ? 'R2' : name, noise: Privacy.noiseWords(decoded).sentence, minimum: decoded.minimum };
 }
 
 /** Why there is no newer version yet, in the words of devices and pages, and how many devices may end that. */
@@ -195,15 +163,8 @@ export async function gatheringWords(
   return underWay === 0 ? text : `${text} (${counted(underWay, 'device')} at work)`;
 }
 
-async function policyOf(hex: string): Promise<TaskPolicy> {
-  const { TaskPolicy } = await import('@basa/protocol/policy');
-  const { fromHex } = await import('@basa/masking');
-  return TaskPolicy.decode(fromHex(hex) ?? new Uint8Array());
-}
-
-function linesOf(described: ServerTask, score: string, noise: string, next: string): string[][] {
-  const { task, name, mode, state, why, version, evaluation, batches, admission, meanAge } = described;
-  const { loss = evaluation?.loss } = described;
+function linesOf(described: ServerTask, score: string, next: string): string[][] {
+  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
   const { places, used, waiting, waitingBatches } = admission;
   return [
     ['task', task],
@@ -217,71 +178,61 @@ function linesOf(described: ServerTask, score: string, noise: string, next: stri
     ['open batches', `${batches}, ${waitingBatches} of them waiting to be opened`],
     ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions`],
-    ['noise', noise],
   ];
 }
 
-interface Change {
-  readonly name: string;
-  readonly summary: string;
-  readonly state: 'running' | 'paused' | 'finished';
-  /** The meaning for devices. */
-  readonly words: string;
-}
-
-function change({ name, summary, state, words }: Change): Command {
+/** `words`: the meaning for devices. */
+function change(
+  name: string,
+  state: 'running' | 'paused' | 'finished',
+  { summary, words }: { readonly summary: string; readonly words: string },
+): Command {
   const isFinal = state === 'finished';
   return command({
     name: `task ${name}`,
     summary,
-    takes: isFinal ? TAKES_NAMED_TASK : TAKES_TASK,
-    flags: SERVER_FLAGS,
+    takes: isFinal ? operators.TAKES_NAMED_TASK : operators.TAKES_TASK,
+    flags: operators.SERVER_FLAGS,
     notes: [words],
     async run(input) {
-      const server = await serverOperator(input);
-      const asked = await (isFinal ? namedTask : taskArgument)(input, server);
+      const server = await operators.serverOperator(input);
+      const asked = await (isFinal ? operators.namedTask : operators.taskArgument)(input, server);
       const task = await server.setState(asked, state);
-      input.terminal.line(`${task.name} (${short(task.task)}) is ${task.state}`);
+      input.terminal.line(`${task.name} (${operators.short(task.task)}) is ${task.state}`);
       return { json: task };
     },
   });
 }
 
-export const taskPause: Command = change({
-  name: 'pause',
+export const taskPause: Command = change('pause', 'paused', {
   summary: 'pause a task: devices wait until `basa task resume`',
-  state: 'paused',
   words: 'Devices are told to ask again later. Open batches continue, and may still become a version.',
 });
-export const taskResume: Command = change({
-  name: 'resume',
+export const taskResume: Command = change('resume', 'running', {
   summary: 'let devices take part again after a pause',
-  state: 'running',
   words: 'You cannot resume a finished task. Create a new one from its newest version with --initial.',
 });
-export const taskFinish: Command = change({
-  name: 'finish',
+export const taskFinish: Command = change('finish', 'finished', {
   summary: 'end a task permanently; its models are kept',
-  state: 'finished',
   words: 'Devices are told that the task is finished. Open batches continue, and may still become a version.',
 });
 
 export const taskDelete: Command = command({
   name: 'task delete',
   summary: 'delete a finished task and its models from the server',
-  takes: TAKES_NAMED_TASK,
-  flags: { yes: yes('confirm the deletion; the models cannot be recovered'), ...SERVER_FLAGS },
+  takes: operators.TAKES_NAMED_TASK,
+  flags: { yes: flag.yes('confirm the deletion; the models cannot be recovered'), ...operators.SERVER_FLAGS },
   notes: [
     'The task must be finished and its batches must have ended. The command lists the deleted rows, and the server overwrites them in its data folder.',
     'Backups and the authority still contain the task: its policy, the keys of its devices and the hashes of its uploads, but no updates.',
   ],
   async run(input) {
-    const server = await serverOperator(input);
-    const { task, name, version = 0 } = await server.task(await namedTask(input, server));
-    const what = `${name} (${short(task)}), versions 0 to ${version}`;
+    const server = await operators.serverOperator(input);
+    const { task, name, version = 0 } = await server.task(await operators.namedTask(input, server));
+    const what = `${name} (${operators.short(task)}), versions 0 to ${version}`;
     if (!input.flags.yes)
       throw new CommandError(
-        `this would delete ${what} permanently; export what you need (\`basa task export ${short(task)} --out model.safetensors\`), then add --yes`,
+        `this would delete ${what} permanently; export what you need (\`basa task export ${operators.short(task)} --out model.safetensors\`), then add --yes`,
       );
     const rows = await server.removeTask(task);
     input.terminal.line(`deleted ${what}`);
@@ -297,23 +248,26 @@ type Format = (typeof FORMATS)[number];
 export const taskExport: Command = command({
   name: 'task export',
   summary: 'write a version of the model, or the training curves of a task, in a format for other tools',
-  takes: TAKES_TASK,
+  takes: operators.TAKES_TASK,
   flags: {
-    out: needed({ value: 'path', help: 'file to write' }),
-    format: choice(FORMATS, {
+    out: flag.needed({ value: 'path', help: 'file to write' }),
+    format: flag.choice(FORMATS, {
       help: 'safetensors or onnx for the model; csv for the curves',
       without: 'the extension of --out: .safetensors, .onnx or .csv',
     }),
-    version: whole({ help: 'version of the model', without: 'the newest' }),
-    model: text({ value: 'file', help: 'file with the network, net.json or model.ts, if the server does not know it' }),
-    ...SERVER_FLAGS,
+    version: flag.whole({ help: 'version of the model', without: 'the newest' }),
+    model: flag.text({
+      value: 'file',
+      help: 'file with the network, net.json or model.ts, if the server does not know it',
+    }),
+    ...operators.SERVER_FLAGS,
   },
   async run(input) {
     const { flags } = input;
     const { out } = flags;
     const format = flags.format ?? formatOf(out);
-    const server = await serverOperator(input);
-    const task = await server.task(await taskArgument(input, server));
+    const server = await operators.serverOperator(input);
+    const task = await server.task(await operators.taskArgument(input, server));
     if (format === 'csv') {
       const versions = await server.versions(task.task);
       await write(out, await curvesAsCsv(versions));
@@ -324,7 +278,7 @@ export const taskExport: Command = command({
     const version = flags.version ?? task.version ?? 0;
     const parameters = await server.parameters(task.task, version);
     const about = { task: task.task, version: String(version) };
-    await write(out, await modelFile({ format, model, parameters, about }));
+    await write(out, await modelFile(format, model, parameters, about));
     input.terminal.line(`wrote version ${version} (${parameters.length} parameters) to ${out}`);
     return { json: { task: task.task, format, version, parameters: parameters.length, file: out } };
   },
@@ -349,25 +303,19 @@ async function modelOf(file: string | undefined, described: unknown): Promise<Mo
   return readModelJson(described);
 }
 
-async function modelFile({
-  format,
-  model,
-  parameters,
-  about,
-}: {
-  readonly format: 'safetensors' | 'onnx';
-  readonly model: Model;
-  readonly parameters: Float32Array;
-  readonly about: Readonly<Record<string, string>>;
-}): Promise<Uint8Array> {
+async function modelFile(
+  format: 'safetensors' | 'onnx',
+  model: Model,
+  parameters: Float32Array,
+  about: Readonly<Record<string, string>>,
+): Promise<Uint8Array> {
   const { encodeSafetensors } = await import('@basa/learning');
   const { encodeOnnx } = await import('@basa/learning/files');
   try {
     return (format === 'onnx' ? encodeOnnx : encodeSafetensors)(model, parameters, about);
   } catch (error) {
-    if (error instanceof RangeError)
-      throw new CommandError(`${model.name} cannot be written as ${format}: ${error.message}`);
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    throw new CommandError(`${model.name} cannot be written as ${format}: ${error.message}`);
   }
 }
 
