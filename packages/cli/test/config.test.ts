@@ -102,6 +102,8 @@ describe('basa config', () => {
 });
 
 describe('basa doctor', () => {
+  const doctor = async (config: string) => (await basa(['doctor', 'server', '--config', config])).out;
+
   it('checks only this machine if no service is named', async () => {
     const { code, out } = await basa(['doctor']);
     expect([code, out]).toEqual([0, expect.stringContaining('ok    node: v')]);
@@ -125,7 +127,7 @@ describe('basa doctor', () => {
       expect(await found({ authorityUrl: 'http://127.0.0.1:9' })).toEqual({ code: 1, failed: ['authority'] });
       expect(await found({ port: 'x' })).toEqual({ code: 1, failed: ['configuration'] });
       const config = file('doctor.json', { ...server, port: 'x' });
-      const { out } = await basa(['doctor', 'server', '--config', config]);
+      const out = await doctor(config);
       expect(out).toContain('FAIL  configuration: port must be');
       expect(out).toMatch(/\n1 problem:\n1\. configuration: port must be .*\n {3}follow this advice/);
     } finally {
@@ -137,14 +139,7 @@ describe('basa doctor', () => {
     const issuer = await startIssuer({});
     const known = { audience: 'basa', clientId: 'basa', roles: { staff: ['operator'] } };
     const found = async (address: string) =>
-      (
-        await basa([
-          'doctor',
-          'server',
-          '--config',
-          file('oidc.json', { ...server, oidc: { ...known, issuer: address } }),
-        ])
-      ).out;
+      doctor(file('oidc.json', { ...server, oidc: { ...known, issuer: address } }));
     expect(await found(issuer.url)).toContain(`ok    sign-in: ${issuer.url} answers`);
     expect(await found(`${issuer.url}/`)).toContain('describes another issuer');
     await issuer.close();
@@ -173,7 +168,7 @@ describe('basa doctor', () => {
     const config = file('pair.json', { ...server, host: 'localhost', ...pair, tlsKeyFile: other });
     const { errors } = await basa(['config', 'check', 'server', '--config', config]);
     expect(errors).toContain('warning: certificate: ');
-    expect((await basa(['doctor', 'server', '--config', config])).out).toContain('FAIL  certificate: ');
+    expect(await doctor(config)).toContain('FAIL  certificate: ');
   });
 
   it('only reads: a data folder without blobs stays without', async () => {
@@ -186,7 +181,7 @@ describe('basa doctor', () => {
     // SQLite itself keeps two files beside a database that is read.
     const files = () => readdirSync(join(folder, 'reads')).filter((name) => !/-(?:shm|wal)$/.test(name));
     const before = files();
-    const { out } = await basa(['doctor', 'server', '--config', config]);
+    const out = await doctor(config);
     expect(out).toContain('ok    blobs: all blobs that the records name exist');
     expect(files()).toEqual(before);
   });
@@ -198,7 +193,7 @@ describe('basa doctor', () => {
     for (const [name, text] of Object.entries(TEST_TLS)) writeFileSync(join(folder, name), text, { mode: 0o600 });
     const tls = { tlsKeyFile: join(folder, 'key'), tlsCertFile: join(folder, 'cert') };
     const config = file('tls.json', { ...server, ...tls, port, authorityUrl: `https://127.0.0.1:${port}` });
-    const { out } = await basa(['doctor', 'server', '--config', config]);
+    const out = await doctor(config);
     self.close();
     expect(out).toContain(`ok    port: the service is running at 127.0.0.1:${port}`);
     expect(out).toContain(`the certificate of https://127.0.0.1:${port} is not trusted`);
@@ -210,7 +205,7 @@ describe('basa doctor', () => {
     const other = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
-    const { out } = await basa(['doctor', 'server', '--config', file('port.json', { ...server, port })]);
+    const out = await doctor(file('port.json', { ...server, port }));
     other.close();
     expect(out).toContain(`FAIL  port: 127.0.0.1:${port} cannot be used (EADDRINUSE)`);
   });

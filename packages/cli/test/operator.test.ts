@@ -12,6 +12,7 @@ import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { words } from './support/words.ts';
 
 const hasNumpy = spawnSync(process.env['BASA_PYTHON'] ?? 'python3', ['-c', 'import numpy, cryptography']).status === 0;
 
@@ -31,11 +32,17 @@ describe('with `basa dev` in one terminal, another', () => {
   let made = 0;
   const enrol = (task = environment['BASA_TASK'] ?? '') =>
     enrolHere(environment, { task, folder: join(folder, `enrolment-${++made}`) });
+  /** The policy of a task that is created with these flags. */
+  const policyOf = async (...flags: readonly string[]) => {
+    const created = await type('task', 'create', '--name', `task ${++made}`, ...flags, '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
+    return decodePolicy(new Uint8Array(await answer.arrayBuffer()));
+  };
   const typeElsewhere = (...args: readonly string[]) => basa(args, environment);
 
   beforeAll(async () => {
-    const ports = ['--server-port', '0', '--authority-port', '0'];
-    dev = start(['dev', '--folder', join(folder, 'data'), '--devices', '2', '--buffer', '3', ...ports]);
+    dev = start(words`dev --folder ${join(folder, 'data')} --devices 2 --buffer 3 --server-port 0 --authority-port 0`);
     const said = await dev.said('Ctrl-C stops everything');
     environment = exportsOf(said);
   });
@@ -64,16 +71,11 @@ describe('with `basa dev` in one terminal, another', () => {
     writeFileSync(file, `${'f'.repeat(64)}\n${token}\nno token\n`);
     const update = join(folder, 'by-file.f32');
     writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
-    const words = ['client', '--task', task, '--identity', join(folder, 'by-file'), '--update', update];
-    const wrong = await type(...words, '--enrol', file, '--user', '2');
-    expect([wrong.code, wrong.errors]).toEqual([
-      2,
-      expect.stringContaining('line 3 of the file of --enrol is no token'),
-    ]);
-    expect((await type(...words, '--enrol', 'FF')).errors).toContain(
-      '--enrol takes 64 lower-case hexadecimal digits, or',
-    );
-    expect((await type(...words, '--enrol', file, '--user', '1')).out).toMatch(/^accepted$/m);
+    const device = words`client --task ${task} --identity ${join(folder, 'by-file')} --update ${update}`;
+    const wrong = await type(...device, '--enrol', file, '--user', '2');
+    expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining('line 3 of the file of --enrol is no')]);
+    expect((await type(...device, '--enrol', 'FF')).errors).toContain('--enrol takes 64 lower-case hexadecimal digits');
+    expect((await type(...device, '--enrol', file, '--user', '1')).out).toMatch(/^accepted$/m);
   });
 
   it('learns that another process has the identity', async () => {
@@ -245,8 +247,8 @@ describe('with `basa dev` in one terminal, another', () => {
     const created = await type('task', 'create', '--name', 'metrics', ...asked);
     const { task } = lastLine(created.out) as { task: string };
     const [token = ''] = await enrol(task);
-    const words = ['client', '--identity', join(folder, 'metrics'), '--task', task, '--update', update];
-    const offer = (...more: readonly string[]) => type(...words, '--enrol', token, ...more);
+    const device = words`client --identity ${join(folder, 'metrics')} --task ${task} --update ${update} --enrol ${token}`;
+    const offer = (...more: readonly string[]) => type(...device, ...more);
     expect((await offer()).errors).toContain('add --metric loss=<number> --metric accuracy=<number>');
     expect((await offer('--metric', 'los=1')).errors).toContain(
       'the task has no metric "los"; it asks for loss, accuracy',
@@ -289,10 +291,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const input = { height: 1, width: 1, channels: 1 };
     const net = { name: 'five', input, architecture: [], tensors, clip: 0.5 };
     writeFileSync(file, JSON.stringify({ ...net, training: { epochs: 3, batchSize: 7, loss: 'own' } }));
-    const created = await type('task', 'create', '--model', file, '--json');
-    const { task } = lastLine(created.out) as { task: string };
-    const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-    expect(TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
+    expect(await policyOf('--model', file)).toMatchObject({
       ...{ clip: 0.5, dimension: 5 },
       training: { epochs: 3, batchSize: 7, learningRate: 0.1, loss: 'own' },
     });
@@ -319,12 +318,6 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('writes the training settings, the noise and the metrics into the policy', async () => {
-    const policyOf = async (...flags: readonly string[]) => {
-      const created = await type('task', 'create', '--name', `with ${flags.length} words`, ...flags, '--json');
-      const { task } = lastLine(created.out) as { task: string };
-      const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-      return TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()));
-    };
     const said = ['--set', 'training={"epochs":2,"batchSize":5,"learningRate":0.25}', '--set', 'maxStaleness=3'];
     expect(await policyOf(...said)).toMatchObject({
       training: { epochs: 2, batchSize: 5, learningRate: 0.25, loss: 'softmaxCrossEntropy' },
@@ -367,16 +360,13 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('creates a task for large sums, and learns which flags paper mode does not support', async () => {
-    const asked = ['task', 'create', '--name', 'shots'];
-    const created = lastLine((await type(...asked, '--buffer', '2000', '--json')).out) as { task: string };
-    const answer = await fetch(new URL(AUTHORITY_PATH.policy(created.task), environment['BASA_AUTHORITY']));
-    expect(TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
+    expect(await policyOf('--buffer', '2000')).toMatchObject({
       engine: ENGINE.oneShot,
       oneShot: { tolerated: 0 },
       bufferSize: 2000,
     });
-    const told = async (...words: readonly string[]) => (await type('task', 'create', ...words)).errors;
-    const paper = (...words: readonly string[]) => told('--mode', 'paper', ...words);
+    const paper = async (...more: readonly string[]) =>
+      (await type('task', 'create', '--mode', 'paper', ...more)).errors;
     expect(await paper('--noise', '1', '--participations', '1')).toContain('privacy needs one-shot mode');
     expect(await paper('--set', 'tolerated=1')).toContain('tolerated needs one-shot mode');
     expect(await paper('--buffer', '2000')).toContain('--buffer takes a whole number from 2 to 1024');

@@ -16,6 +16,7 @@ import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/flags/models.ts';
 import { sourcesOf, TOOLS } from '../src/project/new.ts';
+import { words } from './support/words.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,9 +29,12 @@ interface Manifest {
 const TEMPLATES = ['node', 'tfjs', 'browser'] as const;
 
 /** Returns the output of a project's script, started as its README says. */
-async function npm(template: string, words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+async function npm(template: string, script: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const env = { ...process.env, NODE_OPTIONS: '', ...environment };
-  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', ...words], { cwd: inProject(template), env });
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', ...script], {
+    cwd: inProject(template),
+    env,
+  });
   return stdout;
 }
 
@@ -59,7 +63,7 @@ describe('`basa new`', () => {
   });
 
   it.each(TEMPLATES)('keeps the keys of devices out of git: %s', async (template) => {
-    const git = (...words: readonly string[]) => promisify(execFile)('git', words, { cwd: inProject(template) });
+    const git = (...typed: readonly string[]) => promisify(execFile)('git', typed, { cwd: inProject(template) });
     await git('init', '--quiet');
     const secret = ['task.json', 'devices/'];
     expect((await git('check-ignore', '--', ...secret)).stdout.trim().split('\n')).toEqual(secret);
@@ -159,21 +163,15 @@ const WRONG: Readonly<Record<string, string>> = {
 };
 
 /** A service that does not exist: no answer is needed to refuse. */
-const NOWHERE = [
-  ...['--server', 'http://127.0.0.1:9', '--authority', 'http://127.0.0.1:9'],
-  ...['--token', 'none', '--authority-token', 'none'],
-];
+const NOWHERE = words`--server http://127.0.0.1:9 --authority http://127.0.0.1:9 --token none --authority-token none`;
 
 describe('`basa simulate`', () => {
-  const small = ['--devices', '6', '--versions', '10', '--compute', '1', '--drop-out', '10', '--json'];
-  const simulate = (template: string, ...words: readonly string[]) =>
+  const small = words`--devices 6 --versions 10 --compute 1 --drop-out 10 --json`;
+  const simulate = (template: string, ...more: readonly string[]) =>
     basaHere([
-      'simulate',
-      join(inProject(template), 'model.ts'),
-      '--out',
-      join(folder, 'simulated'),
+      ...words`simulate ${join(inProject(template), 'model.ts')} --out ${join(folder, 'simulated')}`,
       ...small,
-      ...words,
+      ...more,
     ]);
 
   it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
@@ -243,10 +241,7 @@ describe('`basa simulate`', () => {
     ['name a model file', []],
     ['--protocol takes one or several of none, paper', ['node/model.ts', '--protocol', 'magic']],
     ['--delay takes none, exponential', ['node/model.ts', '--delay', 'exponential']],
-    [
-      'does not tolerate drop-outs; raise --at-a-time',
-      ['node/model.ts', '--protocol', 'secagg', '--devices', '3', '--drop-out', '20'],
-    ],
+    ['raise --at-a-time', words`node/model.ts --protocol secagg --devices 3 --drop-out 20`],
     ['must export `model`', ['empty.mjs']],
     ['must export `data`', ['alone.mjs']],
     ['cannot be loaded: that one failed', ['failing.mjs']],
@@ -261,7 +256,7 @@ describe('`basa simulate`', () => {
     ['data of device 0 of 20: points: input 1 of example 0 is NaN; remove the example', ['nan.mjs']],
     ['test: points: examples are 1 x 1 x 3, but net takes 1 x 1 x 4', ['shapes.mjs']],
     ['net has 2 outputs, but the loss mse needs one; end the network with dense(1)', ['outputs.mjs']],
-  ])('says in a sentence what is wrong: %s', async (sentence, [file, ...words]) => {
+  ])('says in a sentence what is wrong: %s', async (sentence, [file, ...more]) => {
     const model = "export const model = { name: 'm', dimension: 1, manifest: [], layers: [] };";
     writeFileSync(join(folder, 'empty.mjs'), '');
     writeFileSync(join(folder, 'alone.mjs'), model);
@@ -269,7 +264,7 @@ describe('`basa simulate`', () => {
     writeFileSync(join(folder, 'net.json'), '{}');
     for (const [name, code] of Object.entries(WRONG)) writeFileSync(join(folder, `${name}.mjs`), code);
     const named = file === undefined ? [] : [join(folder, file)];
-    const { code, errors } = await basaHere(['simulate', ...named, ...words]);
+    const { code, errors } = await basaHere(['simulate', ...named, ...more]);
     expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
   });
 });
@@ -289,8 +284,7 @@ describe('with `basa dev` in one terminal, another', () => {
   };
 
   beforeAll(async () => {
-    const ports = ['--server-port', '0', '--authority-port', '0'];
-    dev = start(['dev', '--folder', join(folder, 'dev'), '--devices', '0', '--buffer', '3', ...ports]);
+    dev = start(words`dev --folder ${join(folder, 'dev')} --devices 0 --buffer 3 --server-port 0 --authority-port 0`);
     environment = exportsOf(await dev.said('Ctrl-C stops everything'));
   });
   afterAll(async () => {
@@ -306,13 +300,12 @@ describe('with `basa dev` in one terminal, another', () => {
     const { versions } = await reached(task);
     expect((versions as { accepted: number }[])[1]?.accepted).toBe(3);
     const [taken = ''] = shellBlocksIn(read(template, 'README.md')).at(-1) ?? [];
-    const words = taken
+    const typed = taken
       .replace('npm run basa -- ', '')
       .replace(/export \S+/, `export ${task}`)
       .split(' ');
-    const exported = await type(
-      ...words.map((word) => (/^model\./.test(word) ? join(inProject(template), word) : word)),
-    );
+    const here = typed.map((word) => (/^model\./.test(word) ? join(inProject(template), word) : word));
+    const exported = await type(...here);
     expect(exported.out).toContain('wrote version 1 (131 parameters)');
   });
 
@@ -335,7 +328,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const file = join(folder, 'net.json');
     const [network] = snippetsOf(readPage('docs/guides/own-model.md'), 'json');
     writeFileSync(file, network?.code ?? '');
-    const created = await type('task', 'create', '--model', file, '--clip', '0.4', '--buffer', '3', '--json');
+    const created = await type(...words`task create --model ${file} --clip 0.4 --buffer 3 --json`);
     const { task } = lastLine(created.out) as { task: string };
     const tokens = await enrolHere(environment, { task, count: 3, folder: join(folder, 'tokens-of-three') });
     const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
@@ -344,19 +337,9 @@ describe('with `basa dev` in one terminal, another', () => {
       training: { epochs: 1, batchSize: 20, learningRate: 0.1 },
     });
     const module = join(inProject('node'), 'model.ts');
-    const own = ['--task', task, '--model', module, '--users', '3'];
+    const own = words`--task ${task} --model ${module} --users 3 --json`;
     const devices = tokens.map((token, n) =>
-      type(
-        'client',
-        '--identity',
-        join(folder, `client-${n}`),
-        '--enrol',
-        token,
-        '--user',
-        String(n),
-        ...own,
-        '--json',
-      ),
+      type(...words`client --identity ${join(folder, `client-${n}`)} --enrol ${token} --user ${String(n)}`, ...own),
     );
     for (const { out } of await Promise.all(devices)) expect(lastLine(out)).toMatchObject({ accepted: 1 });
     await reached(task);
@@ -364,17 +347,7 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('creates the task of a module, with its training settings and its test set', async () => {
     const module = join(inProject('node'), 'model.ts');
-    const created = await type(
-      'task',
-      'create',
-      '--model',
-      module,
-      '--name',
-      'of a module',
-      '--target',
-      '99',
-      '--json',
-    );
+    const created = await type(...words`task create --model ${module} --name module --target 99 --json`);
     const { task } = lastLine(created.out) as { task: string };
     const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
     expect(TaskPolicy.decode(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
@@ -403,8 +376,8 @@ describe('with `basa dev` in one terminal, another', () => {
   it('exports the model and the curves in every format, or says why not', async () => {
     const task = environment['BASA_TASK'] ?? '';
     const out = join(folder, 'out');
-    const exported = async (...words: readonly string[]) => {
-      const { code, out: said, errors } = await type('task', 'export', task, ...words, '--json');
+    const exported = async (...more: readonly string[]) => {
+      const { code, out: said, errors } = await type('task', 'export', task, ...more, '--json');
       expect([code, errors]).toEqual([0, expect.any(String)]);
       return (lastLine(said) as { file: string }).file;
     };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterAll, describe, expect, it } from 'vitest';
+import { words } from './support/words.ts';
 
 const PYTHON = process.env['BASA_PYTHON'] ?? 'python3';
 const has = (modules: string): boolean => spawnSync(PYTHON, ['-c', `import ${modules}`]).status === 0;
@@ -30,18 +31,7 @@ def trainer(device, devices):
 def test():
     return of(0, 300)
 `;
-const SMALL = [
-  '--devices',
-  '6',
-  '--versions',
-  '6',
-  '--buffer',
-  '3',
-  '--compute',
-  '1',
-  '--out',
-  join(folder, 'simulated'),
-];
+const SMALL = words`--devices 6 --versions 6 --buffer 3 --compute 1 --out ${join(folder, 'simulated')}`;
 
 async function simulated(name: string, text: string, ...more: readonly string[]) {
   const file = join(folder, name);

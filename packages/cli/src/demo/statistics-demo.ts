@@ -5,7 +5,7 @@ import { startLocalServices } from '../local/local-services.ts';
 import { CommandError, type CommandResult, EXIT_CODE, within } from '../shell/command.ts';
 import { counted, percent, table } from '../shell/terminal.ts';
 import { comparedValues, coverageOf, DEVIATIONS, fieldText, type KnownFields, truthsOf } from '../tasks/statistics.ts';
-import type { DemoInput } from './demo.ts';
+import type { DemoInput } from './demo-flags.ts';
 import { FIELDS, startReporters } from './reporters.ts';
 
 /** A window that is over, with what is known about the devices in its sums. */

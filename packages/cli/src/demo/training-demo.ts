@@ -10,7 +10,7 @@ import { bufferWithin, fittingMinimum, MODES, type ModeChoice } from '../flags/t
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import { type CommandResult, EXIT_CODE, within } from '../shell/command.ts';
 import { counted, plot, table } from '../shell/terminal.ts';
-import type { DemoInput } from './demo.ts';
+import type { DemoInput } from './demo-flags.ts';
 import { type Fleet, type FleetTally, SERVER_STEP, startFleet } from './fleet.ts';
 import { type PlainTwin, runPlainTwin, twinVersions } from './plain-twin.ts';
 
@@ -162,10 +162,7 @@ function statusOf(progress: DemoProgress, goal: DemoGoal): string {
   const updates = tally.accepted.length;
   const pace = (updates / Math.max(1, seconds)).toFixed(1);
   return [
-    plot(
-      versions.map(({ accuracy }) => accuracy),
-      { mark: goal.target, label: percent },
-    ),
+    plotOf(versions, goal.target),
     `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
     `updates ${updates} (${pace} a second)   dropped out ${tally.dropped}`,
   ].join('\n');
@@ -233,10 +230,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
       ? `Reached ${percent(target)} at buffer ${first}, then ran ${counted(further, 'more buffer')}: ${percent(result.accuracy)} after ${buffers} and ${seconds.toFixed(0)} s`
       : missOf(result, target);
   return [
-    plot(
-      versions.map(({ accuracy }) => accuracy),
-      { mark: target, label: percent },
-    ),
+    plotOf(versions, target),
     verdict,
     `${counted(tally.dropped, 'contribution')} dropped out; every buffer still gave its sum.`,
   ].join('\n');
@@ -286,6 +280,11 @@ function missOf({ ending, versions, accuracy, seconds, tally }: DemoResult, targ
   if (tally.accepted.length === 0)
     return `${stood}. No update was accepted. Run it again with --keep and read server.log and authority.log in its folder.`;
   return `${stood}. This machine was too slow for the time limit. Stop other programs, or allow more time with --seconds.`;
+}
+
+function plotOf(versions: DemoProgress['versions'], target: number): string {
+  const accuracies = versions.map(({ accuracy }) => accuracy);
+  return plot(accuracies, target, percent);
 }
 
 function newestOf(versions: DemoProgress['versions']): number {

@@ -9,20 +9,8 @@ import { pagesFolder } from '@basa/web';
 const SHARES = 12;
 const EXAMPLES = 400;
 
-export interface LocalPages {
-  readonly serverPort: number;
-  /** Keys of the server's configuration. */
-  readonly server: object;
-  /** Pages of the server may call the authority. */
-  readonly origins: readonly string[];
-}
-
-/** Undefined if no pages were built. */
-export async function localPages(
-  folder: string,
-  serverPort: number,
-  handsOutTokens: boolean,
-): Promise<LocalPages | undefined> {
+/** The server's port, keys of its configuration, and the origins of its pages, which may call the authority. Undefined if no pages were built. */
+export async function localPages(folder: string, serverPort: number, handsOutTokens: boolean) {
   const pages = pagesFolder();
   if (pages === undefined) return undefined;
   const sharesFolder = sharesBelow(folder);

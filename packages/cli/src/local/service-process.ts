@@ -9,70 +9,6 @@ import { nodeSuite } from '@basa/runtime/node';
 import { CommandError, EXIT_CODE } from '../shell/command.ts';
 import { STOP_WITH_PARENT } from '../shell/process.ts';
 
-interface ProcessOptions {
-  readonly name: string;
-  /** The arguments of `node`. */
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** The file to which its output is appended. */
-  readonly logFile: string;
-  readonly signal: AbortSignal;
-  /** Called with the process before it listens. */
-  onChild(child: ChildProcess): void;
-}
-
-/** Returns the address at which it reports to listen. */
-export function startProcess({
-  name,
-  command,
-  environment,
-  logFile,
-  signal,
-  onChild,
-}: ProcessOptions): Promise<string> {
-  const child = spawn(process.execPath, command, {
-    env: { ...process.env, ...environment, [STOP_WITH_PARENT]: '1' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C reaches only this process, which stops them in order
-  });
-  onChild(child);
-  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-  child.stderr.pipe(log, { end: false });
-  child.once('close', () => log.end());
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors = (errors + chunk.toString()).slice(-1000);
-  });
-  return new Promise((resolve, reject) => {
-    const give = (why: Error): void => {
-      child.kill('SIGTERM');
-      reject(why);
-    };
-    const onAbort = (): void => give(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    child.once('exit', (code) => {
-      signal.removeEventListener('abort', onAbort);
-      const isTold = code !== null && code > EXIT_CODE.failed; // one sentence, and a code for the kind of trouble
-      const words = isTold ? `the ${name} does not start: ` : `the ${name} ended with code ${code}: `;
-      give(new CommandError(`${words}${errors.trim().replace(`${name}: `, '')}`, isTold ? code : EXIT_CODE.failed));
-    });
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      log.write(`${line}\n`);
-      const [, url] = /^\w+: listening at (https?:\S+)$/.exec(line) ?? [];
-      if (url !== undefined) resolve(url);
-    });
-  });
-}
-
-export async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  const kill = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await exit;
-  clearTimeout(kill);
-}
-
 export type Role = 'authority' | 'server';
 
 const ROLES = { authority: ['tasks', 'enrol', 'revoke', 'admin'], server: ['operator', 'auditor'] } as const;
@@ -107,13 +43,37 @@ export class ServiceProcesses {
   start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
     const { folder, signal, command } = this.#options;
     const file = this.configure(name, role, config);
-    return startProcess({
-      name,
-      command: [...preloads.flatMap((path) => ['--import', path]), ...command(role, file)],
-      environment,
-      logFile: join(folder, `${name}.log`),
-      signal,
-      onChild: (child) => this.children.set(name, child),
+    const child = spawn(process.execPath, [...preloads.flatMap((path) => ['--import', path]), ...command(role, file)], {
+      env: { ...process.env, ...environment, [STOP_WITH_PARENT]: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true, // Ctrl-C reaches only this process, which stops them in order
+    });
+    this.children.set(name, child);
+    const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a', mode: 0o600 });
+    child.stderr.pipe(log, { end: false });
+    child.once('close', () => log.end());
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors = (errors + chunk.toString()).slice(-1000);
+    });
+    return new Promise((resolve, reject) => {
+      const give = (why: Error): void => {
+        child.kill('SIGTERM');
+        reject(why);
+      };
+      const onAbort = (): void => give(signal.reason as Error);
+      signal.addEventListener('abort', onAbort, { once: true });
+      child.once('exit', (code) => {
+        signal.removeEventListener('abort', onAbort);
+        const isTold = code !== null && code > EXIT_CODE.failed; // one sentence, and a code for the kind of trouble
+        const words = isTold ? `the ${name} does not start: ` : `the ${name} ended with code ${code}: `;
+        give(new CommandError(`${words}${errors.trim().replace(`${name}: `, '')}`, isTold ? code : EXIT_CODE.failed));
+      });
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        log.write(`${line}\n`);
+        const [, url] = /^\w+: listening at (https?:\S+)$/.exec(line) ?? [];
+        if (url !== undefined) resolve(url);
+      });
     });
   }
 
@@ -129,7 +89,12 @@ export class ServiceProcesses {
 
   async stop(name: string): Promise<void> {
     const child = this.children.get(name);
-    if (child !== undefined) await stopProcess(child);
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    await exit;
+    clearTimeout(kill);
   }
 
   async stopAll(): Promise<void> {

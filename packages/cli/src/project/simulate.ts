@@ -163,7 +163,7 @@ function simulationPlot(runs: readonly OwnRun[], target: number | undefined): st
     return name === ACCURACY ? percent(value) : value.toPrecision(3);
   };
   const mark = scaled(target ?? course.at(-1) ?? low);
-  return `${name} by version, ${runs.at(-1)?.protocol}:\n${plot(course.map(scaled), { mark, label })}`;
+  return `${name} by version, ${runs.at(-1)?.protocol}:\n${plot(course.map(scaled), mark, label)}`;
 }
 
 const ACCURACY = 'accuracy';

@@ -77,33 +77,29 @@ export function counted(many: number, one: string): string {
 
 const BAR_COLUMNS = 20;
 
-export function bar(share: number, columns: number = BAR_COLUMNS): string {
-  const filled = Math.round(Math.max(0, Math.min(1, share)) * columns);
-  return `${'█'.repeat(filled)}${'░'.repeat(columns - filled)}`;
+export function bar(share: number): string {
+  const filled = Math.round(Math.max(0, Math.min(1, share)) * BAR_COLUMNS);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_COLUMNS - filled)}`;
 }
 
-export interface PlotOptions {
-  /** A value that is drawn as a line across. */
-  readonly mark: number;
-  readonly rows?: number;
-  readonly columns?: number;
-  label(value: number): string;
-}
+const PLOT = { rows: 8, columns: 60 };
 
 /**
- * Draws values between 0 and 1 as a few rows of characters, with the mark as a line. If there are many, it draws the
+ * Draws values between 0 and 1 as a few rows of characters, with `mark` as a line across. If there are many, it draws the
  * last ones.
  */
-export function plot(values: readonly number[], { mark, rows = 8, columns = 60, label }: PlotOptions): string {
+export function plot(values: readonly number[], mark: number, label: (value: number) => string): string {
+  const { rows, columns } = PLOT;
   const shown = values.slice(-columns);
   const wide = Math.max(1, Math.floor(columns / Math.max(1, shown.length)));
   const rowOf = (value: number): number => Math.round((1 - Math.max(0, Math.min(1, value))) * (rows - 1));
   const lines = Array.from({ length: rows }, (_, row) => {
-    const cells = shown.map((value) => (rowOf(value) === row ? '●' : row === rowOf(mark) ? '·' : ' ').padEnd(wide));
-    const text = row === rowOf(mark) ? label(mark) : row === 0 ? label(1) : row === rows - 1 ? label(0) : '';
-    const rest = (row === rowOf(mark) ? '·' : ' ').repeat(Math.max(0, columns - shown.length * wide));
-    const line = cells.join('');
-    return `${text.padStart(8)} │${row === rowOf(mark) ? line.replaceAll(' ', '·') : line}${rest}`.trimEnd();
+    const isMark = row === rowOf(mark);
+    const cells = shown.map((value) =>
+      (rowOf(value) === row ? '●' : isMark ? '·' : ' ').padEnd(wide, isMark ? '·' : ' '),
+    );
+    const text = isMark ? label(mark) : row === 0 ? label(1) : row === rows - 1 ? label(0) : '';
+    return `${text.padStart(8)} │${cells.join('').padEnd(columns, isMark ? '·' : ' ')}`.trimEnd();
   });
   return lines.join('\n');
 }

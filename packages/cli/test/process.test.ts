@@ -1,7 +1,10 @@
-/** Whom a process looks after because they started it; processes.long.test.ts kills them. */
+/** Whom a process looks after because they started it (processes.long.test.ts kills them), and the folders that it proposes. */
 import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startersOf, whenGone } from '../src/shell/process.ts';
+import { newFolder, startersOf, whenGone } from '../src/shell/process.ts';
 
 it.each([
   ['a person in a shell', {}],
@@ -25,4 +28,14 @@ it('tells once that one of them is gone', async () => {
   await gone;
   clearInterval(kept);
   expect(told).toBe(1);
+});
+
+it('a folder that exists is not proposed for a new device', () => {
+  const here = mkdtempSync(join(tmpdir(), 'basa-folder-'));
+  const name = join(here, 'my-device');
+  expect(newFolder(name)).toBe(name);
+  mkdirSync(name);
+  mkdirSync(`${name}-2`);
+  expect(newFolder(name)).toBe(`${name}-3`);
+  rmSync(here, { recursive: true });
 });
