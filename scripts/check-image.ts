@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '@basa/testkit/root.ts';
-import { fetchNode } from './packages/node-binary.ts';
+import { fetchNode } from './packages/consumer.ts';
 
 const NODE = 24;
 const BASE = `docker.io/library/node:${NODE}-bookworm-slim`;

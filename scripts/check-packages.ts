@@ -4,31 +4,22 @@
  * runs there.
  */
 import '@basa/testkit/programs/help.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import './build.ts';
 import { writeReports } from './packages/api-reports.ts';
-import { runConsumer, setUpConsumer } from './packages/consumer.ts';
-import { installedIn, tryClient } from './packages/installed.ts';
+import { inConsumer, installedIn, runConsumer, tryClient } from './packages/consumer.ts';
 import { lintTarball } from './packages/lint.ts';
 import { packPackages } from './packages/pack.ts';
 import { browserSizes, outgrown } from './packages/sizes.ts';
 
-const project = mkdtempSync(join(tmpdir(), 'basa-consumer-'));
-try {
-  const tarballs = packPackages(project);
+await inConsumer(packPackages, async (project, folder, tarballs) => {
   const lint = (await Promise.all(tarballs.map(lintTarball))).flat();
   const wrong = [...lint, ...writeReports(), ...outgrown(await browserSizes())];
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
-  setUpConsumer(project, tarballs);
   for (const [what, { names, bytes }] of [
-    ['@basa/client alone', tryClient(tarballs)],
+    ['@basa/client alone', tryClient(tarballs, folder)],
     ['all of ours', installedIn(project)],
   ] as const)
     console.log(`${what}: npm installs ${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`);
   process.stdout.write(runConsumer(project, process.execPath));
   console.log(`${tarballs.length} packages are fit to be published, install, compile and run in an empty project`);
-} finally {
-  rmSync(project, { recursive: true });
-}
+});

@@ -5,13 +5,11 @@
  */
 import '@basa/testkit/programs/help.ts';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { parse } from 'yaml';
-import { setUpConsumer } from './packages/consumer.ts';
-import { runOnNodes } from './packages/node-binary.ts';
+import { inConsumer, runOnNodes } from './packages/consumer.ts';
 import { releaseProblems, type VersionedManifest } from './packages/release-problems.ts';
 import { bomOfLock, publishedBom, sha256Of } from './packages/sbom.ts';
 
@@ -45,15 +43,10 @@ writeFileSync(
 const sums = [...tarballs.map(({ file }) => file), bom].map((file) => `${sha256Of(file)}  ${basename(file)}\n`);
 writeFileSync(join(dirname(bom), 'SHA256SUMS'), sums.join(''));
 console.log(`${bom} and SHA256SUMS say what is in this release`);
-const folder = mkdtempSync(join(tmpdir(), 'basa-release-'));
-try {
-  const project = join(folder, 'project');
-  mkdirSync(project);
-  setUpConsumer(project, tarballs);
-  runOnNodes(project, folder);
-} finally {
-  rmSync(folder, { recursive: true });
-}
+await inConsumer(
+  () => tarballs,
+  (project, folder) => runOnNodes(project, folder),
+);
 const dry = ['--access', 'public', '--loglevel=error', '--dry-run', '--provenance=false'];
 for (const { file } of tarballs) execFileSync('npm', ['publish', file, ...dry], { stdio: 'inherit' });
 console.log(`${tarballs.length} packages could be published as ${version}`);

@@ -8,9 +8,8 @@ import { basename, join, resolve } from 'node:path';
 
 // Loaded after the help, which would take seconds otherwise.
 await import('./build.ts');
-const { closureOf } = await import('./packages/closure.ts');
 const { lintTarball } = await import('./packages/lint.ts');
-const { packPackages, repositoryAddress } = await import('./packages/pack.ts');
+const { closureOf, packPackages, repositoryAddress } = await import('./packages/pack.ts');
 
 const folder = resolve(process.argv[2] ?? 'tarballs');
 rmSync(folder, { recursive: true, force: true });

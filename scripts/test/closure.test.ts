@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { closureOf } from '../packages/closure.ts';
+import { closureOf } from '../packages/pack.ts';
 
 const packages = readdirSync(join(ROOT, 'packages')).map((folder) => {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as {
