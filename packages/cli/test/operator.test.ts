@@ -37,7 +37,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const created = await type('task', 'create', '--name', `task ${++made}`, ...flags, '--json');
     const { task } = lastLine(created.out) as { task: string };
     const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
-    return decodePolicy(new Uint8Array(await answer.arrayBuffer()));
+    return TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()));
   };
   const typeElsewhere = (...args: readonly string[]) => basa(args, environment);
 

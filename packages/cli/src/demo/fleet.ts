@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Costs } from '@basa/client/node';
 import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
-import type { MetricRange, TaskTraining } from '@basa/protocol/policy';
+import type { Training } from '@basa/protocol/policy';
 import { workerModule } from '@basa/runtime/node';
 import type { TrainAndTest } from '../data/mnist.ts';
 import type { ModeChoice } from '../flags/task.ts';
@@ -15,7 +15,7 @@ import type { LocalServices } from '../local/local-services.ts';
  * Settings that learned steadily in virtual time: all of MNIST over the fleet, one epoch per update, a whole step for
  * fresh updates.
  */
-const TRAINING: TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, loss: 'softmaxCrossEntropy' };
+const TRAINING: Training.TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, loss: 'softmaxCrossEntropy' };
 /** A third of the median norm of the first updates (3.4 with 20 devices): the noise grows with it, and the model ends 0.3 points from the one without noise, with 3.4 more than one. */
 const CLIP = 1.2;
 export const SERVER_STEP: ServerStepOptions = { kind: 'fedbuff', rate: 1 };
@@ -36,7 +36,7 @@ const STALL_MS = 1500;
 const ENROLMENT_MS = 3_600_000;
 
 /** Mean training loss of the devices: a curve that needs no test set. A guess among ten digits costs 2.3. */
-const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
+const METRICS: readonly Training.MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 
 export interface FleetOptions {
   readonly name: string;

@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, VersionState } from '@basa/client/operator';
 import * as learning from '@basa/learning';
-import { versionRule } from '@basa/protocol/one-shot';
-import { stalenessWeight, type TaskPolicy } from '@basa/protocol/policy';
+import { Sums } from '@basa/protocol/one-shot';
+import { type TaskPolicy, Training } from '@basa/protocol/policy';
 import type { ModeChoice } from '../flags/task.ts';
 import type { AcceptedNews, Fleet } from './fleet.ts';
 
@@ -59,7 +59,7 @@ function paperMean(twin: PlainTwin, sums: readonly TwinSum[], made: readonly Flo
 /** One-shot: the mean of a batch is weighed by its age as a whole. */
 function meanOf(twin: PlainTwin, sums: readonly TwinSum[], made: readonly Float32Array[]): Mean {
   const { damping = learning.DEFAULT_DAMPING } = twin.serverStep;
-  const { combine } = versionRule(twin.policy);
+  const { combine } = Sums.versionRule(twin.policy);
   const means = sums.map((sum) => {
     const mean = new learning.WeightedMean(twin.initial.length);
     let ages = 0;

@@ -38,7 +38,7 @@ export async function statisticsDemo({ flags, signal, terminal }: DemoInput, fol
         reporters.check();
         for (const window of await services.server.statistics(reporters.created.task)) {
           if (!isNew(window, known)) continue;
-          const truths = truthsOf(fieldsOf(FIELDS), await reporters.included(window.window));
+          const truths = truthsOf(Statistics.fieldsOf(FIELDS), await reporters.included(window.window));
           known.push({ ...window, truths });
           terminal.line(windowLine({ ...window, truths }, known.length));
         }

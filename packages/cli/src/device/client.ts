@@ -64,7 +64,10 @@ async function mnistShare(user: number, users: number, signal: AbortSignal): Pro
 }
 
 /** Throws a sentence unless there is a number for each metric of the task, and for no other. Every client measures `clipped` itself. */
-function metricValues(typed: readonly string[], asked: readonly MetricRange[]): Readonly<Record<string, number>> {
+function metricValues(
+  typed: readonly string[],
+  asked: readonly Training.MetricRange[],
+): Readonly<Record<string, number>> {
   const names = asked.map(({ name }) => name).filter((name) => name !== 'clipped');
   const values = Object.fromEntries(
     typed.map((one) => {
@@ -169,7 +172,7 @@ export const client: Command = command({
 /** The report is read before anything is asked. */
 async function sendReport(input: Input, file: string): Promise<CommandResult> {
   const { terminal, signal } = input;
-  const values = await contentOf('--report', file, (text) => JSON.parse(String(text)) as Report);
+  const values = await contentOf('--report', file, (text) => JSON.parse(String(text)) as Statistics.Report);
   const device = await connect(input);
   try {
     device.on('outside', ({ fields }) =>

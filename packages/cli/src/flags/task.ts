@@ -1,6 +1,6 @@
 /** The flags of a task: its mode, its batches, its noise, its statistics, and the settings that have no flag. */
 import type { PrivacyChoice, StatisticsSettings, TaskSettings } from '@basa/client/operator';
-import type { FieldDefinitions, MetricRange, OneShotPolicy } from '@basa/protocol/policy';
+import type { FieldDefinitions, OneShotPolicy, Training } from '@basa/protocol/policy';
 import * as flag from '../shell/command.ts';
 import { CommandError, contentOf, defined, type Flag, within } from '../shell/command.ts';
 
@@ -189,7 +189,7 @@ function fieldIn(typed: string): readonly [string, FieldDefinitions[string]] {
   );
 }
 
-export const metricsFlag = flag.parsed<readonly MetricRange[]>(
+export const metricsFlag = flag.parsed<readonly Training.MetricRange[]>(
   {
     value: 'list',
     help: 'metrics to average over the devices, as name:low:high separated by commas, for example loss:0:5,accuracy:0:1',

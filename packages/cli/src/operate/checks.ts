@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { TaskFleet } from '@basa/authority';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol/http';
+import { Network } from '@basa/protocol/http';
 import type { Places, ServiceName } from './config.ts';
 import { clockFinding, type Finding, failed, fine, tlsFindings, tried, warning } from './findings.ts';
 

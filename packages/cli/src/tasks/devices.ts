@@ -148,7 +148,7 @@ async function userOf(deviceKey: string, authority: AuthorityOperator): Promise<
   const { fromHex, toHex } = await import('@basa/masking');
   const bytes = fromHex(deviceKey);
   if (bytes?.length !== 32) return operators.agreedDevice(deviceKey, 'deviceKey', authority);
-  const { userIdOf } = await import('@basa/protocol/wire');
+  const { Devices } = await import('@basa/protocol/wire');
   const { nodeSuite } = await import('@basa/runtime/node');
   return toHex(Devices.userIdOf(nodeSuite, bytes));
 }

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
 import type { Model } from '@basa/learning';
+import type { Live } from '@basa/protocol/http';
 import { loadModel } from '../flags/models.ts';
 import * as operators from '../flags/services.ts';
 import * as flag from '../shell/command.ts';
@@ -17,7 +18,7 @@ export const taskList: Command = command({
   flags: operators.SERVER_FLAGS,
   async run(input) {
     const tasks = await (await operators.serverOperator(input)).tasks();
-    const rows = tasks.map(({ task, name, state, version, buffers, ...scores }) => [
+    const rows = tasks.map(({ task, name, state, version, batches, ...scores }) => [
       operators.short(task),
       name,
       state,
@@ -68,13 +69,16 @@ export const taskShow: Command = command({
   async run(input) {
     const server = await operators.serverOperator(input);
     const task = await server.task(await operators.taskArgument(input, server));
-    const { decodePolicy, noiseWords } = await import('@basa/protocol/policy');
-    const { SCORE_OF_LOSS } = await import('@basa/protocol/http');
-    const policy = decodePolicy(Buffer.from(task.policy, 'hex'));
-    const noise = noiseWords(policy).sentence;
+    const { Privacy, TaskPolicy } = await import('@basa/protocol/policy');
+    const { Live: live } = await import('@basa/protocol/http');
+    const policy = TaskPolicy.decode(Buffer.from(task.policy, 'hex'));
+    const noise = Privacy.noiseWords(policy).sentence;
     if (policy.statistics !== undefined) return showWindows(input, server, task, ['noise', noise], policy.minimum);
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    const score = SCORE_OF_LOSS[policy.training.loss] === 'r2' ? 'R2' : 'accuracy';
+    // The score that versions have, or the one that the loss determines.
+    const known = versions.map(live.shownScore).find((one) => one !== undefined);
+    const name = known?.name ?? live.SCORE_OF_LOSS[policy.training.loss];
+    const score = name === 'r2' ? 'R2' : name;
     const next = task.state === 'finished' ? '-' : await gatheringWords(task, policy.minimum);
     input.terminal.line(table([...linesOf(task, score, next), ['noise', noise]]));
     input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
@@ -164,7 +168,8 @@ export async function gatheringWords(
 }
 
 function linesOf(described: ServerTask, score: string, next: string): string[][] {
-  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge } = described;
+  const { task, name, mode, state, why, version, evaluation, batches, admission, meanAge } = described;
+  const { loss = evaluation?.loss } = described;
   const { places, used, waiting, waitingBatches } = admission;
   return [
     ['task', task],
