@@ -28,6 +28,8 @@ export interface Outside {
   readonly suite: Suite;
   /** Loads ML-KEM, if the suite does not include it from the start. */
   suiteWithKem?(): Promise<Suite>;
+  /** SHA-256 of a long message, off the calling thread if the platform can. */
+  digest(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
   readonly randomBytes: RandomBytes;
   readonly transport: Transport;
   /** The device's clock, which may be wrong. */

@@ -77,6 +77,7 @@ export function nodeOutside(tls?: TlsOptions): Outside {
   const tools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
   return {
     suite: nodeSuite,
+    digest: async (message) => nodeSuite.sha256(message),
     suiteWithKem: async () => (await import('@basa/runtime/kem')).withKem(nodeSuite),
     randomBytes: nodeRandomBytes,
     transport: createNodeTransport(tls),

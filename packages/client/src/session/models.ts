@@ -131,11 +131,11 @@ export async function fetchModel(
     return known;
   }
   const bytes = await download(context, version, signal);
-  if (!equalBytes(outside.suite.sha256(bytes), modelHash))
+  if (!equalBytes(await outside.digest(bytes), modelHash))
     throw new RefusedError('model-invalid', `version ${version}`);
   models.took(version);
   events.emit('model', { version, bytes: bytes.length });
-  return { version, hash, parameters: floatsOf(bytes) };
+  return { version, hash, parameters: new Float32Array(bytes.buffer) };
 }
 
 /** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
@@ -143,7 +143,8 @@ async function download(
   { server, policy, task, state: { certificate } }: DeviceContext,
   version: number,
   signal: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
+  // Its parameters are these bytes: little-endian, as typed arrays are on every machine with a JavaScript engine of today.
   const bytes = new Uint8Array(FLOAT_BYTES * policy.dimension);
   if (certificate === undefined) throw new RefusedError('not-enrolled');
   const target = SERVER_PATH.model(task, version);
@@ -167,10 +168,4 @@ async function download(
   });
   if (at !== bytes.length) throw new AnswerError('the server', `a model of ${at} bytes instead of ${bytes.length}`);
   return bytes;
-}
-
-/** Little-endian on the wire, on every machine. */
-function floatsOf(bytes: Uint8Array): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  return Float32Array.from({ length: bytes.length / FLOAT_BYTES }, (_, n) => view.getFloat32(FLOAT_BYTES * n, true));
 }

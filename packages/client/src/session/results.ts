@@ -1,5 +1,4 @@
 /** The result of offering an update, the events on the way to it, and its costs. They contain no secrets: no seeds, keys or updates. */
-import { isRefusalReason, type RefusalReason } from '@basa/protocol';
 import { type Gathering, type ProblemCode, Problems } from '@basa/protocol/http';
 import type { Ledger } from '@basa/protocol/one-shot';
 import { ProblemError } from '../errors.ts';
@@ -121,11 +120,6 @@ export class Meter {
     const sum = (way: keyof Traffic): number => this.#links.reduce((bytes, { traffic }) => bytes + traffic[way], 0);
     return { sent: sum('sent'), received: sum('received') };
   }
-}
-
-/** A refusal of the protocol. Repeating the request does not change it. */
-export function refusalOf(error: unknown): RefusalReason | undefined {
-  return error instanceof ProblemError && isRefusalReason(error.code) ? error.code : undefined;
 }
 
 /** Returns the rejection of an update that was not sent yet; rethrows a fault. */

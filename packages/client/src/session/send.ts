@@ -3,40 +3,39 @@
  * bytes leave.
  */
 import { toHex } from '@basa/masking';
-import { type Refused, refused } from '@basa/protocol';
+import { isRefusalReason, refused } from '@basa/protocol';
 import { type ProblemCode, Problems, SERVER_PATH } from '@basa/protocol/http';
 import { DeviceRole } from '@basa/protocol/one-shot';
 import { ShotUpload, uploadNameOf } from '@basa/protocol/wire';
 import { AnswerError, ProblemError } from '../errors.ts';
 import type { ServerClient, UploadPiece } from '../services/server-client.ts';
 import type { DeviceContext } from './context.ts';
-import { type Contribution, type Meter, type Rejection, refusalOf, rejected, type Step } from './results.ts';
-
-interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
-  readonly body: Uint8Array;
-  readonly pieceBytes: number;
-  /** True if a part of it may already be on the server. */
-  readonly isResumed: boolean;
-  readonly signal: AbortSignal;
-  onProgress(sent: number): void;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-}
+import { type Contribution, type Meter, type Rejection, rejected, type Step } from './results.ts';
 
 /** The number of times the client follows a server that keeps changing its offset. */
 const MAX_TURNS = 32;
 /** A piece that is under way has ended by then. */
 const LONGEST_WAIT_MS = 15_000;
 
-/** Resolves once the server has all of it, durably. */
-async function uploadInPieces(server: ServerClient, upload: Upload): Promise<void> {
-  const { body, pieceBytes, signal, onProgress, sleep, isResumed, ...name } = upload;
+/**
+ * The only message of a contribution: the bytes that were frozen, piece by piece, from the server's durable offset on. A lost connection
+ * costs at most one piece. Resolves once the server has all of it, durably.
+ */
+async function sendShot(
+  { events, outside, pieceBytes, server, task }: DeviceContext,
+  { upload, body, isResumed }: Extract<DeviceRole.ContributeRequest, { kind: 'shot' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const target = SERVER_PATH.shot(task, uploadNameOf(outside.suite, upload.header));
+  const name = { target, header: ShotUpload.encode(upload) };
+  const tell = (sent: number): void => events.emit('progress', { step: 'upload', sent, total: body.length });
   let offset = isResumed ? within(body, await standing(server, name, signal)) : 0;
   for (let turns = 0; ; ) {
-    onProgress(offset);
+    tell(offset);
     const piece = body.subarray(offset, offset + pieceBytes);
     try {
       const { received, accepted } = await server.uploadPiece({ ...name, offset, piece }, signal);
-      if (accepted) return onProgress(body.length);
+      if (accepted) return tell(body.length);
       // Only a whole piece counts: with less the same bytes would be sent again and again.
       if (received < offset + Math.max(1, piece.length) && ++turns > MAX_TURNS) throw stuck(offset);
       offset = within(body, received);
@@ -45,7 +44,7 @@ async function uploadInPieces(server: ServerClient, upload: Upload): Promise<voi
       if (!(error instanceof ProblemError) || error.uploadOffset === undefined) throw error;
       if (error.code !== 'offset-mismatch' || ++turns > MAX_TURNS) throw error;
       // A piece is still under way, perhaps an earlier one of ours: its result is known a little later.
-      if (error.retryAfterMs !== undefined) await sleep(Math.min(error.retryAfterMs, LONGEST_WAIT_MS), signal);
+      if (error.retryAfterMs !== undefined) await outside.sleep(Math.min(error.retryAfterMs, LONGEST_WAIT_MS), signal);
       offset = within(body, error.uploadOffset);
     }
   }
@@ -78,92 +77,6 @@ function stuck(offset: number): ProblemError {
   });
 }
 
-async function sendShot(
-  { events, outside, pieceBytes, server, task }: DeviceContext,
-  { upload, body, isResumed }: Extract<DeviceRole.ContributeRequest, { kind: 'shot' }>,
-  signal: AbortSignal,
-): Promise<void> {
-  await uploadInPieces(server, {
-    target: SERVER_PATH.shot(task, uploadNameOf(outside.suite, upload.header)),
-    header: ShotUpload.encode(upload),
-    body,
-    isResumed,
-    signal,
-    pieceBytes,
-    onProgress: (bytes) => events.emit('progress', { step: 'upload', sent: bytes, total: body.length }),
-    sleep: outside.sleep,
-  });
-}
-
-class SessionDriver {
-  readonly #context: DeviceContext;
-  readonly #signal: AbortSignal;
-  /** x' of a new update, which masking overwrites. */
-  #input: Uint32Array | undefined;
-  /** The names of the upload. */
-  given: Pick<Contribution, 'ctx' | 'joinTag'> = { ctx: '', joinTag: '' };
-  /** A service's problem that ends the session. */
-  problem: ProblemError | undefined;
-
-  constructor(context: DeviceContext, signal: AbortSignal, input?: Uint32Array) {
-    this.#context = context;
-    this.#signal = signal;
-    this.#input = input;
-  }
-
-  /** Throws if there is no answer yet: the session stays as it is. */
-  async answer(request: DeviceRole.ContributeRequest): Promise<DeviceRole.ContributeAnswer> {
-    const { outside, state } = this.#context;
-    switch (request.kind) {
-      case 'sign':
-        return await state.signer.sign(request.statement);
-      case 'durable':
-        await state.take(request.step, request.body);
-        return undefined;
-      case 'body':
-        return await state.body();
-      case 'keys': {
-        const { suite, x25519 } = outside;
-        return await DeviceRole.agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, request.work);
-      }
-      case 'input':
-        if (this.#input === undefined) throw new Error('the update was masked before');
-        return this.#input;
-      case 'mask':
-        await outside.mask(request.masking.vector, request.masking.plan, this.#signal);
-        this.#signal.throwIfAborted();
-        this.#input = undefined;
-        return undefined;
-      case 'shot': {
-        const { header } = request.upload;
-        this.given = { ctx: toHex(uploadNameOf(outside.suite, header)), joinTag: toHex(header.joinTag) };
-        return await this.#refusable(async () => {
-          await sendShot(this.#context, request, this.#signal);
-          return { kind: 'accepted' };
-        });
-      }
-    }
-  }
-
-  /** If the update was not masked, for example after an abort. */
-  wipe(): void {
-    this.#input?.fill(0);
-    this.#input = undefined;
-  }
-
-  /** A refusal of the protocol is an answer; any other error is rethrown. */
-  async #refusable<Answer>(asked: () => Promise<Answer>): Promise<Answer | Refused> {
-    try {
-      return await asked();
-    } catch (error) {
-      const reason = refusalOf(error);
-      if (reason === undefined || !(error instanceof ProblemError)) throw error;
-      this.problem = error;
-      return refused(reason);
-    }
-  }
-}
-
 /** An update that begins its session here. */
 export interface NewShot {
   readonly given: DeviceRole.ShotStart;
@@ -182,25 +95,83 @@ export async function finishSession(
   shot?: NewShot,
 ): Promise<Contribution | Rejection> {
   const { outside, state } = context;
-  const driver = new SessionDriver(context, signal, shot?.input);
+  const { suite, x25519 } = outside;
+  let names: Pick<Contribution, 'ctx' | 'joinTag'> = { ctx: '', joinTag: '' };
+  /** A service's problem that ends the session. */
+  let problem: ProblemError | undefined;
+
+  /** Throws if there is no answer yet: the session stays as it is. */
+  const answer = async (request: DeviceRole.ContributeRequest): Promise<DeviceRole.ContributeAnswer> => {
+    switch (request.kind) {
+      case 'sign':
+        return await state.signer.sign(request.statement);
+      case 'durable':
+        await state.take(request.step, request.body);
+        return undefined;
+      case 'body':
+        return await state.body();
+      case 'keys':
+        return await DeviceRole.agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, request.work);
+      case 'input':
+        if (shot === undefined) throw new Error('the update was masked before');
+        return shot.input;
+      case 'mask':
+        await outside.mask(request.masking.vector, request.masking.plan, signal);
+        signal.throwIfAborted();
+        return undefined;
+      case 'shot': {
+        const { header } = request.upload;
+        names = { ctx: toHex(uploadNameOf(suite, header)), joinTag: toHex(header.joinTag) };
+        try {
+          await sendShot(context, request, signal);
+          return { kind: 'accepted' };
+        } catch (error) {
+          // A refusal of the protocol is an answer.
+          if (!(error instanceof ProblemError) || !isRefusalReason(error.code)) throw error;
+          problem = error;
+          return refused(error.code);
+        }
+      }
+    }
+  };
+
   const device = { ledger: state.ledger, session: state.session };
   const steps =
     shot === undefined
       ? DeviceRole.resumeShot(outside, device, outside.now())
       : DeviceRole.giveShot(outside, device, shot.given);
-  const end = await drive(steps, driver, meter)
+  const end = await drive(steps, answer, meter)
     .catch((error: unknown) => waitingEnd(context, error))
-    .finally(() => driver.wipe());
+    .finally(() => shot?.input.fill(0));
   switch (end.kind) {
     case 'waiting':
       return rejected(end.problem.code as ProblemCode, 'given', end.problem);
     case 'acknowledged':
-      return { kind: 'accepted', ...driver.given, costs: meter.costs };
+      return { kind: 'accepted', ...names, costs: meter.costs };
     case 'left':
-      return rejected(end.reason, 'free', driver.problem);
+      return rejected(end.reason, 'free', problem);
     case 'refused':
       await state.dropSession();
-      return rejected(end.reason, 'given', driver.problem);
+      return rejected(end.reason, 'given', problem);
+  }
+}
+
+/** Masking is charged until the bytes are stored, everything after it to the upload. */
+async function drive(
+  steps: ReturnType<typeof DeviceRole.giveShot>,
+  answer: (request: DeviceRole.ContributeRequest) => Promise<DeviceRole.ContributeAnswer>,
+  meter: Meter,
+): Promise<DeviceRole.ContributeEnd> {
+  try {
+    let next = steps.next();
+    for (let phase: Step = 'mask'; !next.done; ) {
+      const request = next.value;
+      if (request.kind === 'durable' || request.kind === 'body') phase = 'upload';
+      next = await meter.measure(phase, async () => steps.next(await answer(request)));
+    }
+    return next.value;
+  } finally {
+    steps.return({ kind: 'left', reason: 'wrong-step' }); // It wipes its seeds, also if it was not finished.
   }
 }
 
@@ -215,24 +186,4 @@ function waitingEnd(
   const { about, retry, resend } = Problems.problemOf(error.code as ProblemCode);
   if (about !== 'update' || retry !== true || resend === true) throw error;
   return { kind: 'waiting', problem: error };
-}
-
-async function drive(
-  steps: ReturnType<typeof DeviceRole.giveShot>,
-  driver: SessionDriver,
-  meter: Meter,
-): Promise<DeviceRole.ContributeEnd> {
-  let next = steps.next();
-  let phase: Step = 'mask';
-  while (!next.done) {
-    const { value: request } = next;
-    phase = phaseOf(request, phase);
-    next = await meter.measure(phase, async () => steps.next(await driver.answer(request)));
-  }
-  return next.value;
-}
-
-/** The step that a request is charged to: the upload begins with what is stored. */
-function phaseOf(request: DeviceRole.ContributeRequest, before: Step): Step {
-  return request.kind === 'durable' || request.kind === 'body' ? 'upload' : before;
 }

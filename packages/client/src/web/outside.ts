@@ -45,6 +45,7 @@ export async function webOutside(): Promise<Outside> {
   const tools = { suite: webSuite, kernel, keystream: createWebKeystream() };
   return {
     suite: webSuite,
+    digest: async (message) => new Uint8Array(await crypto.subtle.digest('SHA-256', message)),
     suiteWithKem: webSuiteWithKem,
     randomBytes: webRandomBytes,
     transport: createWebTransport(),

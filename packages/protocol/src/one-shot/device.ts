@@ -182,22 +182,25 @@ function* madeShot(ports: UserPorts, start: ShotStart): Steps<MadeShot> {
   const epochs = start.epochs.map((epoch) => epochNameOf(suite, epoch));
   const held = heldParts(policy, epochs);
   const seeds = held.map(() => randomBytes(SEED_BYTES));
-  const toSeal = held.map((part, n) => ({
-    seed: seeds[n] as Uint8Array,
-    binding: partBinding(suite, name, part, start.epochs),
-  }));
-  const sealed = concatBytes(...(yield* keysAsked(sealParts(suite, oneShotOf(policy).sealing, toSeal))));
-  const unsigned: ShotHeaderBody = {
-    ...name,
-    model: modelNameOf(suite, statement),
-    epochs,
-    partsHash: partsHashOf(suite, held, sealed) as Uint8Array,
-  };
-  const signature = yield* ask('sign', { statement: ShotHeader.statement(unsigned) });
-  const body = concatBytes(yield* masked(ports, { header: unsigned, policy, held, seeds }), sealed);
-  for (const seed of seeds) seed.fill(0);
-  const bodyCrc = (ports.crc32 ?? crc32)(body);
-  return { upload: { certificate, header: { ...unsigned, signature }, bodyBytes: body.length, bodyCrc }, body };
+  try {
+    const toSeal = held.map((part, n) => ({
+      seed: seeds[n] as Uint8Array,
+      binding: partBinding(suite, name, part, start.epochs),
+    }));
+    const sealed = concatBytes(...(yield* keysAsked(sealParts(suite, oneShotOf(policy).sealing, toSeal))));
+    const unsigned: ShotHeaderBody = {
+      ...name,
+      model: modelNameOf(suite, statement),
+      epochs,
+      partsHash: partsHashOf(suite, held, sealed) as Uint8Array,
+    };
+    const signature = yield* ask('sign', { statement: ShotHeader.statement(unsigned) });
+    const body = concatBytes(yield* masked(ports, { header: unsigned, policy, held, seeds }), sealed);
+    const bodyCrc = (ports.crc32 ?? crc32)(body);
+    return { upload: { certificate, header: { ...unsigned, signature }, bodyBytes: body.length, bodyCrc }, body };
+  } finally {
+    for (const seed of seeds) seed.fill(0); // also if the driver gives up in between
+  }
 }
 
 interface ToMask {
@@ -213,8 +216,11 @@ function* masked(ports: UserPorts, { header, policy, held, seeds }: ToMask): Ste
   const terms = held.map(({ part }, n) => partTerm(suite, header, part, (seeds[n] as Uint8Array).slice(), 1));
   const plan: MaskPlan = { modulus: policy.modulus, salt: header.joinTag, terms };
   const vector = yield* ask('input', {});
-  yield* ask('mask', { masking: { kind: 'masking', vector, plan } });
-  for (const { seed } of terms) seed.wipe();
+  try {
+    yield* ask('mask', { masking: { kind: 'masking', vector, plan } });
+  } finally {
+    for (const { seed } of terms) seed.wipe();
+  }
   return packVector(vector, policy.modulus, kernel);
 }
 

@@ -2,7 +2,15 @@
  * Turns an update into the masked input: x' = [1, 0, 0, 0 | w | metrics | x | 0, 0, 0, 0], x = Quant((w/W) clip(delta)) + noise, once.
  * No update is refused for its numbers: zero, vanishing, repeated or not finite, it is sent.
  */
-import { addNoiseInPlace, integerWeight, noiseTable, type RandomWords, roundWithin, toResidue } from '@basa/masking';
+import {
+  addNoiseInPlace,
+  integerWeight,
+  modulusSize,
+  noiseTable,
+  type RandomWords,
+  roundWithin,
+  toResidue,
+} from '@basa/masking';
 import { addMetricNoise, inputElements, type SumRules, updateWords, writePrefix } from '../wire/input.ts';
 import { taskNoise } from '../wire/privacy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
@@ -39,7 +47,11 @@ export function buildInput(rules: SumRules, update: UpdateInput): BuiltInput {
   const vector = new Uint32Array(inputElements(rules));
   const { update: words } = updateWords(rules, vector);
   const { integers, norm } = roundWithin(delta, rules, randomWords, weight / rules.weightScale);
-  for (let k = 0; k < integers.length; k++) words[k] = toResidue(integers[k] as number, rules.modulus);
+  const size = modulusSize(rules.modulus);
+  for (let k = 0; k < integers.length; k++) {
+    const integer = integers[k] as number;
+    words[k] = integer >= 0 ? integer : size + integer;
+  }
   integers.fill(0);
   writePrefix(vector, rules, { weight, metrics: { ...metrics, [CLIPPED.name]: Number(norm > rules.clip) } });
   if (noise !== undefined && !noise.isCentral) {

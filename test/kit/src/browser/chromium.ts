@@ -22,8 +22,9 @@ export const FOREIGN = String(
   }),
 );
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+export function launchChromium(...more: readonly string[]): Promise<Browser> {
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', ...more];
+  return chromium.launch({ executablePath: chromiumPath(), args });
 }
 
 /** Misconduct of a page: errors, and requests to any host but those of the services. */
