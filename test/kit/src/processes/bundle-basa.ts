@@ -13,7 +13,7 @@ const ENTRIES = {
   'parts/mask-worker': 'packages/client/src/node/mask-worker.ts',
   'parts/work/worker': 'packages/server/src/closing/work/worker.ts',
 } as const;
-const LOOKS_BESIDE_ITSELF = /\/(?:local-services|fleet|masks|worker-pool)\.ts$/;
+const LOOKS_BESIDE_ITSELF = /\/(?:local-services|fleet|masks|opening)\.ts$/;
 
 /** All other modules keep their original location, because their files are there. */
 const knowsItsPlace: Plugin = {
