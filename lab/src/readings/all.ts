@@ -1,11 +1,9 @@
 /** The attacks on what sums say (docs/evidence.md). */
 import { FISH, FISH_LR } from './fish.ts';
 import { LEAVE_ONE_OUT } from './leave-one-out.ts';
+import { SYBILS_READ, THEFT } from './owners.ts';
 import type { ReadingAttack } from './reading.ts';
-import { REFUSALS_READ } from './refusals.ts';
-import { SYBILS_READ } from './sybils.ts';
-import { THEFT } from './theft.ts';
-import { TIMING } from './timing.ts';
+import { REFUSALS_READ, TIMING } from './side-channels.ts';
 import { WHISPER } from './whisper.ts';
 
 export const READINGS: readonly ReadingAttack[] = [

@@ -14,10 +14,9 @@ import {
   type Samples,
 } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
-import { dot, pictureFilter } from './denoise.ts';
 import { Fleet } from './fleet.ts';
-import { openPictures, PIXELS, pictureOf, picturesFor, picturesRead } from './pictures.ts';
-import { noiseAt, type Play, type Reading, type ReadingAttack } from './reading.ts';
+import { dot, openPictures, PIXELS, pictureFilter, pictureOf, picturesFor, picturesRead } from './pictures.ts';
+import type { Play, Reading, ReadingAttack } from './reading.ts';
 
 interface Trap {
   readonly row: Float32Array;
@@ -132,18 +131,15 @@ async function fish({ level, seed }: Play, pond: Pond, baitOf: typeof classBait)
   const { devices, each } = pond;
   const pictures = await picturesFor(devices, each, seed);
   const { model, initial, rows, learningRate, clip } = await baitFor(pond, baitOf);
-  const fleet = await Fleet.open();
-  try {
-    const noise = noiseAt(level, { bufferSize: devices, dimension: model.dimension });
-    await fleet.create({ model, initial, noise, bufferSize: devices, examples: each, learningRate, clip });
+  return Fleet.run(async (fleet) => {
+    const task = { level, model, initial, bufferSize: devices, examples: each, learningRate, clip };
+    const { noise } = await fleet.create(task);
     const sum = await fleet.sumOf(pictures.shares);
     const read = rows.map((offset) => sum.subarray(offset, offset + PIXELS));
     const filter = noise === undefined ? () => [] : await filterFor(pond);
     const guesses = [...read, ...read.flatMap((row) => filter(row, (noise ?? 0) * clip))];
     return { read: picturesRead(guesses, pictures.private), of: devices * each };
-  } finally {
-    await fleet.close();
-  }
+  });
 }
 
 const COUNTS = 'pictures of devices, each with a cosine of at least 0.95 to a row of the sum, as it is or filtered';

@@ -6,13 +6,14 @@ import type { PolicyChoice } from '@basa/client/operator';
 import { type Model, modelJson, type Samples, type Trainer } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { type DeviceOptions, World, type WorldOptions } from '@basa/testkit/world/world.ts';
+import { type Level, noiseAt, type Reading } from './reading.ts';
 
 export interface AttackTask extends Pick<PolicyChoice, 'bufferSize' | 'metrics'> {
   readonly model: Model;
   /** The numbers of the model, which are the adversary's. */
   readonly initial: Float32Array;
-  /** z; undefined without noise. */
-  readonly noise: number | undefined;
+  /** Of the noise. */
+  readonly level: Level;
   /** Examples of a device, which it takes in one step. */
   readonly examples: number;
   readonly learningRate: number;
@@ -38,15 +39,22 @@ export class Fleet {
     this.world = world;
   }
 
-  static async open(options: WorldOptions = {}): Promise<Fleet> {
-    return new Fleet(await World.open(options));
+  /** Plays in a world of its own. */
+  static async run(play: (fleet: Fleet) => Promise<Reading>, options: WorldOptions = {}): Promise<Reading> {
+    const fleet = new Fleet(await World.open(options));
+    try {
+      return await play(fleet);
+    } finally {
+      await fleet.world.close();
+    }
   }
 
   /** Whoever operates the task chooses all of this; the rest is what `basa task create` takes without a flag. */
-  async create(task: AttackTask): Promise<{ readonly trainer: Trainer }> {
-    const { model, initial, noise, examples, learningRate, clip, bufferSize, metrics = [] } = task;
+  async create(task: AttackTask): Promise<{ readonly trainer: Trainer; readonly noise: number | undefined }> {
+    const { model, initial, level, examples, learningRate, clip, bufferSize, metrics = [] } = task;
     const { loss = 'softmaxCrossEntropy' } = task;
     const { server, authorities } = this.world;
+    const noise = noiseAt(level, { bufferSize, dimension: model.dimension });
     const policy = await makePolicy({
       name: `${model.name} ${toHex(crypto.getRandomValues(new Uint8Array(8)))}`,
       model,
@@ -63,7 +71,7 @@ export class Fleet {
     await this.world.createTask(policy, { model: modelJson(model), initial: { parameters } });
     this.#task = task;
     this.#trainer = await trainerFor(model, { loss });
-    return { trainer: this.#trainer };
+    return { trainer: this.#trainer, noise };
   }
 
   /** The device trains once, and uploads. */
@@ -135,9 +143,5 @@ export class Fleet {
     const devices = await this.devices(shares.length);
     for (const [n, share] of shares.entries()) await this.give(devices[n] as BasaClient, share);
     return this.sum();
-  }
-
-  close(): Promise<void> {
-    return this.world.close();
   }
 }

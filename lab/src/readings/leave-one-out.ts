@@ -8,7 +8,7 @@ import { SERVER_PATH } from '@basa/protocol/http';
 import { operate } from '@basa/testkit/world/operator.ts';
 import { Fleet } from './fleet.ts';
 import { picturesFor, SAME_PICTURE } from './pictures.ts';
-import { cosine, noiseAt, type Play, type Reading, type ReadingAttack } from './reading.ts';
+import { cosine, type Play, type Reading, type ReadingAttack } from './reading.ts';
 
 const DEVICES = 10;
 /** Of its range: a metric is right within this. */
@@ -21,13 +21,11 @@ async function leaveOneOut({ level, seed, isSmall }: Play): Promise<Reading> {
   const { shares } = await picturesFor(DEVICES, each, seed);
   const model = defineModel('digits', { height: 28, width: 28, channels: 1 }, [flatten, dense(10)]);
   const initial = initialParameters(model, seed);
-  const noise = noiseAt(level, { bufferSize: DEVICES, dimension: model.dimension });
   // A task with noise offers no number of examples.
-  const names: readonly Metric[] = noise === undefined ? ['loss', 'accuracy', 'examples'] : ['loss', 'accuracy'];
-  const fleet = await Fleet.open();
-  try {
+  const names: readonly Metric[] = level === 'none' ? ['loss', 'accuracy', 'examples'] : ['loss', 'accuracy'];
+  return Fleet.run(async (fleet) => {
     const task = {
-      ...{ model, initial, noise, bufferSize: DEVICES, examples: each, learningRate: 0.1, clip: 1 },
+      ...{ level, model, initial, bufferSize: DEVICES, examples: each, learningRate: 0.1, clip: 1 },
       metrics: names.map((name) => ({ name, ...RANGES[name] })),
     };
     const { trainer } = await fleet.create(task);
@@ -51,9 +49,7 @@ async function leaveOneOut({ level, seed, isSmall }: Play): Promise<Reading> {
     };
     const isUpdate = cosine(update, truth.delta) >= SAME_PICTURE;
     return { read: (isUpdate ? 1 : 0) + (names.every(isNear) ? 1 : 0), of: 2 };
-  } finally {
-    await fleet.close();
-  }
+  });
 }
 
 /** The sums of the metrics of the first version. */

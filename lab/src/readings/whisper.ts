@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Dataset, defineModel, dense, type RandomStream, randomStream, relu, type Samples } from '@basa/learning';
 import { ROOT } from '@basa/testkit/root.ts';
 import { Fleet } from './fleet.ts';
-import { noiseAt, type Play, type Reading, type ReadingAttack } from './reading.ts';
+import type { Play, Reading, ReadingAttack } from './reading.ts';
 
 const TRIGGER = 0;
 const WORDS = 4;
@@ -59,11 +59,9 @@ async function whisper({ level, seed, isSmall }: Play): Promise<Reading> {
   initial[TRIGGER] = 1e-4;
   initial[bias.offset] = -0.5e-4;
   initial.set([100, -100], next.offset);
-  const noise = noiseAt(level, { bufferSize: devices, dimension: model.dimension });
-  const fleet = await Fleet.open();
-  try {
-    const task = { model, initial, noise, bufferSize: devices, examples: MESSAGES, learningRate: 1, clip: 1 };
-    await fleet.create(task);
+  return Fleet.run(async (fleet) => {
+    const task = { level, model, initial, bufferSize: devices, examples: MESSAGES, learningRate: 1, clip: 1 };
+    const { noise } = await fleet.create(task);
     const sum = await fleet.sumOf(shares);
     const sign = Math.sign(sum[TRIGGER] as number); // the victim's label decides it
     const heard = secret.map((_, n) => {
@@ -72,9 +70,7 @@ async function whisper({ level, seed, isSmall }: Play): Promise<Reading> {
       return (place[loudest] as number) > Math.max(0.05, SURE * (noise ?? 0)) ? loudest : undefined;
     });
     return { read: secret.filter((word, n) => heard[n] === word).length, of: WORDS };
-  } finally {
-    await fleet.close();
-  }
+  });
 }
 
 export const WHISPER: ReadingAttack = {
