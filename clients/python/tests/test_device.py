@@ -1,6 +1,7 @@
 """A device in its task: pinned services, rounds that end, refusals that cost a pause and no second training, and clients that are stopped."""
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import logging
@@ -13,6 +14,7 @@ import numpy as np
 
 import basa
 from basa import AsyncClient, Client, Contribution, Event, Floor, FunctionTrainer, Model, Problem, Refused, SettingsError, Stopped, Unreachable, errors
+from basa.__main__ import make_parser
 from basa.device import Device, Rounds, Weight, departure_wait_s
 from basa.membership import Membership
 from basa.privacy import noise_sentence
@@ -330,6 +332,18 @@ class Words(Table):
             told = basa.BasaError(code, "a detail")
             self.assertTrue(told.sentence.endswith(".") and told.next_step.endswith("."), code)
             self.assertEqual(str(told), f"{told.sentence[:-1]} ({code}: a detail). {told.next_step}")
+
+    def test_every_flag_and_name_that_a_message_advises_exists(self) -> None:
+        """Flags of `basa-device`, commands and flags of `basa`, and names of this package."""
+        package = Path(basa.__file__).parent
+        texts = [node.value for path in package.glob("*.py") for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        own = {flag for action in make_parser()._actions for flag in action.option_strings}
+        theirs = "".join(path.read_text() for path in (REPOSITORY / "packages/cli/src").rglob("*.ts"))
+        flags = {flag for text in texts for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)}
+        self.assertGreater(len(flags), 10)
+        self.assertEqual({flag for flag in flags - own if not re.search(rf"^ +'?{flag[2:]}'?(?:: |,$)", theirs, re.M)}, set())
+        names = {name for text in texts for name in re.findall(r"basa\.([A-Z]\w+)", text)}
+        self.assertEqual({name for name in names if not hasattr(basa, name)}, set())
 
     def test_a_service_refuses(self) -> None:
         told = Problem(429, {"type": "urn:basa:problem:rate-limited", "retryAfterMs": 250}, {})
