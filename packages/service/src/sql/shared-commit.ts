@@ -1,12 +1,12 @@
-/** Commits of SQLite: one for all transactions in one turn of the event loop, flushed to the disk without blocking the main thread. */
+/** Commits of SQLite: one for all transactions that come in one turn of the event loop or during a flush, flushed to the disk without blocking the main thread. */
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { groupFlush } from '../process/durable-names.ts';
 import type { Queue } from '../process/lifecycle.ts';
 import type { Database } from './database.ts';
 
-// One commit of SQLite for all transactions in one turn of the event loop. Each transaction is a savepoint, so a failed one is undone
-// separately. A single transaction is committed in the same turn, without waiting for others.
+// One commit of SQLite for all transactions in one turn of the event loop, or during the flush that is under way. Each transaction is a
+// savepoint, so a failed one is undone separately. A single transaction without a flush before it does not wait for others.
 
 /** Transactions that are committed together. */
 interface Turn {
@@ -80,7 +80,8 @@ export class SharedCommit {
       [resolve, reject] = [onCommit, onError];
     });
     committed.catch(() => undefined); // there may be no caller that waits for it
-    setImmediate(() => void this.#queue(async () => this.commit()));
+    // What comes during a flush is durable only with the next one: all of it is one commit.
+    void this.#wal.idle.then(() => setImmediate(() => void this.#queue(async () => this.commit())));
     return { committed, resolve, reject };
   }
 
@@ -104,7 +105,13 @@ export class WalFlush {
   #written = 0;
   #flushed = 0;
   #failure: { readonly error: unknown } | undefined;
-  readonly #flush = groupFlush(() => this.#flushOnce());
+  #flushing: Promise<void> | undefined;
+  readonly #flush = groupFlush(() => {
+    this.#flushing = this.#flushOnce().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  });
 
   /** The path of the database. */
   constructor(database: string) {
@@ -119,6 +126,11 @@ export class WalFlush {
   /** The number of the newest commit that is in the log. */
   get newest(): number {
     return this.#written;
+  }
+
+  /** Resolves when no flush is under way. */
+  get idle(): Promise<void> {
+    return (this.#flushing ?? Promise.resolve()).catch(() => undefined);
   }
 
   /** After a failed flush the content of the disk is unknown, and a later flush would not reveal it: only a restart reads it. */
