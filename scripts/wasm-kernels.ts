@@ -21,8 +21,8 @@ const KERNELS: readonly Kernel[] = [
   {
     name: 'masking',
     source: 'masking.ts',
-    // Two pages of scratch, and one for what the compiler lays out.
-    options: ['--initialMemory', '3', '--maximumMemory', '3', '--memoryBase', '131072'],
+    // Two areas of two pages, and one page for what the compiler lays out.
+    options: ['--initialMemory', '5', '--maximumMemory', '5', '--memoryBase', '262144'],
   },
   {
     name: 'combination',

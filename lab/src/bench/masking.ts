@@ -1,13 +1,17 @@
 /**
- * K = 10 masks over a vector, on one thread, as a ratio to the time of `openssl speed` for the same keystream; and on
- * additional threads, as a client does it.
+ * K = 10 masks over a vector, on one thread, as a ratio to the time of `openssl speed` for the same keystream; on
+ * additional threads, as a client does it; and the sum of K = 1,000 masks, as an authority makes it.
  */
 import { spawnSync } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { nodeOutside } from '@basa/client/node';
 import { applyMasksInPlace, FIELD, type Modulus, RING_32, ring } from '@basa/masking';
-import { nodeTools } from '@basa/simulator/virtual-time';
+import type { JoinTag, TaskId, UserId } from '@basa/protocol';
+import { Parts } from '@basa/protocol/one-shot';
+import type { Part } from '@basa/protocol/policy';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { cpuMs, nodeTools } from '@basa/simulator/virtual-time';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { EXPANSIONS, planOf } from './masked.ts';
 import { bestInTurn } from './measure.ts';
@@ -47,6 +51,7 @@ export async function benchMasking({ quick }: BenchOptions): Promise<BenchResult
     return { d, opensslGBps: bytes / limitMs / 1e6, nodeUpdateGBps: bytes / msOf('update') / 1e6, limitMs, masked };
   });
   const threads = await maskOnThreads(quick ? 2 : 20);
+  const sum = quick ? sumOfMasks(100, 2) : sumOfMasks(1000, 5);
   const most = (key: 'opensslGBps' | 'nodeUpdateGBps'): string =>
     Math.max(...results.map((one) => one[key])).toFixed(2);
   const text = [
@@ -63,9 +68,10 @@ export async function benchMasking({ quick }: BenchOptions): Promise<BenchResult
     ),
     '',
     `A client masks ${THREADS_D.toLocaleString('en')} elements of the ring on two threads in ${threads.ms.toFixed(2)} ms. Its main thread works for ${threads.callerMs.toFixed(2)} ms of that time.`,
+    `An authority sums K = ${sum.masks.toLocaleString('en')} masks of ${SUM_D.toLocaleString('en')} elements on one thread in ${(sum.ms / 1000).toFixed(2)} s of processor time, ${sum.ratioToOpenssl.toFixed(2)} times that of OpenSSL.`,
   ].join('\n');
   const rows = results.map(({ masked, ...rest }) => ({ ...rest, ...Object.fromEntries(masked) }));
-  return { text, json: { masking: { rows, threads } } };
+  return { text, json: { masking: { rows, threads, sum } } };
 }
 
 /** The best of several runs; the first of them starts the threads. */
@@ -82,6 +88,28 @@ async function maskOnThreads(turns: number): Promise<{ readonly ms: number; read
   return best;
 }
 
+const SUM_D = 1_000_000;
+
+/** The best of several rounds, with OpenSSL after each: both in processor time, which a busy machine disturbs least. */
+function sumOfMasks(count: number, rounds: number) {
+  const { masks } = nodeTools();
+  const sum = new Uint32Array(SUM_D);
+  const name = {
+    task: nodeRandomBytes(32) as TaskId,
+    joinTag: nodeRandomBytes(16) as JoinTag,
+    user: nodeRandomBytes(32) as UserId,
+  };
+  let [ms, rate] = [Number.POSITIVE_INFINITY, 0];
+  for (let round = 0; round < rounds; round++) {
+    const uploads = Array.from({ length: count }, () => ({ name, seed: nodeRandomBytes(32) }));
+    const before = cpuMs();
+    Parts.addMasksInPlace(sum, { suite: masks.suite, tools: masks }, { modulus: RING_32 }, 0 as Part, uploads);
+    ms = Math.min(ms, cpuMs() - before);
+    rate = Math.max(rate, opensslBytesPerSecond([]));
+  }
+  return { masks: count, ms, ratioToOpenssl: (ms * rate) / (1000 * 4 * SUM_D * count) };
+}
+
 function encryptZeros(bytes: number): () => void {
   const zeros = new Uint8Array(Math.min(bytes, BLOCK_BYTES));
   return () => {
@@ -91,8 +119,9 @@ function encryptZeros(bytes: number): () => void {
   };
 }
 
-function opensslBytesPerSecond(): number {
-  const flags = ['speed', '-elapsed', '-mr', '-seconds', '1', '-bytes', String(BLOCK_BYTES), '-evp', 'aes-128-ctr'];
+/** By the clock, or without the flag by processor time. */
+function opensslBytesPerSecond(clock: readonly string[] = ['-elapsed']): number {
+  const flags = ['speed', ...clock, '-mr', '-seconds', '1', '-bytes', String(BLOCK_BYTES), '-evp', 'aes-128-ctr'];
   const { stdout: output, error } = spawnSync('openssl', flags, { encoding: 'utf8' });
   if (error !== undefined)
     throw new MissingError(

@@ -153,7 +153,8 @@ function addPiece(work: OpenPlan, piece: Piece, read: (index: number) => Uint8Ar
     loadBlock(kernel, vector, start, words);
     for (let i = 0; i < piece.terms.length; i++) {
       const term = piece.terms[i] as OpenTerm;
-      const stream = read(i).subarray(width * from, width * (from + words));
+      const bytes = read(i);
+      const stream = words === piece.words ? bytes : bytes.subarray(width * from, width * (from + words));
       if (!accumulateBlock(kernel, stream, words, term.sign, modulus, width)) continue;
       for (let k = 0; k < words; k++) {
         if (readWord(stream, k) >= FIELD_PRIME) rejected.push({ term, index: start + k });

@@ -5,7 +5,7 @@
  */
 
 /** Bytes of the accumulator; where the area behind it begins. */
-const AREA: usize = 65536;
+const AREA: usize = 131072;
 /** Of a piece of values, which lies in front of as many random words. */
 const PIECE: usize = 16384;
 

@@ -6,7 +6,7 @@
 export { addPacked, dequantize, fieldResidues, hasBeyond, pack, quantize } from './elements';
 
 /** Bytes of the accumulator, which starts at 0; the addend lies right after it. */
-const AREA: usize = 65536;
+const AREA: usize = 131072;
 
 /** 2^32 - q for q = 2^32 - 5. */
 const GAP: i32 = 5;

@@ -18,8 +18,8 @@ interface KernelExports {
   hasBeyond(words: number, shift: number, isField: boolean, bound: number): number;
 }
 
-/** Words of the accumulator; AREA / 4 in assembly/masking.ts. */
-const BLOCK_WORDS = 16_384;
+/** Words of the accumulator; AREA / 4 in assembly/masking.ts. Large enough to hide the call of the cipher, and still in the second cache. */
+const BLOCK_WORDS = 32_768;
 /** Words of the addend that are copied and added at a time: the first cache holds them with their part of the accumulator. */
 const PIECE_WORDS = 4096;
 
