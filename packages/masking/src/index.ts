@@ -28,6 +28,7 @@ export {
   type KeySteps,
   type KeyWork,
   keysAtOnce,
+  withKeysOf,
 } from './key-agreement.ts';
 export { type AsyncKeystream, type Keystream, type KeystreamRequest, SEED_BYTES, type StreamKey } from './keystream.ts';
 export type { MaskPlan, MaskTerm } from './mask-plan.ts';

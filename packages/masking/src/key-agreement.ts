@@ -3,7 +3,7 @@
  * them asynchronously, all others synchronously.
  */
 import { toHex } from './bytes.ts';
-import type { Suite } from './suite.ts';
+import type { Suite, X25519Key } from './suite.ts';
 
 export const AGREEMENT_KEY_BYTES = 32;
 
@@ -31,6 +31,19 @@ export function keysAtOnce<Result>(suite: Pick<Suite, 'x25519'>, steps: KeySteps
   let next = steps.next();
   while (next.done !== true) next = steps.next(next.value.map(doWork));
   return next.value;
+}
+
+/** The suite, with a key of each of these secrets that is made once: making one takes longer than an agreement. */
+export function withKeysOf(suite: Suite, secrets: readonly { readonly agreement: Uint8Array }[]): Suite {
+  const keys = new Map<Uint8Array, X25519Key | undefined>(secrets.map(({ agreement }) => [agreement, undefined]));
+  return {
+    ...suite,
+    x25519(secret) {
+      const key = keys.get(secret) ?? suite.x25519(secret);
+      if (keys.has(secret)) keys.set(secret, key);
+      return key;
+    },
+  };
 }
 
 /** True if these bytes are the canonical encoding of a point with which every key agrees on a secret. */

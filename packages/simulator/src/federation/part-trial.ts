@@ -1,5 +1,5 @@
 /** The sealed parts of one upload of the one-shot mode: sealed by a device and opened by an authority, so that both can be timed. */
-import { keysAtOnce, type RandomBytes, SEED_BYTES, type Suite } from '@basa/masking';
+import { keysAtOnce, type RandomBytes, SEED_BYTES, type Suite, withKeysOf } from '@basa/masking';
 import { type JoinTag, millis, type TaskId, type UserId } from '@basa/protocol';
 import { Epochs, Parts } from '@basa/protocol/one-shot';
 import { ONE_SHOT_DEFAULTS, type OneShotPolicy } from '@basa/protocol/policy';
@@ -11,6 +11,8 @@ export interface PartTrial {
   readonly seal: () => void;
   /** Every part that authority 0 holds. */
   readonly open: () => void;
+  /** The same as one of many uploads of a request. */
+  readonly openInBatch: () => void;
 }
 
 export interface PartTrialOptions extends Pick<OneShotPolicy, 'tolerated' | 'sealing'> {
@@ -42,12 +44,15 @@ export function partTrial(
   const held = parts.flatMap(({ binding }, n) =>
     binding.holders.some(({ authority }) => authority === 0) ? [{ sealed: sealed[n] as Uint8Array, binding }] : [],
   );
+  const openBy = (by: Suite): void => {
+    for (const entry of held)
+      if (Parts.openPart(by, sealing, entry, 0, own) === undefined) throw new Error('a part did not open');
+  };
+  const inBatch = withKeysOf(suite, [own]);
   return {
     sealedBytes: sealed.reduce((sum, { length }) => sum + length, 0),
     seal: () => void seal(),
-    open() {
-      for (const entry of held)
-        if (Parts.openPart(suite, sealing, entry, 0, own) === undefined) throw new Error('a part did not open');
-    },
+    open: () => openBy(suite),
+    openInBatch: () => openBy(inBatch),
   };
 }

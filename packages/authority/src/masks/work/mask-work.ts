@@ -1,5 +1,5 @@
 /** Examines uploads and sums the masks of a batch, from plain data: in a thread. */
-import { addInPlace, type Keystream, type MaskTools, plainVectorKernel, toHex } from '@basa/masking';
+import { addInPlace, type Keystream, type MaskTools, plainVectorKernel, toHex, withKeysOf } from '@basa/masking';
 import { isRefused, type Refused, refused } from '@basa/protocol';
 import { Parts } from '@basa/protocol/one-shot';
 import { type Part, TaskPolicy, taskIdOf } from '@basa/protocol/policy';
@@ -82,7 +82,12 @@ function taskOf(bytes: Uint8Array, { suite }: Tools): Parts.ExaminedTask {
 
 function portsOf({ authority, secrets }: UploadsTask, tools: Tools): Parts.ExaminePorts {
   const known = new Map(secrets.map((secret) => [toHex(secret.statement), secret]));
-  return { suite: tools.suite, authority, tools, epochSecret: (statement) => known.get(toHex(statement)) };
+  return {
+    suite: withKeysOf(tools.suite, secrets),
+    authority,
+    tools,
+    epochSecret: (statement) => known.get(toHex(statement)),
+  };
 }
 
 function at({ reason, detail }: Refused, position: number): Refused {
