@@ -9,31 +9,35 @@ interface Encodings {
 
 const POINTS = 'bls12-381/zkcrypto-points.json';
 
+/** Checks every n-th of the published entries, each with its number. */
+async function each(
+  entries: readonly string[],
+  { everyNthPoint }: Platform,
+  check: (encoded: string, n: number) => boolean,
+): Promise<Counted> {
+  const tally = new Tally();
+  for (const [n, encoded] of entries.entries()) {
+    if (n % everyNthPoint > 0) tally.skip();
+    else await tally.check(n, () => check(encoded, n));
+  }
+  return tally.counted;
+}
+
 /** Entry number i is i times the generator; the first is infinity, which our decoders refuse. */
 function multiples(kind: 'g1' | 'g2', name: string): OutsideSuite {
   return {
     files: [POINTS],
-    run([text = ''], { group, everyNthPoint }: Platform): Counted {
-      const tally = new Tally();
-      const points = group[kind] as Group['g1'];
-      let multiple: G1 | undefined;
-      for (const [n, encoded] of ((JSON.parse(text) as Encodings)[name] ?? []).entries()) {
-        if (n > 0) multiple = multiple === undefined ? points.generator : points.add(multiple, points.generator);
-        if (n % everyNthPoint > 0) {
-          tally.skip();
-          continue;
-        }
+    run([text = ''], platform) {
+      const points = platform.group[kind] as Group['g1'];
+      let [at, multiple] = [1, points.generator];
+      return each((JSON.parse(text) as Encodings)[name] ?? [], platform, (encoded, n) => {
+        for (; at < n; at++) multiple = points.add(multiple, points.generator);
         const decoded = points.decode(bytesOf(encoded));
-        const expected = multiple;
-        tally.check(n, () =>
-          expected === undefined
-            ? decoded === undefined
-            : isHex(points.encode(expected), encoded) &&
-              decoded !== undefined &&
-              isHex(points.encode(decoded), encoded),
+        if (n === 0) return decoded === undefined;
+        return (
+          isHex(points.encode(multiple), encoded) && decoded !== undefined && isHex(points.encode(decoded), encoded)
         );
-      }
-      return tally.counted;
+      });
     },
   };
 }
@@ -42,25 +46,18 @@ function multiples(kind: 'g1' | 'g2', name: string): OutsideSuite {
 function refusals(kind: 'g1' | 'g2', name: string): OutsideSuite {
   return {
     files: [POINTS],
-    run([text = ''], { group, everyNthPoint }: Platform): Counted {
-      const tally = new Tally();
-      const points = group[kind] as Group['g1'];
+    run([text = ''], platform) {
+      const points = platform.group[kind] as Group['g1'];
       const all = JSON.parse(text) as Encodings;
-      const compressed = all[`${name}_Compressed`] ?? [];
-      for (const [n, encoded] of compressed.entries()) {
-        if (n % everyNthPoint > 0) {
-          tally.skip();
-          continue;
-        }
+      return each(all[`${name}_Compressed`] ?? [], platform, (encoded, n) => {
         const bytes = bytesOf(encoded);
         const [plain, large, cut] = [bytes.slice(), bytes.slice(), bytes.slice(1)];
         plain[0] = (plain[0] ?? 0) & 0x7f;
         large.fill(0xff, 1, 48);
         large[0] = 0x9f;
         const refused = [plain, large, cut, bytesOf(all[`${name}_Uncompressed`]?.[n] ?? '')];
-        tally.check(n, () => refused.every((one) => points.decode(one) === undefined));
-      }
-      return tally.counted;
+        return refused.every((one) => points.decode(one) === undefined);
+      });
     },
   };
 }
@@ -68,18 +65,14 @@ function refusals(kind: 'g1' | 'g2', name: string): OutsideSuite {
 /** Entry number i is e((i + 1) g1, (i + 1) g2). */
 const pairings: OutsideSuite = {
   files: ['bls12-381/go-pairing.json'],
-  run([text = ''], { group, everyNthPoint }: Platform): Counted {
-    const tally = new Tally();
+  run([text = ''], platform) {
+    const { group } = platform;
     const { g1, g2, gt } = group;
-    let [a, b]: [G1, G2] = [g1.generator, g2.generator];
-    for (const [n, expected] of (JSON.parse(text) as readonly string[]).entries()) {
-      const [left, right] = [a, b];
-      if (n % everyNthPoint > 0) tally.skip();
-      else
-        tally.check(n, () => isHex(highestFirst(gt.encode(group.pairingProduct([{ g1: left, g2: right }]))), expected));
-      [a, b] = [g1.add(a, g1.generator), g2.add(b, g2.generator)];
-    }
-    return tally.counted;
+    let [at, a, b]: [number, G1, G2] = [0, g1.generator, g2.generator];
+    return each(JSON.parse(text) as readonly string[], platform, (expected, n) => {
+      for (; at < n; at++) [a, b] = [g1.add(a, g1.generator), g2.add(b, g2.generator)];
+      return isHex(highestFirst(gt.encode(group.pairingProduct([{ g1: a, g2: b }]))), expected);
+    });
   },
 };
 

@@ -19,8 +19,11 @@ export const GAUSSIAN: OutsideSuite = {
     for (const [n, deviation] of DEVIATIONS.entries()) {
       const { samples } = JSON.parse(texts[n] ?? '') as { readonly samples: readonly number[] };
       const own = await drawsOf(deviation, platform);
-      tally.check(`our draws with deviation ${deviation}`, () => Math.abs(surprise(own, deviation)) < LIMIT);
-      tally.check(`published draws with deviation ${deviation}`, () => Math.abs(surprise(samples, deviation)) < LIMIT);
+      await tally.check(`our draws with deviation ${deviation}`, () => Math.abs(surprise(own, deviation)) < LIMIT);
+      await tally.check(
+        `published draws with deviation ${deviation}`,
+        () => Math.abs(surprise(samples, deviation)) < LIMIT,
+      );
     }
     return tally.counted;
   },

@@ -21,9 +21,6 @@ export interface Counted {
   readonly skipped: number;
 }
 
-/** The text of each file of the suite, by its name in the folder. */
-export type Files = Readonly<Record<string, string>>;
-
 export interface OutsideSuite {
   readonly files: readonly string[];
   run(texts: readonly string[], platform: Platform): Counted | Promise<Counted>;
@@ -39,11 +36,11 @@ export class Tally {
     this.#skipped += count;
   }
 
-  check(name: string | number, isRight: () => boolean): void {
+  async check(name: unknown, isRight: () => boolean | Promise<boolean>): Promise<void> {
     this.#cases++;
     let isGood = false;
     try {
-      isGood = isRight();
+      isGood = await isRight();
     } catch {
       // A case that ends in an error has failed.
     }
@@ -64,13 +61,24 @@ export function unlessRefused<Result>(run: () => Result | undefined): Result | u
   }
 }
 
+/** One published case: texts in hex, numbers and words. */
+export type Case = Readonly<Record<string, unknown>>;
+
+/** The bytes of these values of a case. */
+export function hexIn<Names extends readonly string[]>(
+  one: Case,
+  ...names: Names
+): { [Each in keyof Names]: Uint8Array } {
+  return names.map((name) => bytesOf(String(one[name] ?? ''))) as { [Each in keyof Names]: Uint8Array };
+}
+
 export function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-export function isHex(bytes: Uint8Array | undefined, hex: string): boolean {
+export function isHex(bytes: Uint8Array | undefined, hex: unknown): boolean {
   return (
     bytes !== undefined &&
-    Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('') === hex.toLowerCase()
+    Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('') === String(hex).toLowerCase()
   );
 }

@@ -1,67 +1,27 @@
 /** Project Wycheproof (C2SP): symmetric primitives, Ed25519, X25519 and ML-KEM-768. */
 import { isKemKey, type Kem } from '@basa/masking';
-import { bytesOf, type Counted, isHex, type OutsideSuite, type Platform, Tally, unlessRefused } from './suite.ts';
+import { type Case, hexIn, isHex, type OutsideSuite, type Platform, Tally, unlessRefused } from './suite.ts';
 
-type Result = 'valid' | 'invalid' | 'acceptable';
+type Check = (one: Case, platform: Platform, group: Case) => boolean | Promise<boolean>;
 
-interface Group<Case> {
-  readonly tests: readonly (Case & { readonly tcId: number; readonly result: Result })[];
-  readonly ivSize?: number;
-  readonly publicKey?: { readonly pk: string };
-}
-
-function suite<Case>(
-  file: string,
-  check: (one: Case & { readonly result: Result }, platform: Platform, group: Group<Case>) => boolean,
-): OutsideSuite {
+function suite(file: string, check: Check): OutsideSuite {
   return {
     files: [`wycheproof/${file}.json`],
-    run([text = ''], platform): Counted {
+    async run([text = ''], platform) {
       const tally = new Tally();
-      const { testGroups } = JSON.parse(text) as { readonly testGroups: readonly Group<Case>[] };
+      const { testGroups } = JSON.parse(text) as {
+        readonly testGroups: readonly { readonly tests: readonly Case[] }[];
+      };
       for (const group of testGroups)
-        for (const one of group.tests) tally.check(one.tcId, () => check(one, platform, group));
+        for (const one of group.tests) await tally.check(one['tcId'], () => check(one, platform, group));
       return tally.counted;
     },
   };
 }
 
 /** The bytes for a case that is valid, nothing for one that is not. */
-function isExpected(result: Result, found: Uint8Array | undefined, expected: string): boolean {
+function isExpected({ result }: Case, found: Uint8Array | undefined, expected: unknown): boolean {
   return result === 'valid' ? isHex(found, expected) : found === undefined;
-}
-
-interface Agreement {
-  readonly public: string;
-  readonly private: string;
-  readonly shared: string;
-}
-interface Signed {
-  readonly msg: string;
-  readonly sig: string;
-}
-interface Derived {
-  readonly ikm: string;
-  readonly salt: string;
-  readonly info: string;
-  readonly size: number;
-  readonly okm: string;
-}
-interface Sealed {
-  readonly key: string;
-  readonly iv: string;
-  readonly aad: string;
-  readonly msg: string;
-  readonly ct: string;
-  readonly tag: string;
-}
-interface Lattice {
-  readonly seed: string;
-  readonly m: string;
-  readonly ek: string;
-  readonly dk: string;
-  readonly c: string;
-  readonly K: string;
 }
 
 const MAX_HKDF_BYTES = 255 * 32;
@@ -69,71 +29,53 @@ const NONCE_BITS = 96;
 const ALL_ZERO = /^0*$/;
 
 export const WYCHEPROOF: Readonly<Record<string, OutsideSuite>> = {
-  x25519: {
-    files: ['wycheproof/x25519_test.json'],
-    async run([text = ''], platform): Promise<Counted> {
-      const tally = new Tally();
-      const { testGroups } = JSON.parse(text) as { readonly testGroups: readonly Group<Agreement>[] };
-      for (const one of testGroups.flatMap(({ tests }) => tests)) {
-        const agreed = await platform.agree(bytesOf(one.private), bytesOf(one.public));
-        // "Acceptable" are keys that a strict implementation may refuse: ours refuses exactly those of small order.
-        tally.check(one.tcId, () => (ALL_ZERO.test(one.shared) ? agreed === undefined : isHex(agreed, one.shared)));
-      }
-      return tally.counted;
-    },
-  },
-
-  ed25519: suite<Signed>('ed25519_test', (one, { suite: { verify } }, { publicKey }) => {
-    const [publicBytes, message, signature] = [publicKey?.pk ?? '', one.msg, one.sig].map(bytesOf) as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-    ];
-    return verify({ signature, message, publicKey: publicBytes }) === (one.result === 'valid');
+  x25519: suite('x25519_test', async (one, platform) => {
+    const agreed = await platform.agree(...hexIn(one, 'private', 'public'));
+    // "Acceptable" are keys that a strict implementation may refuse: ours refuses exactly those of small order.
+    return ALL_ZERO.test(String(one['shared'])) ? agreed === undefined : isHex(agreed, one['shared']);
   }),
 
-  'hkdf-sha256': suite<Derived>('hkdf_sha256_test', (one, { suite: { hkdf } }) => {
-    const [secret, salt, info] = [one.ikm, one.salt, one.info].map(bytesOf) as [Uint8Array, Uint8Array, Uint8Array];
-    const derived = unlessRefused(() => hkdf({ secret, salt, info, length: one.size }));
-    return one.size > MAX_HKDF_BYTES ? derived === undefined : isExpected(one.result, derived, one.okm);
+  ed25519: suite('ed25519_test', (one, { suite: { verify } }, { publicKey: key }) => {
+    const [publicKey] = hexIn(key as Case, 'pk');
+    const [message, signature] = hexIn(one, 'msg', 'sig');
+    return verify({ signature, message, publicKey }) === (one['result'] === 'valid');
   }),
 
-  'chacha20-poly1305': suite<Sealed>('chacha20_poly1305_test', (one, { suite: { seal, open } }, { ivSize }) => {
-    const [key, nonce, associatedData, plaintext, ciphertext] = [
-      one.key,
-      one.iv,
-      one.aad,
-      one.msg,
-      one.ct + one.tag,
-    ].map(bytesOf) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+  'hkdf-sha256': suite('hkdf_sha256_test', (one, { suite: { hkdf } }) => {
+    const [secret, salt, info] = hexIn(one, 'ikm', 'salt', 'info');
+    const length = Number(one['size']);
+    const derived = unlessRefused(() => hkdf({ secret, salt, info, length }));
+    return length > MAX_HKDF_BYTES ? derived === undefined : isExpected(one, derived, one['okm']);
+  }),
+
+  'chacha20-poly1305': suite('chacha20_poly1305_test', (one, { suite: { seal, open } }, { ivSize }) => {
+    const [key, nonce, associatedData, plaintext] = hexIn(one, 'key', 'iv', 'aad', 'msg');
+    const sealed = `${one['ct']}${one['tag']}`;
+    const [ciphertext] = hexIn({ sealed }, 'sealed');
     const opened = unlessRefused(() => open({ key, nonce, associatedData, ciphertext }));
-    if (one.result === 'invalid') return opened === undefined && (ivSize === NONCE_BITS || seals() === undefined);
-    return isHex(opened, one.msg) && isHex(seals(), one.ct + one.tag);
-
-    function seals(): Uint8Array | undefined {
-      return unlessRefused(() => seal({ key, nonce, associatedData, plaintext }));
-    }
+    const seals = (): Uint8Array | undefined => unlessRefused(() => seal({ key, nonce, associatedData, plaintext }));
+    if (one['result'] === 'invalid') return opened === undefined && (ivSize === NONCE_BITS || seals() === undefined);
+    return isHex(opened, one['msg']) && isHex(seals(), sealed);
   }),
 
-  'ml-kem-768 keys': suite<Lattice>('mlkem_768_keygen_seed_test', (one, { suite: { kem } }) => {
-    const pair = made(kem).keyPair(bytesOf(one.seed));
-    return isHex(pair.publicKey, one.ek) && isHex(pair.secretKey, one.dk);
+  'ml-kem-768 keys': suite('mlkem_768_keygen_seed_test', (one, { suite: { kem } }) => {
+    const pair = made(kem).keyPair(...hexIn(one, 'seed'));
+    return isHex(pair.publicKey, one['ek']) && isHex(pair.secretKey, one['dk']);
   }),
 
-  'ml-kem-768 encapsulation': suite<Lattice>('mlkem_768_encaps_test', (one, { suite: { kem } }) => {
-    const key = bytesOf(one.ek);
-    const encapsulated = isKemKey(key) ? made(kem).encapsulate(key, bytesOf(one.m)) : undefined;
-    return (
-      isExpected(one.result, encapsulated?.shared, one.K) && isExpected(one.result, encapsulated?.ciphertext, one.c)
-    );
+  'ml-kem-768 encapsulation': suite('mlkem_768_encaps_test', (one, { suite: { kem } }) => {
+    const [key, m] = hexIn(one, 'ek', 'm');
+    const found = isKemKey(key) ? made(kem).encapsulate(key, m) : undefined;
+    return isExpected(one, found?.shared, one['K']) && isExpected(one, found?.ciphertext, one['c']);
   }),
 
-  'ml-kem-768 decapsulation': suite<Lattice>('mlkem_768_test', (one, { suite: { kem } }) => {
+  'ml-kem-768 decapsulation': suite('mlkem_768_test', (one, { suite: { kem } }) => {
+    const [seed, c] = hexIn(one, 'seed', 'c');
     const opened = unlessRefused(() => {
-      const { publicKey, secretKey } = made(kem).keyPair(bytesOf(one.seed));
-      return isHex(publicKey, one.ek) ? made(kem).decapsulate(secretKey, bytesOf(one.c)) : undefined;
+      const { publicKey, secretKey } = made(kem).keyPair(seed);
+      return isHex(publicKey, one['ek']) ? made(kem).decapsulate(secretKey, c) : undefined;
     });
-    return isExpected(one.result, opened, one.K);
+    return isExpected(one, opened, one['K']);
   }),
 };
 

@@ -2,9 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { learnTogether, type Together, type TrainerName } from './learn-together.ts';
 import { followQuickStart } from './page.ts';
-import { stopsAtItsBudget } from './private-budget.ts';
 import { hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
-import { reportsTogether } from './reports.ts';
+import { reportsTogether, stopsAtItsBudget } from './tasks.ts';
 
 interface Learned extends Together {
   readonly accuracy: number;
