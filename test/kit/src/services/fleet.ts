@@ -101,13 +101,13 @@ export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
 }
 
 /** Enrolled devices, with their certificates. */
-export async function enrolledDevices(services: TestServices, count: number) {
+export async function enrolledDevices(services: TestServices, count: number, task = services.task) {
   const devices = Array.from({ length: count }, () => signingDevice());
   const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
-  await services.operate(services.authority.url, 'PUT', AUTHORITY_PATH.allowList(services.task), { deviceKeys });
+  await services.operate(services.authority.url, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys });
   return Promise.all(
     devices.map(async (device) => {
-      const asked = askSigned(services, device, 'authority', AUTHORITY_PATH.enrolments(services.task), '{}');
+      const asked = askSigned(services, device, 'authority', AUTHORITY_PATH.enrolments(task), '{}');
       return { device, certificate: await bytesOf(asked) };
     }),
   );
