@@ -5,7 +5,7 @@ import { ONE_SHOT_DEFAULTS } from '@basa/protocol/policy';
 import { Epoch, isEpochOf } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
-import type { RefusedKey } from '@basa/testkit/vectors/epoch-keys.ts';
+import type { RefusedKey } from '@basa/testkit/vectors/protocol.ts';
 import { REFUSALS_FILE, refusalTable } from '@basa/testkit/vectors/refusals.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';

@@ -14,7 +14,7 @@ import { FIELD_PRIME } from '@basa/masking';
 import { basaOneShot, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment, seededWords } from '@basa/simulator/node';
 import { THREE_OF_FOUR } from '@basa/simulator/virtual-time';
-import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
+import { seededTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
 function inputsOf(users: number, dimension: number): Uint32Array[] {

@@ -12,7 +12,7 @@ import {
 } from '@basa/baselines';
 import { addInPlace, FIELD, FIELD_PRIME, unpackVector } from '@basa/masking';
 import { uniformityOf } from '@basa/simulator';
-import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
+import { seededTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
 const DIMENSION = 1 << 16;

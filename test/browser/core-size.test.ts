@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { bundlePages } from '@basa/testkit/browser/bundle-pages.ts';
-import { loadedAtOnce } from '@basa/testkit/browser/loaded-at-once.ts';
+import { bundlePages, loadedAtOnce } from '@basa/testkit/browser/bundle-pages.ts';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

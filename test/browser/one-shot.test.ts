@@ -1,7 +1,6 @@
 /** A tab of a real Chromium contributes in the one-shot mode to real services, and the pages show batches. */
 import { isHybrid, SEALINGS } from '@basa/protocol/internal/wire/one-shot-policy.ts';
-import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
-import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
+import { Conduct, heardOf, launchChromium, overhear, overheard, updateOf } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

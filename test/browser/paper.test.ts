@@ -1,7 +1,6 @@
 /** A tab of a real Chromium takes part in the unsafe mode of the paper, whose name it is told, against real services. */
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
-import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
-import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
+import { Conduct, heardOf, launchChromium, overhear, overheard, updateOf } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, quantisedOf, TestPages, versionOf, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';

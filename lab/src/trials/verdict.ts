@@ -5,8 +5,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVER_PATH } from '@basa/protocol/http';
-import { type AuditedBatch, type AuditedBatches, finalBatches, versionsOf } from '@basa/testkit/processes/audits.ts';
-import { countsByVersion } from '@basa/testkit/processes/sums.ts';
+import {
+  type AuditedBatch,
+  type AuditedBatches,
+  countsByVersion,
+  finalBatches,
+  versionsOf,
+} from '@basa/testkit/processes/results.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Acknowledged } from './fleet.ts';
 

@@ -1,5 +1,5 @@
 /** The problems that the verdict of a crash run in the one-shot mode reports. */
-import type { AuditedBatch } from '@basa/testkit/processes/audits.ts';
+import type { AuditedBatch } from '@basa/testkit/processes/results.ts';
 import { expect, it } from 'vitest';
 import { batchProblems } from '../../src/trials/verdict.ts';
 

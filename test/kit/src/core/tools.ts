@@ -1,10 +1,16 @@
-/** The tools of masking tests: Node's runtime with either kernel, and a reproducible stream of words. */
+/** The tools of masking tests and of the baselines: Node's runtime with either kernel, and reproducible randomness. */
 
+import { type AggregationTools, plainCombinationKernel } from '@basa/baselines';
 import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking';
 import { type SumRules, sumRules } from '@basa/protocol/internal/wire/input.ts';
-import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
-import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/simulator/node';
+import {
+  createNodeKeystream,
+  createWasmCombinationKernel,
+  createWasmVectorKernel,
+  nodeSuite,
+} from '@basa/runtime/node';
+import { OneShotFederation, type OneShotOptions, randomBytesFrom } from '@basa/simulator';
+import { nodeEnvironment, seededWords } from '@basa/simulator/node';
 
 export function wasmTools(): MaskTools<Keystream> {
   const kernel = createWasmVectorKernel();
@@ -29,4 +35,10 @@ export function nodeFederation(options: OneShotOptions): OneShotFederation {
 /** The rules for the sums of a task, on version 0. */
 export function rulesOf(options: OneShotOptions): SumRules {
   return sumRules(nodeFederation(options).policy, 0);
+}
+
+/** The tools of the baselines. */
+export function seededTools(seed: number): AggregationTools {
+  const combinations = createWasmCombinationKernel() ?? plainCombinationKernel();
+  return { masks: wasmTools(), combinations, randomBytes: randomBytesFrom(seededWords(seed)) };
 }

@@ -1,5 +1,7 @@
 /** Bytes that must be rejected: each a valid encoding with one field made wrong in one way. */
+
 import type { Group } from '@basa/abe';
+import { toHex } from '@basa/masking';
 
 export interface AbeNegative {
   /** The decoder that rejects it; a `sealed` one does not open with `key` and `context`. */
@@ -50,7 +52,7 @@ export function abeNegatives(valid: Valid, group: Group): readonly AbeNegative[]
     Object.entries(points[curve]).map(([why, point]) => negative(what, why, field, splice(bytes, offset, point))),
   );
   const gtOffset = 146;
-  const g2Generator = hexOf(group.g2.encode(group.g2.generator));
+  const g2Generator = toHex(group.g2.encode(group.g2.generator));
   return [
     ...atPoints,
     negative('publicKey', 'f of another key', 'f', splice(publicKey, 50, g2Generator)),
@@ -105,14 +107,14 @@ function badPoints(group: Group): Readonly<Record<1 | 2, Readonly<Record<string,
       'outside of the subgroup': compressed(4n, 48),
       infinity: `c0${'00'.repeat(47)}`,
       'infinity with a sign': `e0${'00'.repeat(47)}`,
-      'without the flag of compression': withoutFlag(hexOf(group.g1.encode(group.g1.generator))),
+      'without the flag of compression': withoutFlag(toHex(group.g1.encode(group.g1.generator))),
       'x of p and more': nonCanonical(group),
     },
     2: {
       'not on the curve': compressed(1n, 96),
       'outside of the subgroup': compressed(2n, 96),
       infinity: `c0${'00'.repeat(95)}`,
-      'without the flag of compression': withoutFlag(hexOf(group.g2.encode(group.g2.generator))),
+      'without the flag of compression': withoutFlag(toHex(group.g2.encode(group.g2.generator))),
     },
   };
 }
@@ -121,7 +123,7 @@ function badPoints(group: Group): Readonly<Record<1 | 2, Readonly<Record<string,
 function nonCanonical({ g1 }: Group): string {
   let point = g1.generator;
   for (;;) {
-    const encoded = BigInt(`0x${hexOf(g1.encode(point))}`);
+    const encoded = BigInt(`0x${toHex(g1.encode(point))}`);
     const flags = (encoded >> 381n) << 381n;
     const x = encoded - flags + P;
     if (x >> 381n === 0n) return fixed(flags | x, 48);
@@ -147,8 +149,4 @@ function flipLast(hex: string): string {
 
 function fixed(value: bigint, length: number): string {
   return value.toString(16).padStart(2 * length, '0');
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

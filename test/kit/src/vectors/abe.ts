@@ -13,7 +13,7 @@ import {
   prfKeyRandomness,
   setup,
 } from '@basa/abe';
-import { ascii, ByteWriter, concatBytes, type RandomBytes } from '@basa/masking';
+import { ascii, ByteWriter, concatBytes, type RandomBytes, toHex } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { type AbeNegative, abeNegatives } from './abe-negatives.ts';
 
@@ -60,14 +60,14 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
   const randomness = prfKeyRandomness({ prfKey, suite });
   const keyOf = (attributes: readonly (string | Uint8Array)[]) =>
     keyGen({ masterKey, attributes, randomness }, { group });
-  const keys = SETS.map((attributes) => ({ attributes, key: hex(encodeAttributeKey(keyOf(attributes), group)) }));
+  const keys = SETS.map((attributes) => ({ attributes, key: toHex(encodeAttributeKey(keyOf(attributes), group)) }));
   const ciphertexts = POLICIES.map(([policy, opens]) => {
     const [context, plaintext] = [ascii(`context of ${policy}`), ascii('attack at dawn')];
     const { encapsulation, sealed, ...run } = recorded(policy, (randomBytes) =>
       encrypt({ publicKey, policy: parsePolicy(policy), plaintext, context }, { group, suite, randomBytes }),
     );
-    const ciphertext = hex(encodeCiphertext({ encapsulation, sealed }, group));
-    return { policy, context: hex(context), plaintext: hex(plaintext), ...run, ciphertext, opens };
+    const ciphertext = toHex(encodeCiphertext({ encapsulation, sealed }, group));
+    return { policy, context: toHex(context), plaintext: toHex(plaintext), ...run, ciphertext, opens };
   });
   const seeds = ['edge', 'self'].map((name) =>
     sealedSeed(
@@ -82,15 +82,15 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
   return {
     about: 'CP-ABE (BSW07) on BLS12-381; all bytes in hex; `npm run write -- vectors` writes it',
     hash: ['', 'a', 'doctor'].map((name) => ({
-      attribute: hex(ascii(name)),
-      point: hex(group.g1.encode(group.hashToG1(ascii(name)))),
+      attribute: toHex(ascii(name)),
+      point: toHex(group.g1.encode(group.hashToG1(ascii(name)))),
     })),
-    setup: { ...pair, publicKey: hex(publicBytes), masterKey: hex(masterBytes) },
-    prfKey: hex(prfKey),
+    setup: { ...pair, publicKey: toHex(publicBytes), masterKey: toHex(masterBytes) },
+    prfKey: toHex(prfKey),
     keys,
     ciphertexts,
     seeds,
-    negatives: abeNegatives({ publicKey: hex(publicBytes), masterKey: hex(masterBytes), ...first }, group),
+    negatives: abeNegatives({ publicKey: toHex(publicBytes), masterKey: toHex(masterBytes), ...first }, group),
   };
 }
 
@@ -106,12 +106,12 @@ function sealedSeed(
     sealed: sealingOf(randomBytes).seal(seed, attribute, context),
   }));
   return {
-    attribute: hex(attribute),
-    key: hex(keyOf(attribute)),
-    context: hex(context),
-    seed: hex(seed),
+    attribute: toHex(attribute),
+    key: toHex(keyOf(attribute)),
+    context: toHex(context),
+    seed: toHex(seed),
     randomness,
-    sealed: hex(sealed),
+    sealed: toHex(sealed),
   };
 }
 
@@ -124,12 +124,8 @@ function recorded<Result extends object>(
   const result = run((length) => {
     const info = concatBytes(ascii(name), new ByteWriter().u32(drawn.length).finish());
     const bytes = suite.hkdf({ secret: ascii('abe vectors'), salt: new Uint8Array(0), info, length });
-    drawn.push(hex(bytes));
+    drawn.push(toHex(bytes));
     return bytes;
   });
   return { ...result, randomness: drawn.join('') };
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

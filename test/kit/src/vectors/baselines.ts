@@ -19,6 +19,7 @@ import {
   plainVectorKernel,
   type RandomBytes,
   subtractInPlace,
+  toHex,
 } from '@basa/masking';
 import { createNodeKeystream, nodeSuite } from '@basa/runtime/node';
 
@@ -33,8 +34,6 @@ export function baselineVectors(): object {
   };
 }
 
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-
 /** Reproducible randomness, and the bytes drawn from it. */
 function drawing(label: string): { readonly randomBytes: RandomBytes; readonly drawn: string[] } {
   const drawn: string[] = [];
@@ -43,7 +42,7 @@ function drawing(label: string): { readonly randomBytes: RandomBytes; readonly d
       nodeSuite.sha256(Buffer.from(`basa vector ${label} ${drawn.length} ${block}`)),
     );
     const bytes = new Uint8Array(Buffer.concat(blocks)).slice(0, length);
-    drawn.push(hex(bytes));
+    drawn.push(toHex(bytes));
     return bytes;
   };
   return { randomBytes, drawn };
@@ -90,18 +89,18 @@ function secAggVector(): object {
     if (user.id === dropped) return undefined;
     const { revealed } = granted(user.answer(asked.survivorsFor(user.id)));
     server.receiveAnswer(user.id, revealed);
-    return revealed.map(({ about, of, share }) => ({ about, of, share: hex(share.reveal()) }));
+    return revealed.map(({ about, of, share }) => ({ about, of, share: toHex(share.reveal()) }));
   });
   applyMasksInPlace(sum, granted(server.open()).plan, masks);
   return {
-    session: hex(session),
+    session: toHex(session),
     threshold: parameters.threshold,
     users: users.map((user, id) => {
       const { channelKey, maskKey } = user.advertise();
       const [channelSecret, maskSecret, selfSeed] = draws[id]?.drawn ?? [];
       return {
-        ...{ channelSecret, maskSecret, selfSeed, channelKey: hex(channelKey), maskKey: hex(maskKey) },
-        shares: shares[id]?.map(({ peer, sealed }) => ({ peer, sealed: hex(sealed) })),
+        ...{ channelSecret, maskSecret, selfSeed, channelKey: toHex(channelKey), maskKey: toHex(maskKey) },
+        shares: shares[id]?.map(({ peer, sealed }) => ({ peer, sealed: toHex(sealed) })),
         ...(id === dropped ? {} : { input: INPUTS[id], masked: masked[id], answer: answers[id] }),
       };
     }),
@@ -146,16 +145,16 @@ function lightSecAggVector(): object {
   combinations.combine([Uint32Array.from(entries, ({ weight }) => weight)], masked, [sum]);
   subtractInPlace(sum, granted(server.open(combinations)).mask, FIELD, masks.kernel);
   return {
-    session: hex(session),
+    session: toHex(session),
     ...code,
     parties: users.map((user, id) => {
       const [channelSecret, seed] = draws[id]?.drawn ?? [];
-      return { channelSecret, channelKey: hex(user.advertise().channelKey), ...(id < 3 ? { seed } : {}) };
+      return { channelSecret, channelKey: toHex(user.advertise().channelKey), ...(id < 3 ? { seed } : {}) };
     }),
     updates: entries.map((entry, n) => ({
       ...entry,
       input: INPUTS[n],
-      shares: shares[n]?.map(({ peer, sealed }) => ({ peer, sealed: hex(sealed) })),
+      shares: shares[n]?.map(({ peer, sealed }) => ({ peer, sealed: toHex(sealed) })),
       masked: [...(masked[n] ?? [])],
     })),
     answers,

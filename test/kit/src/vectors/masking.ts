@@ -19,6 +19,7 @@ import {
   roundWithin,
   Secret,
   squaredBound,
+  toHex,
   toSigned,
   unpackVector,
 } from '@basa/masking';
@@ -64,8 +65,8 @@ function prgVector(seedNumber: number, modulus: Modulus, d: number): object {
   const mask = expand(seedNumber, modulus, d);
   return {
     modulus,
-    seed: hex(seedOf(seedNumber)),
-    salt: hex(SALT),
+    seed: toHex(seedOf(seedNumber)),
+    salt: toHex(SALT),
     d,
     first: [...mask.subarray(0, 4)],
     last: [...mask.subarray(-4)],
@@ -100,8 +101,8 @@ function sumVector(modulus: Modulus): object {
   });
   const sum = new Uint32Array(5);
   for (const vector of masked) addInPlace(sum, vector, modulus, tools.kernel);
-  const seeds = Object.fromEntries(['01', '02', '12'].map((ij) => [ij, hex(seedOf(100 + Number(ij)))]));
-  return { modulus, salt: hex(SALT), seeds, inputs, masked: masked.map((vector) => [...vector]), sum: [...sum] };
+  const seeds = Object.fromEntries(['01', '02', '12'].map((ij) => [ij, toHex(seedOf(100 + Number(ij)))]));
+  return { modulus, salt: toHex(SALT), seeds, inputs, masked: masked.map((vector) => [...vector]), sum: [...sum] };
 }
 
 function quantizerVectors(): object[] {
@@ -165,7 +166,7 @@ function noiseVectors(): object[] {
       addNoiseInPlace(vector, noiseTable(variance), RING_32, (target) => target.set(draw));
       return toSigned(vector[0] as number, RING_32);
     });
-    return { variance, words: words.map((draw) => hex(new Uint8Array(draw.buffer))), drawn };
+    return { variance, words: words.map((draw) => toHex(new Uint8Array(draw.buffer))), drawn };
   });
 }
 
@@ -189,7 +190,7 @@ function roundingVectors(): object[] {
 function packingVectors(): object[] {
   const good = [2, 7, 16, 20, 24, 31, 32].map((bits) => {
     const vector = expand(3, ring(bits), 9);
-    return { modulus: ring(bits), vector: [...vector], packed: hex(packVector(vector, ring(bits))) };
+    return { modulus: ring(bits), vector: [...vector], packed: toHex(packVector(vector, ring(bits))) };
   });
   const bad = [
     { why: 'one byte short', modulus: ring(20), elements: 2, packed: '00000000' },
@@ -219,8 +220,4 @@ function plannerVectors(): object[] {
     const planned = planQuantizer({ ...request, resolution: { level } });
     return { ...request, level, accepted: planned.kind === 'planned' };
   });
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

@@ -6,9 +6,15 @@ import { epsilonAfter } from '@basa/protocol/internal/wire/privacy.ts';
 import type { MetricRange } from '@basa/protocol/internal/wire/training.ts';
 import { ENGINE, ONE_SHOT_DEFAULTS, POLICY_DEFAULTS, TaskPolicy } from '@basa/protocol/policy';
 import { malformedPolicies } from './malformed-policies.ts';
-import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
 import { type ReportVector, reportVectors, unusableStatistics, usableStatistics } from './statistics.ts';
-import { paperPolicies, unusablePolicies, usablePolicies } from './unusable-policies.ts';
+import {
+  paperPolicies,
+  shotFloors,
+  unusablePolicies,
+  unusableShots,
+  usablePolicies,
+  usableShots,
+} from './unusable-policies.ts';
 
 /** The reason why a client rejects: the bytes are not a policy, the policy is unusable, or its engine hides nothing. */
 export type PolicyRefusal = 'malformed' | 'unusable-policy' | 'unsafe-engine';

@@ -1,14 +1,20 @@
 /** Whole buffers and batches as vectors: `paper`, `one-shot`, tokens of devices, and epoch keys to refuse. */
-
-import { addInPlace, applyMasksInPlace, FIELD, type MaskTerm, unsafeTransparentSealing } from '@basa/masking';
+import {
+  addInPlace,
+  applyMasksInPlace,
+  ascii,
+  FIELD,
+  type MaskTerm,
+  toHex,
+  unsafeTransparentSealing,
+} from '@basa/masking';
 import { type Ctx, granted, millis, type UserId } from '@basa/protocol';
 import { acceptPaperUpload, connectPaper, unsafePaperBuffer } from '@basa/protocol/internal/paper/server.ts';
+import { enrolmentHash, enrolmentProof } from '@basa/protocol/internal/wire/devices.ts';
 import { contributePaper, PaperTicket, paperInput, paperMessages } from '@basa/protocol/paper';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { seededWords } from '@basa/simulator/node';
 import { wasmTools } from '../core/tools.ts';
-import { enrolmentVectors } from './enrolment.ts';
-import { refusedKeys } from './epoch-keys.ts';
 import { oneShotVector } from './one-shot.ts';
 
 /** Positions of the paper-mode buffer. */
@@ -61,25 +67,25 @@ function paperVector(): object {
         modulus: FIELD,
       }),
     );
-    const terms = plan.terms.map(({ seed, sign }: MaskTerm) => ({ seed: hex(seed.reveal()), sign }));
+    const terms = plan.terms.map(({ seed, sign }: MaskTerm) => ({ seed: toHex(seed.reveal()), sign }));
     const masked = input.vector.slice();
     applyMasksInPlace(masked, plan, tools);
     addInPlace(sum, masked, FIELD, tools.kernel);
     buffer = acceptPaperUpload(connected.state, user, upload, millis(1)).state;
     return {
-      user: hex(user),
+      user: toHex(user),
       trainedOn,
-      ticket: hex(PaperTicket.encode(connection.ticket)),
-      inbox: connection.inbox.map(hex),
+      ticket: toHex(PaperTicket.encode(connection.ticket)),
+      inbox: connection.inbox.map(toHex),
       terms,
       input: [...input.vector],
       masked: [...masked],
-      upload: hex(paperMessages(K, sealing).upload.encode(upload)),
+      upload: toHex(paperMessages(K, sealing).upload.encode(upload)),
     };
   });
   return {
-    ctx: hex(buffer.ctx),
-    serverKey: hex(signer.publicKey),
+    ctx: toHex(buffer.ctx),
+    serverKey: toHex(signer.publicKey),
     version: 5,
     exponent: 0.5,
     users,
@@ -88,6 +94,49 @@ function paperVector(): object {
   };
 }
 
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
+/** Tokens of devices, and what the owner of each authority sees and registers of them. */
+function enrolmentVectors(): readonly object[] {
+  const keys = ['one owner', 'another owner'].map((name) => createNodeSigner(nodeSuite.sha256(ascii(name))).publicKey);
+  return ['a device', 'another device'].flatMap((name) => {
+    const token = nodeSuite.sha256(ascii(name));
+    return keys.map((key) => ({
+      token: toHex(token),
+      authority: toHex(key),
+      proof: toHex(enrolmentProof(nodeSuite, token, key)),
+      hash: toHex(enrolmentHash(nodeSuite, token, key)),
+    }));
+  });
+}
+
+export interface RefusedKey {
+  readonly why: string;
+  readonly key: string;
+}
+
+const PRIME = 2n ** 255n - 19n;
+const ORDER_8 = 325606250916557431795983626356110631294008115727848805560023387167927233504n;
+const OTHER_ORDER_8 = 39382357235489614581723060781553021112529911719440698176882885853963445705823n;
+
+/** X25519 keys that nothing may be sealed to: points of small order, second encodings of a point, and bytes that are no point at all. */
+function refusedKeys(): readonly RefusedKey[] {
+  const good = nodeSuite.x25519(nodeSuite.sha256(ascii('a good epoch key'))).publicKey;
+  const points: readonly (readonly [why: string, u: bigint])[] = [
+    ['of order 2', 0n],
+    ['of order 4', 1n],
+    ['of order 8', ORDER_8],
+    ['of order 8, the other one', OTHER_ORDER_8],
+    ['of order 4 on the twist', PRIME - 1n],
+    ['0 written as p', PRIME],
+    ['1 written as p + 1', PRIME + 1n],
+    ['9 written as p + 9', PRIME + 9n],
+  ];
+  return [
+    ...points.map(([why, u]) => ({ why, key: toHex(point(u)) })),
+    { why: 'with the highest bit set', key: toHex(good.map((byte, n) => (n === 31 ? byte | 0x80 : byte))) },
+    { why: 'a byte short', key: toHex(good.subarray(1)) },
+  ];
+}
+
+function point(u: bigint): Uint8Array {
+  return Uint8Array.from({ length: 32 }, (_, n) => Number((u >> BigInt(8 * n)) & 0xffn));
 }

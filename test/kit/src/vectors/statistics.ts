@@ -1,5 +1,5 @@
 /** Statistics tasks: policies that can be used and that cannot, and reports with their words. */
-import { ascii, concatBytes, RING_32 } from '@basa/masking';
+import { ascii, concatBytes, RING_32, toHex } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import type { PrivacyPolicy } from '@basa/protocol/internal/wire/privacy.ts';
 import {
@@ -141,13 +141,13 @@ export function reportVectors(good: TaskPolicy, privacy: PrivacyPolicy): readonl
       const window = windowAt({ windowMs }, now);
       const model = modelNameOf(nodeSuite, windowStatement(task, { windowMs }, window));
       return {
-        policy: hex(TaskPolicy.encode(policy)),
+        policy: toHex(TaskPolicy.encode(policy)),
         report,
         words: [...words],
         outside,
         now,
         window,
-        model: hex(model),
+        model: toHex(model),
       };
     });
   });
@@ -155,8 +155,4 @@ export function reportVectors(good: TaskPolicy, privacy: PrivacyPolicy): readonl
 
 function doubles(...values: readonly number[]): Uint8Array {
   return new Uint8Array(Float64Array.from(values).buffer);
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

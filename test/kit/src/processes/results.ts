@@ -1,4 +1,4 @@
-/** Reads final batches from the audit files of authorities, for checks from outside. */
+/** What services under trial have done, for checks from outside: final batches of the audit files of authorities, and decoded models. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUDIT_FILE, readAuthorityConfig } from '@basa/authority';
@@ -43,4 +43,18 @@ export async function versionsOf(basa: TestProcesses, batches: AuditedBatches): 
     if (includedIn !== undefined) versions.set(ctx, includedIn);
   }
   return versions;
+}
+
+/** The number of times that each coordinate of the one-hot updates was counted, by version, then by coordinate. Every sum must be made of whole updates. */
+export async function countsByVersion({ server, task }: TestProcesses): Promise<readonly Int32Array[]> {
+  const versions = [...(await server.versions(task))].sort((a, b) => a.version - b.version);
+  let before = await server.parameters(task, 0);
+  const counts = [new Int32Array(before.length)];
+  for (const { version, accepted } of versions.slice(1)) {
+    const after = await server.parameters(task, version);
+    // w goes down by the mean: 1 / accepted for each update that counted.
+    counts.push(Int32Array.from(after, (value, place) => Math.round(((before[place] ?? 0) - value) * accepted)));
+    before = after;
+  }
+  return counts;
 }
