@@ -71,18 +71,20 @@ async function aVersion(task: string): Promise<void> {
   await services.reached(1, task);
 }
 
-const READ = [
+type Route = readonly [what: string, pathOf: (task: string) => string, ask: typeof postAs];
+
+const READ: readonly Route[] = [
   ['the newest model', SERVER_PATH.newestModel, getAs],
   ['the parameters of a version', (task: string) => SERVER_PATH.model(task, 1), getAs],
   ['the results of versions', SERVER_PATH.taskMetrics, getAs],
-] as const;
-const PLACES = [['a place', SERVER_PATH.admissions, postAs]] as const;
-const TURNS = [['a turn of the mode of the paper', SERVER_PATH.unsafePaperConnect, postAs]] as const;
+];
+const PLACES: readonly Route[] = [['a place', SERVER_PATH.admissions, postAs]];
+const TURNS: readonly Route[] = [['a turn of the mode of the paper', SERVER_PATH.unsafePaperConnect, postAs]];
 
 describe.each([
   [{ policy: { bufferSize: 2, minimum: 2, metrics: METRICS } }, [...READ, ...PLACES]],
   [PAPER, TURNS],
-] as const)('with %j', (options: TestServicesOptions, routes) => {
+] as const)('with %j', (options: TestServicesOptions, routes: readonly Route[]) => {
   let task: string;
   let other: string;
   let shown: string;
