@@ -88,7 +88,7 @@ class _Versions:
         """The newest version that has no score of this name."""
         state = self._json("")
         told = self._json(f"/metrics?from={self._first}")["versions"]
-        self.is_over = state["state"] == "finished" and state["buffers"] == 0
+        self.is_over = state["state"] == "finished" and state["batches"] == 0
         left = [one["version"] for one in told if one.get("evaluation", {}).get("name") != self._name and one["version"] not in self._done]
         self._first = left[0] if left else max((one["version"] for one in told), default=self._first)
         return left[-1] if left else None

@@ -34,7 +34,7 @@ class Server:
                 self.stored.append(int(path.split("/")[-2]))
                 return _json()
             if what == TASK:
-                return _json(state=self.state, buffers=0)
+                return _json(state=self.state, batches=0)
             return _no("not-found", 404) if what == "1" else Told(np.full(2, np.inf if what == "2" else float(what), "<f4").tobytes())
 
         return told
