@@ -1,28 +1,17 @@
 /** A server asks its authorities for the devices that they have revoked, and keeps what it was told. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { UserId } from '@basa/protocol';
 import { MAX_REVOCATIONS } from '@basa/protocol/internal/wire/devices.ts';
 import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
-import { openDatabase, sqliteDatabase } from '@basa/service';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { checkRevoked, lookForRevocations } from '../../src/authority/authorities.ts';
 import type { AuthorityLink } from '../../src/authority/authority-link.ts';
-import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
-import { bytes, userOf } from '../support/store-samples.ts';
+import type { Store } from '../../src/store/store.ts';
+import { bytes, task, userOf } from '../support/store-samples.ts';
+import { volatileStore } from '../support/volatile-store.ts';
 
-let folder = '';
 let store: Store;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'basa-revocations-'));
-  const opened = openDatabase(folder, EMBEDDED_DATABASE);
-  store = createStore(sqliteDatabase(opened, Date.now));
-});
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
+beforeEach(async () => {
+  ({ store } = await volatileStore(task, Date.now));
 });
 
 class FakeAuthority {

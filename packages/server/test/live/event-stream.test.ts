@@ -4,7 +4,9 @@ import type { ServerResponse } from 'node:http';
 import type { LiveState } from '@basa/protocol/internal/http/live.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { streamEvents } from '../../src/live/event-stream.ts';
-import type { LiveTasks } from '../../src/live/live-tasks.ts';
+import { LiveTasks } from '../../src/live/live-tasks.ts';
+import type { RunningTask } from '../../src/tasks/running-task.ts';
+import { policy, task } from '../support/store-samples.ts';
 
 class Listener extends EventEmitter {
   readonly written: string[] = [];
@@ -63,4 +65,18 @@ it('a listener that was slow for a moment gets the newest state afterwards', asy
   await vi.advanceTimersByTimeAsync(20_000);
   expect(listener.isCutOff).toBe(false);
   expect(listener.written.at(-1)).toContain(`"startedAt":${round}`);
+});
+
+it('what the listeners of a task see is computed once between two changes', async () => {
+  let looks = 0;
+  const none = async () => [];
+  const live = new LiveTasks({ shotGroups: none, openBatches: none, lastBatches: none } as never, () => 0);
+  const read = { specification: {}, policy, mode: 'one-shot' };
+  const admission = { look: async () => void looks++, view: {} };
+  const running = { task, read, mode: {}, state: 'running', admission } as unknown as RunningTask;
+  const states = await Promise.all([1, 2, 3].map(() => live.state(running, [])));
+  expect([looks, states.map(({ state }) => state)]).toEqual([1, ['running', 'running', 'running']]);
+  live.changed();
+  await live.state(running, []);
+  expect(looks).toBe(2);
 });

@@ -1,29 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openDatabase, sqliteDatabase } from '@basa/service';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Leases } from '../../src/nodes/nodes.ts';
-import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { type Fence, LeaseLost } from '../../src/store/sql.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { task } from '../support/store-samples.ts';
+import { volatileStore } from '../support/volatile-store.ts';
 
 const LEASE_MS = 600_000;
 
-let folder: string;
 let store: Store;
 let now: number;
 let nodes: readonly [Leases, Leases];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'basa-leases-'));
+beforeEach(async () => {
   now = 1000;
-  store = createStore(sqliteDatabase(openDatabase(folder, EMBEDDED_DATABASE), () => now));
+  ({ store } = await volatileStore(task, () => now));
   nodes = [node('a'), node('b')];
-});
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function node(holder: string): Leases {

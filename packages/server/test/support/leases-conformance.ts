@@ -3,8 +3,10 @@ import { recordGrant } from '@basa/protocol/internal/one-shot/sums.ts';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../src/store/sql.ts';
-import { AGES, type NodesScene } from './nodes-scene.ts';
+import type { NodesScene } from './nodes-conformance.ts';
 import { task } from './store-samples.ts';
+
+const AGES = 10 ** 12;
 
 export function testLeases(scene: NodesScene): void {
   describe('a lease on the batches of a task', () => {

@@ -1,19 +1,36 @@
+/** What several nodes find on a store: leases, places, notes, tasks and versions. */
+import type { Ctx } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Places } from '../../src/admission/places.ts';
+import type { FreshModel, SumsOfVersion } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLeases } from './leases-conformance.ts';
-import { NodesScene } from './nodes-scene.ts';
 import { testPlaces } from './places-conformance.ts';
-import { bytes, policy, task } from './store-samples.ts';
+import { batchIn, bytes, policy, task } from './store-samples.ts';
+
+/** A store with a running task and one batch, and the first version, made of its batch. */
+export interface NodesScene {
+  readonly store: Store;
+  readonly placeTable: Places;
+  readonly ctx: Ctx;
+  readonly model: FreshModel;
+  readonly sums: SumsOfVersion;
+}
 
 export function testNodes(
   name: string,
   open: () => Promise<{ readonly store: Store; readonly placeTable: Places }>,
 ): void {
   describe(`nodes on a store over ${name}`, () => {
-    const scene = new NodesScene();
-    beforeEach(async () => scene.open(await open()));
+    const scene = {} as NodesScene;
+    beforeEach(async () => {
+      const opened = await open();
+      await opened.store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
+      const ctx = await batchIn(opened.store, 1);
+      const model = { task, version: 1, modelHash: bytes(8), blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+      Object.assign(scene, { ...opened, ctx, model, sums: { sums: [ctx], spoilt: [] } });
+    });
     afterEach(() => scene.store.close());
 
     testPlaces(scene);

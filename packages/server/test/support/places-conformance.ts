@@ -3,7 +3,7 @@ import type { UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import type { Placed, PlaceWish } from '../../src/admission/places.ts';
-import type { NodesScene } from './nodes-scene.ts';
+import type { NodesScene } from './nodes-conformance.ts';
 import { nameOf, task, uploadOf, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 9;

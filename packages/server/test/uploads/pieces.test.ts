@@ -2,14 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BlobStore, bodyKey, readWhole, type Staging } from '../../src/blobs/blob-store.ts';
 import { openSharedFileBlobs } from '../../src/blobs/files.ts';
-import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { openPiece } from '../../src/uploads/bodies.ts';
-import { bytes, nameOf, policy, task } from '../support/store-samples.ts';
+import { bytes, nameOf, task } from '../support/store-samples.ts';
+import { volatileStore } from '../support/volatile-store.ts';
 
 const upload = nameOf(1);
 /** Longer than a row. */
@@ -22,16 +21,11 @@ let store: Store;
 let blobs: readonly [BlobStore, BlobStore];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-pieces-'));
-  const opened = openDatabase(join(folder, 'store'), EMBEDDED_DATABASE);
-  store = createStore(sqliteDatabase(opened, Date.now));
-  await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 1 });
+  ({ store } = await volatileStore(task, Date.now));
   const shared = join(folder, 'blobs');
   blobs = [await openSharedFileBlobs(shared), await openSharedFileBlobs(shared)];
 });
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => rmSync(folder, { recursive: true }));
 
 /** The next piece at this node. */
 const open = (node: 0 | 1) => openPiece({ blobs: blobs[node], store }, body, false);
