@@ -1,4 +1,5 @@
 /** Tasks over their life: side by side, paused, evaluated, ended, and taken up again as if nothing had happened. */
+import { readdirSync } from 'node:fs';
 import type { BasaClient } from '@basa/client/node';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
@@ -145,6 +146,46 @@ describe('a task ends', () => {
     await contributeAll(await pair(), (n) => delta.map((value) => value / (n + 1)));
     await until(async () => (await services.taskState()).state === 'finished');
     expect(await services.taskState()).toMatchObject({ accuracy: 1, why: 'accuracy 1.0000 reached at version 1' });
+  });
+});
+
+describe('first parameters', () => {
+  const numbers = Float32Array.from({ length: 8 }, (_, n) => n / 8);
+  const bytes = new Uint8Array(numbers.buffer);
+  const sha256 = toHex(nodeSuite.sha256(bytes));
+  const blobs = () =>
+    readdirSync(services.folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /first.[0-9a-f]{64}$/.test(name))
+      .map((name) => name.slice(-64));
+
+  it('are sent as bytes before their task, and are its version 0', async () => {
+    const answer = await asOperator(SERVER_PATH.firstParameters, bytes, 'PUT');
+    expect(JSON.parse(answer.text)).toEqual({ sha256 });
+    await services.createTask({}, { initial: { sha256 } });
+    expect(await services.reached(0)).toEqual(numbers);
+    expect(blobs()).toEqual([]);
+    await asOperator(SERVER_PATH.firstParameters, bytes, 'PUT');
+    expect(blobs()).toEqual([sha256]);
+    await services.restartServer();
+    expect(blobs()).toEqual([]); // no task needs them
+  });
+
+  it.each([
+    ['that are not finite', Float32Array.of(1, Number.NaN)],
+    ['that are no whole numbers of four bytes', new Uint8Array(5)],
+  ])('%s are refused', async (_, wrong) => {
+    const body = new Uint8Array(wrong.buffer, wrong.byteOffset, wrong.byteLength);
+    expect((await asOperator(SERVER_PATH.firstParameters, body, 'PUT')).status).toBe(400);
+  });
+
+  it('are of an operator, of the length of the policy, and there when the task is created', async () => {
+    const url = new URL(SERVER_PATH.firstParameters, services.server.url);
+    const headers = { 'content-type': 'application/octet-stream' };
+    expect((await fetch(url, { method: 'PUT', headers, body: bytes })).status).toBe(401);
+    const create = (initial: { readonly sha256: string }) => services.createTask({}, { initial });
+    await expect(create({ sha256: '00'.repeat(32) })).rejects.toThrow('send the first parameters before the task');
+    const short = (await asOperator(SERVER_PATH.firstParameters, bytes.subarray(4), 'PUT')).text;
+    await expect(create(JSON.parse(short) as { sha256: string })).rejects.toThrow('28 bytes, but the policy has 8');
   });
 });
 

@@ -104,7 +104,7 @@ export async function createTaskAt(
   await server.createTask({
     policy: toHex(TaskPolicy.encode(policy)),
     ...(canServerBuild && { model: modelJson(model) }),
-    initial: initialOf(settings, canServerBuild),
+    initial: await initialOf(server, settings, canServerBuild),
     // The policy itself says that a task is in one-shot mode.
     ...(mode === 'paper' && { mode }),
     ...(serverStep !== undefined && { serverStep }),
@@ -120,13 +120,14 @@ export async function createTaskAt(
 }
 
 /** A server that cannot build the network is given the parameters. */
-function initialOf(
+async function initialOf(
+  server: ServerOperator,
   { model, initial = { seed: 1 } }: TaskSettings,
   canServerBuild: boolean,
-): NonNullable<TaskSpecification['initial']> {
+): Promise<NonNullable<TaskSpecification['initial']>> {
   if ('seed' in initial && canServerBuild) return initial;
   const parameters = 'seed' in initial ? initialParameters(model, initial.seed) : initial.parameters;
-  return { parameters: toHex(new Uint8Array(parameters.slice().buffer)) };
+  return server.keepFirst(parameters);
 }
 
 export interface StatisticsSettings {

@@ -13,8 +13,8 @@ export interface TaskSpecification {
   readonly mode?: 'one-shot' | 'paper';
   /** A server evaluates only networks that it can build. */
   readonly model?: ModelJson;
-  /** The first parameters: drawn with a seed, or given in hexadecimal. */
-  readonly initial?: { readonly seed?: number; readonly parameters?: string };
+  /** The first parameters: drawn with a seed, given in hexadecimal, or by their hash if the server has them. */
+  readonly initial?: { readonly seed?: number; readonly parameters?: string; readonly sha256?: string };
   readonly serverStep?: ServerStepOptions;
   /** The divisor of a sum of updates. */
   readonly divideBy?: 'count' | 'weights';
@@ -110,6 +110,11 @@ export class ServerOperator {
   /** Of the token. */
   async roles(): Promise<readonly string[]> {
     return (await this.#json<{ roles: readonly string[] }>('GET', ROLES_PATH)).roles;
+  }
+  /** The first parameters of a task that is created next, by the hash in the answer. */
+  keepFirst(parameters: Float32Array): Promise<{ readonly sha256: string }> {
+    const { buffer, byteOffset, byteLength } = parameters;
+    return this.#json('PUT', SERVER_PATH.firstParameters, new Uint8Array(buffer, byteOffset, byteLength));
   }
   createTask(specification: TaskSpecification): Promise<ServerTask> {
     return this.#json('POST', SERVER_PATH.tasks, specification);

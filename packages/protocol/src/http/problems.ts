@@ -89,7 +89,11 @@ export const SERVICE_PROBLEMS = {
     status: 409,
     about: 'request',
   },
-  'body-too-large': { sentence: 'The body is larger than the task allows.', status: 413, about: 'request' },
+  'body-too-large': {
+    sentence: 'The body is larger than this route or the task allows.',
+    status: 413,
+    about: 'request',
+  },
   'range-not-satisfiable': { sentence: 'The requested range is outside the model.', status: 416, about: 'request' },
   'no-place': {
     sentence: 'Enough devices are training already; ask for a place again later.',
@@ -272,7 +276,8 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'task-finished':
     'The model is ready; the device has nothing more to do. `basa task ls` lists the tasks that are still running.',
   'task-not-over': '`basa task finish` ends it; `basa task show` shows its open batches.',
-  'body-too-large': 'Check that the client trains the model of this task: the policy limits the size of an update.',
+  'body-too-large':
+    'An update has the size that the policy of its task gives: check that the client trains the model of this task. docs/limits.md has the limits of other bodies.',
   'range-not-satisfiable': 'Send the request without a range, or with a range within the size of the model.',
   internal: 'If the message repeats, check the log of the service.',
 };

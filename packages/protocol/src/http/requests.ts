@@ -109,6 +109,8 @@ export const ROLES_PATH = '/v1/roles';
 export const SERVER_PATH = {
   about: '/v1/server',
   tasks: '/v1/tasks',
+  /** The first parameters of a task, before it is created. */
+  firstParameters: '/v1/first-parameters',
   task: (task: Name): string => `/v1/tasks/${named(task)}`,
   taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
   evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,

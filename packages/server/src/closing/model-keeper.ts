@@ -49,6 +49,14 @@ export function modelsOf(task: TaskId): string {
   return `${MODELS}/${toHex(task)}`;
 }
 
+/** The prefix of first parameters whose task is about to be created. */
+export const FIRST = 'first';
+
+/** By their hash. */
+export function firstOf(sha256: string): string {
+  return `${FIRST}/${sha256}`;
+}
+
 export class ModelKeeper {
   readonly #context: ModelContext;
   /** The newest version users may have. */
@@ -236,12 +244,19 @@ export class ModelKeeper {
 
   async *#first(): AsyncGenerator<Stepped> {
     const { read } = this.#context;
-    const { parameters, seed = 0 } = read.specification.initial ?? {};
+    const { parameters, seed = 0, sha256 } = read.specification.initial ?? {};
     const memory = new Float64Array();
-    if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
+    const { dimension } = read.policy;
+    if (sha256 !== undefined)
+      for (let from = 0; from < dimension; from += MAX_SHARD_ELEMENTS) {
+        const [start, end] = [4 * from, 4 * Math.min(dimension, from + MAX_SHARD_ELEMENTS)];
+        const bytes = await collect(this.#context.blobs.read(firstOf(sha256), start, end), end - start);
+        yield { parameters: floatsOf(bytes), memory };
+      }
+    else if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
     else if (read.model !== undefined) yield { parameters: initialParameters(read.model, seed), memory };
     else
-      for (let left = read.policy.dimension; left > 0; left -= MAX_SHARD_ELEMENTS)
+      for (let left = dimension; left > 0; left -= MAX_SHARD_ELEMENTS)
         yield { parameters: new Float32Array(Math.min(left, MAX_SHARD_ELEMENTS)), memory };
   }
 }

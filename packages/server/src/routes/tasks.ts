@@ -17,6 +17,7 @@ import {
 
 const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
+const MAX_FIRST_BYTES = 1024 * 1024 * 1024;
 
 /** JSON has words for numbers that are infinite here. */
 const score = Type.Number({ minimum: -1e300, maximum: 1e300 });
@@ -95,6 +96,15 @@ export function mountTasks(context: RouteContext, readers: Readers): void {
     body: taskSpecificationSchema,
     response: answers(taskState),
   };
+  const firstSchema = {
+    summary: 'Keeps the first parameters of a task, which is created next with their SHA-256 (operator)',
+    body: wireBytes('little-endian float32 parameters'),
+    response: answers(Type.Object({ sha256: hexText(32) })),
+  };
+  const first = { onRequest, bodyLimit: MAX_FIRST_BYTES, schema: firstSchema };
+  app.put(SERVER_PATH.firstParameters, first, async (request) => ({
+    sha256: await tasks.keepFirst(bytesOf(request)),
+  }));
   const creation = { onRequest, bodyLimit: MAX_SPECIFICATION_BYTES, schema: createdSchema };
   app.post(SERVER_PATH.tasks, creation, async ({ body }) => {
     if (body.mode === 'paper' && !context.unsafePaperMode)

@@ -4,7 +4,7 @@ import { ascii, equalBytes, fromHex } from '@basa/masking';
 import { Admission, leastOfVersion, Sums } from '@basa/protocol/one-shot';
 import { ENGINE, TaskPolicy } from '@basa/protocol/policy';
 import { nodeSuite } from '@basa/runtime/node';
-import { Type } from '@basa/service';
+import { hexText, Type } from '@basa/service';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
 /** p of (1 + mean age)^-p, the factor of the rate. */
@@ -39,11 +39,15 @@ export const taskSpecificationSchema = Type.Object(
     ),
     initial: Type.Optional(
       Type.Object(
-        { seed: Type.Optional(Type.Integer({ minimum: 0 })), parameters: Type.Optional(Type.String()) },
+        {
+          seed: Type.Optional(Type.Integer({ minimum: 0 })),
+          parameters: Type.Optional(Type.String()),
+          sha256: Type.Optional(hexText(32)),
+        },
         {
           additionalProperties: false,
           description:
-            'the first parameters: drawn from `seed` if there is a `model`, else hex of raw float32 in `parameters`, or zeros',
+            'the first parameters: drawn from `seed` if there is a `model`, else those that were sent before, by their `sha256`, or hex of raw float32 in `parameters`, or zeros',
         },
       ),
     ),

@@ -9,7 +9,7 @@ import { checkPolicy } from '../authority/authorities.ts';
 import { AuthorityRefusal } from '../authority/authority-http.ts';
 import { bodiesOf } from '../blobs/blob-store.ts';
 import { examplesOf } from '../closing/evaluation.ts';
-import { MODELS, modelsOf } from '../closing/model-keeper.ts';
+import { FIRST, firstOf, floatsOf, MODELS, modelsOf } from '../closing/model-keeper.ts';
 import type { ServerTools } from '../shots/context.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
 import type { Removal, StoredTask } from '../store/tasks.ts';
@@ -37,6 +37,12 @@ export class TaskBook {
     for (const { models } of this.#tasks.values()) {
       await models.refresh();
       await models.checkNewest();
+    }
+    for (const name of await blobs.namesBelow(FIRST)) {
+      const isNeeded = this.all.some(
+        ({ read, models }) => models.newest === undefined && read.specification.initial?.sha256 === name,
+      );
+      if (!isNeeded) await blobs.remove(firstOf(name)); // its task was never created
     }
     await removeBodies(this.#tools);
   }
@@ -79,6 +85,16 @@ export class TaskBook {
     return this.#tasks.get(task);
   }
 
+  /** Keeps first parameters for the task that is created next. Returns their hash. */
+  async keepFirst(bytes: Uint8Array): Promise<string> {
+    const isWhole = bytes.length > 0 && bytes.length % 4 === 0;
+    if (!isWhole || !floatsOf(bytes).every(Number.isFinite))
+      fail('malformed', { detail: 'not float32 numbers that are finite' });
+    const sha256 = toHex(nodeSuite.sha256(bytes));
+    await this.#tools.blobs.put(firstOf(sha256), bytes);
+    return sha256;
+  }
+
   /** The same specification again gives the same task; another one under the same policy is refused. */
   create(specification: TaskSpecification): Promise<RunningTask> {
     const created = this.#creating.then(() => this.#create(specification));
@@ -87,18 +103,25 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, links, ports, nodes, taskBytes } = this.#tools;
+    const { store, blobs, links, ports, nodes, taskBytes } = this.#tools;
     const { policy, mode } = readTask(specification);
+    const first = specification.initial?.sha256;
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
     if (known !== undefined) {
       if (!isDeepStrictEqual(known.read.specification, specification)) fail('task-exists');
       await known.models.open();
+      if (first !== undefined) await blobs.remove(firstOf(first));
       return known;
     }
     if (!equalBytes(policy.serverKey, ports.signer.publicKey))
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
     if (mode !== 'paper') checkShare(policy, taskBytes);
+    const bytes = first === undefined ? 4 * policy.dimension : await blobs.size(firstOf(first));
+    if (bytes !== 4 * policy.dimension)
+      fail('policy-invalid', {
+        detail: `initial.sha256: ${bytes === undefined ? 'send the first parameters before the task' : `${bytes} bytes, but the policy has ${policy.dimension} parameters`}`,
+      });
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
     await checkPolicy(links, ports.suite, task, policy).catch((error: unknown) => {
       const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
@@ -111,6 +134,7 @@ export class TaskBook {
     const running = this.#add(stored);
     nodes.tell('task', task);
     await running.models.open();
+    if (first !== undefined) await blobs.remove(firstOf(first));
     return running;
   }
 
