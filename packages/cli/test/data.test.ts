@@ -22,27 +22,18 @@ describe('idx files', () => {
     expect([...dataset.inputs.slice(4), ...dataset.labels]).toEqual([4, 5, 6, 255, 7, 9]);
   });
 
+  const cut = (length: number) => images(images().bytes.subarray(0, length));
+  const other = images(images().bytes.map((byte, n) => (n === 3 ? 1 : byte)));
+  const long = labels(Uint8Array.from([...labels().bytes, 1]));
   it.each([
-    [
-      'images: at byte 23: is truncated: 24 bytes expected',
-      () => readIdx('', images(images().bytes.subarray(0, 23)), labels(), 10),
-    ],
-    [
-      'images: at byte 9: ends within its header',
-      () => readIdx('', images(images().bytes.subarray(0, 9)), labels(), 10),
-    ],
-    [
-      'labels: at byte 10: is too long',
-      () => readIdx('', images(), labels(Uint8Array.from([...labels().bytes, 1])), 10),
-    ],
-    [
-      'images: at byte 0: its magic number is 0x00000801, not 0x00000803',
-      () => readIdx('', images(images().bytes.map((byte, n) => (n === 3 ? 1 : byte))), labels(), 10),
-    ],
-    ['labels: at byte 9: label 9 is not a class from 0 to 8', () => readIdx('', images(), labels(), 9)],
-    ['labels: at byte 4: 1 labels for 2 images', () => readIdx('', images(), labels(idx(0x0801, [1], [7])), 10)],
-  ])('that are wrong are refused: %s', (problem, read) => {
-    expect(read).toThrow(problem);
+    ['images: at byte 23: is truncated: 24 bytes expected', cut(23), labels(), 10],
+    ['images: at byte 9: ends within its header', cut(9), labels(), 10],
+    ['labels: at byte 10: is too long', images(), long, 10],
+    ['images: at byte 0: its magic number is 0x00000801, not 0x00000803', other, labels(), 10],
+    ['labels: at byte 9: label 9 is not a class from 0 to 8', images(), labels(), 9],
+    ['labels: at byte 4: 1 labels for 2 images', images(), labels(idx(0x0801, [1], [7])), 10],
+  ])('that are wrong are refused: %s', (problem, pictures, digits, classes) => {
+    expect(() => readIdx('', pictures, digits, classes)).toThrow(problem);
   });
 
   function idx(magic: number, sizes: readonly number[], data: readonly number[]): Uint8Array {

@@ -1,55 +1,60 @@
 /** `basa init`, and what it says comes next. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@basa/service/free-port';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { basa, start } from '@basa/testkit/programs/basa-process.ts';
+import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 
-const folder = mkdtempSync(join(tmpdir(), 'basa-init-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fs.mkdtempSync(join(tmpdir(), 'basa-init-'));
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 const KEY = 'ab'.repeat(32);
 const AUTHORITY = ['--authority', 'http://127.0.0.1:7801', '--authority-key', KEY];
 
-const tokenIn = (made: string, name: string): string => readFileSync(join(made, `${name}.token`), 'utf8').trim();
+const tokenIn = (made: string, name: string): string => fs.readFileSync(join(made, `${name}.token`), 'utf8').trim();
+
+/** While both services run, each at a port that is free: those of the files may be taken when the test runs. */
+async function whileRunning(
+  authority: readonly string[],
+  server: readonly string[],
+  use: (at: { readonly BASA_AUTHORITY: string; readonly BASA_SERVER: string }) => Promise<void>,
+): Promise<void> {
+  const running: Running[] = [];
+  const begin = async (...typed: readonly string[]): Promise<string> => {
+    const service = start([...typed, '--set', 'port=0']);
+    running.push(service);
+    return /^\w+: listening at (\S+)$/m.exec(await service.said(': listening at http'))?.[1] ?? '';
+  };
+  try {
+    const BASA_AUTHORITY = await begin(...authority);
+    const BASA_SERVER = await begin(...server, '--set', `authorityUrl=${BASA_AUTHORITY}`);
+    await use({ BASA_AUTHORITY, BASA_SERVER });
+  } finally {
+    for (const { child } of running) child.kill('SIGTERM');
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+}
 
 describe('basa init', () => {
   it('writes the files of one side only, and the printed commands work', async () => {
     const [mine, theirs] = [join(folder, 'mine-to-run'), join(folder, 'theirs-to-run')];
-    const ports = [await freePort(), await freePort()].map(String);
-    const authority = await basaHere(['init', 'authority', theirs, '--port', ports[0] ?? '', '--json']);
+    const authority = await basaHere(['init', 'authority', theirs, '--port', '7811', '--json']);
     expect(authority.code).toBe(0);
     const { authority: authorityUrl = '', authorityKey = '' } = lastLine(authority.out) as Record<string, string>;
     const at = ['--authority', authorityUrl, '--authority-key', authorityKey];
-    const server = await basaHere(['init', 'server', mine, '--port', ports[1] ?? '', ...at, '--json']);
-    expect(server.code).toBe(0);
+    const server = await basaHere(['init', 'server', mine, '--port', '7810', ...at, '--json']);
+    expect([server.code, authorityUrl, lastLine(server.out)['server']]).toEqual([
+      ...[0, 'http://127.0.0.1:7811', 'http://127.0.0.1:7810'],
+    ]);
     for (const file of ['authority.json', 'authority.key', 'owner.token', 'tasks.token'])
-      expect([statSync(join(theirs, file)).mode & 0o077, existsSync(join(mine, file))]).toEqual([0, false]);
+      expect([fs.statSync(join(theirs, file)).mode & 0o077, fs.existsSync(join(mine, file))]).toEqual([0, false]);
     for (const file of ['server.json', 'operator.token'])
-      expect([statSync(join(mine, file)).mode & 0o077, existsSync(join(theirs, file))]).toEqual([0, false]);
+      expect([fs.statSync(join(mine, file)).mode & 0o077, fs.existsSync(join(theirs, file))]).toEqual([0, false]);
     expect(authority.errors).toContain('Never hand out owner.token, authority.key or authority-data');
     expect(server.errors).toContain('Never hand out operator.token');
-    const services = [
-      ['authority', theirs],
-      ['server', mine],
-    ].map(([name = '', made = '']) => start([name, '--config', join(made, `${name}.json`)]));
-    try {
-      await Promise.all(services.map(({ said }) => said('listening at')));
-      const environment = {
-        BASA_SERVER: (lastLine(server.out) as Record<string, string>)['server'] ?? '',
-        BASA_AUTHORITY: authorityUrl,
-        BASA_OPERATOR_TOKEN: tokenIn(mine, 'operator'),
-      };
+    const [its, own] = [join(theirs, 'authority.json'), join(mine, 'server.json')];
+    await whileRunning(['authority', '--config', its], ['server', '--config', own], async (places) => {
+      const environment = { ...places, BASA_OPERATOR_TOKEN: tokenIn(mine, 'operator') };
       const asOperator = { ...environment, BASA_AUTHORITY_TOKEN: tokenIn(theirs, 'tasks') };
       const asOwner = { ...environment, BASA_AUTHORITY_TOKEN: tokenIn(theirs, 'owner') };
       // A server that sees its operator's token cannot use it at the authority.
@@ -58,38 +63,26 @@ describe('basa init', () => {
       for (const wrong of [stolen, asOwner]) expect((await basaHere(create, wrong)).code).not.toBe(0);
       expect((await basaHere(create, asOperator)).code).toBe(0);
       expect((await basaHere(['device', 'list'], asOwner)).out).toContain('no device is enrolled');
-    } finally {
-      for (const { child } of services) child.kill('SIGTERM');
-      await Promise.all(services.map(({ ended }) => ended));
-    }
+    });
   });
 
   it('without a side makes both on this machine, and the printed commands lead to a task with devices', async () => {
     const here = join(folder, 'one-machine');
-    mkdirSync(here);
-    const ports = { BASA_AUTHORITY_PORT: String(await freePort()), BASA_SERVER_PORT: String(await freePort()) };
+    fs.mkdirSync(here);
     const { code, out, errors } = await basa(['init'], {}, here);
     expect([code, errors]).toEqual([0, '']);
-    expect(readdirSync(here).sort()).toEqual(['basa-authority', 'basa-server']);
-    expect(readdirSync(join(here, 'basa-server'))).not.toContain('owner.token');
+    expect(fs.readdirSync(here).sort()).toEqual(['basa-authority', 'basa-server']);
+    expect(fs.readdirSync(join(here, 'basa-server'))).not.toContain('owner.token');
     expect(out).toContain('let independent parties run them');
     // Tokens go into the environment: everybody on the machine sees the words of a command.
     const typed = [...out.matchAll(/`\S.*? ((?:authority|server|task|keys) .*)`|export (\w+)=\$\(cat (.*)\)/g)];
     expect(out).not.toMatch(/--(?:authority-)?token/);
     const [[, authority = ''] = [], [, server = ''] = [], ...lines] = typed;
-    const services = [
-      start(authority.split(' '), ports),
-      start([...server.split(' '), '--set', `authorityUrl=http://127.0.0.1:${ports.BASA_AUTHORITY_PORT}`], ports),
-    ];
-    try {
-      await Promise.all(services.map(({ said }) => said('listening at')));
-      const environment: Record<string, string> = {
-        BASA_SERVER: `http://127.0.0.1:${ports.BASA_SERVER_PORT}`,
-        BASA_AUTHORITY: `http://127.0.0.1:${ports.BASA_AUTHORITY_PORT}`,
-        BASA_AUTHORITY_KEY: /BASA_AUTHORITY_KEY=(\w+)/.exec(out)?.[1] ?? '',
-      };
+    await whileRunning(authority.split(' '), server.split(' '), async (places) => {
+      const BASA_AUTHORITY_KEY = /BASA_AUTHORITY_KEY=(\w+)/.exec(out)?.[1] ?? '';
+      const environment: Record<string, string> = { ...places, BASA_AUTHORITY_KEY };
       for (const [, command, variable = '', file = ''] of lines) {
-        if (command === undefined) environment[variable] = readFileSync(file, 'utf8').trim();
+        if (command === undefined) environment[variable] = fs.readFileSync(file, 'utf8').trim();
         else
           expect(await basa(command.split(' '), environment, here)).toMatchObject({
             code: 0,
@@ -97,10 +90,7 @@ describe('basa init', () => {
           });
       }
       expect(lines).toHaveLength(6);
-    } finally {
-      for (const { child } of services) child.kill('SIGTERM');
-      await Promise.all(services.map(({ ended }) => ended));
-    }
+    });
   });
 
   it('names the side that is missing, and what a server needs', async () => {
@@ -111,11 +101,11 @@ describe('basa init', () => {
       2,
       expect.stringContaining('a server needs --authority and --authority-key'),
     ]);
-    expect(existsSync(join(folder, 'alone'))).toBe(false);
+    expect(fs.existsSync(join(folder, 'alone'))).toBe(false);
   });
 
   it('does not change a folder that is not empty', async () => {
-    writeFileSync(join(folder, 'mine'), '');
+    fs.writeFileSync(join(folder, 'mine'), '');
     const { code, errors } = await basaHere(['init', 'authority', folder]);
     expect([code, errors]).toEqual([
       2,
@@ -128,7 +118,7 @@ describe('basa init', () => {
       const made = join(folder, `v6-${n}`);
       const { out } = await basaHere(['init', 'server', made, '--host', host, ...AUTHORITY, '--json']);
       expect(lastLine(out)).toMatchObject({ server: 'http://[::1]:7800' });
-      expect(JSON.parse(readFileSync(join(made, 'server.json'), 'utf8'))).toMatchObject({ host: '::1' });
+      expect(JSON.parse(fs.readFileSync(join(made, 'server.json'), 'utf8'))).toMatchObject({ host: '::1' });
     }
   });
 

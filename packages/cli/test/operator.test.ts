@@ -32,10 +32,13 @@ describe('with `basa dev` in one terminal, another', () => {
   let made = 0;
   const enrol = (task = environment['BASA_TASK'] ?? '') =>
     enrolHere(environment, { task, folder: join(folder, `enrolment-${++made}`) });
+  const create = async (name: string, ...flags: readonly string[]): Promise<string> => {
+    const { out } = await type('task', 'create', '--name', name, ...flags, '--json');
+    return (lastLine(out) as { task: string }).task;
+  };
   /** The policy of a task that is created with these flags. */
   const policyOf = async (...flags: readonly string[]) => {
-    const created = await type('task', 'create', '--name', `task ${++made}`, ...flags, '--json');
-    const { task } = lastLine(created.out) as { task: string };
+    const task = await create(`task ${++made}`, ...flags);
     const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
     return TaskPolicy.decode(new Uint8Array(await answer.arrayBuffer()));
   };
@@ -64,8 +67,7 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('enrols with the line of its number in a file of tokens', async () => {
-    const created = await type('task', 'create', '--name', 'by file', '--buffer', '3', '--json');
-    const { task } = lastLine(created.out) as { task: string };
+    const task = await create('by file', '--buffer', '3');
     const file = join(folder, 'tokens.txt');
     const [token = ''] = await enrol(task);
     writeFileSync(file, `${'f'.repeat(64)}\n${token}\nno token\n`);
@@ -129,8 +131,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const file = join(folder, 'first.safetensors');
     const parameters = Float32Array.from({ length: 7850 }, (_, n) => n / 7850);
     writeFileSync(file, encodeSafetensors(logisticRegression(), parameters));
-    const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--initial', file, '--json');
-    const { task } = lastLine(created.out) as { task: string };
+    const task = await create('mine', '--buffer', '4', '--initial', file);
     const headers = { authorization: `Bearer ${environment['BASA_OPERATOR_TOKEN']}` };
     const first = await fetch(new URL(SERVER_PATH.model(task, 0), environment['BASA_SERVER']), { headers });
     expect(new Float32Array(await first.arrayBuffer())).toEqual(parameters);
@@ -145,18 +146,14 @@ describe('with `basa dev` in one terminal, another', () => {
     writeFileSync(reported, JSON.stringify({ screenMs: 2000, country: 'at' }));
     const fields = ['--statistics', file, '--field', 'country:choices:at,de'];
     const numbers = ['--window', '2', '--buffer', '2', '--minimum', '2', '--unsafe-exact'];
-    const created = await type('task', 'create', '--name', 'usage', ...fields, ...numbers, '--json');
-    const { task } = lastLine(created.out) as { task: string };
+    const task = await create('usage', ...fields, ...numbers);
     const again = await type('task', 'create', '--name', 'usage', ...fields, ...numbers);
     expect(again.out).toContain(`task ${task}`);
     expect(again.errors).toContain('devices demand at least 3: they take part only with `basa client --minimum 2`');
     expect(again.out).toContain('screenMs: the mean of 2 devices ± 0 (95 % error bar)');
     for (const [n, token] of [...(await enrol(task)), ...(await enrol(task))].entries()) {
       const identity = ['--identity', join(folder, `reporter-${n}`), '--enrol', token, '--no-noise', '--minimum', '2'];
-      const report = await basaHere(['client', '--report', reported, ...identity, '--json'], {
-        ...environment,
-        BASA_TASK: task,
-      });
+      const report = await type('client', '--report', reported, '--task', task, ...identity, '--json');
       expect(lastLine(report.out)).toMatchObject({ kind: 'accepted' });
       expect(report.errors).toContain('out of range, and counted at the nearest bound or as "other": screenMs');
     }
@@ -243,9 +240,7 @@ describe('with `basa dev` in one terminal, another', () => {
   it('offers an update with a number for each metric of the task, and learns which metric is missing', async () => {
     const update = join(folder, 'update.f32');
     writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
-    const asked = ['--metrics', 'loss:0:5,accuracy:0:1', '--json'];
-    const created = await type('task', 'create', '--name', 'metrics', ...asked);
-    const { task } = lastLine(created.out) as { task: string };
+    const task = await create('metrics', '--metrics', 'loss:0:5,accuracy:0:1');
     const [token = ''] = await enrol(task);
     const device = words`client --identity ${join(folder, 'metrics')} --task ${task} --update ${update} --enrol ${token}`;
     const offer = (...more: readonly string[]) => type(...device, ...more);
@@ -298,8 +293,7 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('follows a task until it is finished, and deletes it only with --yes', async () => {
-    const created = await type('task', 'create', '--name', 'short', '--json');
-    const { task } = lastLine(created.out) as { task: string };
+    const task = await create('short');
     const [token = ''] = await enrol(task);
     const following = type('task', 'show', 'short', '--follow', '--json');
     expect((await type('task', 'delete', 'short', '--yes')).errors).toContain('finish it');

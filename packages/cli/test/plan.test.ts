@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 const UPLOAD_BYTES = 2 * 7860 + 64;
 
 const plan = (...args: readonly string[]) => basaHere(['plan', ...args], {});
+const planned = async (...args: readonly string[]) =>
+  lastLine((await plan(...args, '--json')).out) as { advice: readonly string[]; sizes: readonly object[] };
 
 describe('basa plan', () => {
   it('says epsilon, bits and bytes of a task before there is one', async () => {
     const asked = ['--dimension', '7850', '--buffer', '100', '--noise', '1', '--participations', '1'];
-    const { code, out } = await plan(...asked, '--json');
-    expect(code).toBe(0);
-    expect(lastLine(out)).toMatchObject({
+    expect(await planned(...asked)).toMatchObject({
       epsilon: expect.closeTo(5.5, 1),
       delta: 1e-6,
       bits: 16,
@@ -21,27 +21,26 @@ describe('basa plan', () => {
   });
 
   it('gives a large model less noise, and warns of more', async () => {
-    const asked = ['--dimension', '1000000', '--buffer', '100', '--json'];
-    expect(lastLine((await plan(...asked)).out)).toMatchObject({ noiseMultiplier: 0.1 });
-    const { advice } = lastLine((await plan(...asked, '--noise', '0.3')).out) as { advice: readonly string[] };
+    const asked = ['--dimension', '1000000', '--buffer', '100'];
+    expect(await planned(...asked)).toMatchObject({ noiseMultiplier: 0.1 });
+    const { advice } = await planned(...asked, '--noise', '0.3');
     expect(advice).toEqual([expect.stringContaining('3.0 times as long as an update')]);
   });
 
   it('warns of noise that hides too little', async () => {
-    const { advice } = lastLine((await plan('--dimension', '4000000', '--noise', '0.01', '--json')).out) as {
-      advice: readonly string[];
-    };
+    const { advice } = await planned('--dimension', '4000000', '--noise', '0.01');
     expect(advice).toEqual([expect.stringContaining('a --buffer of at least 100')]);
   });
 
   it('shows the cost of an upload, which has a seed for each part', async () => {
     const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1'];
-    const small = lastLine((await plan(...asked, '--json')).out);
-    expect(small).toMatchObject({ masks: 1, sealedBytes: 64, bytesPerUpload: UPLOAD_BYTES });
+    expect(await planned(...asked)).toMatchObject({ masks: 1, sealedBytes: 64, bytesPerUpload: UPLOAD_BYTES });
     const several = ['--authorities', '4', '--sealing', 'x25519+mlkem768'];
-    const { code, out } = await plan(...asked, '--buffer', '10000', ...several, '--json');
-    expect(code).toBe(0);
-    expect(lastLine(out)).toMatchObject({ masks: 4, tolerated: 1, sealedBytes: 4 * (32 + 3 * 1120) });
+    expect(await planned(...asked, '--buffer', '10000', ...several)).toMatchObject({
+      masks: 4,
+      tolerated: 1,
+      sealedBytes: 4 * (32 + 3 * 1120),
+    });
   });
 
   it('refuses two authorities with a sentence', async () => {
@@ -68,7 +67,7 @@ describe('basa plan', () => {
     expect((await plan('--dimension', '10', '--no-noise')).out).toContain('no noise: a server that chooses the model');
     const { out: large } = await plan('--dimension', '7850', '--authorities', '4');
     expect(large).toContain('private (noise 1, added by the devices): epsilon 108.22 at delta 0.000001');
-    const { sizes } = lastLine((await plan('--dimension', '7850', '--no-noise', '--json')).out) as { sizes: object[] };
+    const { sizes } = await planned('--dimension', '7850', '--no-noise');
     expect(sizes[0]).toMatchObject({ bufferSize: 10, bits: 20, masks: 1 });
   });
 

@@ -1,9 +1,10 @@
 /** Devices and tasks by their first digits, at authorities of which the first one lies. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterEach, expect, it } from 'vitest';
-import { type FakeService, fakeService } from './support/fake-service.ts';
 
 const bytes = (n: number): Uint8Array => nodeSuite.sha256(Uint8Array.of(n));
 const deviceOf = (n: number) => ({
@@ -14,24 +15,33 @@ const deviceOf = (n: number) => ({
 const [thief, victim] = [deviceOf(1), deviceOf(2)];
 const task = toHex(bytes(3));
 
-const opened: FakeService[] = [];
+/** A stand-in for an authority that says what a test wants; `asked`: the method of each request. */
+interface Liar {
+  readonly url: string;
+  readonly asked: string[];
+  close(): void;
+}
+const opened: Liar[] = [];
 afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
-async function authority(devices: readonly object[], named = task): Promise<FakeService> {
-  const one = await fakeService((path, method) => {
-    if (method === 'POST' || method === 'PUT') return { allowed: 1 };
-    return path.includes('/devices') ? { devices } : { tasks: [{ task: named, name: 'first', devices: 2 }] };
+async function authority(devices: readonly object[], named = task): Promise<void> {
+  const asked: string[] = [];
+  const server = createServer(({ method = '', url = '' }, reply) => {
+    asked.push(method);
+    const listed = url.includes('/devices') ? { devices } : { tasks: [{ task: named, name: 'first', devices: 2 }] };
+    reply.end(JSON.stringify(method === 'GET' ? listed : { allowed: 1 }));
   });
-  opened.push(one);
-  return one;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  opened.push({ url, asked, close: () => server.close() });
 }
 const honest = () => authority([thief, victim]);
 
 async function type(words: readonly string[]) {
   const at = ['--authority', opened.map(({ url }) => url).join(), '--authority-token', opened.map(() => 'a').join()];
   const ended = await basaHere(['keys', ...words, ...at]);
-  return { ...ended, changed: opened.filter(({ asked }) => asked.some(({ request }) => !request.startsWith('GET'))) };
+  return { ...ended, changed: opened.filter(({ asked }) => asked.some((method) => method !== 'GET')) };
 }
 
 it.each([

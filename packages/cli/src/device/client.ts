@@ -95,11 +95,11 @@ const FLAGS = {
     help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
-  'authority-key': flag.pinnedList({
+  'authority-key': flag.pinned({
     help: 'public key of the authority, all 64 digits; for several authorities, one each, separated by commas',
     variable: 'BASA_AUTHORITY_KEY',
   }),
-  task: flag.pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
+  task: flag.pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }, 1),
   predecessor: flag.parsed(
     {
       value: 'hex',
@@ -316,7 +316,7 @@ const LONGEST_WAIT_MS = 30_000;
 
 async function connectOnce({ flags, environment, signal }: Input): Promise<BasaClient> {
   const { BasaClient: Clients } = await import('@basa/client/node');
-  const { server, authority, identity, task, predecessor, minimum } = flags;
+  const { server, authority, identity, predecessor, minimum } = flags;
   const token = await tokenOf(flags);
   const { 'max-staleness': maxStaleness, 'max-epsilon': epsilon, delta } = flags;
   if (delta !== undefined && epsilon === undefined)
@@ -324,8 +324,9 @@ async function connectOnce({ flags, environment, signal }: Input): Promise<BasaC
   const pieceBytes = Number(environment['BASA_PIECE_BYTES'] ?? 0);
   const privacy = epsilon === undefined ? undefined : { epsilon, delta: delta ?? DELTA };
   return Clients.connect({
-    ...{ server, authority, task, identity, signal },
-    authorityKey: flags['authority-key'].join(','),
+    ...{ server, authority, identity, signal },
+    task: flags.task.join(),
+    authorityKey: flags['authority-key'].join(),
     floor: {
       ...defined({ minimum, maxStaleness, privacy }),
       checkedSums: flags['checked-sums'],

@@ -73,7 +73,7 @@ export function isModelFile(name: string): boolean {
 
 /** The content of a file; only a module has data. */
 export async function loadModel(file: string): Promise<Pick<OwnModel, 'model'> & Partial<OwnModel>> {
-  checkThere(file);
+  if (!existsSync(file)) throw new CommandError(`${file} does not exist; check the path`);
   return file.endsWith('.json') ? readNetwork(file) : loadOwnModel(file);
 }
 
@@ -83,17 +83,13 @@ export async function loadOwnModel(file: string): Promise<OwnModel> {
     throw new CommandError(
       `${file} is not a module; give a .ts, .mts, .js or .mjs file that exports \`model\` and \`data\`, or a .py file with a function \`trainer\``,
     );
-  checkThere(file);
+  if (!existsSync(file)) throw new CommandError(`${file} does not exist; check the path`);
   const own = await importModule(resolve(file)).catch((error: Error) => {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`${file} cannot be loaded: ${error.message.split('\n')[0]}`);
   });
   checkExports(file, own);
   return own as unknown as OwnModel;
-}
-
-function checkThere(file: string): void {
-  if (!existsSync(file)) throw new CommandError(`${file} does not exist; check the path`);
 }
 
 /** A network with the `training` and the `clip` that a module exports, too. */

@@ -85,12 +85,6 @@ function urlOf(address: string, name: string): URL {
 export const TAKES_TASK = { '<task>': 'name or first digits of the task (variable: BASA_TASK)' };
 export const TAKES_NAMED_TASK = { '<task>': 'name or first digits of the task' };
 
-const TASK = { kind: 'task', listed: '`basa task ls`' };
-
-interface Tasks {
-  tasks(): Promise<readonly { readonly task: string; readonly name: string }[]>;
-}
-
 /** The first argument, or the variable that `basa dev` prints. */
 export function taskArgument(
   { positionals, environment }: Pick<CommandInput, 'positionals' | 'environment'>,
@@ -113,10 +107,10 @@ async function givenTask(text: string | undefined, server: ServerOperator): Prom
   return taskNamed(text, server);
 }
 
-function taskNamed(text: string, service: Tasks): Promise<string> {
-  const list = async (): Promise<readonly Named[]> =>
-    (await service.tasks()).map(({ task, name }) => ({ hex: task, name }));
-  return wholeName(text, TASK, list);
+function taskNamed(text: string, service: Pick<ServerOperator | AuthorityOperator, 'tasks'>): Promise<string> {
+  return wholeName(text, 'task', '`basa task ls`', async () =>
+    (await service.tasks()).map(({ task, name }) => ({ hex: task, name })),
+  );
 }
 
 /** For a change of the task at all of its authorities. */
@@ -164,7 +158,7 @@ async function deviceNamed(text: string, by: 'user' | 'deviceKey', authority: Au
   const devices = async () =>
     (await Promise.all((await authority.tasks()).map(({ task }) => authority.devices(task)))).flat();
   let known: Awaited<ReturnType<typeof devices>> = [];
-  const whole = await wholeName(text, { kind: 'device', listed: '`basa device list`' }, async () => {
+  const whole = await wholeName(text, 'device', '`basa device list`', async () => {
     known = await devices();
     return [...new Set(known.map((device) => device[by]))].map((hex) => ({ hex }));
   });
@@ -185,17 +179,11 @@ export interface Named {
   readonly name?: string;
 }
 
-export interface Kind {
-  /** The kind of thing that is looked for: "task". */
-  readonly kind: string;
-  /** The command that lists them, in backticks. */
-  readonly listed: string;
-}
-
-/** Returns a whole name as it is, without a request. */
+/** Returns a whole name as it is, without a request. `kind`: what is looked for, "task"; `listed`: the command that lists them. */
 export async function wholeName(
   text: string,
-  { kind, listed }: Kind,
+  kind: string,
+  listed: string,
   list: () => Promise<readonly Named[]>,
 ): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(text)) return text;

@@ -8,7 +8,10 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { TaskFleet } from '@basa/authority';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import { Network } from '@basa/protocol/http';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, Network } from '@basa/protocol/http';
+import { Devices, isSigned } from '@basa/protocol/wire';
+import { nodeSuite } from '@basa/runtime/node';
 import type { Places, ServiceName } from './config.ts';
 import { clockFinding, type Finding, failed, fine, tlsFindings, tried, warning } from './findings.ts';
 
@@ -26,17 +29,12 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
     const { records: found } = await examineServer(options);
     if (found === undefined) return [fine('records', 'there are none yet: this is a new server')];
     const { missing, clockAheadMs, revoked } = found;
-    const blobs =
-      missing.length === 0
-        ? fine('blobs', 'all blobs that the records name exist')
-        : failed(
-            'blobs',
-            `${missing.length} blobs are missing, the first is ${missing[0]}`,
-            'restore the newest backup',
-          );
+    const lost = `${missing.length} blobs are missing, the first is ${missing[0]}`;
     return [
       fine('records', 'they have the format of this version'),
-      blobs,
+      missing.length === 0
+        ? fine('blobs', 'all blobs that the records name exist')
+        : failed('blobs', lost, 'restore the newest backup'),
       clockFinding('the database', clockAheadMs),
       ...revocationFindings(revoked, await Promise.all(options.authorities.map(revocationsOf))),
     ];
@@ -77,17 +75,10 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
 function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
   const check = `devices of ${name}`;
   const says = `${devices} enrolled; a sum needs ${minimum} to ${bufferSize} updates`;
-  if (devices < minimum)
-    return warning(
-      check,
-      says,
-      `enrol ${minimum - devices} more; until then, there is no sum and no new version of the model`,
-    );
-  const isSmall = devices < 2 * bufferSize;
-  return fine(
-    check,
-    isSmall ? `${says}; with fewer than ${2 * bufferSize} devices, only one batch fills at a time` : says,
-  );
+  const todo = `enrol ${minimum - devices} more; until then, there is no sum and no new version of the model`;
+  if (devices < minimum) return warning(check, says, todo);
+  const small = `${says}; with fewer than ${2 * bufferSize} devices, only one batch fills at a time`;
+  return fine(check, devices < 2 * bufferSize ? small : says);
 }
 
 /** Without its key file an authority does not start; a passphrase cannot be checked here. */
@@ -141,8 +132,6 @@ interface Asked {
 }
 
 async function askAuthority(authority: Asked): Promise<readonly Finding[]> {
-  const { AUTHORITY_PATH } = await import('@basa/protocol/http');
-  const { toHex } = await import('@basa/masking');
   const { url, publicKey } = authority;
   const asked = Date.now();
   const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -158,14 +147,10 @@ async function askAuthority(authority: Asked): Promise<readonly Finding[]> {
       : 'start the authority, or check authorityUrl and the network';
     return [failed('authority', says, todo)];
   }
-  if (about.publicKey !== toHex(publicKey))
-    return [
-      failed(
-        'authority',
-        `the key of ${url} is not the one in authorityKey`,
-        `if ${url} is the right address, ask its operator for the key; do not copy the key that the address itself reports`,
-      ),
-    ];
+  if (about.publicKey !== toHex(publicKey)) {
+    const todo = `if ${url} is the right address, ask its operator for the key; do not copy the key that the address itself reports`;
+    return [failed('authority', `the key of ${url} is not the one in authorityKey`, todo)];
+  }
   const half = (Date.now() - asked) / 2;
   return [
     fine('authority', `${url} answers and has the key in authorityKey`),
@@ -180,10 +165,6 @@ interface RevokedAt {
 }
 
 async function revocationsOf({ url, publicKey }: Asked): Promise<RevokedAt> {
-  const { AUTHORITY_PATH } = await import('@basa/protocol/http');
-  const { Devices, isSigned } = await import('@basa/protocol/wire');
-  const { toHex } = await import('@basa/masking');
-  const { nodeSuite } = await import('@basa/runtime/node');
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const answer = await fetch(new URL(AUTHORITY_PATH.revocations, url), { signal });
@@ -199,10 +180,7 @@ async function revocationsOf({ url, publicKey }: Asked): Promise<RevokedAt> {
 
 /** An authority that was restored has forgotten the newest revocations: the server and the other authorities still know them. */
 function revocationFindings(known: readonly Uint8Array[], lists: readonly RevokedAt[]): readonly Finding[] {
-  const all = new Set([
-    ...known.map((user) => Buffer.from(user).toString('hex')),
-    ...lists.flatMap(({ users = [] }) => users),
-  ]);
+  const all = new Set([...known.map(toHex), ...lists.flatMap(({ users = [] }) => users)]);
   return lists.flatMap(({ url, users }) => {
     if (users === undefined) return [];
     const missing = [...all].filter((user) => !users.includes(user));
@@ -324,14 +302,10 @@ export async function checkParties(
   const findings = unknown.map((url) =>
     warning(CHECK, `${url} did not tell the roles of its token`, 'start it, or check the token and the address'),
   );
-  if (servers.length > 0 && owned.length > 0)
-    findings.push(
-      warning(
-        CHECK,
-        `one party holds ${servers.join()} and lets devices in at ${owned.join(', ')}: it could put its own devices beside a victim`,
-        todo,
-      ),
-    );
+  if (servers.length > 0 && owned.length > 0) {
+    const says = `one party holds ${servers.join()} and lets devices in at ${owned.join(', ')}: it could put its own devices beside a victim`;
+    findings.push(warning(CHECK, says, todo));
+  }
   if (owned.length > 1)
     findings.push(warning(CHECK, `one party is the owner of ${owned.length} authorities: together they collude`, todo));
   return findings.length === 0 && server.length + authorities.length > 0

@@ -1,6 +1,6 @@
 /** `basa config ...`: the configuration of a service in force, and all its keys. */
 
-import { type Command, CommandError, type CommandInput, command, text, texts } from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, command, defined, text, texts } from '../shell/command.ts';
 
 export const CONFIG_FLAGS = {
   config: text({ value: 'file', help: 'JSON file with the configuration; `basa config print` explains its keys' }),
@@ -31,25 +31,15 @@ export function serviceOf({ positionals: [name] }: Pick<CommandInput, 'positiona
   );
 }
 
-interface Checked {
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly from: Readonly<Record<string, string>>;
-  readonly risks: readonly string[];
-}
-
-async function check(service: ServiceName, places: Places): Promise<Checked> {
-  if (service === 'server') return (await import('@basa/server')).checkServerConfig(places);
-  return (await import('@basa/authority')).checkAuthorityConfig(places);
-}
-
-async function keysOf(service: ServiceName) {
+/** What a service says about its configuration. */
+async function schemaOf(service: ServiceName) {
   const { configKeys } = await import('@basa/service');
   if (service === 'server') {
-    const { SERVER_PREFIX, serverConfigSchema } = await import('@basa/server');
-    return configKeys(serverConfigSchema, SERVER_PREFIX);
+    const { checkServerConfig, SERVER_PREFIX, serverConfigSchema } = await import('@basa/server');
+    return { check: checkServerConfig, keys: configKeys(serverConfigSchema, SERVER_PREFIX) };
   }
-  const { AUTHORITY_PREFIX, authorityConfigSchema } = await import('@basa/authority');
-  return configKeys(authorityConfigSchema, AUTHORITY_PREFIX);
+  const { AUTHORITY_PREFIX, authorityConfigSchema, checkAuthorityConfig } = await import('@basa/authority');
+  return { check: checkAuthorityConfig, keys: configKeys(authorityConfigSchema, AUTHORITY_PREFIX) };
 }
 
 export const configCheck: Command = command({
@@ -62,12 +52,12 @@ export const configCheck: Command = command({
     'Exits with code 2 if the service would refuse the configuration.',
   ],
   async run(input) {
-    const service = serviceOf(input);
-    const { config, from, risks } = await check(service, placesOf(input));
-    const settings = (await keysOf(service)).map(({ key, isSecret }) => {
-      const value = config[key];
-      const shown = isSecret ? (value === undefined ? 'not set' : 'set') : value;
-      return { key, ...(shown !== undefined && { value: shown }), ...(from[key] !== undefined && { from: from[key] }) };
+    const { check, keys } = await schemaOf(serviceOf(input));
+    const { from, risks, ...checked } = check(placesOf(input));
+    const config: Readonly<Record<string, unknown>> = checked.config;
+    const settings = keys.map(({ key, isSecret }) => {
+      const value = isSecret ? (config[key] === undefined ? 'not set' : 'set') : config[key];
+      return { key, ...defined({ value, from: from[key] }) };
     });
     for (const line of settingLines(settings)) input.terminal.line(line);
     const { tlsFindings } = await import('./findings.ts');
@@ -88,7 +78,7 @@ export const configPrint: Command = command({
   flags: {},
   notes: ['`basa init` writes a configuration; with --json, this command prints a file with every key to complete.'],
   async run(input) {
-    const keys = await keysOf(serviceOf(input));
+    const { keys } = await schemaOf(serviceOf(input));
     const { exampleConfig } = await import('@basa/service');
     const file: Readonly<Record<string, unknown>> = exampleConfig(keys);
     for (const { key, variable, description, isSecret, isNeeded } of keys) {

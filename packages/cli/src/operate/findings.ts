@@ -40,10 +40,10 @@ export async function tried(check: string, work: () => Promise<readonly Finding[
     return await work();
   } catch (error) {
     const { name, message } = error as Error;
-    const isSaid = name === 'StartError';
-    const todo = isSaid
-      ? 'follow this advice: otherwise the service does not start'
-      : 'check that the database is running and can be reached';
+    const todo =
+      name === 'StartError'
+        ? 'follow this advice: otherwise the service does not start'
+        : 'check that the database is running and can be reached';
     return [failed(check, message.replace(`${check}: `, ''), todo)];
   }
 }
@@ -61,21 +61,15 @@ export async function tlsFindings(
       return [failed('certificate', `${tlsKeyFile} is not the key of ${tlsCertFile}`, 'set both files of one pair')];
     const names = [host, ...(hosts as readonly unknown[])].map(String).filter((name) => !isEverywhere(name));
     const others = names.filter((name) => (isIP(name) === 0 ? cert.checkHost(name) : cert.checkIP(name)) === undefined);
-    const found: Finding[] = others.map((name) =>
-      warning(
-        'certificate',
-        `it is not for ${name}`,
-        'clients that use this name refuse it: get one for all names in host and hosts',
-      ),
-    );
+    const refused = 'clients that use this name refuse it: get one for all names in host and hosts';
+    const found: Finding[] = others.map((name) => warning('certificate', `it is not for ${name}`, refused));
     const days = Math.floor((Date.parse(cert.validTo) - now) / DAY_MS);
     const says = `it ends on ${new Date(cert.validTo).toISOString().slice(0, 10)}, in ${days} days`;
     const renew = 'renew it, and restart the service: it reads the files when it starts';
+    const early = 'use one that is valid now, or check the clock';
     if (days < 0) found.push(failed('certificate', `it ended on ${cert.validTo}`, renew));
     else if (Date.parse(cert.validFrom) > now)
-      found.push(
-        failed('certificate', `it begins on ${cert.validFrom}`, 'use one that is valid now, or check the clock'),
-      );
+      found.push(failed('certificate', `it begins on ${cert.validFrom}`, early));
     else found.push(days < FEW_DAYS ? warning('certificate', says, renew) : fine('certificate', says));
     return found;
   });

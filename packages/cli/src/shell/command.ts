@@ -79,15 +79,33 @@ export function texts({ help, value = 'text' }: Told<string>): Flag<readonly str
 
 /** Text that a command requires. */
 export function needed(told: Told<string>): Flag<string> {
-  return { ...flagOf({ value: 'text', ...told }, (given) => given), read: neededOf(told) };
+  return neededAs(told, (given) => given);
 }
 
-function neededOf({ variable }: Told<string>): Flag<string>['read'] {
-  return ([given = ''], name) => {
-    if (given !== '') return given;
-    throw new CommandError(
-      `--${name} is missing: add it${variable === undefined ? '' : `, or set the variable ${variable}`}`,
-    );
+/**
+ * At most `most` names of 64 hexadecimal digits, comma-separated. They are required and complete: a pinned name must not be shortened.
+ */
+export function pinned(
+  told: Told<string> & { readonly variable: string },
+  most = Number.POSITIVE_INFINITY,
+): Flag<readonly string[]> {
+  const takes = `64 hexadecimal digits${most === 1 ? '' : ', or several such values separated by commas'}`;
+  return neededAs({ value: 'hex', ...told }, (given, name) => {
+    const all = given.toLowerCase().split(',');
+    if (all.length <= most && all.every((one) => /^[0-9a-f]{64}$/.test(one))) return all;
+    throw new CommandError(`--${name} (${told.variable}) takes ${takes}, got "${given.toLowerCase()}"`);
+  });
+}
+
+function neededAs<T>(told: Told<string>, read: (given: string, name: string) => T): Flag<T> {
+  const { variable } = told;
+  return {
+    ...flagOf({ value: 'text', ...told }, (given) => given),
+    read([given = ''], name) {
+      if (given !== '') return read(given, name);
+      const also = variable === undefined ? '' : `, or set the variable ${variable}`;
+      throw new CommandError(`--${name} is missing: add it${also}`);
+    },
   };
 }
 
@@ -145,33 +163,6 @@ export function parsed<T>(told: Told<T>, takes: string, read: (given: string) =>
     if (value !== undefined) return value;
     throw new CommandError(`--${name} takes ${takes}, got "${given}"`);
   });
-}
-
-const PINNED = /^[0-9a-f]{64}$/;
-
-/** 64 hexadecimal digits, complete: a pinned name must not be shortened. */
-export function pinned(told: Told<string> & { readonly variable: string }): Flag<string> {
-  return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
-}
-
-/** One or several of them, comma-separated. */
-export function pinnedList(told: Told<string> & { readonly variable: string }): Flag<readonly string[]> {
-  return pinnedBy(told, '64 hexadecimal digits, or several such values separated by commas', (all) => all);
-}
-
-function pinnedBy<T>(
-  told: Told<string> & { readonly variable: string },
-  takes: string,
-  pick: (all: readonly string[]) => T | undefined,
-): Flag<T> {
-  const read: Flag<T>['read'] = (given, name) => {
-    const said = neededOf(told)(given, name).toLowerCase();
-    const all = said.split(',');
-    const picked = all.every((one) => PINNED.test(one)) ? pick(all) : undefined;
-    if (picked !== undefined) return picked;
-    throw new CommandError(`--${name} (${told.variable}) takes ${takes}, got "${said}"`);
-  };
-  return { ...flagOf({ value: 'hex', ...told }, () => ''), read };
 }
 
 function flagOf<T>(told: Told<T>, read: (given: string, name: string) => T): Flag<T | undefined> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import * as operators from '../flags/services.ts';
 import * as flag from '../shell/command.ts';
-import { type Command, CommandError, type CommandInput, command, contentOf, defined } from '../shell/command.ts';
+import { type Command, CommandError, command, contentOf, defined } from '../shell/command.ts';
 import { counted, table } from '../shell/terminal.ts';
 
 export const keysMake: Command = command({
@@ -176,19 +176,23 @@ export const deviceList: Command = command({
   async run(input) {
     const authority = await operators.authorityOperator(input);
     const all = authority.owned();
-    const { task: asked } = input.flags;
+    const { task: asked, server: url } = input.flags;
+    const server =
+      url === undefined
+        ? undefined
+        : await operators.serverOperator({ ...input, flags: { ...input.flags, server: url } });
     const wanted = asked === undefined ? undefined : await operators.agreedTask(asked, authority);
     const known = new Map((await operators.fromAll(all, (one) => one.tasks())).flat().map((one) => [one.task, one]));
     const tasks = [...known.values()].filter(({ task }) => wanted === undefined || task === wanted);
     const lists = await Promise.all(
       tasks.map(async ({ task, name }) => {
         const enrolled = merged(await operators.fromAll(all, (one) => one.devices(task)));
-        const last = await lastOf(input, task, enrolled.length);
+        const last = server === undefined ? undefined : await lastContributions(server, task, enrolled.length);
         return enrolled.map((device) => ({
           ...device,
           task,
           taskName: name,
-          ...defined({ lastContribution: last.get(device.user) }),
+          ...defined({ lastContribution: last?.get(device.user) }),
         }));
       }),
     );
@@ -217,21 +221,6 @@ export const deviceList: Command = command({
     return { json: { devices, letIn: letIn.map(({ task, by }) => ({ task, by })) } };
   },
 });
-
-/** Returns undefined if no server is given. */
-async function lastOf(
-  input: CommandInput<typeof FLAGS>,
-  task: string,
-  devices: number,
-): Promise<ReadonlyMap<string, LastContribution>> {
-  const { server } = input.flags;
-  if (server === undefined) return new Map();
-  return lastContributions(
-    await operators.serverOperator({ ...input, flags: { ...input.flags, server } }),
-    task,
-    devices,
-  );
-}
 
 type EnrolledDevice = Awaited<ReturnType<AuthorityOperator['devices']>>[number];
 
@@ -268,29 +257,17 @@ function day(at: number): string {
 /** Older versions are not requested, because each takes a request. */
 const MAX_VERSIONS = 100;
 
-interface LastContribution {
-  readonly version: number;
-  readonly at: number;
-}
-
 /** By user. A device without an entry was in none of the newest versions, or the server does not record their members. */
-async function lastContributions(
-  server: ServerOperator,
-  task: string,
-  devices: number,
-): Promise<ReadonlyMap<string, LastContribution>> {
-  const last = new Map<string, LastContribution>();
-  const versions = await server.versions(task).catch(notThere);
-  for (const { version, at, sums } of (versions ?? []).slice(-MAX_VERSIONS).reverse()) {
+async function lastContributions(server: ServerOperator, task: string, devices: number) {
+  const last = new Map<string, { readonly version: number; readonly at: number }>();
+  const versions = (await server.versions(task).catch(notThere)) ?? [];
+  for (const { version, at, sums } of versions.slice(-MAX_VERSIONS).reverse()) {
     if (version === 0 || last.size >= devices) break;
-    for (const user of (await Promise.all(sums.map((ctx) => usersIn(server, ctx)))).flat())
+    const batches = await Promise.all(sums.map((ctx) => server.batch(ctx).catch(notThere)));
+    for (const user of batches.flatMap((batch) => batch?.users ?? []))
       if (!last.has(user)) last.set(user, { version, at });
   }
   return last;
-}
-
-async function usersIn(server: ServerOperator, ctx: string): Promise<readonly string[]> {
-  return (await server.batch(ctx).catch(notThere))?.users ?? [];
 }
 
 /** A task of another server, or a batch whose facts were removed. */
