@@ -17,7 +17,7 @@ import {
   type Update,
   versionRejection,
 } from './session/contribute.ts';
-import { type FetchedModel, fetchModel } from './session/models.ts';
+import type { FetchedModel } from './session/models.ts';
 import { sendReport } from './session/report.ts';
 import type { ClientEvents, Contribution, Rejection } from './session/results.ts';
 
@@ -40,7 +40,6 @@ export class BasaClient {
   readonly #context: DeviceContext;
   readonly #closing = new AbortController();
   #busy: Promise<unknown> = Promise.resolve();
-  #model: FetchedModel | undefined;
 
   /** Use `connect`. */
   constructor(context: DeviceContext) {
@@ -82,7 +81,7 @@ export class BasaClient {
 
   /** The newest model; its parameters are the client's own, not to be changed. */
   model({ signal }: Abortable = {}): Promise<FetchedModel> {
-    return this.#exclusively(signal, (both) => this.#newestModel(both));
+    return this.#exclusively(signal, (both) => this.#context.models.fetch(both));
   }
 
   /**
@@ -100,7 +99,7 @@ export class BasaClient {
     after: Float32Array,
     options: Omit<ContributeOptions, 'trainedOn'> = {},
   ): Promise<Contribution | Rejection> {
-    const before = this.#model;
+    const before = this.#context.models.fetched;
     if (before === undefined) throw new SettingsError('call model() first, and train from its parameters');
     if (after.length !== before.parameters.length)
       throw new RangeError(`the model has ${before.parameters.length} parameters, got ${after.length}`);
@@ -144,7 +143,7 @@ export class BasaClient {
     const steps = {
       mayTrain: () => trainingRejection(this.#context),
       admission: (both: AbortSignal) => askForPlace(this.#context, both),
-      model: (both: AbortSignal) => this.#newestModel(both),
+      model: (both: AbortSignal) => this.#context.models.fetch(both),
       given: (version: number) => versionRejection(this.#context, version),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
       resume: (both: AbortSignal) => resume(this.#context, both),
@@ -180,11 +179,6 @@ export class BasaClient {
   async #leavePlace(signal: AbortSignal): Promise<void> {
     const { server, task } = this.#context;
     await server.discardPlace(task, signal).catch(() => undefined);
-  }
-
-  async #newestModel(signal: AbortSignal): Promise<FetchedModel> {
-    this.#model = await fetchModel(this.#context, this.#model, signal);
-    return this.#model;
   }
 
   /** Runs one call after the other, whether the last one succeeded or not. */

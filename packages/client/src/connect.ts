@@ -10,11 +10,11 @@ import type { DeviceStore } from './device/store.ts';
 import { RefusedError } from './errors.ts';
 import type { Outside } from './outside.ts';
 import { DEFAULT_RETRY, type RetryOptions } from './services/attempts.ts';
-import { Authorities, AuthorityClient, askSeveral, type Member, SILENCE_MS } from './services/authorities.ts';
+import { AuthorityClient, askSeveral, SILENCE_MS } from './services/authorities.ts';
 import { type LinkOptions, ServiceLink } from './services/link.ts';
 import { ServerClient } from './services/server-client.ts';
 import { type DeviceContext, ensureEnrolled } from './session/context.ts';
-import { ShownModels } from './session/models.ts';
+import { Models } from './session/models.ts';
 import { Emitter } from './session/results.ts';
 
 export interface ConnectOptions {
@@ -82,16 +82,14 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
     });
   };
 
-  const known = places.map(({ url, key }): KnownAuthority => {
-    return { key, client: new AuthorityClient(link('authority', url, () => key)) };
-  });
+  const known = places.map(({ url, key }) => ({ key, client: new AuthorityClient(link('authority', url, () => key)) }));
   const found = state.policy ?? (await policyOf(given, known, task, signal));
   const policy = checkedPolicy(found, { ...DEFAULT_FLOOR, ...options.floor });
   const outside = await equipped(given, policy);
-  const authorities = new Authorities(membersOf(policy, known), policy, outside.suite);
+  const authorities = membersOf(policy, known);
   const server = new ServerClient(link('server', options.server, () => policy.serverKey));
   if (!equalBytes(await server.publicKey(signal), policy.serverKey)) throw new RefusedError('wrong-server');
-  const models = new ShownModels({ outside, server, policy, task, state });
+  const models = new Models({ outside, server, policy, task, state, events });
   const context: DeviceContext = {
     outside,
     server,
@@ -116,11 +114,8 @@ interface KnownAuthority {
 }
 
 /** Exactly the authorities of the task must be pinned, in any order. */
-function membersOf({ authorities }: TaskPolicy, known: readonly KnownAuthority[]): readonly Member[] {
-  const members = authorities.flatMap((key, authority) => {
-    const client = known.find((one) => equalBytes(one.key, key))?.client;
-    return client === undefined ? [] : [{ authority, client }];
-  });
+function membersOf({ authorities }: TaskPolicy, known: readonly KnownAuthority[]): readonly AuthorityClient[] {
+  const members = authorities.flatMap((key) => known.find((one) => equalBytes(one.key, key))?.client ?? []);
   if (members.length !== authorities.length || known.length !== authorities.length)
     throw new RefusedError('wrong-authority', 'the task has other authorities than the ones in authorityKey');
   return members;
@@ -133,12 +128,7 @@ async function equipped(outside: Outside, { oneShot }: TaskPolicy): Promise<Outs
   return { ...outside, suite: await outside.suiteWithKem() };
 }
 
-interface AuthorityPlace {
-  readonly url: string;
-  readonly key: Uint8Array;
-}
-
-function authorityPlaces(options: ConnectOptions): readonly AuthorityPlace[] {
+function authorityPlaces(options: ConnectOptions): readonly { readonly url: string; readonly key: Uint8Array }[] {
   const [urls, keys] = [options.authority.split(','), options.authorityKey.split(',')];
   if (urls.length !== keys.length)
     throw new RangeError(

@@ -3,7 +3,7 @@ import type { Crc32, MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/ma
 import type { Millis } from '@basa/protocol';
 import type { DeviceRole } from '@basa/protocol/one-shot';
 
-interface HttpRequest {
+export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

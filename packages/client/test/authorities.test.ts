@@ -4,7 +4,7 @@ import { Certificate } from '@basa/protocol/wire';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/errors.ts';
-import { Authorities, type AuthorityClient, askSeveral } from '../src/services/authorities.ts';
+import { type AuthorityClient, askSeveral, enrolAt } from '../src/services/authorities.ts';
 
 const signers = [1, 2, 3, 4].map((n) => createNodeSigner(new Uint8Array(32).fill(n)));
 const council = { authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };
@@ -16,13 +16,11 @@ const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, Certificate,
 
 type Part = Partial<Record<'enrol', (...asked: never[]) => Promise<unknown>>>;
 
-/** The authorities of the council, each with what it does otherwise than an honest one. */
-function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
-  const members = signers.map((_, authority) => {
-    const client = { enrol: async () => certificate(authority), ...otherwise[authority] };
-    return { authority, client: client as unknown as AuthorityClient };
-  });
-  return new Authorities(members, council, nodeSuite);
+/** Enrols at the authorities of the council, each with what it does otherwise than an honest one. */
+function enrol(otherwise: Readonly<Record<number, Part>>): Promise<Certificate> {
+  const all = signers.map((_, authority) => ({ enrol: async () => certificate(authority), ...otherwise[authority] }));
+  const asked = { suite: nodeSuite, task, token: undefined };
+  return enrolAt(all as unknown as AuthorityClient[], council, asked, isMine, never);
 }
 
 function certificate(authority: number, signer = signers[authority] as (typeof signers)[0]) {
@@ -35,23 +33,19 @@ const signedBy = ({ endorsements }: Certificate) => endorsements.map(({ authorit
 it('a certificate has the signatures of the others if one authority sends a forged signature', async () => {
   const forger = createNodeSigner(new Uint8Array(32).fill(9));
   for (const liar of [0, 1]) {
-    const all = authorities({ [liar]: { enrol: async () => certificate(liar, forger) } });
-    const given = await all.enrol(task, undefined, isMine, never);
+    const given = await enrol({ [liar]: { enrol: async () => certificate(liar, forger) } });
     expect([signedBy(given), isMine(given)]).toEqual([[0, 1, 2, 3].filter((n) => n !== liar), true]);
   }
 });
 
 it('a refusal of one authority is final only if too few others are left, not if the others were silent', async () => {
   const no = { enrol: () => Promise.reject(problem('revoked')) };
-  const silent = authorities({ 0: no, 2: { enrol: down }, 3: { enrol: down } });
-  await expect(silent.enrol(task, undefined, isMine, never)).rejects.toThrow(UnreachableError);
-  const refused = authorities({ 0: no, 1: no, 3: { enrol: down } });
-  await expect(refused.enrol(task, undefined, isMine, never)).rejects.toThrow(ProblemError);
+  await expect(enrol({ 0: no, 2: { enrol: down }, 3: { enrol: down } })).rejects.toThrow(UnreachableError);
+  await expect(enrol({ 0: no, 1: no, 3: { enrol: down } })).rejects.toThrow(ProblemError);
 });
 
 it('if too few authorities answer, the message gives the number needed and the number missing', async () => {
-  const all = authorities({ 1: { enrol: down }, 3: { enrol: down } });
-  await expect(all.enrol(task, undefined, isMine, never)).rejects.toThrow(
+  await expect(enrol({ 1: { enrol: down }, 3: { enrol: down } })).rejects.toThrow(
     'the authority does not answer (down); 3 of 4 authorities must answer, but 2 did not; the work so far is kept',
   );
 });

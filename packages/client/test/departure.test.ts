@@ -2,7 +2,7 @@
 import type { TaskId } from '@basa/protocol';
 import { ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol/policy';
 import { describe, expect, it } from 'vitest';
-import { ShownModels } from '../src/session/models.ts';
+import { Models } from '../src/session/models.ts';
 import { deltaOf } from './support/connect.ts';
 import { startClient, startServices } from './support/setup.ts';
 
@@ -11,7 +11,7 @@ describe('the wait of an update', () => {
     const clock = { at: 0 };
     const outside = { suite: {}, now: () => 0, stopwatch: () => clock.at };
     const policy = { oneShot: { ...ONE_SHOT_DEFAULTS, departMs } } as TaskPolicy;
-    const models = new ShownModels({ outside, server: {}, policy, task: new Uint8Array(32) as TaskId } as never);
+    const models = new Models({ outside, server: {}, policy, task: new Uint8Array(32) as TaskId } as never);
     clock.at = 250;
     models.took(3);
     return (trainedMs: number) => {

@@ -5,7 +5,7 @@ import type { LiveBatch } from '@basa/protocol/internal/http/live.ts';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { ATTACK_WORDS, ATTACKS, findingText, resultText } from '@basa/simulator/attacks';
 import { describe, expect, it } from 'vitest';
-import { byteEvenness } from '../src/web/join/device.ts';
+import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
 import { chance, digits, isEven } from '../src/web/shared/format.ts';
 import { scoreWords } from '../src/web/shared/state.ts';

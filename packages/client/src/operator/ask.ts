@@ -6,8 +6,8 @@ import { concatBytes } from '@basa/masking';
 import { Network } from '@basa/protocol/http';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
-import { problemOf } from '../services/answers.ts';
-import { watchdog } from '../services/attempts.ts';
+import { exchange, NetworkFailure } from '../services/attempts.ts';
+import { createWebTransport } from '../web/outside.ts';
 
 export interface OperatorOptions {
   readonly url: string;
@@ -19,6 +19,8 @@ export interface OperatorOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** Of pages and of Node, which has `fetch` as well. A redirection could send the token or the body elsewhere. */
+const transport = createWebTransport('manual');
 const MAX_TRIES = 6;
 /** Larger than any list or line of terms. */
 const MAX_BYTES = 2 ** 28;
@@ -57,56 +59,27 @@ async function askOnce(
   path: string,
   { body, maxBytes }: { readonly body: object | Uint8Array | undefined; readonly maxBytes: number },
 ): Promise<Told> {
-  const headers: Record<string, string> = {};
-  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
-  if (body !== undefined)
-    headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
-  const bytes =
-    body === undefined || body instanceof Uint8Array ? body : new TextEncoder().encode(JSON.stringify(body));
-  const watch = watchdog(signal, { timeoutMs, sentBytes: bytes?.length ?? 0 }, () => performance.now());
-  const sent = bytes !== undefined && { body: bytes.slice() };
-  // Services never redirect; a redirect could send the token or the body elsewhere.
-  const asked: RequestInit = { method, headers, signal: watch.signal, redirect: 'manual', ...sent };
-  try {
-    const response = await fetch(new URL(path, url), asked);
-    const said = await bodyOf(response, url, maxBytes, watch.feed);
-    if (response.ok) return { bytes: said, json: () => objectIn(said, url) };
-    const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-    throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ProblemError || error instanceof AnswerError) throw error;
-    if (watch.why !== undefined)
-      throw new UnreachableError(url, watch.why, { code: 'no-answer', advice: 'ask again later' });
-    throw new UnreachableError(url, new Error(Network.networkReason(error), { cause: error }), {
-      code: 'no-answer',
-      advice: Network.networkAdvice(error),
-    });
-  } finally {
-    watch.stop();
-  }
-}
-
-async function bodyOf(
-  { body }: Response,
-  url: string,
-  maxBytes: number,
-  feed: (bytes: number) => void,
-): Promise<Uint8Array> {
+  const isBytes = body instanceof Uint8Array;
+  const bytes = body === undefined || isBytes ? body : new TextEncoder().encode(JSON.stringify(body));
+  const headers = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+  };
+  const request = { method, url: String(new URL(path, url)), headers, signal, ...(bytes && { body: bytes.slice() }) };
+  const limits = { timeoutMs, sentBytes: bytes?.length ?? 0, maxBytes, service: url, asked: `${url}${path}` };
   const parts: Uint8Array[] = [];
-  let length = 0;
-  feed(0);
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
-    feed(read.value.length);
-    length += read.value.length;
-    if (length > maxBytes) {
-      await reader?.cancel();
-      throw new AnswerError(url, `more than ${maxBytes} bytes`);
-    }
-    parts.push(read.value);
+  try {
+    await exchange(transport, request, { ...limits, stopwatch: () => performance.now() }, (part) => parts.push(part));
+  } catch (error) {
+    if (!(error instanceof NetworkFailure)) throw error;
+    const { cause } = error;
+    if (cause === undefined)
+      throw new UnreachableError(url, error.message, { code: 'no-answer', advice: 'ask again later' });
+    const why = new Error(Network.networkReason(cause), { cause });
+    throw new UnreachableError(url, why, { code: 'no-answer', advice: Network.networkAdvice(cause) });
   }
-  return concatBytes(...parts);
+  const said = concatBytes(...parts);
+  return { bytes: said, json: () => objectIn(said, url) };
 }
 
 function objectIn<Answer>(bytes: Uint8Array, url: string): Answer {

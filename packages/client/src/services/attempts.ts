@@ -1,7 +1,9 @@
 /** An address that may be asked, the time that one attempt may take, and the attempts after it: exponential back-off with full jitter. */
+import { concatBytes } from '@basa/masking';
 import { Network } from '@basa/protocol/http';
-import { ProblemError, RefusedError, UnreachableError } from '../errors.ts';
-import { type Outside, uniform } from '../outside.ts';
+import { AnswerError, CertificateError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { type HttpAnswer, type HttpRequest, type Outside, type Transport, uniform } from '../outside.ts';
+import { problemOf } from './answers.ts';
 
 export function refusePlainHttp(
   service: string,
@@ -95,11 +97,7 @@ interface WatchedAttempt {
   readonly sentBytes: number;
 }
 
-export function watchdog(
-  signal: AbortSignal,
-  { timeoutMs, sentBytes }: WatchedAttempt,
-  stopwatch: () => number,
-): Watchdog {
+function watchdog(signal: AbortSignal, { timeoutMs, sentBytes }: WatchedAttempt, stopwatch: () => number): Watchdog {
   const attempt = new AbortController();
   const start = stopwatch();
   const silenceMs = Network.timeLeftMs({ elapsedMs: 0, silentMs: 0, sentBytes, receivedBytes: 0 }, { timeoutMs });
@@ -139,4 +137,54 @@ export function watchdog(
       signal.removeEventListener('abort', follow); // a signal may outlive many requests
     },
   };
+}
+
+/** Bounds the bytes that are read of a refusal. */
+const MAX_PROBLEM_BYTES = 65_536;
+
+interface Exchange extends WatchedAttempt {
+  /** The largest number of bytes in an answer. */
+  readonly maxBytes: number;
+  /** In messages: the service, and for people who make many requests also this one. */
+  readonly service: string;
+  readonly asked?: string;
+  stopwatch(): number;
+}
+
+/** Makes one attempt; the body of a success goes to `sink` as it arrives. A redirection is a refusal: nobody follows it. */
+export async function exchange(
+  transport: Pick<Transport, 'send'>,
+  request: HttpRequest,
+  { maxBytes, service, asked, stopwatch, ...watched }: Exchange,
+  sink: (chunk: Uint8Array, status: number) => void,
+): Promise<HttpAnswer> {
+  const { signal } = request;
+  const watch = watchdog(signal, watched, stopwatch);
+  const read = async (answer: HttpAnswer, most: number, tooLong: string, take: typeof sink): Promise<void> => {
+    let length = 0;
+    for await (const chunk of answer.chunks()) {
+      watch.feed(chunk.length);
+      length += chunk.length;
+      if (length > most) throw new AnswerError(service, tooLong);
+      take(chunk, answer.status);
+    }
+  };
+  try {
+    const answer = await transport.send({ ...request, signal: watch.signal });
+    watch.feed(0);
+    if (answer.status >= 200 && answer.status < 300) {
+      await read(answer, maxBytes, `more than ${maxBytes} bytes`, sink);
+      return answer;
+    }
+    const parts: Uint8Array[] = [];
+    await read(answer, MAX_PROBLEM_BYTES, 'an endless refusal', (chunk) => parts.push(chunk.slice()));
+    throw problemOf({ ...answer, body: concatBytes(...parts) }, asked);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ProblemError || error instanceof AnswerError || error instanceof CertificateError) throw error;
+    const why = watch.why ?? (error instanceof Error ? error.message : String(error));
+    throw new NetworkFailure(why, { cause: watch.why === undefined ? error : undefined });
+  } finally {
+    watch.stop();
+  }
 }

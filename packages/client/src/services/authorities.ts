@@ -48,14 +48,12 @@ export class AuthorityClient {
 /** The time for which further answers are awaited if there are enough to go on. */
 export const SILENCE_MS = 2000;
 
-/** Returns the reason why an answer does not count, so that another authority's is awaited. */
-type Judge<Answer> = (answer: Answer) => Refused | undefined;
-
 interface Asking<One, Answer> {
   readonly needed: number;
   readonly signal: AbortSignal;
   ask(one: One, signal: AbortSignal): Promise<Answer>;
-  readonly judge?: Judge<Answer>;
+  /** Returns the reason why an answer does not count, so that another authority's is awaited. */
+  judge?(answer: Answer): Refused | undefined;
   /** True if these are enough; without it, as many as are needed. */
   isEnough?(good: readonly Answer[]): boolean;
   /**
@@ -119,58 +117,25 @@ function tooFew(silent: readonly unknown[], needed: number, asked: number): unkn
   return new UnreachableError('the authority', first.cause ?? first, { advice, more: `; ${counts}` });
 }
 
-/** One of them, with its index in the policy. */
-export interface Member {
-  readonly authority: number;
-  readonly client: AuthorityClient;
-}
-
-const NOT_MINE = refused('certificate-invalid');
-
-export class Authorities {
-  readonly #members: readonly Member[];
-  readonly #council: Councils.Council;
-  readonly #suite: Suite;
-
-  constructor(members: readonly Member[], council: Councils.Council, suite: Suite) {
-    this.#members = members;
-    this.#council = council;
-    this.#suite = suite;
-  }
-
-  /** The only one of a task in paper mode. */
-  get only(): AuthorityClient {
-    return (this.#members[0] as Member).client;
-  }
-
-  get links(): readonly ServiceLink[] {
-    return this.#members.map(({ client }) => client.link);
-  }
-
-  /** Returns the certificate with enough signatures; all authorities sign the same bytes. Each sees only the proof for its own key. */
-  async enrol(
-    task: TaskId,
-    token: Uint8Array | undefined,
-    isMine: (certificate: Certificate) => boolean,
-    signal: AbortSignal,
-  ): Promise<Certificate> {
-    const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
-    const proofFor = (authority: number): Uint8Array | undefined =>
-      token && Devices.enrolmentProof(this.#suite, token, this.#council.authorities[authority] as Uint8Array);
-    const ask = ({ authority, client }: Member, both: AbortSignal): Promise<Certificate> =>
-      client.enrol(task, proofFor(authority), both);
-    const signed = await this.#ask(this.#members, signal, ask, { judge });
-    const agreed = Councils.agreedOn(Certificate, this.#council, signed.filter(isMine));
-    if (agreed === undefined) throw new RefusedError('wrong-certificate');
-    return agreed;
-  }
-
-  #ask<Answer>(
-    members: readonly Member[],
-    signal: AbortSignal,
-    ask: Asking<Member, Answer>['ask'],
-    more: Partial<Asking<Member, Answer>> = {},
-  ): Promise<readonly Answer[]> {
-    return askSeveral(members, { needed: this.#council.threshold, signal, ask, ...more });
-  }
+/**
+ * Returns the certificate with enough signatures; all authorities sign the same bytes. They are in the order of the council, and each sees
+ * only the proof for its own key.
+ */
+export async function enrolAt(
+  authorities: readonly AuthorityClient[],
+  council: Councils.Council,
+  { suite, task, token }: { readonly suite: Suite; readonly task: TaskId; readonly token: Uint8Array | undefined },
+  isMine: (certificate: Certificate) => boolean,
+  signal: AbortSignal,
+): Promise<Certificate> {
+  const ask = (authority: number, both: AbortSignal): Promise<Certificate> => {
+    const proof = token && Devices.enrolmentProof(suite, token, council.authorities[authority] as Uint8Array);
+    return (authorities[authority] as AuthorityClient).enrol(task, proof, both);
+  };
+  const judge = (answer: Certificate): Refused | undefined =>
+    isMine(answer) ? undefined : refused('certificate-invalid');
+  const signed = await askSeveral([...authorities.keys()], { needed: council.threshold, signal, ask, judge });
+  const agreed = Councils.agreedOn(Certificate, council, signed.filter(isMine));
+  if (agreed === undefined) throw new RefusedError('wrong-certificate');
+  return agreed;
 }

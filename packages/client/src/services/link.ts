@@ -3,17 +3,8 @@ import { concatBytes, crc32, type RandomBytes, type Suite } from '@basa/masking'
 import type { Millis } from '@basa/protocol';
 import { HEADER, pieceStatement, requestStatement, signatureHeaders } from '@basa/protocol/http';
 import type { DeviceSigner } from '../device/store.ts';
-import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
-import type { HttpAnswer, Outside } from '../outside.ts';
-import { problemOf } from './answers.ts';
-import {
-  NetworkFailure,
-  type RetryNotice,
-  type RetryOptions,
-  refusePlainHttp,
-  retrying,
-  watchdog,
-} from './attempts.ts';
+import type { Outside } from '../outside.ts';
+import { exchange, type RetryNotice, type RetryOptions, refusePlainHttp, retrying } from './attempts.ts';
 
 interface Words {
   /** Public key of the service. */
@@ -97,9 +88,6 @@ export interface LinkOptions {
   onRetry(notice: RetryNotice): void;
 }
 
-/** Bounds the bytes that are read of a refusal. */
-const MAX_PROBLEM_BYTES = 65_536;
-
 export class ServiceLink {
   readonly #outside: Outside;
   readonly #options: LinkOptions;
@@ -133,45 +121,26 @@ export class ServiceLink {
 
   /** Makes one attempt; the body of a success goes to `sink` as it arrives. */
   async attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
-    const { timeoutMs } = this.#options.retry;
-    const watch = watchdog(call.signal, { timeoutMs, sentBytes: call.body?.length ?? 0 }, this.#outside.stopwatch);
-    try {
-      const answer = await this.#send(call, watch.signal);
-      watch.feed(0);
-      if (answer.status >= 400) throw problemOf({ ...answer, body: await this.#readProblem(call, answer, watch.feed) });
-      let length = 0;
-      for await (const chunk of answer.chunks()) {
-        watch.feed(chunk.length);
-        length += chunk.length;
-        this.traffic.received += chunk.length;
-        if (length > call.maxBytes) throw new AnswerError(`the ${this.name}`, `more than ${call.maxBytes} bytes`);
-        sink(chunk, answer.status);
-      }
-      return answer;
-    } catch (error) {
-      call.signal.throwIfAborted();
-      if (error instanceof ProblemError || error instanceof AnswerError || error instanceof CertificateError)
-        throw error;
-      const why = watch.why ?? messageOf(error);
-      throw new NetworkFailure(why, { cause: watch.why === undefined ? error : undefined });
-    } finally {
-      watch.stop();
-    }
-  }
-
-  async #send(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
-    const { method, target, body, headers = {}, type = 'application/octet-stream' } = call;
-    const { transport } = this.#outside;
+    const { method, target, body, headers = {}, type = 'application/octet-stream', maxBytes, signal } = call;
+    const { stopwatch, transport } = this.#outside;
     const signed = call.offset === undefined ? await this.#signed(call) : await this.#signedPiece(call, call.offset);
-    const withBody = body === undefined ? {} : { 'content-type': type };
-    this.traffic.sent += body?.length ?? 0;
-    return transport.send({
-      method,
-      url: this.#origin + target,
-      headers: { ...withBody, ...headers, ...signed },
-      ...(body === undefined ? {} : { body }),
-      signal,
-    });
+    const sentBytes = body?.length ?? 0;
+    this.traffic.sent += sentBytes;
+    return exchange(
+      transport,
+      {
+        method,
+        url: this.#origin + target,
+        headers: { ...(body !== undefined && { 'content-type': type }), ...headers, ...signed },
+        ...(body !== undefined && { body }),
+        signal,
+      },
+      { timeoutMs: this.#options.retry.timeoutMs, sentBytes, maxBytes, service: `the ${this.name}`, stopwatch },
+      (chunk, status) => {
+        this.traffic.received += chunk.length;
+        sink(chunk, status);
+      },
+    );
   }
 
   async #signed({ method, target, body, signed }: Call): Promise<Record<string, string>> {
@@ -192,19 +161,6 @@ export class ServiceLink {
     const words = { audience: this.#options.audience(), target, at: this.#outside.now(), ...piece };
     return signedPieceHeaders(this.#options.signer, randomBytes, words);
   }
-
-  async #readProblem({ method }: Call, answer: HttpAnswer, feed: (bytes: number) => void): Promise<Uint8Array> {
-    const parts: Uint8Array[] = [];
-    let length = 0;
-    if (method === 'HEAD') return concatBytes(...parts);
-    for await (const chunk of answer.chunks()) {
-      feed(chunk.length);
-      length += chunk.length;
-      if (length > MAX_PROBLEM_BYTES) throw new AnswerError(`the ${this.name}`, 'an endless refusal');
-      parts.push(chunk.slice());
-    }
-    return concatBytes(...parts);
-  }
 }
 
 /** Signed requests name their path as sent, so a service must be at the root of its address. */
@@ -215,8 +171,4 @@ function originOf({ name, url, unsafeAllowPlainHttp }: LinkOptions): string {
     throw new RangeError(`the address of the ${name} must be http(s)://host[:port] without a path, got ${url}`);
   refusePlainHttp(name, url, { unsafeAllowPlainHttp });
   return origin;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,17 +6,18 @@ import { Certificate, Councils } from '@basa/protocol/wire';
 import type { DeviceState } from '../device/state.ts';
 import { RefusedError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
-import type { Authorities } from '../services/authorities.ts';
+import { type AuthorityClient, enrolAt } from '../services/authorities.ts';
 import type { ServerClient } from '../services/server-client.ts';
-import type { ShownModels } from './models.ts';
+import type { Models } from './models.ts';
 import { type Emitter, type Rejection, rejected, rejectionOf } from './results.ts';
 
 export interface DeviceContext {
   readonly outside: Outside;
   readonly server: ServerClient;
-  readonly authorities: Authorities;
+  /** In the order of the policy. */
+  readonly authorities: readonly AuthorityClient[];
   readonly state: DeviceState;
-  readonly models: ShownModels;
+  readonly models: Models;
   readonly events: Emitter;
   /** The pinned policy of the task. */
   readonly policy: TaskPolicy;
@@ -47,9 +48,10 @@ export async function withCertificate<Answer>(
 
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, outside, policy, state, task, token } = context;
-  const certificate = await authorities.enrol(task, token, (answer) => isMine(context, answer), signal);
-  if (!Councils.isEndorsed(outside.suite, Certificate, policy, certificate))
-    throw new RefusedError('wrong-certificate');
+  const { suite } = outside;
+  const asked = { suite, task, token };
+  const certificate = await enrolAt(authorities, policy, asked, (answer) => isMine(context, answer), signal);
+  if (!Councils.isEndorsed(suite, Certificate, policy, certificate)) throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 

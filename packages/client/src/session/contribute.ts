@@ -153,7 +153,10 @@ function checkUpdate({ policy }: DeviceContext, { exampleWeight = 1, metrics = {
 }
 
 function newMeter({ authorities, outside, server }: DeviceContext): Meter {
-  return new Meter(outside.stopwatch, [server.link, ...authorities.links]);
+  return new Meter(
+    outside.stopwatch,
+    [server, ...authorities].map(({ link }) => link),
+  );
 }
 
 function told<Result extends Contribution | Rejection>(context: DeviceContext, result: Result): Result {

@@ -12,23 +12,34 @@ import type { DeviceState } from '../device/state.ts';
 import { AnswerError, RefusedError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
 import { asMember, type ServerClient } from '../services/server-client.ts';
-import type { DeviceContext } from './context.ts';
+import type { Emitter } from './results.ts';
 
 /** A model that came with a place is used instead of a request for this long. */
 const HANDED_MS = 5_000;
 /** Epochs are asked for again in the last part of their time, so that an upload does not come too late. */
 const LAST_PART = 12;
 
+export interface FetchedModel {
+  readonly version: number;
+  /** SHA-256 of the parameters in hex, as the server signed it. */
+  readonly hash: string;
+  readonly parameters: Float32Array;
+}
+
+const FLOAT_BYTES = 4;
+
 interface ModelSource {
-  readonly outside: Pick<Outside, 'suite' | 'now' | 'stopwatch'>;
+  readonly outside: Pick<Outside, 'suite' | 'digest' | 'now' | 'stopwatch'>;
   readonly server: ServerClient;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
   readonly state: Pick<DeviceState, 'certificate'>;
+  readonly events: Emitter;
 }
 
-export class ShownModels {
+export class Models {
   readonly #source: ModelSource;
+  #fetched: FetchedModel | undefined;
   #gathered: DeviceRole.Gathered | undefined;
   /** The model that came with a place, and the time until which it is used. */
   #handed: { readonly shown: ShownModel; readonly until: number } | undefined;
@@ -39,6 +50,11 @@ export class ShownModels {
 
   constructor(source: ModelSource) {
     this.#source = source;
+  }
+
+  /** The model that was fetched last. */
+  get fetched(): FetchedModel | undefined {
+    return this.#fetched;
   }
 
   /** Returns the statement of a version that an update may be trained on. */
@@ -105,67 +121,52 @@ export class ShownModels {
     const soonMs = (policy.oneShot?.epochMs ?? 0) / LAST_PART;
     return epochs.some(({ closes }) => closes - outside.now() < soonMs);
   }
-}
 
-export interface FetchedModel {
-  readonly version: number;
-  /** SHA-256 of the parameters in hex, as the server signed it. */
-  readonly hash: string;
-  readonly parameters: Float32Array;
-}
-
-const FLOAT_BYTES = 4;
-/** Returns `known` if it is the newest. */
-export async function fetchModel(
-  context: DeviceContext,
-  known: FetchedModel | undefined,
-  signal: AbortSignal,
-): Promise<FetchedModel> {
-  const { events, models, outside } = context;
-  const gathered = await models.newest(signal);
-  if (isRefused(gathered)) throw new RefusedError(gathered.reason, gathered.detail);
-  const { modelHash, version } = gathered.statement;
-  const hash = toHex(modelHash);
-  if (known?.version === version && known.hash === hash) {
-    models.took(version);
-    return known;
+  /** The newest model, with parameters that are fetched only if they are not those of before. */
+  async fetch(signal: AbortSignal): Promise<FetchedModel> {
+    const { events, outside } = this.#source;
+    const gathered = await this.newest(signal);
+    if (isRefused(gathered)) throw new RefusedError(gathered.reason, gathered.detail);
+    const { modelHash, version } = gathered.statement;
+    const hash = toHex(modelHash);
+    if (this.#fetched?.version !== version || this.#fetched.hash !== hash) {
+      const bytes = await this.#download(version, signal);
+      if (!equalBytes(await outside.digest(bytes), modelHash))
+        throw new RefusedError('model-invalid', `version ${version}`);
+      this.#fetched = { version, hash, parameters: new Float32Array(bytes.buffer) };
+      events.emit('model', { version, bytes: bytes.length });
+    }
+    this.took(version);
+    return this.#fetched;
   }
-  const bytes = await download(context, version, signal);
-  if (!equalBytes(await outside.digest(bytes), modelHash))
-    throw new RefusedError('model-invalid', `version ${version}`);
-  models.took(version);
-  events.emit('model', { version, bytes: bytes.length });
-  return { version, hash, parameters: new Float32Array(bytes.buffer) };
-}
 
-/** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
-async function download(
-  { server, policy, task, state: { certificate } }: DeviceContext,
-  version: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
-  // Its parameters are these bytes: little-endian, as typed arrays are on every machine with a JavaScript engine of today.
-  const bytes = new Uint8Array(FLOAT_BYTES * policy.dimension);
-  if (certificate === undefined) throw new RefusedError('not-enrolled');
-  const target = SERVER_PATH.model(task, version);
-  const { signed, headers: member } = asMember(certificate);
-  let [at, furthest] = [0, 0];
-  await server.link.retrying(signal, async (progressed) => {
-    if (at === bytes.length) return;
-    const [start, headers] = [at, at === 0 ? member : { ...member, range: `bytes=${at}-` }];
-    const call = { method: 'GET' as const, target, signed, headers, maxBytes: bytes.length, signal };
-    let isFirst = true;
-    await server.link.attempt(call, (chunk, status) => {
-      if (isFirst) at = status === 206 ? start : 0;
-      isFirst = false;
-      if (at + chunk.length > bytes.length) throw new AnswerError('the server', 'a model of another dimension');
-      bytes.set(chunk, at);
-      at += chunk.length;
-      if (at <= furthest) return; // repeated bytes are no progress
-      furthest = at;
-      progressed();
+  /** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
+  async #download(version: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    const { server, policy, task, state } = this.#source;
+    const { certificate } = state;
+    // Its parameters are these bytes: little-endian, as typed arrays are on every machine with a JavaScript engine of today.
+    const bytes = new Uint8Array(FLOAT_BYTES * policy.dimension);
+    if (certificate === undefined) throw new RefusedError('not-enrolled');
+    const target = SERVER_PATH.model(task, version);
+    const { signed, headers: member } = asMember(certificate);
+    let [at, furthest] = [0, 0];
+    await server.link.retrying(signal, async (progressed) => {
+      if (at === bytes.length) return;
+      const [start, headers] = [at, at === 0 ? member : { ...member, range: `bytes=${at}-` }];
+      const call = { method: 'GET' as const, target, signed, headers, maxBytes: bytes.length, signal };
+      let isFirst = true;
+      await server.link.attempt(call, (chunk, status) => {
+        if (isFirst) at = status === 206 ? start : 0;
+        isFirst = false;
+        if (at + chunk.length > bytes.length) throw new AnswerError('the server', 'a model of another dimension');
+        bytes.set(chunk, at);
+        at += chunk.length;
+        if (at <= furthest) return; // repeated bytes are no progress
+        furthest = at;
+        progressed();
+      });
     });
-  });
-  if (at !== bytes.length) throw new AnswerError('the server', `a model of ${at} bytes instead of ${bytes.length}`);
-  return bytes;
+    if (at !== bytes.length) throw new AnswerError('the server', `a model of ${at} bytes instead of ${bytes.length}`);
+    return bytes;
+  }
 }

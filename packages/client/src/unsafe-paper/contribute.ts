@@ -111,7 +111,10 @@ export async function contributeByAlgorithmTwo(
 ): Promise<Contribution | Rejection> {
   const { authorities, outside, server } = context;
   const publicKey = await publicKeyOf(context, signal);
-  const meter = new Meter(outside.stopwatch, [server.link, ...authorities.links]);
+  const meter = new Meter(
+    outside.stopwatch,
+    [server, ...authorities].map(({ link }) => link),
+  );
   return await algorithmTwo(context, publicKey, update, meter, signal).catch(rejectionOf);
 }
 
@@ -125,7 +128,7 @@ async function publicKeyOf(context: DeviceContext, signal: AbortSignal): Promise
   // A private task must not run in this mode: the update would be sent without noise, and nothing charged.
   if (policy.privacy !== undefined || !(await isPaperTask(server, task, signal)))
     throw new RefusedError('not-paper-mode');
-  const publicKey = await sealingKeyOf(authorities.only, task, signal);
+  const publicKey = await sealingKeyOf(authorities[0] as AuthorityClient, task, signal);
   publicKeys.set(context, publicKey);
   return publicKey;
 }
@@ -138,7 +141,7 @@ async function algorithmTwo(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const { authorities, events, outside, policy, server, state, task } = context;
-  const authority = authorities.only;
+  const authority = authorities[0] as AuthorityClient;
   const step = <T>(name: Step, work: () => T | Promise<T>): Promise<T> => {
     events.emit('progress', { step: name });
     return meter.measure(name, work);

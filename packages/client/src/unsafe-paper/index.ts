@@ -5,7 +5,6 @@ import { uniform } from '../outside.ts';
 import { type RoundTrainer, type RunOptions, type RunSteps, type RunSummary, run } from '../run.ts';
 import type { DeviceContext } from '../session/context.ts';
 import type { Update } from '../session/contribute.ts';
-import { type FetchedModel, fetchModel } from '../session/models.ts';
 import { type Contribution, type Rejection, rejected } from '../session/results.ts';
 import { contributeByAlgorithmTwo } from './contribute.ts';
 
@@ -14,22 +13,16 @@ const TURN_MS = 200;
 /** The wait for the next buffer: a user has one position in each. */
 const NEXT_BUFFER_MS = 500;
 
-export function runByAlgorithmTwo(
+function runByAlgorithmTwo(
   context: DeviceContext,
   trainer: RoundTrainer,
   data: Samples,
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  const { outside } = context;
-  let model: FetchedModel | undefined;
+  const { models, outside } = context;
   /** The version that the device contributed on last. */
   let given: number | undefined;
-
-  const newest = async (both: AbortSignal): Promise<FetchedModel> => {
-    model = await fetchModel(context, model, both);
-    return model;
-  };
 
   const inTurn = async (update: Update, both: AbortSignal): Promise<Contribution | Rejection> => {
     for (;;) {
@@ -51,10 +44,10 @@ export function runByAlgorithmTwo(
   const steps: RunSteps = {
     mayTrain: () => undefined,
     admission: async (both) =>
-      given === undefined || (await newest(both)).version > given
+      given === undefined || (await models.fetch(both)).version > given
         ? { kind: 'place', endsInMs: Number.POSITIVE_INFINITY }
         : rejected('no-place', 'free', { retryAfterMs: NEXT_BUFFER_MS }),
-    model: newest,
+    model: (both) => models.fetch(both),
     given: () => undefined,
     contribute: inTurn,
     resume: async () => undefined,

@@ -3,7 +3,8 @@ import { applyMasksInPlaceAsync, plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { type Outside, sleep, type Transport } from '../outside.ts';
 
-export function createWebTransport(): Transport {
+/** A redirection is an error, or `manual` if the caller refuses it by its status. */
+export function createWebTransport(redirect: 'error' | 'manual' = 'error'): Transport {
   return {
     async send({ method, url, headers, body, signal }) {
       const answer = await fetch(url, {
@@ -12,7 +13,7 @@ export function createWebTransport(): Transport {
         signal,
         credentials: 'omit',
         cache: 'no-store',
-        redirect: 'error',
+        redirect,
         referrerPolicy: 'no-referrer',
         ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
       });

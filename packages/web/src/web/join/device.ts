@@ -9,26 +9,11 @@ import {
   webOutside,
 } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
-import { type Modulus, modulusSize, packVector, RING_32, toHex } from '@basa/masking';
+import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import { refusalText } from '@basa/protocol/http';
 import { InputWords } from '@basa/protocol/wire';
-import { chiSquareUniform } from '@basa/simulator';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import { type Gate, persistently } from './gate.ts';
-
-const MIN_BYTES = 5 * 256;
-
-/** Words are packed before they leave: of a word of 20 bits the other 12 are not sent. */
-export function byteEvenness(
-  words: Uint32Array,
-  modulus: Modulus,
-): { readonly byteCounts: Uint32Array; readonly pValue: number } {
-  const byteCounts = new Uint32Array(256);
-  const bytes = packVector(words, modulus);
-  for (const byte of bytes) byteCounts[byte] = (byteCounts[byte] as number) + 1;
-  const pValue = bytes.length < MIN_BYTES ? Number.NaN : chiSquareUniform(byteCounts).pValue;
-  return { byteCounts, pValue };
-}
 
 const FATE_MS = 400;
 /** The largest number of words of a vector that is shown. */
@@ -202,7 +187,7 @@ function watcher(shown: Shown, dimension: number, tell: Tell) {
     const floats = shown.floats.slice();
     const behind = quantised.length > dimension ? InputWords.GUARD_WORDS / 2 : 0;
     const start = quantised.length - dimension - behind;
-    shown.telling = import('./device.ts').then(({ byteEvenness }) => {
+    shown.telling = import('./uniformity.ts').then(({ byteEvenness }) => {
       const view: UpdateView = {
         floats,
         quantised: quantised.slice(start, start + SHOWN_WORDS),

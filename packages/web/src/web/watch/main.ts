@@ -14,7 +14,7 @@ import {
   type Watched,
   watchTask,
 } from '../shared/state.ts';
-import { watchAuthorities, watchLetIn } from './authorities.ts';
+import { watchAuthorities } from './authorities.ts';
 import { drawBatchCard, drawCharts, drawDeviceMetrics, drawGoal, ScorePlot, workingText } from './figures.ts';
 import { finishSignIn, type OperatorControls, offerSignIn, operatorControls } from './operator.ts';
 import { drawStatistics, statusText } from './statistics.ts';
@@ -31,8 +31,7 @@ if (task === undefined) {
 } else {
   chooser(tasks, task.task);
   const { places, needed } = authoritiesOf(facts, task);
-  watchAuthorities(places, needed);
-  watchLetIn(task.task, places);
+  watchAuthorities(task.task, places, needed);
   const operator = operatorControls(task.task);
   if (!task.publicModels && operator.token === undefined) refuse();
   else watch(task, operator);
