@@ -3,8 +3,8 @@
  * restore, a start, a wrong clock or time that passes. Run through the real services and judged.
  */
 import type { Ctx } from '@basa/protocol';
-import { Adversary } from './adversary.ts';
-import { addTallies, NO_SCHEDULES, SHAPES, type Tally, tallyOf } from './schedules.ts';
+import type { Adversary } from './adversary.ts';
+import { playAll, type Tally } from './schedules.ts';
 
 /** Every `of`-th course, from number `index` on: the share of one of several workers. */
 export interface Share {
@@ -17,7 +17,6 @@ interface Course {
   readonly names: readonly Ctx[];
   /** To the authority as it was before the first batch. */
   back(): Promise<void>;
-  batches: number;
 }
 
 type Step = (course: Course) => Promise<unknown>;
@@ -61,28 +60,19 @@ export function courses(steps: number): number {
   return POLICIES.length * STEPS.length ** steps;
 }
 
-const PER_WORLD = 40;
-
 /** The courses of this many steps that belong to a share. */
-export async function runCourses(steps: number, { index, of }: Share): Promise<Tally> {
-  let tally = NO_SCHEDULES;
-  let adversary: Adversary | undefined;
-  for (let code = index, n = 0; code < courses(steps); code += of, n++) {
-    if (n % PER_WORLD === 0) {
-      await adversary?.world.close();
-      adversary = await Adversary.open({ ...SHAPES['1,1,0'] });
-    }
-    const course = await begun(adversary as Adversary, code % POLICIES.length);
+export function runCourses(steps: number, { index, of }: Share): Promise<Tally> {
+  const all = Array.from({ length: courses(steps) }, (_, code) => code);
+  const own = all.filter((code) => code % of === index);
+  return playAll('1,1,0', own, async (adversary, code) => {
+    const course = await begun(adversary, code % POLICIES.length);
     let left = Math.floor(code / POLICIES.length);
     for (let step = 0; step < steps; step++) {
       await STEPS[left % STEPS.length]?.(course);
       left = Math.floor(left / STEPS.length);
     }
-    for (const party of course.adversary.honest) party.aheadMs = 0;
-    tally = addTallies(tally, tallyOf(`course ${code} of ${steps} steps`, course.adversary.trace.judge()));
-  }
-  await adversary?.world.close();
-  return tally;
+    return `course ${code} of ${steps} steps`;
+  });
 }
 
 async function begun(adversary: Adversary, policy: number): Promise<Course> {
@@ -95,5 +85,5 @@ async function begun(adversary: Adversary, policy: number): Promise<Course> {
   }
   const [party] = adversary.honest;
   if (party === undefined) throw new Error('no authority');
-  return { adversary, names, back: party.copied(), batches: 0 };
+  return { adversary, names, back: party.copied() };
 }

@@ -1,13 +1,14 @@
 /** Runs the attack on a rule against a copy of the code without the rule, in its own process. */
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { bundleFolder, FOR_NODE } from '@basa/testkit/processes/bundle.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { build, type Plugin } from 'esbuild';
-import type { AttackReport } from './attack-report.ts';
 import { type Edit, playRule, type Rule } from './rules/rule.ts';
+import type { AttackReport } from './trace.ts';
 
 export interface MutantRun extends AttackReport {
   /** The first generated schedule that leaks as well, if one does. */
@@ -37,7 +38,10 @@ export async function patchedOutput(edits: readonly Edit[], program: string, arg
   });
   const unused = edits.find((edit) => !applied.has(edit));
   if (unused !== undefined) throw new Error(`nothing imports ${unused.file}`);
-  return outputOf(join(folder, 'mutant.js'), args);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'mutant.js'), ...args], {
+    maxBuffer: 2 ** 26,
+  });
+  return stdout;
 }
 
 function patching(edits: readonly Edit[], applied: Set<Edit>): Plugin {
@@ -119,21 +123,4 @@ export async function judgeRule(rule: Rule, options: JudgeOptions = {}): Promise
     eachAloneStops: stops.every((stop) => stop),
     generated: run.generated?.name ?? null,
   };
-}
-
-function outputOf(program: string, args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let [out, error] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      error += chunk.toString();
-    });
-    child.on('error', reject);
-    child.on('close', (code) =>
-      code === 0 ? resolve(out) : reject(new Error(`the mutant ended with ${code}: ${error}`)),
-    );
-  });
 }

@@ -1,9 +1,9 @@
 /** A schedule, named by one number: honest devices come, and the adversary asks the authorities anything. */
 import { ALONE, type Shape, THREE_OF_FOUR } from '@basa/testkit/world/world.ts';
 import { Adversary } from './adversary.ts';
-import type { AttackReport } from './attack-report.ts';
 import { Dice } from './dice.ts';
 import { MOVES, type Scene } from './moves.ts';
+import type { AttackReport } from './trace.ts';
 
 export interface ShapeOfSchedules {
   readonly shape: Shape;
@@ -40,27 +40,30 @@ export function addTallies(a: Tally, b: Tally): Tally {
   };
 }
 
-export function tallyOf(name: string, { leaked, broken, closed, sums, sumsFound }: AttackReport): Tally {
+function tallyOf(name: string, { leaked, broken, closed, sums, sumsFound }: AttackReport): Tally {
   const found = [...leaked, ...broken];
   const leaks = found.length === 0 ? [] : [{ name, leaked: found }];
   return { schedules: 1, closed: Math.min(1, closed), sums, sumsFound, leaks };
 }
 
-/** Schedules in one world: services keep what earlier tasks left behind. */
+/** Played in one world: services keep what earlier tasks left behind. */
 const PER_WORLD = 40;
 
-/** Schedules `seed` .. `seed + count - 1`; stops after the first leak if requested. */
-export async function runSchedules(
-  name: ShapeName,
-  { seed, count, untilLeak = false }: { readonly seed: number; readonly count: number; readonly untilLeak?: boolean },
+/** Plays each number as a task of its own, and judges it; stops after the first leak if requested. */
+export async function playAll(
+  shape: ShapeName,
+  numbers: readonly number[],
+  play: (adversary: Adversary, number: number) => Promise<string>,
+  untilLeak = false,
 ): Promise<Tally> {
   let tally = NO_SCHEDULES;
-  for (let from = 0; from < count; from += PER_WORLD) {
-    const adversary = await Adversary.open({ ...SHAPES[name] });
+  for (let from = 0; from < numbers.length; from += PER_WORLD) {
+    const adversary = await Adversary.open({ ...SHAPES[shape] });
     try {
-      for (let n = from; n < Math.min(count, from + PER_WORLD); n++) {
-        const report = await runSchedule(adversary, seed + n);
-        tally = addTallies(tally, tallyOf(`schedule ${seed + n} at (${name})`, report));
+      for (const number of numbers.slice(from, from + PER_WORLD)) {
+        const name = await play(adversary, number);
+        for (const party of adversary.honest) party.aheadMs = 0;
+        tally = addTallies(tally, tallyOf(name, adversary.trace.judge()));
         if (untilLeak && tally.leaks.length > 0) return tally;
       }
     } finally {
@@ -70,14 +73,24 @@ export async function runSchedules(
   return tally;
 }
 
-async function runSchedule(adversary: Adversary, seed: number): Promise<AttackReport> {
-  const dice = new Dice(seed);
+/** Schedules `seed` .. `seed + count - 1`. */
+export function runSchedules(
+  shape: ShapeName,
+  { seed, count, untilLeak }: { readonly seed: number; readonly count: number; readonly untilLeak?: boolean },
+): Promise<Tally> {
+  const numbers = Array.from({ length: count }, (_, n) => seed + n);
+  const play = async (adversary: Adversary, number: number): Promise<string> => {
+    await playSchedule(adversary, new Dice(number));
+    return `schedule ${number} at (${shape})`;
+  };
+  return playAll(shape, numbers, play, untilLeak);
+}
+
+async function playSchedule(adversary: Adversary, dice: Dice): Promise<void> {
   const scene = await beginning(adversary, dice);
   const moves = Object.values(MOVES);
   for (let n = 6 + dice.below(18); n > 0; n--) await dice.pick(moves)(scene);
   for (const { names } of scene.asked) for (const party of adversary.honest) await adversary.release(party, names);
-  for (const party of adversary.honest) party.aheadMs = 0;
-  return adversary.trace.judge();
 }
 
 /** Devices, two of which have given. */

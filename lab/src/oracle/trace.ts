@@ -11,7 +11,23 @@ import {
   learnedCombinations,
   type MaskedRow,
 } from '@basa/simulator/attacks';
-import type { AttackReport } from './attack-report.ts';
+
+/** The result of an attack. */
+export interface AttackReport {
+  /** Combinations of honest inputs the adversary can compute, for people. */
+  readonly learned: readonly string[];
+  /** The same, as far as they exceed the sums of the final batches; empty means that nothing leaked. */
+  readonly leaked: readonly string[];
+  readonly closed: number;
+  /** Final batches with honest uploads. */
+  readonly sums: number;
+  /** Those whose sum over honest uploads the adversary can compute, as it should. */
+  readonly sumsFound: number;
+  /** Violations other than secrecy. */
+  readonly broken: readonly string[];
+  /** The requests that honest devices and authorities refused, each once. */
+  readonly refusals: readonly AttackRefusal[];
+}
 
 /** One output of the PRG, by a name that only its seed and its salt have. */
 export type MaskName = string;

@@ -1,8 +1,8 @@
 /** `npm run lab -- prove all [--quick] [--json]`: the long checks of the protocol one after the other, with one summary. */
 
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 
@@ -51,15 +51,15 @@ async function runPart({ name, long = [], quick = [] }: Part): Promise<PartResul
   const started = Date.now();
   const words = name === 'attacks' ? [name] : ['prove', name];
   const options = [...(values.quick ? quick : long), '--json'];
-  const child = spawn(process.execPath, [...FROM_SOURCE, LAB, ...words, ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const run = promisify(execFile)(process.execPath, [...FROM_SOURCE, LAB, ...words, ...options], {
+    maxBuffer: 2 ** 28,
   });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-  });
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  const lines = printed.trimEnd().split('\n');
+  run.child.stderr?.pipe(process.stderr);
+  const { stdout, code } = await run.then(
+    (ended) => ({ ...ended, code: 0 }),
+    (error: { readonly stdout: string; readonly code: number | null }) => error,
+  );
+  const lines = stdout.trimEnd().split('\n');
   console.log(lines.slice(0, -1).join('\n'));
   return {
     name,

@@ -7,7 +7,7 @@
 import { DecodeError } from '@basa/masking';
 import { THREE_OF_FOUR } from '@basa/testkit/world/world.ts';
 import { Adversary, type AdversaryOptions } from '../adversary.ts';
-import type { AttackReport } from '../attack-report.ts';
+import type { AttackReport } from '../trace.ts';
 
 export interface Edit {
   /** Below packages. */

@@ -23,8 +23,8 @@ export const UNIT_RULES: readonly Rule[] = [
     edits: [
       {
         file: 'authority/src/steps/shots.ts',
-        find: '    await record(tools, known, decision);\n    return signVote',
-        replace: '    return signVote',
+        find: '    await record(tools, known, decision);\n    return AuthorityRole.signVote',
+        replace: '    return AuthorityRole.signVote',
       },
     ],
   },
