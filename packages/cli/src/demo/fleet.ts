@@ -92,7 +92,7 @@ export async function startFleet(
   const shares = partitionByDirichlet({ labels, classes, users: Math.max(1, devices), alpha: SKEW, seed }).users;
   const until = Date.now() + ENROLMENT_MS;
   const tokens = devices === 0 ? [] : await services.authority.tokens(created.task, devices, until);
-  const work = {
+  const work: FleetWork = {
     server: services.serverUrl,
     authority: services.authorityUrl,
     authorityKey: services.authorityKey,
@@ -105,7 +105,46 @@ export async function startFleet(
       indices: shares[number] ?? new Uint32Array(),
     })),
   };
-  return new Fleet(created, work, threads);
+  const accepted: AcceptedNews[] = [];
+  const counts = { dropped: 0, requests: 0 };
+  let failure: Error | undefined;
+  const { script, execArgv } = workerModule(import.meta.url, './fleet-worker');
+  const parts = Array.from({ length: threads }, (_, n) => work.devices.filter(({ number }) => number % threads === n));
+  const busy = parts.filter((part) => part.length > 0);
+  const workers = busy.map((part) => {
+    const workerData: FleetWork = { ...work, devices: part };
+    const worker = new Worker(script, { workerData, ...(execArgv !== undefined && { execArgv: [...execArgv] }) });
+    worker.on('message', (news: FleetNews) => {
+      if (news.kind === 'accepted') accepted.push(news);
+      else counts[news.kind] += news.count;
+    });
+    worker.on('error', (error: Error) => {
+      failure ??= error;
+    });
+    return { worker, ended: new Promise((resolve) => worker.once('exit', resolve)) };
+  });
+  return {
+    created,
+    work,
+    tally: () => ({ ...counts, accepted: [...accepted] }),
+    check(): void {
+      if (failure !== undefined) throw failure;
+    },
+    async stop(): Promise<void> {
+      for (const { worker } of workers) worker.postMessage('stop');
+      await Promise.all(workers.map(({ ended }) => ended));
+    },
+  };
+}
+
+export interface Fleet {
+  readonly created: CreatedTask;
+  readonly work: FleetWork;
+  tally(): FleetTally;
+  /** Throws the error with which a worker failed. */
+  check(): void;
+  /** Devices end their current work, wipe their secrets and close. */
+  stop(): Promise<void>;
 }
 
 export interface FleetTally {
@@ -113,54 +152,6 @@ export interface FleetTally {
   readonly dropped: number;
   /** All requests of the devices to both services. */
   readonly requests: number;
-}
-
-export class Fleet {
-  readonly created: CreatedTask;
-  readonly work: FleetWork;
-  readonly #workers: readonly { readonly worker: Worker; readonly ended: Promise<unknown> }[];
-  readonly #accepted: AcceptedNews[] = [];
-  readonly #counts = { dropped: 0, requests: 0 };
-  #failure: Error | undefined;
-
-  constructor(created: CreatedTask, work: FleetWork, threads: number) {
-    this.created = created;
-    this.work = work;
-    const { script, execArgv } = workerModule(import.meta.url, './fleet-worker');
-    const shares = Array.from({ length: threads }, (_, n) =>
-      work.devices.filter(({ number }) => number % threads === n),
-    );
-    const busy = shares.filter((devices) => devices.length > 0);
-    this.#workers = busy.map((devices) => {
-      const workerData: FleetWork = { ...work, devices };
-      const worker = new Worker(script, { workerData, ...(execArgv !== undefined && { execArgv: [...execArgv] }) });
-      worker.on('message', (news: FleetNews) => this.#hear(news));
-      worker.on('error', (error: Error) => {
-        this.#failure ??= error;
-      });
-      return { worker, ended: new Promise((resolve) => worker.once('exit', resolve)) };
-    });
-  }
-
-  get tally(): FleetTally {
-    return { ...this.#counts, accepted: [...this.#accepted] };
-  }
-
-  /** Throws the error with which a worker failed. */
-  check(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  /** Devices end their current work, wipe their secrets and close. */
-  async stop(): Promise<void> {
-    for (const { worker } of this.#workers) worker.postMessage('stop');
-    await Promise.all(this.#workers.map(({ ended }) => ended));
-  }
-
-  #hear(news: FleetNews): void {
-    if (news.kind === 'accepted') this.#accepted.push(news);
-    else this.#counts[news.kind] += news.count;
-  }
 }
 
 export interface FleetDevice {

@@ -102,7 +102,7 @@ export async function twinVersions(
     fleet.check();
     // By the name of a buffer, which devices of paper mode know, or of a batch, of which the server tells.
     const sums = new Map<string, AcceptedNews[]>();
-    for (const news of fleet.tally.accepted) {
+    for (const news of fleet.tally().accepted) {
       const ctx = mode === 'paper' ? news.ctx : ((await server.shot(fleet.work.task, news.ctx)).ctx ?? '');
       sums.set(ctx, [...(sums.get(ctx) ?? []), news]);
     }

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BasaClient, type Contribution, defineFields, type ReportOf } from '@basa/client/node';
-import { type CreatedTask, createStatisticsTask } from '@basa/client/operator';
+import { createStatisticsTask } from '@basa/client/operator';
 import { randomStream } from '@basa/learning';
 import { FEWEST } from '../flags/task.ts';
 import type { LocalServices } from '../local/local-services.ts';
@@ -31,12 +31,26 @@ export interface ReportersOptions {
   readonly remembered: number;
 }
 
+/** A device reports in this share of the window, at a random time. */
+const EARLY = 0.7;
+const FATE_MS = 200;
+
+interface Given {
+  readonly window: number;
+  readonly report: DemoReport;
+  /** Asks whether it is in the sum. */
+  isIncluded(): Promise<boolean>;
+}
+
 /**
  * Creates the task, and enrols all devices; each reports in every window from the next one on. Half of the devices are enough for a sum,
  * but at least three. All reports of a window fit one sum, also those of further devices.
  */
-export async function startReporters(services: LocalServices, options: ReportersOptions): Promise<Reporters> {
-  const { folder, seed: _, remembered: __, devices, bufferSize = Math.max(4, 2 * devices), ...settings } = options;
+export async function startReporters(
+  services: LocalServices,
+  { folder, seed, remembered, devices, bufferSize = Math.max(4, 2 * devices), ...settings }: ReportersOptions,
+) {
+  const { windowMs } = settings;
   const created = await createStatisticsTask(services, {
     ...{ ...settings, fields: FIELDS, bufferSize },
     minimum: Math.max(FEWEST, Math.ceil(Math.min(devices, bufferSize) / 2)),
@@ -54,77 +68,13 @@ export async function startReporters(services: LocalServices, options: Reporters
     const identity = join(folder, 'devices', String(n));
     return BasaClient.connect({ server, authority, authorityKey, task, token, signal, identity });
   };
-  return new Reporters(created, await Promise.all(tokens.map(connect)), options, ending);
-}
+  const fleet = await Promise.all(tokens.map(connect));
+  const given: Given[] = [];
+  let failure: unknown;
+  const windowNow = (): number => Math.floor(Date.now() / windowMs);
 
-/** A device reports in this share of the window, at a random time. */
-const EARLY = 0.7;
-const FATE_MS = 200;
-
-interface Given {
-  readonly window: number;
-  readonly report: DemoReport;
-  /** Asks whether it is in the sum. */
-  isIncluded(): Promise<boolean>;
-}
-
-export class Reporters {
-  readonly created: CreatedTask;
-  readonly #options: ReportersOptions;
-  readonly #given: Given[] = [];
-  readonly #ending: AbortController;
-  readonly #devices: readonly BasaClient[];
-  readonly #living: readonly Promise<void>[];
-  #failure: unknown;
-
-  constructor(
-    created: CreatedTask,
-    devices: readonly BasaClient[],
-    options: ReportersOptions,
-    ending: AbortController,
-  ) {
-    this.created = created;
-    this.#options = options;
-    this.#ending = ending;
-    this.#devices = devices;
-    this.#living = devices.map((device, n) =>
-      this.#live(device, n).catch((error: unknown) => {
-        if (!ending.signal.aborted) this.#failure ??= error;
-      }),
-    );
-  }
-
-  get window(): number {
-    return Math.floor(Date.now() / this.#options.windowMs);
-  }
-
-  /** The number of devices whose report of this window was accepted. */
-  accepted(window: number): number {
-    return this.#given.filter((one) => one.window === window).length;
-  }
-
-  /** The reports in the sum of a window. */
-  async included(window: number): Promise<readonly DemoReport[]> {
-    const given = this.#given.filter((one) => one.window === window);
-    const included = await Promise.all(given.map((one) => one.isIncluded()));
-    return given.filter((_, n) => included[n]).map(({ report }) => report);
-  }
-
-  /** Throws the error with which a device failed. */
-  check(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  async stop(): Promise<void> {
-    this.#ending.abort();
-    await Promise.all(this.#living);
-    await Promise.all(this.#devices.map((device) => device.close()));
-  }
-
-  async #live(device: BasaClient, number: number): Promise<void> {
-    const { seed, windowMs, devices, remembered } = this.#options;
-    const { signal } = this.#ending;
-    for (let window = this.window + 1; ; window = Math.max(window, this.window) + 1) {
+  async function live(device: BasaClient, number: number): Promise<void> {
+    for (let window = windowNow() + 1; ; window = Math.max(window, windowNow()) + 1) {
       const chance = randomStream(seed, 'report', number, window);
       const at = (window + EARLY * chance.unit()) * windowMs;
       await sleep(Math.max(0, at - Date.now()), undefined, { signal });
@@ -132,11 +82,38 @@ export class Reporters {
       const result = await device.report<typeof FIELDS>(report, { fields: FIELDS, signal });
       if (result.kind === 'rejected' && ['budget-spent', 'task-finished'].includes(result.reason)) return;
       // A report that took longer is one of the next window, or of this one: it is left out of what is known here.
-      if (result.kind === 'rejected' || this.window !== window) continue;
-      this.#given.push({ window, report, isIncluded: () => isIncluded(device, result, signal) });
-      if (this.#given.length > remembered * devices) this.#given.shift();
+      if (result.kind === 'rejected' || windowNow() !== window) continue;
+      given.push({ window, report, isIncluded: () => isIncluded(device, result, signal) });
+      if (given.length > remembered * devices) given.shift();
     }
   }
+  const living = fleet.map((device, n) =>
+    live(device, n).catch((error: unknown) => {
+      if (!signal.aborted) failure ??= error;
+    }),
+  );
+  const of = (window: number): readonly Given[] => given.filter((one) => one.window === window);
+  return {
+    created,
+    windowNow,
+    /** The number of devices whose report of this window was accepted. */
+    accepted: (window: number): number => of(window).length,
+    /** The reports in the sum of a window. */
+    async included(window: number): Promise<readonly DemoReport[]> {
+      const accepted = of(window);
+      const included = await Promise.all(accepted.map((one) => one.isIncluded()));
+      return accepted.flatMap(({ report }, n) => (included[n] ? [report] : []));
+    },
+    /** Throws the error with which a device failed. */
+    check(): void {
+      if (failure !== undefined) throw failure;
+    },
+    async stop(): Promise<void> {
+      ending.abort();
+      await Promise.all(living);
+      await Promise.all(fleet.map((device) => device.close()));
+    },
+  };
 }
 
 async function isIncluded(device: BasaClient, given: Contribution, signal: AbortSignal): Promise<boolean> {

@@ -43,7 +43,7 @@ export async function statisticsDemo({ flags, signal, terminal }: DemoInput, fol
           terminal.line(windowLine({ ...window, truths }, known.length));
         }
         const windows = known.filter(({ fields }) => fields.length > 0);
-        const { window } = reporters;
+        const window = reporters.windowNow();
         const leftMs = (window + 1) * WINDOW_MS - Date.now();
         terminal.status(statusText(windows.length, reporters.accepted(window), leftMs, devices));
         const seconds = (performance.now() - began) / 1000;

@@ -131,7 +131,7 @@ async function watch({ flags, signal, terminal }: DemoInput, { mode, services, g
     await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     fleet.check();
     const versions = evaluatedOf(await services.server.versions(fleet.created.task));
-    const progress = { mode, versions, tally: fleet.tally, seconds: (performance.now() - began) / 1000 };
+    const progress = { mode, versions, tally: fleet.tally(), seconds: (performance.now() - began) / 1000 };
     terminal.status(statusOf(progress, goal));
     if (!terminal.isLive && versions.length !== shown) terminal.line(lineOf(progress, goal));
     shown = versions.length;

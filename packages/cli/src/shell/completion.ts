@@ -38,38 +38,30 @@ function completionScript(shell: string, commands: readonly Command[]): string |
 
 const flagsOf = ({ flags }: Command): readonly string[] => Object.keys({ ...flags, ...COMMON_FLAGS });
 const dashed = (flags: readonly string[]): string => flags.map((flag) => `--${flag}`).join(' ');
-/** A first word, what it means, and the second words of its group. A hint in backticks loses them. */
-interface FirstWord {
-  readonly first: string;
-  readonly about: string;
-  readonly seconds: readonly { readonly second: string; readonly about: string }[];
-}
-
-function firstWords(commands: readonly Command[]): readonly FirstWord[] {
-  const firsts = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''));
-  return [...firsts].map((first) => {
-    const seconds = commands
-      .filter(({ name }) => name.startsWith(`${first} `))
-      .map(({ name, summary }) => ({ second: name.slice(first.length + 1), about: plain(summary) }));
-    const own = commands.find(({ name }) => name === first);
-    return {
-      first,
-      seconds,
-      about: own === undefined ? seconds.map(({ second }) => second).join(', ') : plain(own.summary),
-    };
-  });
-}
-
-const plain = (summary: string): string => summary.replaceAll('`', '');
+const firstWords = (commands: readonly Command[]): readonly string[] => [
+  ...new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')),
+];
+const groupOf = (commands: readonly Command[], first: string): readonly Command[] =>
+  commands.filter(({ name }) => name.startsWith(`${first} `));
+const secondWord = ({ name }: Command): string => name.split(' ')[1] ?? '';
 /** `task create` before `task`: the first that fits is the right one. */
 const longestFirst = (commands: readonly Command[]): readonly Command[] =>
   [...commands].sort((a, b) => b.name.split(' ').length - a.name.split(' ').length);
 
+/** The description of a first word: a command's summary, or the commands of the group. A hint in backticks loses them. */
+function aboutFirst(commands: readonly Command[], first: string): string {
+  const command = commands.find(({ name }) => name === first);
+  return command === undefined ? groupOf(commands, first).map(secondWord).join(', ') : aboutOf(command);
+}
+function aboutOf({ summary }: Command): string {
+  return summary.replaceAll('`', '');
+}
+
 function bash(commands: readonly Command[]): string {
-  const firsts = firstWords(commands);
-  const groups = firsts
-    .filter(({ seconds }) => seconds.length > 0)
-    .map(({ first, seconds }) => `    ${first}) list="$list ${seconds.map(({ second }) => second).join(' ')}" ;;`);
+  const groups = firstWords(commands).flatMap((first) => {
+    const words = groupOf(commands, first).map(secondWord);
+    return words.length === 0 ? [] : [`    ${first}) list="$list ${words.join(' ')}" ;;`];
+  });
   const flags = longestFirst(commands).map(
     (command) => `    "${command.name} "*) flags="${dashed(flagsOf(command))}" ;;`,
   );
@@ -77,7 +69,7 @@ function bash(commands: readonly Command[]): string {
 _basa() {
   local current="\${COMP_WORDS[COMP_CWORD]}" typed="\${COMP_WORDS[*]:1:COMP_CWORD-1} " list='' flags=''
   case "$typed" in
-    ' ') list="${firsts.map(({ first }) => first).join(' ')} ${dashed(TOP_FLAGS)}" ;;
+    ' ') list="${firstWords(commands).join(' ')} ${dashed(TOP_FLAGS)}" ;;
 ${flags.join('\n')}
   esac
   if [ "$COMP_CWORD" -eq 2 ]; then case "\${COMP_WORDS[1]}" in
@@ -95,16 +87,13 @@ function quoted(text: string): string {
 /** After compinit, which the user's own .zshrc calls. Words get descriptions, and other positions complete files. */
 function zsh(commands: readonly Command[]): string {
   const described = (word: string, about: string): string => quoted(`${word}:${about.replaceAll(':', '\\:')}`);
-  const words = firstWords(commands);
-  const firsts = words.map(({ first, about }) => described(first, about));
-  const groups = words
-    .filter(({ seconds }) => seconds.length > 0)
-    .map(({ first, seconds }) => {
-      const list = seconds.map(({ second, about }) => described(second, about)).join(' ');
-      return `      ${first}) list=(${list}) ;;`;
-    });
+  const firsts = firstWords(commands).map((first) => described(first, aboutFirst(commands, first)));
+  const groups = firstWords(commands).flatMap((first) => {
+    const seconds = groupOf(commands, first).map((command) => described(secondWord(command), aboutOf(command)));
+    return seconds.length === 0 ? [] : [`      ${first}) list=(${seconds.join(' ')}) ;;`];
+  });
   const flags = longestFirst(commands).map(
-    (command) => `    ${quoted(`${command.name} `)}*) flags=(${dashed(flagsOf(command))}) ;;`,
+    ({ name, ...command }) => `    ${quoted(`${name} `)}*) flags=(${dashed(flagsOf({ name, ...command }))}) ;;`,
   );
   return `# Completion of basa for zsh; written by: basa completion zsh
 _basa() {
@@ -131,14 +120,13 @@ function fish(commands: readonly Command[]): string {
   const doubles = commands.filter(({ name }) => name.includes(' ')).map(({ name }) => text(name));
   const flag = (condition: string, name: string, needsValue: boolean): string =>
     `complete -c basa -n ${text(condition)} -l ${name}${needsValue ? ' -r' : ''}`;
-  const words = firstWords(commands);
-  const firsts = words.map(
-    ({ first, about }) => `complete -c basa -n '__basa_typed ""' -f -a ${first} -d ${text(about)}`,
+  const firsts = firstWords(commands).map(
+    (first) => `complete -c basa -n '__basa_typed ""' -f -a ${first} -d ${text(aboutFirst(commands, first))}`,
   );
-  const seconds = words.flatMap((word) =>
-    word.seconds.map(
-      ({ second, about }) =>
-        `complete -c basa -n '__basa_typed ${word.first}; and test (count (commandline -opc)) -eq 2' -f -a ${second} -d ${text(about)}`,
+  const seconds = firstWords(commands).flatMap((first) =>
+    groupOf(commands, first).map(
+      (command) =>
+        `complete -c basa -n '__basa_typed ${first}; and test (count (commandline -opc)) -eq 2' -f -a ${secondWord(command)} -d ${text(aboutOf(command))}`,
     ),
   );
   const flags = commands.flatMap((command) =>
