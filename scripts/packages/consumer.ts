@@ -1,15 +1,6 @@
 /** An empty project that installs the tarballs as anybody would: what is compiled and run there, on this Node and on others, and what npm installs. */
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,27 +16,27 @@ export async function inConsumer(
   pack: (folder: string) => readonly Tarball[],
   use: (project: string, folder: string, tarballs: readonly Tarball[]) => Promise<void> | void,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'basa-consumer-'));
+  const folder = fs.mkdtempSync(join(tmpdir(), 'basa-consumer-'));
   try {
     const project = join(folder, 'project');
-    mkdirSync(project);
+    fs.mkdirSync(project);
     const tarballs = pack(folder);
     setUpConsumer(project, tarballs);
     await use(project, folder, tarballs);
   } finally {
-    rmSync(folder, { recursive: true });
+    fs.rmSync(folder, { recursive: true });
   }
 }
 
 /** Installs into `project` and compiles. No source condition here: the published declarations must be complete. */
 function setUpConsumer(project: string, tarballs: readonly Tarball[]): void {
   install(project, tarballs);
-  copyFileSync(fileURLToPath(new URL('consumer-services.mjs', import.meta.url)), join(project, 'services.mjs'));
-  copyFileSync(fileURLToPath(new URL('consumer-program.ts', import.meta.url)), join(project, 'program.ts'));
+  fs.copyFileSync(fileURLToPath(new URL('consumer-services.mjs', import.meta.url)), join(project, 'services.mjs'));
+  fs.copyFileSync(fileURLToPath(new URL('consumer-program.ts', import.meta.url)), join(project, 'program.ts'));
   execFileSync(tsc, ['program.ts', ...STRICT, '--types', ''], { cwd: project, stdio: 'inherit' });
-  const [sdk] = snippetsOf(readFileSync(join(root, 'README.md'), 'utf8'));
+  const [sdk] = snippetsOf(fs.readFileSync(join(root, 'README.md'), 'utf8'));
   if (sdk === undefined) throw new Error('README.md shows no program');
-  writeFileSync(join(project, 'readme.ts'), sdk.code);
+  fs.writeFileSync(join(project, 'readme.ts'), sdk.code);
   // Of Node the snippet uses only `process`; its types come from here, not from the project.
   const typesOfNode = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
   execFileSync(tsc, ['readme.ts', ...STRICT, ...typesOfNode], { cwd: project, stdio: 'inherit' });
@@ -60,21 +51,21 @@ export function runConsumer(project: string, node: string): string {
 
 /** As a person does it: the tarballs in one line. */
 function install(project: string, tarballs: readonly Tarball[]): void {
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+  fs.writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
   const words = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs.map(({ file }) => file)];
   execFileSync('npm', words, { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 /** Names of all packages, ours and others', and their bytes. */
 export function installedIn(project: string): { readonly names: readonly string[]; readonly bytes: number } {
-  const lock = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8')) as {
+  const lock = JSON.parse(fs.readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8')) as {
     readonly packages: object;
   };
   const names = Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, ''));
-  const files = readdirSync(join(project, 'node_modules'), { recursive: true, withFileTypes: true });
+  const files = fs.readdirSync(join(project, 'node_modules'), { recursive: true, withFileTypes: true });
   const bytes = files
     .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+    .reduce((sum, entry) => sum + fs.statSync(join(entry.parentPath, entry.name)).size, 0);
   return { names, bytes };
 }
 
@@ -84,7 +75,7 @@ const NOT_FOR_DEVICES = /sqlite|^pg|fastify|prom-client|opentelemetry|@basa\/(se
 /** Only the client, in a project of its own; both of its entries load there. */
 export function tryClient(tarballs: readonly Tarball[], folder: string): ReturnType<typeof installedIn> {
   const project = join(folder, 'client-alone');
-  mkdirSync(project);
+  fs.mkdirSync(project);
   install(project, closureOf('@basa/client', tarballs));
   const program = "await import('@basa/client/node'); await import('@basa/client/web'); await import('@basa/learning')";
   execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: project, stdio: 'inherit' });
@@ -107,7 +98,7 @@ export function fetchNode(major: number, folder: string): string {
 export function runOnNodes(project: string, folder: string, majors: readonly number[] = [20, 22, 24, 26]): void {
   for (const major of majors) {
     const place = join(folder, `node-${major}`);
-    mkdirSync(place);
+    fs.mkdirSync(place);
     const node = fetchNode(major, place);
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
     console.log(`Node ${version}:\n${runConsumer(project, node)}`);

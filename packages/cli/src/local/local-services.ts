@@ -9,21 +9,9 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { localPages } from './pages.ts';
 import { authorityNames, ServiceProcesses } from './service-process.ts';
 
-export interface LocalServices {
-  /** Comma-separated for several authorities, like the keys. */
-  readonly authorityUrl: string;
-  readonly authorityKey: string;
-  readonly serverUrl: string;
-  readonly serverKey: string;
-  readonly operatorToken: string;
-  readonly authority: AuthorityOperator;
-  readonly server: ServerOperator;
-  /** True if the server serves web pages. */
-  readonly hasPages: boolean;
-  stop(): Promise<void>;
-}
+export type LocalServices = Awaited<ReturnType<typeof startLocalServices>>;
 
-export interface LocalOptions {
+interface LocalOptions {
   readonly folder: string;
   readonly signal: AbortSignal;
   /** 0 takes free ports; the second authority has the next one, and so on. */
@@ -38,7 +26,8 @@ export interface LocalOptions {
   readonly handsOutTokens?: boolean;
 }
 
-export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
+/** Addresses and keys of several authorities are comma-separated. */
+export async function startLocalServices(options: LocalOptions) {
   const { folder, signal, unsafePaperMode = false, corsOrigins = [] } = options;
   const { authorities = 1, authorityPort = 0, serverPort = 0, handsOutTokens = false } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -74,10 +63,9 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     const config = { ...common, ...own, ...pages?.server };
     const serverUrl = await processes.start('server', { role: 'server', config });
     const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
-    const { publicKey: serverKey } = await server.about();
-    const hasPages = pages !== undefined;
     const stop = (): Promise<void> => processes.stopAll();
-    return { authorityUrl, authorityKey, serverUrl, serverKey, operatorToken, authority, server, hasPages, stop };
+    const hasPages = pages !== undefined;
+    return { authorityUrl, authorityKey, serverUrl, operatorToken, authority, server, hasPages, stop };
   } catch (error) {
     await processes.stopAll();
     throw error;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Dataset, Evaluation, OwnModel } from '@basa/learning';
-import { CommandError } from '../shell/command.ts';
+import { CommandError, defined } from '../shell/command.ts';
 
 /** An answer of clients/python/basa/simulate.py. */
 interface Told {
@@ -97,12 +97,13 @@ export async function loadPythonModel(file: string): Promise<OwnModel> {
   const { readNetworkJson } = await import('@basa/learning');
   const ask = start(file);
   const { network, training, clip } = ask().told;
+  const { epochs, batchSize, learningRate } = training ?? {};
   const model = readNetworkJson(network);
   const devices = new WeakMap<Dataset, number>();
   let started: number | undefined;
   return {
     model,
-    ...(training !== undefined && { training: withoutLoss(training) }),
+    ...(training !== undefined && { training: defined({ epochs, batchSize, learningRate }) }),
     ...(typeof clip === 'number' && { clip }),
     /** The examples stay in Python: one stands for all of a device. */
     data({ device, devices: count }) {
@@ -126,14 +127,6 @@ export async function loadPythonModel(file: string): Promise<OwnModel> {
       evaluate: (parameters) => ask({ op: 'evaluate' }, parameters).told as unknown as Evaluation,
     }),
   };
-}
-
-function withoutLoss({
-  epochs,
-  batchSize,
-  learningRate,
-}: NonNullable<Told['training']>): NonNullable<OwnModel['training']> {
-  return { epochs, batchSize, learningRate };
 }
 
 function standIn(name: string): Dataset {
