@@ -11,11 +11,30 @@ import {
   requestKeystream,
   type StreamKey,
 } from './keystream.ts';
-import type { MaskPlan, MaskTerm } from './mask-plan.ts';
-import { FIELD_PRIME, streamWidth } from './modulus.ts';
+import { FIELD_PRIME, type Modulus, streamWidth } from './modulus.ts';
+import type { Secret } from './secret.ts';
 import type { Suite } from './suite.ts';
 import { accumulateBlock, loadBlock, storeBlock } from './vector.ts';
 import type { VectorKernel } from './vector-kernel.ts';
+
+/** A seed that masks a vector, with its sign. */
+export interface MaskTerm {
+  readonly seed: Secret;
+  /** +1 adds PRG(seed), -1 subtracts it. */
+  readonly sign: 1 | -1;
+  /** HKDF salt of this term, if it is not the plan's: in the one-shot mode every upload has its own. */
+  readonly salt?: Uint8Array;
+}
+
+/** The masks that a user adds to its vector, as data. A kernel carries the plan out. */
+export interface MaskPlan {
+  readonly modulus: Modulus;
+  /** HKDF salt of the terms: ctx of the buffer in `paper` mode, so that a seed used twice differs by buffer. */
+  readonly salt: Uint8Array;
+  readonly terms: readonly MaskTerm[];
+  /** The element of the stream that meets element 0; a multiple of 16. For vectors handled in shards. */
+  readonly firstWord?: number;
+}
 
 export interface MaskTools<Stream extends Keystream | AsyncKeystream> {
   readonly suite: Suite;

@@ -3,7 +3,7 @@
  * them asynchronously, all others synchronously.
  */
 import { toHex } from './bytes.ts';
-import type { Suite, X25519Key } from './suite.ts';
+import type { Suite } from './suite.ts';
 
 export const AGREEMENT_KEY_BYTES = 32;
 
@@ -35,15 +35,8 @@ export function keysAtOnce<Result>(suite: Pick<Suite, 'x25519'>, steps: KeySteps
 
 /** The suite, with a key of each of these secrets that is made once: making one takes longer than an agreement. */
 export function withKeysOf(suite: Suite, secrets: readonly { readonly agreement: Uint8Array }[]): Suite {
-  const keys = new Map<Uint8Array, X25519Key | undefined>(secrets.map(({ agreement }) => [agreement, undefined]));
-  return {
-    ...suite,
-    x25519(secret) {
-      const key = keys.get(secret) ?? suite.x25519(secret);
-      if (keys.has(secret)) keys.set(secret, key);
-      return key;
-    },
-  };
+  const keys = new Map(secrets.map(({ agreement }) => [agreement, suite.x25519(agreement)]));
+  return { ...suite, x25519: (secret) => keys.get(secret) ?? suite.x25519(secret) };
 }
 
 /** True if these bytes are the canonical encoding of a point with which every key agrees on a secret. */

@@ -1,7 +1,6 @@
 /** Proves, before anything runs, that K quantised updates cannot wrap around; refuses a configuration that could. */
-import { elementBits, type Modulus, modulusName, RING_32, ring, signedCapacity } from './modulus.ts';
+import { elementBits, type Modulus, modulusName, modulusSize, RING_32, ring, signedCapacity } from './modulus.ts';
 import { quantizedBound } from './quantizer.ts';
-import { weightScale } from './weights.ts';
 
 export interface PlanRequest {
   /** K, the most updates one sum may hold. */
@@ -141,4 +140,17 @@ function couldWrap(request: PlanRequest, level: number, entryBound: number, modu
 function tooCoarse({ resolution, clip }: PlanRequest): string {
   const bits = 'bits' in resolution ? resolution.bits : 32;
   return `${bits} bits cannot hold one step to the unit at a clip of ${clip}: use more bits or clip at ${2 ** (bits - 1) - 1} or less.`;
+}
+
+// Staleness and example weights as integers, so that their sum can be masked like any other element.
+
+/** W = min(2^16, floor((q - 1) / 2K)): the largest scale whose K-fold sum still fits. */
+export function weightScale(summands: number, modulus: Modulus): number {
+  return Math.min(2 ** 16, Math.floor((modulusSize(modulus) - 1) / (2 * summands)));
+}
+
+/** w = min(W, max(1, floor(alpha W + 1/2))) for a real weight alpha in (0, 1]. */
+export function integerWeight(alpha: number, scale: number): number {
+  if (!(alpha > 0 && alpha <= 1)) throw new RangeError(`alpha must be in (0, 1], got ${alpha}`);
+  return Math.min(scale, Math.max(1, Math.floor(alpha * scale + 0.5)));
 }

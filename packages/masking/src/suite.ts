@@ -42,7 +42,7 @@ interface Encapsulation {
 }
 
 /** A secret key in the form of the platform, so that it is read once for many agreements. */
-export interface X25519Key {
+interface X25519Key {
   readonly publicKey: Uint8Array;
   /** Returns the shared secret, or undefined if the peer's key is malformed or of small order. */
   agree(publicKey: Uint8Array): Uint8Array | undefined;
@@ -54,7 +54,7 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
-export interface AeadInput {
+interface AeadInput {
   readonly key: Uint8Array;
   readonly nonce: Uint8Array;
   readonly associatedData: Uint8Array;

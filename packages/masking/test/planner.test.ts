@@ -7,11 +7,11 @@ import {
   type Planned,
   type PlanRequest,
   planQuantizer,
-  type QuantizerPlan,
   quantizedBound,
   RING_32,
   ring,
 } from '../src/index.ts';
+import type { QuantizerPlan } from '../src/planner.ts';
 
 const PAPER = { summands: 10, clip: 10, resolution: { level: 2 ** 16 } } as const;
 

@@ -6,7 +6,6 @@ import {
   FIELD,
   firstOutOfRange,
   type Modulus,
-  type Quantizer,
   quantize,
   quantizedBound,
   RING_32,
@@ -14,6 +13,7 @@ import {
   toResidue,
   toSigned,
 } from '../src/index.ts';
+import type { Quantizer } from '../src/quantizer.ts';
 
 const DRAWS = 1_000_000;
 

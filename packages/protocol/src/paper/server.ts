@@ -10,7 +10,7 @@
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import type { Ctx, Millis, Position, UserId } from '../wire/fields.ts';
-import { declined, type Refused, refused, type Transition, unchanged } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { type PaperConnection, PaperTicket, type PaperUpload, paperAttribute } from './messages.ts';
 
 /** Line 1. */
@@ -31,7 +31,7 @@ export interface PaperBuffer {
   /** k: uploads taken so far. */
   readonly position: Position;
   /** The user that is connected, and the time at which its connection is aborted. */
-  readonly lease?: { readonly user: UserId; readonly until: Millis };
+  readonly lease: { readonly user: UserId; readonly until: Millis } | undefined;
   /** C_j: the ciphertexts for position j. */
   readonly inboxes: readonly (readonly Uint8Array[])[];
   /** The users that uploaded: one position per user and buffer. */
@@ -40,28 +40,18 @@ export interface PaperBuffer {
   readonly alphaSum: number;
 }
 
-export type PaperRecord =
-  | { readonly kind: 'leased'; readonly user: UserId; readonly until: Millis }
-  | { readonly kind: 'timed-out' }
-  | {
-      readonly kind: 'uploaded';
-      readonly user: UserId;
-      readonly alpha: number;
-      readonly ciphertexts: readonly Uint8Array[];
-    };
-
-type Step<Answer> = Transition<PaperBuffer, PaperRecord, Answer>;
+/** The buffer after a message, and its answer. Nothing of the answer may leave before the buffer is durable. */
+interface Step<Answer> {
+  readonly state: PaperBuffer;
+  readonly answer: Answer | Refused;
+}
 
 export function unsafePaperBuffer(options: PaperOptions, ctx: Ctx, version: number): PaperBuffer {
   // Line 3: k <- 0, A <- {a_k | k < K}.
   const position = 0 as Position;
   // Lines 4-6: C_i is empty for i = 0 .. K-1 (printed: 0 to K).
   const inboxes = Array.from({ length: options.bufferSize }, () => []);
-  return { options, ctx, version, position, inboxes, users: [], alphaSum: 0 };
-}
-
-export function restorePaperBuffer(fresh: PaperBuffer, records: readonly PaperRecord[]): PaperBuffer {
-  return records.reduce(evolve, fresh);
+  return { options, ctx, version, position, lease: undefined, inboxes, users: [], alphaSum: 0 };
 }
 
 /** Line 8: a user connects. */
@@ -71,21 +61,13 @@ export function connectPaper(
   user: UserId,
   now: Millis,
 ): Step<PaperConnection> {
-  const timedOut = timeOutRecords(before, now);
-  const buffer = timedOut.reduce(evolve, before);
-  const held = buffer.lease;
-  if (held !== undefined && equalBytes(held.user, user)) {
-    return { ...unchanged(buffer, connectionOf(ports, buffer, user)), records: timedOut };
-  }
-  const no = connectProblem(buffer, user);
-  if (no !== undefined) return { ...declined(buffer, no), records: timedOut };
-  const leased: PaperRecord = { kind: 'leased', user, until: (now + buffer.options.leaseMs) as Millis };
-  return {
-    state: evolve(buffer, leased),
-    records: [...timedOut, leased],
-    answer: connectionOf(ports, buffer, user),
-    events: [{ kind: 'position-assigned', ctx: buffer.ctx, position: buffer.position }],
-  };
+  const buffer = timedOut(before, now);
+  const isHolder = buffer.lease !== undefined && equalBytes(buffer.lease.user, user);
+  const no = isHolder ? undefined : connectProblem(buffer, user);
+  if (no !== undefined) return { state: buffer, answer: no };
+  const until = (now + buffer.options.leaseMs) as Millis;
+  const state = isHolder ? buffer : { ...buffer, lease: { user, until } };
+  return { state, answer: connectionOf(ports, buffer, user) };
 }
 
 /** One user at a time, and one position per user and buffer; the paper excludes neither. */
@@ -109,13 +91,12 @@ function connectionOf(
 
 /** Lines 10-12: aborts an overdue connection, and returns the time of the next call. */
 export function tickPaper(buffer: PaperBuffer, now: Millis): Step<{ readonly nextAt: Millis | undefined }> {
-  const records = timeOutRecords(buffer, now);
-  const state = records.reduce(evolve, buffer);
-  return { state, records, answer: { nextAt: state.lease?.until }, events: [] };
+  const state = timedOut(buffer, now);
+  return { state, answer: { nextAt: state.lease?.until } };
 }
 
-function timeOutRecords({ lease }: PaperBuffer, now: Millis): readonly PaperRecord[] {
-  return lease !== undefined && now >= lease.until ? [{ kind: 'timed-out' }] : [];
+function timedOut(buffer: PaperBuffer, now: Millis): PaperBuffer {
+  return buffer.lease !== undefined && now >= buffer.lease.until ? { ...buffer, lease: undefined } : buffer;
 }
 
 /**
@@ -128,52 +109,27 @@ export function acceptPaperUpload(
   upload: PaperUpload,
   now: Millis,
 ): Step<{ readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean }> {
-  const timedOut = timeOutRecords(before, now);
-  const buffer = timedOut.reduce(evolve, before);
-  const { bufferSize } = buffer.options;
-  const earlier = buffer.users[upload.position];
-  if (earlier !== undefined && equalBytes(earlier, user)) {
-    const isFull = buffer.position === bufferSize;
-    return { ...unchanged(buffer, { kind: 'accepted', isFull, isRepeat: true } as const), records: timedOut };
-  }
+  const buffer = timedOut(before, now);
+  const { inboxes, lease, options, position: k, users } = buffer;
+  const earlier = users[upload.position];
+  if (earlier !== undefined && equalBytes(earlier, user))
+    return { state: buffer, answer: { kind: 'accepted', isFull: k === options.bufferSize, isRepeat: true } };
   // Deviates: the paper's time-out falls through to line 13; here a late upload is discarded (docs/paper-map.md).
-  if (buffer.lease === undefined || !equalBytes(buffer.lease.user, user))
-    return { ...declined(buffer, refused('lease-over')), records: timedOut };
+  if (lease === undefined || !equalBytes(lease.user, user)) return { state: buffer, answer: refused('lease-over') };
   // Lines 13-14: y_k, and c_kj for j = k+1 .. K-1.
-  const expected = bufferSize - 1 - buffer.position;
-  if (upload.ciphertexts.length !== expected || upload.position !== buffer.position)
-    return { ...declined(buffer, refused('body-mismatch')), records: timedOut };
-  // Lines 15-19.
-  const uploaded: PaperRecord = { kind: 'uploaded', user, alpha: upload.alpha, ciphertexts: upload.ciphertexts };
-  const state = evolve(buffer, uploaded);
-  // Lines 21-22: k == K.
-  const isFull = state.position === bufferSize;
-  return {
-    state,
-    records: [...timedOut, uploaded],
-    answer: { kind: 'accepted', isFull, isRepeat: false },
-    events: [{ kind: 'upload-accepted', ctx: buffer.ctx }],
+  const { alpha, ciphertexts } = upload;
+  if (ciphertexts.length !== options.bufferSize - 1 - k || upload.position !== k)
+    return { state: buffer, answer: refused('body-mismatch') };
+  const state: PaperBuffer = {
+    ...buffer,
+    // Lines 15-17: C_j <- C_j u {c_kj} for j = k+1 .. K-1 (printed: to K).
+    inboxes: inboxes.map((inbox, j) => (j > k ? [...inbox, ciphertexts[j - k - 1] as Uint8Array] : inbox)),
+    // Line 19: k <- k + 1.
+    position: (k + 1) as Position,
+    lease: undefined,
+    users: [...users, user],
+    alphaSum: buffer.alphaSum + alpha,
   };
-}
-
-function evolve(buffer: PaperBuffer, entry: PaperRecord): PaperBuffer {
-  const { lease: _, ...unleased } = buffer;
-  switch (entry.kind) {
-    case 'leased':
-      return { ...unleased, lease: { user: entry.user, until: entry.until } };
-    case 'timed-out':
-      return unleased;
-    case 'uploaded': {
-      const { position: k, inboxes, users, alphaSum } = buffer;
-      return {
-        ...unleased,
-        // Lines 15-17: C_j <- C_j u {c_kj} for j = k+1 .. K-1 (printed: to K).
-        inboxes: inboxes.map((inbox, j) => (j > k ? [...inbox, entry.ciphertexts[j - k - 1] as Uint8Array] : inbox)),
-        // Line 19: k <- k + 1.
-        position: (k + 1) as Position,
-        users: [...users, entry.user],
-        alphaSum: alphaSum + entry.alpha,
-      };
-    }
-  }
+  // Lines 21-22: k == K.
+  return { state, answer: { kind: 'accepted', isFull: state.position === options.bufferSize, isRepeat: false } };
 }

@@ -1,5 +1,5 @@
 /** Every expected refusal, in one table: a stable code, a sentence for people, an HTTP status, and the next step of a device. */
-import { type Ctx, checked, type Field, type Position, type TaskId, text } from './fields.ts';
+import { type Ctx, checked, type Field, type TaskId, text } from './fields.ts';
 
 export interface Reason {
   /** For people. */
@@ -189,8 +189,6 @@ type Party = 'user' | 'server' | 'authority';
 export type BasaEvent =
   | { readonly kind: 'device-enrolled'; readonly task: TaskId }
   | { readonly kind: 'device-revoked' }
-  /** In paper mode. */
-  | { readonly kind: 'position-assigned'; readonly ctx: Ctx; readonly position: Position }
   /** `ctx` is the name of the upload; in paper mode, of its buffer. */
   | { readonly kind: 'upload-accepted'; readonly ctx: Ctx }
   | { readonly kind: 'batch-frozen'; readonly ctx: Ctx; readonly accepted: number }

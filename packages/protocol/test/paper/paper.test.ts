@@ -1,5 +1,5 @@
 import { granted, type Millis, millis, type UserId } from '@basa/protocol';
-import { restorePaperBuffer, tickPaper } from '@basa/protocol/internal/paper/server.ts';
+import { tickPaper } from '@basa/protocol/internal/paper/server.ts';
 import { issuePaperKey } from '@basa/protocol/paper';
 import { nodeSuite } from '@basa/runtime/node';
 import { PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
@@ -52,7 +52,7 @@ describe('the lease', () => {
     world.connect(user(0));
     expect(tickPaper(world.buffer, 99 as Millis).answer).toEqual({ nextAt: 100 });
     expect(tickPaper(world.buffer, 100 as Millis)).toMatchObject({
-      records: [{ kind: 'timed-out' }],
+      state: { lease: undefined },
       answer: { nextAt: undefined },
     });
   });
@@ -86,14 +86,6 @@ describe('staleness', () => {
 });
 
 describe('a paper buffer', () => {
-  it('is rebuilt from its records', () => {
-    const world = paperWorld(3);
-    granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0])));
-    world.now = millis(500);
-    world.connect(user(1));
-    expect(restorePaperBuffer(world.fresh, world.records)).toEqual(world.buffer);
-  });
-
   it('has its own attributes: a key of one buffer opens nothing in the next', () => {
     const [first, second] = [paperWorld(3), paperWorld(3, undefined, 2)];
     const [a, b] = [granted(first.connect(user(0))), granted(second.connect(user(0)))];

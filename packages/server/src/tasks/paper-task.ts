@@ -35,8 +35,9 @@ export class PaperTask {
     const { ports } = this.#context;
     const user = Devices.userIdOf(ports.suite, certificate.deviceKey);
     return this.#alone(async () => {
-      const { state, records, answer } = PaperServer.connectPaper(ports, await this.#open(), user, this.#now());
-      if (records.length > 0) await this.#keep(state);
+      const buffer = await this.#open();
+      const { state, answer } = PaperServer.connectPaper(ports, buffer, user, this.#now());
+      if (state !== buffer) await this.#keep(state);
       return answer;
     });
   }
@@ -46,9 +47,9 @@ export class PaperTask {
     return this.#alone(async () => {
       const { dimension, modulus } = this.#context.read.policy;
       const buffer = await this.#open();
-      const { state, records, answer } = PaperServer.acceptPaperUpload(buffer, user, upload, this.#now());
+      const { state, answer } = PaperServer.acceptPaperUpload(buffer, user, upload, this.#now());
       if (answer.kind === 'refused' || answer.isRepeat) {
-        if (records.length > 0) await this.#keep(state);
+        if (state !== buffer) await this.#keep(state);
         return answer.kind === 'refused' ? answer : { kind: 'accepted' };
       }
       const unpacked = unpackVector(packed, dimension, modulus, this.#kernel);
@@ -64,8 +65,9 @@ export class PaperTask {
 
   tick(): Promise<void> {
     return this.#alone(async () => {
-      const { state, records } = PaperServer.tickPaper(await this.#open(), this.#now());
-      if (records.length > 0) await this.#keep(state);
+      const buffer = await this.#open();
+      const { state } = PaperServer.tickPaper(buffer, this.#now());
+      if (state !== buffer) await this.#keep(state);
     });
   }
 
@@ -121,7 +123,7 @@ export class PaperTask {
       inboxes: kept.inboxes.map((inbox) => inbox.map(bytes)),
       users: kept.users.map((user) => bytes(user) as UserId),
       alphaSum: kept.alphaSum,
-      ...(lease !== null && { lease: { user: bytes(lease.user) as UserId, until: millis(lease.until) } }),
+      lease: lease === null ? undefined : { user: bytes(lease.user) as UserId, until: millis(lease.until) },
     };
   }
 

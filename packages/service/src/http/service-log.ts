@@ -116,7 +116,6 @@ type Write = (more: { readonly repeats?: number }) => void;
 
 const LEVELS: ReadonlyMap<BasaEvent['kind'], 'warn' | 'debug'> = new Map([
   ['authority-fault', 'warn'],
-  ['position-assigned', 'debug'],
   ['upload-accepted', 'debug'],
   ['refused', 'debug'],
 ]);

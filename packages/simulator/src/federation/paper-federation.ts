@@ -56,9 +56,7 @@ export class PaperFederation {
   readonly dimension: number;
   readonly version: number;
   now = millis(0);
-  /** The buffer as it was opened, its events, its current state, and the running sum. */
-  fresh: PaperServer.PaperBuffer;
-  records: PaperServer.PaperRecord[] = [];
+  /** With its running sum. */
   buffer: PaperServer.PaperBuffer;
   sum: Uint32Array;
 
@@ -76,16 +74,13 @@ export class PaperFederation {
       modulus: options.modulus ?? FIELD,
       staleness: options.staleness ?? { kind: 'polynomial', exponent: 0.5 },
     };
-    this.fresh = this.#opened(this.randomBytes(32) as Ctx);
-    this.buffer = this.fresh;
+    this.buffer = this.#opened(this.randomBytes(32) as Ctx);
     this.sum = new Uint32Array(this.dimension);
   }
 
   /** Opens the next buffer: with fresh attributes, or with those of another buffer (attack E1). */
   openNext(ctx: Ctx = this.randomBytes(32) as Ctx): void {
-    this.fresh = this.#opened(ctx);
-    this.buffer = this.fresh;
-    this.records = [];
+    this.buffer = this.#opened(ctx);
     this.sum = new Uint32Array(this.dimension);
   }
 
@@ -134,14 +129,9 @@ export class PaperFederation {
     return answer;
   }
 
-  keep<Answer>(step: {
-    state: PaperServer.PaperBuffer;
-    records: readonly PaperServer.PaperRecord[];
-    answer: Answer;
-  }): Answer {
-    this.buffer = step.state;
-    this.records.push(...step.records);
-    return step.answer;
+  keep<Answer>({ state, answer }: { state: PaperServer.PaperBuffer; answer: Answer }): Answer {
+    this.buffer = state;
+    return answer;
   }
 
   /** Algorithm 3: the sum, divided by the sum of the weights. */
