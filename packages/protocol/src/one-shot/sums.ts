@@ -39,78 +39,71 @@ type SumFact =
   /** Its mean, or the reason why it is spoilt, is stored separately. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'included'; readonly version: number }
-  | { readonly kind: 'quarantined'; readonly why: string; readonly uploads: readonly number[] }
+  | { readonly kind: 'quarantined' }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'unknown' };
 
 export type SumStep<Sum, Answer> = Transition<Sum, SumFact, Answer>;
 
-/** The sum after one of its facts. */
-function evolveSum<Sum extends SumState>(sum: Sum, entry: SumFact): Sum {
-  if (entry.kind === 'granted') return { ...sum, status: 'granted', votes: entry.votes };
-  return { ...sum, status: entry.kind, ...(entry.kind === 'included' && { includedIn: entry.version }) };
+/** The statuses that each fact may follow. */
+const FOLLOWS: Readonly<Record<SumFact['kind'], readonly SumState['status'][]>> = {
+  granted: ['frozen'],
+  opened: ['granted'],
+  included: ['granted', 'opened'],
+  quarantined: ['granted', 'opened'],
+  aborted: ['frozen'],
+  unknown: ['frozen', 'granted', 'opened'],
+};
+
+/** The statuses in which it is recorded already: a repeat changes nothing. */
+const REPEATS: typeof FOLLOWS = {
+  granted: ['granted', 'opened', 'included', 'quarantined'],
+  opened: ['opened'],
+  included: ['included'],
+  quarantined: ['quarantined'],
+  aborted: ['aborted', 'unknown'],
+  unknown: ['aborted', 'unknown'],
+};
+
+function record<Sum extends SumState, Fact extends SumFact>(
+  sum: Sum,
+  fact: Fact,
+  event?: BasaEvent,
+): SumStep<Sum, { readonly kind: Fact['kind'] }> {
+  if (REPEATS[fact.kind].includes(sum.status)) return unchanged(sum, { kind: fact.kind });
+  if (!FOLLOWS[fact.kind].includes(sum.status)) return declined(sum, refused('already-decided'));
+  const state = {
+    ...sum,
+    status: fact.kind,
+    votes: fact.kind === 'granted' ? fact.votes : sum.votes,
+    ...(fact.kind === 'included' && { includedIn: fact.version }),
+  };
+  return { state, records: [fact], answer: { kind: fact.kind }, events: event === undefined ? [] : [event] };
 }
 
 /** Enough authorities voted for this very set of updates. Their releases are requested again after a crash. */
-export function recordGrant<Sum extends SumState>(
-  sum: Sum,
-  { votes }: Pick<SumState, 'votes'>,
-): SumStep<Sum, { readonly kind: 'granted' }> {
-  if (isLost(sum)) return declined(sum, refused('already-decided'));
-  if (sum.status !== 'frozen') return unchanged(sum, { kind: 'granted' });
-  return decided(sum, { kind: 'granted', votes }, []);
+export function recordGrant<Sum extends SumState>(sum: Sum, { votes }: Pick<SumState, 'votes'>) {
+  return record(sum, { kind: 'granted', votes });
 }
 
 /** From here on the content is durable, and nothing more is requested from authorities. */
-export function recordOpened<Sum extends SumState>(sum: Sum): SumStep<Sum, { readonly kind: 'opened' }> {
-  if (sum.status === 'opened') return unchanged(sum, { kind: 'opened' });
-  if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
-  return decided(sum, { kind: 'opened' }, []);
+export function recordOpened<Sum extends SumState>(sum: Sum) {
+  return record(sum, { kind: 'opened' });
 }
 
 /** The sum was applied as this version; written in the same transaction as the sum, so that it counts exactly once. */
-export function recordIncluded<Sum extends SumState>(
-  sum: Sum,
-  version: number,
-): SumStep<Sum, { readonly kind: 'included' }> {
-  if (sum.status === 'included') return unchanged(sum, { kind: 'included' });
-  if (!isGranted(sum)) return declined(sum, refused('already-decided'));
-  return {
-    ...decided(sum, { kind: 'included', version }, [{ kind: 'batch-included', ctx: sum.ctx, version }]),
-    answer: { kind: 'included' },
-  };
+export function recordIncluded<Sum extends SumState>(sum: Sum, version: number) {
+  return record(sum, { kind: 'included', version }, { kind: 'batch-included', ctx: sum.ctx, version });
 }
 
 /** The sum is not a sum of honest updates, and is not applied. `uploads` are the positions of the updates that are known to be spoilt. */
-export function recordQuarantine<Sum extends SumState>(
-  sum: Sum,
-  why: string,
-  uploads: readonly number[],
-): SumStep<Sum, { readonly kind: 'quarantined' }> {
-  if (sum.status === 'quarantined') return unchanged(sum, { kind: 'quarantined' });
-  if (!isGranted(sum)) return declined(sum, refused('already-decided'));
-  return {
-    ...decided(sum, { kind: 'quarantined', why, uploads }, [{ kind: 'batch-quarantined', ctx: sum.ctx, why, uploads }]),
-    answer: { kind: 'quarantined' },
-  };
+export function recordQuarantine<Sum extends SumState>(sum: Sum, why: string, uploads: readonly number[]) {
+  return record(sum, { kind: 'quarantined' }, { kind: 'batch-quarantined', ctx: sum.ctx, why, uploads });
 }
 
 /** True if enough authorities voted for it, and nothing has been decided since. */
 export function isGranted({ status }: Pick<SumState, 'status'>): boolean {
   return status === 'granted' || status === 'opened';
-}
-
-/** True if the sum was lost. */
-function isLost({ status }: SumState): boolean {
-  return status === 'aborted' || status === 'unknown';
-}
-
-function decided<Sum extends SumState, Entry extends SumFact>(
-  sum: Sum,
-  entry: Entry,
-  events: readonly BasaEvent[],
-): SumStep<Sum, Entry> {
-  return { state: evolveSum(sum, entry), records: [entry], answer: entry, events };
 }
 
 /** The durable part of a batch before any authority is asked about it. */
@@ -135,17 +128,8 @@ export function openShotBatch(policy: TaskPolicy, { ctx, batch, version, users }
 }
 
 /** `aborted`: no authority voted for it, so its uploads may go into another one. `unknown`: it can never be released any more. */
-export function loseBatch(
-  batch: ShotBatch,
-  how: 'aborted' | 'unknown',
-): SumStep<ShotBatch, { readonly kind: 'aborted' | 'unknown' }> {
-  const { status, ctx } = batch;
-  if (status === 'aborted' || status === 'unknown') return unchanged(batch, { kind: status });
-  const isOpen = status === 'frozen' || (isGranted(batch) && how === 'unknown');
-  if (!isOpen) return declined(batch, refused('already-decided'));
-  return how === 'aborted'
-    ? decided(batch, { kind: 'aborted' }, [{ kind: 'batch-aborted', ctx }])
-    : decided(batch, { kind: 'unknown' }, [{ kind: 'batch-unknown', ctx }]);
+export function loseBatch(batch: ShotBatch, how: 'aborted' | 'unknown') {
+  return record(batch, { kind: how }, { kind: `batch-${how}`, ctx: batch.ctx });
 }
 
 type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
