@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 /** The name of the test, or the drill, by the situation as the page names it. */
 const SHOWN_BY: Readonly<Record<string, string>> = {
-  'A server restarts': 'a server killed in the middle of uploads goes on with them, and counts every update once',
+  'A server restarts': 'waits for all of them, through restarts, and names each of them once',
   'An authority restarts': 'trains with all authorities and with one down, waits with two down, and continues later',
   'One of four authorities is down':
     'trains with all authorities and with one down, waits with two down, and continues later',
