@@ -33,10 +33,16 @@ function quantised(context: DeviceContext, rules: InputWords.SumRules, update: U
   return built;
 }
 
+/** 64 KiB, the most that a browser draws at a time: the words of a long vector need no second vector. */
+const WORDS_AT_ONCE = 16_384;
+
 export function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
-  const bytes = outside.randomBytes(words.byteLength);
-  new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
-  bytes.fill(0);
+  for (let start = 0; start < words.length; start += WORDS_AT_ONCE) {
+    const some = words.subarray(start, start + WORDS_AT_ONCE);
+    const bytes = outside.randomBytes(some.byteLength);
+    new Uint8Array(some.buffer, some.byteOffset, some.byteLength).set(bytes);
+    bytes.fill(0);
+  }
 }
 
 /** Undefined if the task is not private. */
