@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol/http';
@@ -11,6 +12,7 @@ import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/t
 import { basaHere, enrolHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { exportsOf } from '@basa/testkit/programs/typed.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { words } from './support/words.ts';
 
@@ -220,6 +222,33 @@ describe('with `basa dev` in one terminal, another', () => {
       expect(`${refused.out}${refused.errors}`).not.toContain('f'.repeat(64));
     },
   );
+
+  it.skipIf(!hasNumpy)('trains an adapter as the guide of large models does', async () => {
+    const page = readPage('docs/guides/large-models.md');
+    const [program] = snippetsOf(page, 'python');
+    const place = mkdtempSync(join(folder, 'large-'));
+    writeFileSync(join(place, 'large.py'), program?.code ?? '');
+    const PYTHONPATH = join(ROOT, 'clients/python');
+    const lines = snippetsOf(page, 'sh').flatMap(({ code }) => code.trim().split('\n'));
+    const shell = async (line: string, variables = environment): Promise<string> => {
+      const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
+      const [first = '', ...more] = words;
+      if (first === 'npm') return (await basa(words.slice(4), variables, place)).out;
+      const env = { ...process.env, ...variables, PYTHONPATH };
+      return (await promisify(execFile)(first, more, { cwd: place, env })).stdout;
+    };
+    const [devices, operators] = [(line: string) => line.endsWith(' &'), lines.indexOf('export BASA_TASK=<the task>')];
+    const before: string[] = [];
+    for (const line of lines.slice(0, operators)) before.push(await shell(line));
+    const BASA_TASK = /^task ([0-9a-f]{64})$/m.exec(before.join('\n'))?.[1] ?? '';
+    const variables = { ...environment, BASA_TASK, BASA_ENROLMENT_TOKEN: '' };
+    await Promise.all(lines.filter(devices).map((line) => shell(line.slice(0, -2), variables)));
+    const evaluation = lines.at(-1) ?? '';
+    const scored = await shell(evaluation);
+    const scores = [...scored.matchAll(/^version \d: score (-[\d.]+)$/gm)].map(([, score]) => Number(score));
+    expect(scores.at(-1)).toBeLessThan(-1.5);
+    expect(Math.max(...scores)).toBeGreaterThan(-0.5);
+  });
 
   it('lists devices, revokes one by its first digits, and learns how to find the digits', async () => {
     const { devices } = lastLine((await type('device', 'list', '--json')).out) as {

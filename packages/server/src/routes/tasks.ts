@@ -15,9 +15,9 @@ import {
   versionParams,
 } from './context.ts';
 
-const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
-const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
-const MAX_FIRST_BYTES = 1024 * 1024 * 1024;
+export const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
+export const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
+export const MAX_FIRST_BYTES = 1024 * 1024 * 1024;
 
 /** JSON has words for numbers that are infinite here. */
 const score = Type.Number({ minimum: -1e300, maximum: 1e300 });
